@@ -16,21 +16,21 @@ from dbt.adapters.paimon.concurrency.conflicts import REBUILD, SNAPSHOT
 from dbt.adapters.paimon.connections import PaimonConnectionManager
 from dbt.adapters.paimon.impl import PaimonAdapter
 from dbt.adapters.paimon.plan.api import Plans
-from dbt.adapters.paimon.plan.steps import Kind, SettledPlan
+from dbt.adapters.paimon.plan.steps import SettledPlan, StepKind
 from dbt.adapters.paimon.spec.strategies import STRATEGIES
 from dbt.adapters.paimon.sql.statements import Statement
 from dbt.adapters.paimon.sql.text import quoted
 
 # How the statement of each kind of step begins, without the names in it.
 BEGINNINGS = {
-    Kind.ADD_COLUMNS: "alter table add columns",
-    Kind.SET_OPTIONS: "alter table set tblproperties",
-    Kind.UNSET_OPTIONS: "alter table unset tblproperties",
-    Kind.CHANGE_TYPE: "alter table alter column type",
-    Kind.DROP_NOT_NULL: "alter table alter column drop not null",
-    Kind.DROP_COLUMNS: "alter table drop columns",
-    Kind.COMMENT_COLUMN: "alter table alter column comment",
-    Kind.COMMENT_TABLE: "comment on table is",
+    StepKind.ADD_COLUMNS: "alter table add columns",
+    StepKind.SET_OPTIONS: "alter table set tblproperties",
+    StepKind.UNSET_OPTIONS: "alter table unset tblproperties",
+    StepKind.CHANGE_TYPE: "alter table alter column type",
+    StepKind.DROP_NOT_NULL: "alter table alter column drop not null",
+    StepKind.DROP_COLUMNS: "alter table drop columns",
+    StepKind.COMMENT_COLUMN: "alter table alter column comment",
+    StepKind.COMMENT_TABLE: "comment on table is",
 }
 _WRITES = {*STRATEGIES, REBUILD, SNAPSHOT}
 WRITE = "write"

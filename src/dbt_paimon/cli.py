@@ -14,7 +14,7 @@ from dbt_common.exceptions import DbtBaseException
 
 from dbt.adapters.paimon import behavior
 from dbt.adapters.paimon.machine.processes import has_clients
-from dbt.adapters.paimon.plan.steps import Does
+from dbt.adapters.paimon.plan.steps import Action
 from dbt.adapters.paimon.profile import load_credentials, project_root
 from dbt.adapters.paimon.spark import server
 from dbt_paimon import selected_nodes
@@ -235,7 +235,7 @@ def plan(
         found = preview.run(arguments, full_refresh, as_json=output == "json")
     if output == "text":
         click.echo(preview.summary(found))
-    if any(node.does is Does.FAIL or node.asks for node in found):
+    if any(node.does is Action.FAIL or node.asks for node in found):
         sys.exit(1)
     if fail_on_loss and any(node.loses for node in found):
         sys.exit(3)

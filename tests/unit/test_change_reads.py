@@ -8,7 +8,7 @@ import pytest
 
 from dbt.adapters.paimon.capabilities import Versions, parse_version
 from dbt.adapters.paimon.changes.positions import Commit
-from dbt.adapters.paimon.changes.reads import ChangeReadMode, SourceTable, way
+from dbt.adapters.paimon.changes.reads import ChangeReadMode, SourceTable, read_mode
 
 APPENDED = SourceTable("paimon", "db", "t", (("id", "int"), ("v", "int")))
 KEYED = replace(APPENDED, primary_key=("id",))
@@ -17,7 +17,7 @@ KEYED = replace(APPENDED, primary_key=("id",))
 def read(table: SourceTable, *kinds: str, paimon: str = "0.9.0", before: bool = False) -> ChangeReadMode:
     commits = [Commit(number, kind, "someone", 1) for number, kind in enumerate(kinds)]
     versions = Versions(parse_version(paimon), parse_version("3.5.7"), "filesystem")
-    return way(table, commits, versions, incremental_catalog="paimon", before=before)
+    return read_mode(table, commits, versions, incremental_catalog="paimon", before=before)
 
 
 @pytest.mark.parametrize("table", [APPENDED, KEYED])
@@ -33,13 +33,20 @@ def test_an_append_that_takes_rows_away():
     """Its files do not name the keys that it deleted."""
     versions = Versions.of("0.9.0")
     commits = [Commit(1, "APPEND", "someone", 3, 3), Commit(2, "APPEND", "someone", 2, -1)]
-    assert way(KEYED, commits, versions, incremental_catalog="paimon", before=False) is ChangeReadMode.COMPARE
     assert (
-        way(KEYED, commits[:1], versions, incremental_catalog="paimon", before=False) is ChangeReadMode.FILES
+        read_mode(KEYED, commits, versions, incremental_catalog="paimon", before=False)
+        is ChangeReadMode.COMPARE
+    )
+    assert (
+        read_mode(KEYED, commits[:1], versions, incremental_catalog="paimon", before=False)
+        is ChangeReadMode.FILES
     )
     # A compaction also takes rows away: those that later ones have replaced.
     commits = [commits[0], replace(commits[1], kind="COMPACT")]
-    assert way(KEYED, commits, versions, incremental_catalog="paimon", before=False) is ChangeReadMode.FILES
+    assert (
+        read_mode(KEYED, commits, versions, incremental_catalog="paimon", before=False)
+        is ChangeReadMode.FILES
+    )
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.plan.decide import adds, decide, steps_of
-from dbt.adapters.paimon.plan.steps import Does, Kind, Plan, SettledPlan, Step
+from dbt.adapters.paimon.plan.steps import Action, Plan, SettledPlan, Step, StepKind
 from dbt.adapters.paimon.spec.build import build_table_spec
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.tables.changeset import (
@@ -44,17 +44,17 @@ FAIL = {"on_schema_change": "fail"}
 KEY = {"primary_key": ["id"]}
 COMMENTS = {"persist_docs": {"columns": True}}
 
-ADD_W = (Kind.ADD_COLUMNS, "columns: adds w string")
-DROP_W = (Kind.DROP_COLUMNS, "columns: drops w")
-WIDEN_V = (Kind.CHANGE_TYPE, "type of v: bigint")
-V_TO_TEXT = (Kind.CHANGE_TYPE, "type of v: string")
-W_NULLABLE = (Kind.DROP_NOT_NULL, "w: may be NULL")
-COMMENT_V, COMMENT_W = ((Kind.COMMENT_COLUMN, f"comment of {name}") for name in "vw")
-COMMENT_TABLE = (Kind.COMMENT_TABLE, "comment")
+ADD_W = (StepKind.ADD_COLUMNS, "columns: adds w string")
+DROP_W = (StepKind.DROP_COLUMNS, "columns: drops w")
+WIDEN_V = (StepKind.CHANGE_TYPE, "type of v: bigint")
+V_TO_TEXT = (StepKind.CHANGE_TYPE, "type of v: string")
+W_NULLABLE = (StepKind.DROP_NOT_NULL, "w: may be NULL")
+COMMENT_V, COMMENT_W = ((StepKind.COMMENT_COLUMN, f"comment of {name}") for name in "vw")
+COMMENT_TABLE = (StepKind.COMMENT_TABLE, "comment")
 WRITE_ONLY = {"tblproperties": {"write-only": True}}
-SET_WRITE_ONLY = (Kind.SET_OPTIONS, "write-only: not set -> 'true'")
-UNSET_FILE_SIZE = (Kind.UNSET_OPTIONS, "target-file-size: '64 mb' -> not set")
-UNSET_RETAINED = (Kind.UNSET_OPTIONS, "snapshot.num-retained.max: '5' -> not set")
+SET_WRITE_ONLY = (StepKind.SET_OPTIONS, "write-only: not set -> 'true'")
+UNSET_FILE_SIZE = (StepKind.UNSET_OPTIONS, "target-file-size: '64 mb' -> not set")
+UNSET_RETAINED = (StepKind.UNSET_OPTIONS, "snapshot.num-retained.max: '5' -> not set")
 SUM = "fields.v.aggregate-function"
 AGGREGATING = {**KEY, "merge_engine": "aggregation"}
 
@@ -77,7 +77,7 @@ class Case:
     config: Mapping[str, Any] = field(default_factory=dict)
     table: ExistingTable | None = field(default_factory=table)
     columns: Sequence[ExistingColumn] | None = (ID, V)
-    does: Does | None = None
+    action: Action | None = None
     steps: Sequence[Any] = ()
     refused: str = ""
     rebuild: str = ""
@@ -119,51 +119,51 @@ def steps(plan: Plan) -> list[Any]:
 
 
 REBUILDS = {
-    "no table": Case(table=None, does=Does.CREATE, steps=[ROWS]),
-    "no table, columns not known": Case(table=None, columns=None, does=Does.CREATE, steps=[ROWS]),
-    "nothing differs": Case(does=Does.REBUILD, steps=[ROWS]),
-    "columns not known": Case(WRITE_ONLY, columns=None, does=Does.REBUILD, steps=[SET_WRITE_ONLY, ROWS]),
-    "new column": Case(columns=(ID, V, W), does=Does.REBUILD, steps=[ADD_W, ROWS]),
-    "column gone": Case(table=table(ID, V, W), does=Does.REBUILD, steps=[ROWS, DROP_W]),
-    "NOT NULL column gone": Case(table=table(ID, V, REQUIRED), does=Does.REBUILD, steps=[W_NULLABLE, ROWS, DROP_W]),
-    "NOT NULL no longer": Case(table=table(ID, V, REQUIRED), columns=(ID, V, W), does=Does.REBUILD, steps=[W_NULLABLE, ROWS]),
-    "wider type": Case(columns=(ID, WIDE), does=Does.REBUILD, steps=[WIDEN_V, ROWS]),
-    "other type": Case(columns=(ID, FLAG), does=Does.SWAP, steps=[ROWS], rebuild="type of column v changes from int to boolean"),
-    "new NOT NULL column": Case(columns=(ID, V, REQUIRED), does=Does.SWAP, steps=[ROWS], rebuild="new column w is NOT NULL"),
-    "options": Case(WRITE_ONLY, table(target_file_size="64 mb"), does=Does.REBUILD, steps=[
+    "no table": Case(table=None, action=Action.CREATE, steps=[ROWS]),
+    "no table, columns not known": Case(table=None, columns=None, action=Action.CREATE, steps=[ROWS]),
+    "nothing differs": Case(action=Action.REBUILD, steps=[ROWS]),
+    "columns not known": Case(WRITE_ONLY, columns=None, action=Action.REBUILD, steps=[SET_WRITE_ONLY, ROWS]),
+    "new column": Case(columns=(ID, V, W), action=Action.REBUILD, steps=[ADD_W, ROWS]),
+    "column gone": Case(table=table(ID, V, W), action=Action.REBUILD, steps=[ROWS, DROP_W]),
+    "NOT NULL column gone": Case(table=table(ID, V, REQUIRED), action=Action.REBUILD, steps=[W_NULLABLE, ROWS, DROP_W]),
+    "NOT NULL no longer": Case(table=table(ID, V, REQUIRED), columns=(ID, V, W), action=Action.REBUILD, steps=[W_NULLABLE, ROWS]),
+    "wider type": Case(columns=(ID, WIDE), action=Action.REBUILD, steps=[WIDEN_V, ROWS]),
+    "other type": Case(columns=(ID, FLAG), action=Action.SWAP, steps=[ROWS], rebuild="type of column v changes from int to boolean"),
+    "new NOT NULL column": Case(columns=(ID, V, REQUIRED), action=Action.SWAP, steps=[ROWS], rebuild="new column w is NOT NULL"),
+    "options": Case(WRITE_ONLY, table(target_file_size="64 mb"), action=Action.REBUILD, steps=[
         SET_WRITE_ONLY, UNSET_FILE_SIZE, ROWS]),
-    "options that are reset first": Case(WRITE_ONLY, table(**{"snapshot.num-retained.max": "5"}), does=Does.REBUILD, steps=[
+    "options that are reset first": Case(WRITE_ONLY, table(**{"snapshot.num-retained.max": "5"}), action=Action.REBUILD, steps=[
         UNSET_RETAINED, SET_WRITE_ONLY, ROWS]),
-    "buckets": Case({**KEY, "bucket": 4}, table(key=["id"], bucket="2"), does=Does.REBUILD, steps=[(Kind.SET_OPTIONS, "bucket: '2' -> '4'"), ROWS]),
-    "primary key": Case(KEY, does=Does.SWAP, steps=[ROWS], rebuild="primary-key: none -> id"),
-    "partitions": Case({"partition_by": ["v"]}, does=Does.SWAP, steps=[ROWS], rebuild="partition: none -> v"),
+    "buckets": Case({**KEY, "bucket": 4}, table(key=["id"], bucket="2"), action=Action.REBUILD, steps=[(StepKind.SET_OPTIONS, "bucket: '2' -> '4'"), ROWS]),
+    "primary key": Case(KEY, action=Action.SWAP, steps=[ROWS], rebuild="primary-key: none -> id"),
+    "partitions": Case({"partition_by": ["v"]}, action=Action.SWAP, steps=[ROWS], rebuild="partition: none -> v"),
     "immutable option beside others": Case({**KEY, "merge_engine": "first-row", **WRITE_ONLY}, table(key=["id"]), columns=(ID, V, W),
-        does=Does.SWAP, steps=[ROWS], rebuild="merge-engine: none -> first-row"),
+        action=Action.SWAP, steps=[ROWS], rebuild="merge-engine: none -> first-row"),
     "keys that move between partitions": Case({**KEY, "partition_by": ["v"], "merge_engine": "partial-update"}, table(key=["id"], days=["v"], merge_engine="partial-update"),
-        does=Does.SWAP, steps=[ROWS], rebuild="an INSERT OVERWRITE would use the partitions of its old keys"),
+        action=Action.SWAP, steps=[ROWS], rebuild="an INSERT OVERWRITE would use the partitions of its old keys"),
     "option by which rows are merged": Case({**AGGREGATING, "tblproperties": {SUM: "max"}}, table(key=["id"], **{"merge-engine": "aggregation", SUM: "sum"}),
-        does=Does.SWAP, steps=[ROWS], rebuild=f"{SUM}: sum -> max"),
-    "comment of a column": Case(COMMENTS, columns=(ID, SAID), does=Does.REBUILD, steps=[ROWS, COMMENT_V]),
-    "new column with a comment": Case(COMMENTS, columns=(ID, SAID, SAID_OF_NEW), does=Does.REBUILD, steps=[ADD_W, ROWS, COMMENT_V]),
-    "comment of a column that goes": Case(COMMENTS, table(ID, SAID), does=Does.REBUILD, steps=[ROWS, COMMENT_V]),
-    "comments that are not persisted": Case(columns=(ID, SAID), description="said", does=Does.REBUILD, steps=[ROWS]),
-    "comment of the table": Case({"persist_docs": {"relation": True}}, description="said", does=Does.REBUILD, steps=[ROWS, COMMENT_TABLE]),
-    "same comment of the table": Case({"persist_docs": {"relation": True}}, table(comment="said"), description="said", does=Does.REBUILD, steps=[ROWS]),
+        action=Action.SWAP, steps=[ROWS], rebuild=f"{SUM}: sum -> max"),
+    "comment of a column": Case(COMMENTS, columns=(ID, SAID), action=Action.REBUILD, steps=[ROWS, COMMENT_V]),
+    "new column with a comment": Case(COMMENTS, columns=(ID, SAID, SAID_OF_NEW), action=Action.REBUILD, steps=[ADD_W, ROWS, COMMENT_V]),
+    "comment of a column that goes": Case(COMMENTS, table(ID, SAID), action=Action.REBUILD, steps=[ROWS, COMMENT_V]),
+    "comments that are not persisted": Case(columns=(ID, SAID), description="said", action=Action.REBUILD, steps=[ROWS]),
+    "comment of the table": Case({"persist_docs": {"relation": True}}, description="said", action=Action.REBUILD, steps=[ROWS, COMMENT_TABLE]),
+    "same comment of the table": Case({"persist_docs": {"relation": True}}, table(comment="said"), description="said", action=Action.REBUILD, steps=[ROWS]),
     "all at once": Case(
         {"persist_docs": {"columns": True, "relation": True}, **WRITE_ONLY},
         table(ID, ExistingColumn("v", "int", nullable=False), ExistingColumn("old", "int", nullable=False), target_file_size="64 mb"),
         columns=(ID, ExistingColumn("v", "bigint", comment="said"), W),
         description="said",
-        does=Does.REBUILD,
+        action=Action.REBUILD,
         steps=[
             ADD_W,
             SET_WRITE_ONLY,
             UNSET_FILE_SIZE,
             WIDEN_V,
-            (Kind.DROP_NOT_NULL, "v: may be NULL"),
-            (Kind.DROP_NOT_NULL, "old: may be NULL"),
+            (StepKind.DROP_NOT_NULL, "v: may be NULL"),
+            (StepKind.DROP_NOT_NULL, "old: may be NULL"),
             ROWS,
-            (Kind.DROP_COLUMNS, "columns: drops old"),
+            (StepKind.DROP_COLUMNS, "columns: drops old"),
             COMMENT_V,
             COMMENT_TABLE,
         ],
@@ -171,38 +171,38 @@ REBUILDS = {
 }  # fmt: skip
 
 INCREMENTS = {
-    "no table": Case(table=None, does=Does.CREATE, steps=[ROWS]),
-    "nothing differs": Case(does=Does.INCREMENT, steps=[ROWS]),
-    "columns not known": Case(WRITE_ONLY, columns=None, does=Does.INCREMENT, steps=[SET_WRITE_ONLY, ROWS]),
-    "ignore: new column": Case(columns=(ID, V, W), does=Does.INCREMENT, steps=[ROWS]),
-    "ignore: new column with a comment": Case(COMMENTS, columns=(ID, SAID, SAID_OF_NEW), does=Does.INCREMENT, steps=[ROWS, COMMENT_V]),
-    "ignore: other type": Case(columns=(ID, WIDE), does=Does.INCREMENT, steps=[ROWS]),
+    "no table": Case(table=None, action=Action.CREATE, steps=[ROWS]),
+    "nothing differs": Case(action=Action.INCREMENT, steps=[ROWS]),
+    "columns not known": Case(WRITE_ONLY, columns=None, action=Action.INCREMENT, steps=[SET_WRITE_ONLY, ROWS]),
+    "ignore: new column": Case(columns=(ID, V, W), action=Action.INCREMENT, steps=[ROWS]),
+    "ignore: new column with a comment": Case(COMMENTS, columns=(ID, SAID, SAID_OF_NEW), action=Action.INCREMENT, steps=[ROWS, COMMENT_V]),
+    "ignore: other type": Case(columns=(ID, WIDE), action=Action.INCREMENT, steps=[ROWS]),
     "ignore: column gone": Case(table=table(ID, V, W), refused="no longer returns: w.*sync_all_columns.*append_new_columns"),
     "ignore: column that the merge engine keeps": Case({**KEY, "merge_engine": "partial-update"}, table(ID, V, W, key=["id"], merge_engine="partial-update"),
-        strategy="partial_update", does=Does.INCREMENT, steps=[ROWS]),
+        strategy="partial_update", action=Action.INCREMENT, steps=[ROWS]),
     "fail: new column": Case(FAIL, columns=(ID, V, W), refused="new column w string.*sync_all_columns"),
     "fail: column gone": Case(FAIL, table(ID, V, W), refused="column w is no longer in the model"),
     "fail: other type": Case(FAIL, columns=(ID, WIDE), refused="column v is now bigint"),
-    "fail: options": Case({**FAIL, **WRITE_ONLY}, does=Does.INCREMENT, steps=[SET_WRITE_ONLY, ROWS]),
-    "append: new column": Case(APPEND_NEW, columns=(ID, V, W), does=Does.INCREMENT, steps=[ADD_W, ROWS]),
+    "fail: options": Case({**FAIL, **WRITE_ONLY}, action=Action.INCREMENT, steps=[SET_WRITE_ONLY, ROWS]),
+    "append: new column": Case(APPEND_NEW, columns=(ID, V, W), action=Action.INCREMENT, steps=[ADD_W, ROWS]),
     "append: new NOT NULL column": Case(APPEND_NEW, columns=(ID, V, REQUIRED), refused="new columns are NOT NULL.*: w. "),
-    "append: column gone": Case(APPEND_NEW, table(ID, V, REQUIRED), does=Does.INCREMENT, steps=[ROWS]),
-    "append: wider type": Case(APPEND_NEW, columns=(ID, WIDE), does=Does.INCREMENT, steps=[ROWS]),
-    "sync: new column": Case(SYNC, columns=(ID, V, W), does=Does.INCREMENT, steps=[ADD_W, ROWS]),
+    "append: column gone": Case(APPEND_NEW, table(ID, V, REQUIRED), action=Action.INCREMENT, steps=[ROWS]),
+    "append: wider type": Case(APPEND_NEW, columns=(ID, WIDE), action=Action.INCREMENT, steps=[ROWS]),
+    "sync: new column": Case(SYNC, columns=(ID, V, W), action=Action.INCREMENT, steps=[ADD_W, ROWS]),
     "sync: new NOT NULL column": Case(SYNC, columns=(ID, V, REQUIRED), refused="new columns are NOT NULL.*: w. "),
-    "sync: column gone": Case(SYNC, table(ID, V, W), does=Does.INCREMENT, steps=[ROWS, DROP_W]),
-    "sync: NOT NULL column gone": Case(SYNC, table(ID, V, REQUIRED), does=Does.INCREMENT, steps=[W_NULLABLE, ROWS, DROP_W]),
+    "sync: column gone": Case(SYNC, table(ID, V, W), action=Action.INCREMENT, steps=[ROWS, DROP_W]),
+    "sync: NOT NULL column gone": Case(SYNC, table(ID, V, REQUIRED), action=Action.INCREMENT, steps=[W_NULLABLE, ROWS, DROP_W]),
     # Its other rows have values, and the contract may be set again.
-    "sync: NOT NULL no longer": Case(SYNC, table(ID, V, REQUIRED), columns=(ID, V, W), does=Does.INCREMENT, steps=[ROWS]),
-    "sync: wider type": Case(SYNC, columns=(ID, WIDE), does=Does.INCREMENT, steps=[WIDEN_V, ROWS]),
-    "sync: number to text": Case(SYNC, columns=(ID, TEXT), does=Does.INCREMENT, steps=[ROWS]),
-    "sync: number to text, where filters find it": Case(SYNC, columns=(ID, TEXT), paimon="2.0.0", does=Does.INCREMENT, steps=[V_TO_TEXT, ROWS]),
-    "sync: type that loses values": Case(SYNC, table(ID, WIDE), does=Does.INCREMENT, steps=[ROWS]),
-    "sync: new column with a comment": Case({**SYNC, **COMMENTS}, columns=(ID, SAID, SAID_OF_NEW), does=Does.INCREMENT, steps=[ADD_W, ROWS, COMMENT_V]),
-    "options beside columns": Case({**SYNC, **WRITE_ONLY}, table(ID, V, W, target_file_size="64 mb"), columns=(ID, WIDE, ExistingColumn("x", "date")), does=Does.INCREMENT, steps=[
-        (Kind.ADD_COLUMNS, "columns: adds x date"),
+    "sync: NOT NULL no longer": Case(SYNC, table(ID, V, REQUIRED), columns=(ID, V, W), action=Action.INCREMENT, steps=[ROWS]),
+    "sync: wider type": Case(SYNC, columns=(ID, WIDE), action=Action.INCREMENT, steps=[WIDEN_V, ROWS]),
+    "sync: number to text": Case(SYNC, columns=(ID, TEXT), action=Action.INCREMENT, steps=[ROWS]),
+    "sync: number to text, where filters find it": Case(SYNC, columns=(ID, TEXT), paimon="2.0.0", action=Action.INCREMENT, steps=[V_TO_TEXT, ROWS]),
+    "sync: type that loses values": Case(SYNC, table(ID, WIDE), action=Action.INCREMENT, steps=[ROWS]),
+    "sync: new column with a comment": Case({**SYNC, **COMMENTS}, columns=(ID, SAID, SAID_OF_NEW), action=Action.INCREMENT, steps=[ADD_W, ROWS, COMMENT_V]),
+    "options beside columns": Case({**SYNC, **WRITE_ONLY}, table(ID, V, W, target_file_size="64 mb"), columns=(ID, WIDE, ExistingColumn("x", "date")), action=Action.INCREMENT, steps=[
+        (StepKind.ADD_COLUMNS, "columns: adds x date"),
         SET_WRITE_ONLY, UNSET_FILE_SIZE, WIDEN_V, ROWS, DROP_W]),
-    "options that are reset first": Case(WRITE_ONLY, table(**{"snapshot.num-retained.max": "5"}), does=Does.INCREMENT, steps=[
+    "options that are reset first": Case(WRITE_ONLY, table(**{"snapshot.num-retained.max": "5"}), action=Action.INCREMENT, steps=[
         UNSET_RETAINED, SET_WRITE_ONLY, ROWS]),
     "primary key": Case(KEY, refused="primary-key: not set -> 'id'.*--full-refresh"),
     "partitions": Case({"partition_by": ["v"]}, refused="partition: not set -> 'v'"),
@@ -211,21 +211,21 @@ INCREMENTS = {
     "option by which rows are merged": Case({**AGGREGATING, "tblproperties": {SUM: "max"}}, table(key=["id"], **{"merge-engine": "aggregation", SUM: "sum"}),
         refused="would be merged otherwise.*'sum' -> 'max'"),
     "option by which a column was merged that goes": Case({**AGGREGATING, **SYNC}, table(ID, V, W, key=["id"], **{"merge-engine": "aggregation", SUM: "sum"}), columns=(ID, W),
-        does=Does.INCREMENT, steps=[(Kind.UNSET_OPTIONS, f"{SUM}: 'sum' -> not set"), ROWS, (Kind.DROP_COLUMNS, "columns: drops v")]),
-    "comment of the table": Case({"persist_docs": {"relation": True}}, description="said", does=Does.INCREMENT, steps=[ROWS, COMMENT_TABLE]),
+        action=Action.INCREMENT, steps=[(StepKind.UNSET_OPTIONS, f"{SUM}: 'sum' -> not set"), ROWS, (StepKind.DROP_COLUMNS, "columns: drops v")]),
+    "comment of the table": Case({"persist_docs": {"relation": True}}, description="said", action=Action.INCREMENT, steps=[ROWS, COMMENT_TABLE]),
 }  # fmt: skip
 
 SNAPSHOTS = {
-    "no table": Case(table=None, does=Does.CREATE, steps=[ROWS]),
-    "nothing differs": Case(does=Does.INCREMENT, steps=[ROWS]),
-    "new column": Case(columns=(ID, V, W), does=Does.INCREMENT, steps=[ADD_W, ROWS]),
-    "new column with a comment": Case(COMMENTS, columns=(ID, V, SAID_OF_NEW), does=Does.INCREMENT, steps=[ADD_W, ROWS, COMMENT_W]),
-    "column gone": Case(table=table(ID, V, REQUIRED), does=Does.INCREMENT, steps=[ROWS]),
-    "wider type": Case(columns=(ID, WIDE), does=Does.INCREMENT, steps=[WIDEN_V, ROWS]),
-    "number to text": Case(columns=(ID, TEXT), does=Does.INCREMENT, steps=[ROWS]),
+    "no table": Case(table=None, action=Action.CREATE, steps=[ROWS]),
+    "nothing differs": Case(action=Action.INCREMENT, steps=[ROWS]),
+    "new column": Case(columns=(ID, V, W), action=Action.INCREMENT, steps=[ADD_W, ROWS]),
+    "new column with a comment": Case(COMMENTS, columns=(ID, V, SAID_OF_NEW), action=Action.INCREMENT, steps=[ADD_W, ROWS, COMMENT_W]),
+    "column gone": Case(table=table(ID, V, REQUIRED), action=Action.INCREMENT, steps=[ROWS]),
+    "wider type": Case(columns=(ID, WIDE), action=Action.INCREMENT, steps=[WIDEN_V, ROWS]),
+    "number to text": Case(columns=(ID, TEXT), action=Action.INCREMENT, steps=[ROWS]),
     # What dbt has for models only.
-    "on_schema_change": Case(FAIL, columns=(ID, V, W), does=Does.INCREMENT, steps=[ADD_W, ROWS]),
-    "options": Case(WRITE_ONLY, does=Does.INCREMENT, steps=[SET_WRITE_ONLY, ROWS]),
+    "on_schema_change": Case(FAIL, columns=(ID, V, W), action=Action.INCREMENT, steps=[ADD_W, ROWS]),
+    "options": Case(WRITE_ONLY, action=Action.INCREMENT, steps=[SET_WRITE_ONLY, ROWS]),
     "primary key": Case(KEY, refused="primary-key: not set -> 'id'.*--full-refresh does not rebuild it"),
     "buckets": Case({**KEY, "bucket": 4}, table(key=["id"], bucket="2"), refused="bucket: '2' -> '4'.*rescale.*or revert"),
 }  # fmt: skip
@@ -248,14 +248,14 @@ def test_decided(materialized: str, case: Case):
         assert re.search(case.refused, str(raised.value)), raised.value
         return
     plan = case.plan(materialized)
-    assert (plan.does, steps(plan), str(plan.rebuild)) == (case.does, list(case.steps), case.rebuild)
-    if plan.does is not Does.SWAP:
+    assert (plan.action, steps(plan), str(plan.rebuild)) == (case.action, list(case.steps), case.rebuild)
+    if plan.action is not Action.SWAP:
         assert plan.differs == tuple(plan.alters)
 
 
 def test_a_new_table_says_all_that_differs():
     plan = Case({**KEY, **WRITE_ONLY}, columns=(ID, FLAG, W)).plan("table")
-    assert plan.does is Does.SWAP and not list(plan.alters)
+    assert plan.action is Action.SWAP and not list(plan.alters)
     assert plan.differs == (
         "columns: adds w string",
         "write-only: not set -> 'true'",
@@ -292,7 +292,7 @@ def test_a_full_refresh_builds_again_what_is_not_a_snapshot(materialized):
     # The increment of a model is refused; a snapshot does not read `on_schema_change`.
     case = Case(FAIL, columns=(ID, V, W))
     refreshed = case.plan(materialized, full_refresh=True)
-    assert refreshed.does is (Does.INCREMENT if materialized == "snapshot" else Does.REBUILD)
+    assert refreshed.action is (Action.INCREMENT if materialized == "snapshot" else Action.REBUILD)
     assert steps(refreshed) == [ADD_W, ROWS]
     if materialized in ("incremental", "streaming"):
         with pytest.raises(DbtRuntimeError, match="on_schema_change"):
@@ -302,13 +302,13 @@ def test_a_full_refresh_builds_again_what_is_not_a_snapshot(materialized):
 
 
 KINDS_OF_A_RUN = {
-    Kind.READ_ONCE,
-    Kind.WRITE,
-    Kind.AUDIT,
-    Kind.PUBLISH,
-    Kind.COMPACT,
-    Kind.TAG,
-    Kind.MAINTAIN,
+    StepKind.READ_ONCE,
+    StepKind.WRITE,
+    StepKind.AUDIT,
+    StepKind.PUBLISH,
+    StepKind.COMPACT,
+    StepKind.TAG,
+    StepKind.MAINTAIN,
 }
 READ_LATE, READ_ONCE = "read once?", "read once"
 WAP = {"wap": True}
@@ -333,33 +333,33 @@ TAGGED = {**KEY, "table_tag": {"name": "daily"}}
 def test_the_steps_of_a_run(config, run, expected):
     spec = build_table_spec(config, model="m", versions=Versions.of("0.9.0"))
     options = {"adds": False, "strategy": "", "branch": False, "override": False, **run}
-    found = [f"{step.kind}{'?' * step.is_late}" for step in steps_of(spec, **options)]
+    found = [f"{step.kind}{'?' * step.is_conditional}" for step in steps_of(spec, **options)]
     assert found == [*expected, *([] if options["branch"] else ["maintain?"])]
 
 
 def test_the_macro_of_each_kind():
     called = {step.kind: (step.macro, dict(step.arguments)) for step in (*ALL.before, *ALL.after)}
     assert called == {
-        Kind.ADD_COLUMNS: ("paimon__add_columns", {"columns": (W,)}),
-        Kind.SET_OPTIONS: ("paimon__set_options", {"options": {"write-only": "true"}}),
-        Kind.UNSET_OPTIONS: ("paimon__unset_options", {"names": ("target-file-size",)}),
-        Kind.CHANGE_TYPE: (
+        StepKind.ADD_COLUMNS: ("paimon__add_columns", {"columns": (W,)}),
+        StepKind.SET_OPTIONS: ("paimon__set_options", {"options": {"write-only": "true"}}),
+        StepKind.UNSET_OPTIONS: ("paimon__unset_options", {"names": ("target-file-size",)}),
+        StepKind.CHANGE_TYPE: (
             "paimon__alter_column_type",
             {"column_name": "v", "new_column_type": "bigint"},
         ),
         # The last of two.
-        Kind.DROP_NOT_NULL: ("paimon__drop_not_null", {"name": "old"}),
-        Kind.DROP_COLUMNS: ("paimon__drop_columns", {"names": ("old",)}),
-        Kind.COMMENT_COLUMN: ("paimon__comment_on_column", {"column_name": "v", "comment": "said"}),
-        Kind.COMMENT_TABLE: ("paimon__comment_on_table", {"comment": "said"}),
+        StepKind.DROP_NOT_NULL: ("paimon__drop_not_null", {"name": "old"}),
+        StepKind.DROP_COLUMNS: ("paimon__drop_columns", {"names": ("old",)}),
+        StepKind.COMMENT_COLUMN: ("paimon__comment_on_column", {"column_name": "v", "comment": "said"}),
+        StepKind.COMMENT_TABLE: ("paimon__comment_on_table", {"comment": "said"}),
     }
-    assert set(called) == set(Kind) - KINDS_OF_A_RUN
+    assert set(called) == set(StepKind) - KINDS_OF_A_RUN
 
 
 def test_a_snapshot_gets_columns_by_the_macro_of_dbt():
     (step,) = SNAPSHOTS["new column"].plan("snapshot").before
     assert step == Step(
-        Kind.ADD_COLUMNS,
+        StepKind.ADD_COLUMNS,
         "paimon__add_snapshot_columns",
         {"columns": as_dbt_columns([W])},
         ("columns: adds w string",),
@@ -368,6 +368,6 @@ def test_a_snapshot_gets_columns_by_the_macro_of_dbt():
 
 def test_what_a_settled_plan_says_of_its_steps():
     more = {"spec": TableSpec(), "columns": (ID,), "source": ModelQuery("t", ())}
-    assert SettledPlan(ALL.does, ALL.before, ALL.after, **more).dropped == ("old",)
-    staged = {does for does in Does if SettledPlan(does, **more).stages}
-    assert staged == {Does.CREATE, Does.SWAP}
+    assert SettledPlan(ALL.action, ALL.before, ALL.after, **more).dropped == ("old",)
+    staged = {action for action in Action if SettledPlan(action, **more).stages}
+    assert staged == {Action.CREATE, Action.SWAP}

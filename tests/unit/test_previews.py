@@ -8,7 +8,7 @@ import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.capabilities import Versions
-from dbt.adapters.paimon.plan.steps import Does
+from dbt.adapters.paimon.plan.steps import Action
 from dbt.adapters.paimon.spark.scans import Scan, explained
 from dbt.adapters.paimon.spec.build import build_table_spec
 from dbt.adapters.paimon.spec.problems import ConfigErrors
@@ -127,7 +127,7 @@ def test_history_that_is_worth_asking_for(history, refused):
 def test_a_preview_as_text_and_as_json():
     lost = History(14, 13, ("audited",))
     found = Preview(
-        "model.p.m", "s.m", "table", Does.SWAP, steps=("audits",), reasons=("key",), lost=lost, asks=True
+        "model.p.m", "s.m", "table", Action.SWAP, steps=("audits",), reasons=("key",), lost=lost, asks=True
     )
     assert list(found.lines()) == [
         "s.m (table): rebuild as a new table",

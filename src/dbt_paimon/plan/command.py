@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dbt.adapters.paimon.plan.steps import Does
+from dbt.adapters.paimon.plan.steps import Action
 from dbt_paimon import selected_nodes
 from dbt_paimon.plan.findings import Preview
 from dbt_paimon.plan.previews import Previewer
@@ -49,7 +49,7 @@ def run(arguments: Sequence[str], full_refresh: bool, as_json: bool) -> list[Pre
 def summary(found: Sequence[Preview]) -> str:
     """The last line: how many nodes, what they would lose, and that nothing was written."""
     lose = sum(preview.loses for preview in found)
-    fail = sum(preview.does is Does.FAIL or preview.asks for preview in found)
+    fail = sum(preview.does is Action.FAIL or preview.asks for preview in found)
     parts = [f"{len(found)} node{'s' if len(found) != 1 else ''}"]
     if lose:
         parts.append(f"{lose} would lose history")
@@ -62,4 +62,4 @@ def _failed(answer: selected_nodes.Answer[Preview]) -> Preview:
     """The preview of a node that could not be compiled."""
     node = answer.node
     name = f"{node.schema}.{node.alias}"
-    return Preview(node.unique_id, name, str(node.config.materialized), Does.FAIL, problem=answer.problem)
+    return Preview(node.unique_id, name, str(node.config.materialized), Action.FAIL, problem=answer.problem)

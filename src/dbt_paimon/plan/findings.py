@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from dbt.adapters.paimon.plan.steps import Does
+from dbt.adapters.paimon.plan.steps import Action
 from dbt.adapters.paimon.spark.scans import Scan
 from dbt.adapters.paimon.tables.rebuilds import History
 
@@ -33,7 +33,7 @@ class Preview:
     unique_id: str
     name: str
     kind: str
-    does: Does
+    does: Action
     alters: tuple[str, ...] = ()
     steps: tuple[str, ...] = ()
     reasons: tuple[str, ...] = ()

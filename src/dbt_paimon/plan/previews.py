@@ -10,7 +10,7 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.plan.api import MATERIALIZED_VIEW
 from dbt.adapters.paimon.plan.decide import adds, steps_of
-from dbt.adapters.paimon.plan.steps import Does
+from dbt.adapters.paimon.plan.steps import Action
 from dbt.adapters.paimon.tables import metadata
 from dbt.adapters.paimon.tables.rebuilds import may_need_asking
 from dbt.adapters.paimon.writing import read_limits
@@ -44,7 +44,7 @@ class Previewer:
         """
         config = node["config"]
         kind = str(config.get("materialized"))
-        found = Preview(node["unique_id"], f"{node['schema']}.{node['alias']}", kind, Does.UNKNOWN)
+        found = Preview(node["unique_id"], f"{node['schema']}.{node['alias']}", kind, Action.UNKNOWN)
         try:
             preview = self._ways().get(kind)
             if preview is None:
@@ -53,10 +53,10 @@ class Previewer:
             return preview(node, found, full_refresh if own is None else bool(own))
         except DbtRuntimeError as exc:
             if not metadata.is_not_found(exc):
-                return replace(found, does=Does.FAIL, problem=str(exc.msg))
+                return replace(found, does=Action.FAIL, problem=str(exc.msg))
             # What it reads is built by the same run, or by nobody.
-            creates = Does.CREATE_VIEW if kind == "view" else Does.CREATE
-            does = creates if self._existing(node) is None else Does.UNKNOWN
+            creates = Action.CREATE_VIEW if kind == "view" else Action.CREATE
+            does = creates if self._existing(node) is None else Action.UNKNOWN
             return replace(
                 found,
                 does=does,
@@ -71,7 +71,7 @@ class Previewer:
         self._adapter.specs.check_node(node)
         self._adapter.rows.query(node["compiled_code"])
         existing = self._existing(node)
-        return replace(found, does=Does.CREATE_VIEW if existing is None else Does.REPLACE_VIEW)
+        return replace(found, does=Action.CREATE_VIEW if existing is None else Action.REPLACE_VIEW)
 
     def _of_table(self, node: Mapping[str, Any], found: Preview, full_refresh: bool) -> Preview:
         spec, strategy = self._adapter.plans.spec_of(node)
@@ -82,7 +82,7 @@ class Previewer:
             spec = self._adapter.specs.spelled(spec, query.columns)
             found = replace(found, scans=self._adapter.rows.scans(node["compiled_code"]))
             if problem := read_limits.problem(node, found.scans):
-                return replace(found, does=Does.FAIL, problem=problem)
+                return replace(found, does=Action.FAIL, problem=problem)
         existing = self._existing(node)
         clone = self._adapter.plans.clone_of(node, existing, strategy, full_refresh)
         on_branch = clone is not None and not clone.rebuild
@@ -91,15 +91,15 @@ class Previewer:
         adding = there and (on_branch or adds(node, full_refresh))
         own = strategy if node["config"].get("materialized") == "incremental" else ""
         steps = steps_of(spec, adds=adding, strategy=own, branch=on_branch, override=False)
-        found = replace(found, does=Does.CREATE, steps=tuple(step.words for step in steps if step.words))
+        found = replace(
+            found, does=Action.CREATE, steps=tuple(step.description for step in steps if step.description)
+        )
         if table is None or not there:
             return found
         existing_table = self._adapter.tables.existing(table)
-        plan = self._adapter.plans.previewed(
-            node, spec, existing_table, query, adds=adding, strategy=strategy
-        )
+        plan = self._adapter.plans.preview(node, spec, existing_table, query, adds=adding, strategy=strategy)
         due = () if on_branch else tuple(self._adapter.maintenance.due_after_run(table, spec))
-        found = replace(found, does=plan.does, maintenance=due, alters=tuple(plan.alters))
+        found = replace(found, does=plan.action, maintenance=due, alters=tuple(plan.alters))
         if not plan.rebuild.swaps:
             if found.kind == MATERIALIZED_VIEW:
                 return self._refreshed(node, found, spec, table, full_refresh)
@@ -118,7 +118,13 @@ class Previewer:
     ) -> Preview:
         """What the run of a materialized view does with its rows, and why."""
         refresh = self._adapter.plans.refresh(node, spec, table, full_refresh=full_refresh)
-        does = Does.INCREMENT if refresh.is_incremental else Does.REBUILD if refresh.is_full else Does.NOTHING
+        does = (
+            Action.INCREMENT
+            if refresh.is_incremental
+            else Action.REBUILD
+            if refresh.is_full
+            else Action.NOTHING
+        )
         return replace(found, does=does, reasons=(refresh.words,) if refresh.words else ())
 
     def _query(self, node: Mapping[str, Any]) -> ModelQuery | None:

@@ -119,7 +119,7 @@ class TestPlanAndRun:
         plans_sent.plans.clear()
         run_dbt(["build", *SECOND], expect_pass=False)
         settled = {
-            name: (str(plan.does), list(plan.alters), list(plan.rebuild.reasons))
+            name: (str(plan.action), list(plan.alters), list(plan.rebuild.reasons))
             for name, plan in plans_sent.plans.items()
         }
         printed = {

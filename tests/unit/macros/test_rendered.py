@@ -20,7 +20,7 @@ from sqlglot import expressions
 from dbt.adapters.paimon.plan.decide import decide
 from dbt.adapters.paimon.plan.macros import Macros
 from dbt.adapters.paimon.plan.steps import SettledPlan
-from dbt.adapters.paimon.plan.ways import InPlace, Writer
+from dbt.adapters.paimon.plan.write_modes import NodeWriter, Overwrite
 from dbt.adapters.paimon.spec.build import build_table_spec
 from dbt.adapters.paimon.spec.strategies import APPLY_CHANGES, STRATEGIES, conf_of, plan_incremental
 from dbt.adapters.paimon.sql import predicates
@@ -78,7 +78,7 @@ def increment(
     wanted = config.get("incremental_predicates", [])
     kept = kept_deletes(relation("orders__dbt_deletes"), plan.spec, table, deletes) if keeps else None
     if kept is not None:
-        Writer(render.adapter.plans, Macros(render.context)).ready_deletes(kept, plan.spec)
+        NodeWriter(render.adapter.plans, Macros(render.context)).ready_deletes(kept, plan.spec)
     columns, batched = list(table), plan.strategy == "microbatch"
     *before, rows = render(
         f"get_incremental_{plan.strategy.replace('+', '_')}_sql",
@@ -265,7 +265,7 @@ def read_once() -> list[str]:
 
 def source_of_a_custom_strategy() -> list[str]:
     render = Rendering()
-    view = Writer(render.adapter.plans, Macros(render.context)).relation_of(TABLE, SOURCE)
+    view = NodeWriter(render.adapter.plans, Macros(render.context)).relation_of(TABLE, SOURCE)
     return [*render.adapter.sent, view.render()]
 
 
@@ -350,8 +350,8 @@ def rebuild_in_place() -> list[str]:
     wanted = render.adapter.tables.wanted_columns(as_dbt_columns(COLUMNS), render.node, NO_KEY)
     changes = render.adapter.tables.column_changes(wanted, OLD, render.node)
     plan = decide(render.node, NO_KEY, OLD, changes, render.adapter.tables.changes, adds=False)
-    settled = SettledPlan(plan.does, plan.before, plan.after, spec=NO_KEY, columns=wanted, source=SOURCE)
-    InPlace(Writer(render.adapter.plans, Macros(render.context)), TABLE, settled).write()
+    settled = SettledPlan(plan.action, plan.before, plan.after, spec=NO_KEY, columns=wanted, source=SOURCE)
+    Overwrite(NodeWriter(render.adapter.plans, Macros(render.context)), TABLE, settled).write()
     return render.adapter.sent
 
 

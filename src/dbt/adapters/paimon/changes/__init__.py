@@ -1,1 +1,1 @@
-"""Incremental reads: the rows of a table that changed, and how far a model has read them."""
+"""Incremental reads: the changed rows of tables, and the positions of models in them."""

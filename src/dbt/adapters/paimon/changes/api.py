@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, table_name
 from dbt.adapters.paimon.changes import positions, reads
 from dbt.adapters.paimon.changes.positions import Commit, Position, SavedPosition, fingerprint
-from dbt.adapters.paimon.changes.reading import Reading, Source, between, without_added
+from dbt.adapters.paimon.changes.reading import Reading, Source, between, without_row_kind
 from dbt.adapters.paimon.changes.reads import ChangeReadMode, Output, SourceTable
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spark.commits import COMMIT_USER_CONF
@@ -24,19 +25,13 @@ from dbt.adapters.paimon.tables.changeset import ExistingTable
 from dbt.adapters.paimon.unchanged.api import Unchanged
 from dbt.adapters.paimon.writing.table_writer import TableWriter
 
+Node: TypeAlias = Mapping[str, Any]
+
 _ON_EXPIRED: Final = ("error", "full")
 
 
 class Changes:
-    """What models read of the changes of tables.
-
-    Args:
-        adapter: the adapter.
-        tables: `adapter.tables`.
-        builds: `adapter.builds`.
-        unchanged: `adapter.unchanged`, for the keys of nodes that read no changes.
-        behind: the branch that a view made by `dbt clone` reads.
-    """
+    """The changes that models read. `kept` is always a positions table, `<model>__dbt_changes`, which may not exist."""
 
     def __init__(
         self,
@@ -49,8 +44,10 @@ class Changes:
         self._adapter = adapter
         self._tables = tables
         self._builds = builds
+        # For the keys of nodes that read no changes.
         self._unchanged = unchanged
-        self._behind = behind
+        # The branch that a view made by `dbt clone` reads.
+        self._branch_of_view = behind
         # By node; a node runs on one thread.
         self._readings: dict[str, Reading] = {}
 
@@ -58,99 +55,75 @@ class Changes:
 
     def sql(
         self,
-        model: Mapping[str, Any],
+        model: Node,
         own: PaimonRelation,
         kept: PaimonRelation,
         relation: PaimonRelation,
+        output: Output,
         *,
         full_refresh: bool,
-        row_kind: str,
-        snapshot_column: str | None,
-        before: bool,
         on_expired: str,
         keep: bool,
     ) -> str:
-        """The subquery of a table's rows that a model has not read yet.
+        """The subquery of a table's rows that a model has not read yet; '' if the table does not exist.
 
         Args:
-            model: the node.
             own: the model's own table, or the branch that it writes.
-            kept: its positions table.
             relation: the relation that ref() or source() returned.
-            full_refresh: whether the model's table is rebuilt, so that all rows are read.
-            row_kind: the name of the row kind column.
-            snapshot_column: the name of a column with the table snapshot up to which this run reads, or None.
-            before: whether the old rows of changed keys are returned as `-U`.
-            on_expired: 'error' or 'full'.
-            keep: whether to create a tag so that the table snapshot of the position does not expire.
-
-        Returns:
-            SQL that can follow FROM; empty if the table does not exist.
+            full_refresh: whether all rows are read, because the model's table is rebuilt.
+            keep: whether to tag the table snapshot of the position, so that it does not expire.
 
         Raises:
-            DbtRuntimeError: not a Paimon table, not a model that can read changes, or the changes are lost; with the
-                remedy.
+            DbtRuntimeError: not a Paimon table, not a model that can read changes, or the changes are lost.
         """
-        try:
-            return self._sql(
-                model,
-                own,
-                kept,
-                relation,
-                Output(row_kind, snapshot_column, before),
-                full_refresh=full_refresh,
-                on_expired=on_expired,
-                keep=keep,
-            )
-        except BaseException:
-            # dbt does not tell the adapter when a node fails to compile.
-            self._readings.pop(model["unique_id"], None)
-            self._builds.release()
-            raise
+        with self._forgotten_on_error(model):
+            what = _label(model, relation)
+            found, relation = self._found(relation)
+            self._refuse(what, model, found or relation, on_expired)
+            if found is None:
+                return ""
+            reading = self._reading(model, own, kept)
+            name = relation.render()
+            source = reading.sources.get(name)
+            if source is None:
+                source = self._source(relation, keep)
+                if not full_refresh:
+                    source = self._from_position(what, source, reading, on_expired, model)
+                reading.sources[name] = source
+            source = replace(source, table=without_row_kind(source.table, output, what))
+            if _is_limited(relation):
+                return self._limited(reading, name, source, str(relation), output)
+            return self._subquery(what, source, output)
 
-    def between_sql(
-        self,
-        model: Mapping[str, Any],
-        relation: PaimonRelation,
-        start: Any,
-        end: Any,
-        *,
-        row_kind: str,
-        snapshot_column: str | None,
-        before: bool,
-    ) -> str:
-        """The subquery of what changed in a table after one table snapshot up to another; no position is kept.
+    def between_sql(self, model: Node, relation: PaimonRelation, start: Any, end: Any, output: Output) -> str:
+        """The subquery of what changed in a table after one table snapshot up to another (see `reading.between`).
 
-        Args:
-            model: the node, for messages.
-            relation: the relation that ref() or source() returned.
-            start: the number of a table snapshot; None or 0 reads all rows at `end` as inserts.
-            end: the number of a later one; None is the newest.
-            row_kind, snapshot_column, before: as in `sql`.
-
-        Returns:
-            SQL that can follow FROM; empty if the table does not exist.
-
-        Raises:
-            DbtRuntimeError: not a Paimon table, or one of the two table snapshots is not there; with the remedy.
+        No position is stored. '' if the table does not exist.
         """
-        what = f"model '{model['name']}': paimon_changes({relation.schema}.{relation.identifier})"
+        what = _label(model, relation)
         found, relation = self._found(relation)
         self._refuse_other_tables(what, found or relation)
         if found is None:
             return ""
-        output = Output(row_kind, snapshot_column, before)
         source = between(self._source(relation, keep=False), start, end, what)
         self._refuse_other_columns(what, source)
-        table = without_added(source.table, output, what)
-        if relation.limit is not None or relation.event_time_filter is not None:
-            return reads.limited_sql(table, str(relation), source.end.snapshot, output)
-        if source.start == positions.NOTHING_READ:
-            return reads.whole_sql(table, source.end.snapshot, output)
-        return self._range_sql(what, source, table, output)
+        source = replace(source, table=without_row_kind(source.table, output, what))
+        if _is_limited(relation):
+            return reads.limited_sql(source.table, str(relation), source.end.snapshot, output)
+        return self._subquery(what, source, output)
+
+    @contextmanager
+    def _forgotten_on_error(self, model: Node) -> Iterator[None]:
+        """Release a model that fails to compile: dbt does not tell the adapter."""
+        try:
+            yield
+        except BaseException:
+            self.forget(model)
+            self._builds.release()
+            raise
 
     def _refuse_other_columns(self, what: str, source: Source) -> None:
-        """Refuse a range that ends before a change of the table's columns: Paimon reads its files as they are now."""
+        """Refuse a range that ends before a change of the columns: Paimon reads its files with today's columns."""
         name, end = source.relation, source.end.snapshot
         schemas = self._adapter.query(f"select schema_id, fields from {name.system_table('schemas')}")
         then = self._adapter.query(
@@ -164,66 +137,24 @@ class Changes:
             )
 
     def _found(self, relation: PaimonRelation) -> tuple[PaimonRelation | None, PaimonRelation]:
-        """The table of a relation, if there is one; and what to read: the branch behind the view that is a clone."""
-        found = self._adapter.get_relation(relation.database, relation.schema, relation.identifier)
-        branch = self._behind(found) if found is not None and found.is_view else None
+        """The existing table of a relation, if any, and the relation to read; of a clone both are its branch."""
+        found = self._adapter.get_relation(*relation.parts)
+        branch = self._branch_of_view(found) if found is not None and found.is_view else None
         if branch is None:
             return found, relation
         read = branch.replace(limit=relation.limit, event_time_filter=relation.event_time_filter)
         return read, read
 
-    def _sql(
-        self,
-        model: Mapping[str, Any],
-        own: PaimonRelation,
-        kept: PaimonRelation,
-        relation: PaimonRelation,
-        output: Output,
-        *,
-        full_refresh: bool,
-        on_expired: str,
-        keep: bool,
-    ) -> str:
-        what = f"model '{model['name']}': paimon_changes({relation.schema}.{relation.identifier})"
-        found, relation = self._found(relation)
-        self._refuse(what, model, found or relation, on_expired)
-        if found is None:
-            return ""
-        reading = self._reading(model, own, kept)
-        name = relation.render()
-        source = reading.sources.get(name)
-        if source is None:
-            source = self._source(relation, keep)
-            if not full_refresh:
-                source = self._from_position(what, source, reading, on_expired, model)
-            reading.sources[name] = source
-        table = without_added(source.table, output, what)
-        if relation.limit is not None or relation.event_time_filter is not None:
-            return self._limited(reading, name, replace(source, table=table), str(relation), output)
-        if source.start is None or source.start == positions.NOTHING_READ:
-            return reads.whole_sql(table, source.end.snapshot, output)
-        return self._range_sql(what, source, table, output)
-
-    def _reading(self, model: Mapping[str, Any], own: PaimonRelation, kept: PaimonRelation) -> Reading:
-        """What a model reads.
-
-        Raises:
-            NewerStateError: its positions table is newer than this adapter, also where it would be rebuilt.
-        """
+    def _reading(self, model: Node, own: PaimonRelation, kept: PaimonRelation) -> Reading:
+        """What a model reads; NewerStateError if a newer adapter wrote its positions table."""
         reading = self._readings.get(model["unique_id"])
         if reading is None:
-            reading = self._readings[model["unique_id"]] = Reading(own, kept, self._kept_version(kept))
+            found = self._adapter.get_relation(*kept.parts)
+            version = None
+            if found is not None:
+                version = version_in(Kind.POSITIONS, self._tables.existing(found).options, found)
+            reading = self._readings[model["unique_id"]] = Reading(own, kept, version)
         return reading
-
-    def _kept_version(self, kept: PaimonRelation) -> int | None:
-        found = self._there(kept)
-        if found is None:
-            return None
-        return version_in(Kind.POSITIONS, self._tables.existing(found).options, found)
-
-    def _there(self, kept: PaimonRelation) -> PaimonRelation | None:
-        """A positions table, if it exists."""
-        return self._adapter.get_relation(kept.database, kept.schema, kept.identifier)
 
     def incremental_catalog(self) -> str:
         """The catalog whose changes Paimon before 1.1 can read: the session's, unless its metastore is SQLite.
@@ -235,7 +166,7 @@ class Changes:
         in_sqlite = catalog is not None and catalog.jdbc_protocol == "sqlite"
         return "" if in_sqlite else credentials.database
 
-    def _refuse(self, what: str, model: Mapping[str, Any], relation: PaimonRelation, on_expired: str) -> None:
+    def _refuse(self, what: str, model: Node, relation: PaimonRelation, on_expired: str) -> None:
         config = model.get("config", {})
         problems = []
         if config.get("materialized") != "incremental":
@@ -278,25 +209,18 @@ class Changes:
         return tuple(sorted((Commit.of_row(row) for row in rows), key=lambda commit: commit.snapshot))
 
     def _from_position(
-        self, what: str, source: Source, reading: Reading, on_expired: str, model: Mapping[str, Any]
+        self, what: str, source: Source, reading: Reading, on_expired: str, model: Node
     ) -> Source:
-        """The source with the model's position in it.
-
-        Raises:
-            DbtRuntimeError: the changes since the position are lost, and on_expired is 'error'.
-        """
+        """The source from the model's position on; as a whole if the changes are lost and on_expired is 'full'."""
         if reading.commits is None:
             reading.commits = self._commits(reading.own)
             reading.saved = self._saved_positions(reading.kept)
-        start = None
-        for key in source.keys:
-            start = positions.find(key, reading.commits, reading.saved.get(key), reading.own)
-            if start is not None:
-                break
-        placed = replace(source, start=start)
-        problem = placed.lost
+        commits, saved = reading.commits, reading.saved
+        found = (positions.find(key, commits, saved.get(key), reading.own) for key in source.keys)
+        from_position = replace(source, start=next((start for start in found if start is not None), None))
+        problem = from_position.lost
         if not problem:
-            return placed
+            return from_position
         if on_expired != "full":
             raise DbtRuntimeError(
                 f"{what}: {problem} Run the model once with --full-refresh, or set on_expired='full', which "
@@ -310,11 +234,12 @@ class Changes:
         return source
 
     def _saved_positions(self, kept: PaimonRelation) -> dict[str, SavedPosition]:
+        """The rows of a positions table, by the fingerprint of the source."""
         return {fingerprint(name): saved for name, saved in self._named_positions(kept).items()}
 
     def _named_positions(self, kept: PaimonRelation) -> dict[str, SavedPosition]:
         """The rows of a positions table, by the name of the source."""
-        found = self._there(kept)
+        found = self._adapter.get_relation(*kept.parts)
         if found is None:
             return {}
         rows = self._adapter.query(positions.saved_positions_sql(found.render()))
@@ -323,16 +248,21 @@ class Changes:
             for row in rows
         }
 
-    def _range_sql(self, what: str, source: Source, table: SourceTable, output: Output) -> str:
+    def _subquery(self, what: str, source: Source, output: Output) -> str:
+        """The rows of a source that changed in its range, or all rows if the range has no start."""
+        if source.start is None or source.start == positions.NOTHING_READ:
+            return reads.whole_sql(source.table, source.end.snapshot, output)
+        return self._range_sql(what, source, output, self._read_mode(source, output))
+
+    def _range_sql(self, what: str, source: Source, output: Output, mode: ChangeReadMode) -> str:
         assert source.start is not None
-        versions = self._adapter.versions
+        table, versions = source.table, self._adapter.versions
         start, end = source.start.snapshot, source.end.snapshot
-        way = self._way(source, table, output)
-        if way is ChangeReadMode.NOTHING:
+        if mode is ChangeReadMode.NOTHING:
             return reads.nothing_sql(table, end, output)
-        if way is ChangeReadMode.FILES:
+        if mode is ChangeReadMode.FILES:
             return reads.files_sql(table, start, end, output, versions)
-        if way is ChangeReadMode.KEYS:
+        if mode is ChangeReadMode.KEYS:
             return reads.keys_sql(table, start, end, output, versions)
         if not table.primary_key and reads.has_maps(table):
             raise DbtRuntimeError(
@@ -340,14 +270,13 @@ class Changes:
                 "be compared where there is no primary key. Run the model once with --full-refresh."
             )
         version: int | str = start if source.start_is_there else source.start_tag
-        return reads.compare_sql(table, version, self._then_called(source, version), end, output)
+        return reads.compare_sql(table, version, self._old_names(source, version), end, output)
 
-    def _way(self, source: Source, table: SourceTable, output: Output) -> ChangeReadMode:
-        """How to read the changes of a range; `table`: the source's table with the columns to read."""
+    def _read_mode(self, source: Source, output: Output) -> ChangeReadMode:
         assert source.start is not None
         start = source.start.snapshot
-        way = reads.way(
-            table,
+        mode = reads.read_mode(
+            source.table,
             [commit for commit in source.commits if commit.snapshot > start],
             self._adapter.versions,
             incremental_catalog=self.incremental_catalog(),
@@ -356,12 +285,12 @@ class Changes:
         # Even if a tag keeps the start, later commits may have expired.
         if not source.start_is_there:
             return ChangeReadMode.COMPARE
-        if way is ChangeReadMode.FILES and not table.primary_key and not self._only_added(source):
+        if mode is ChangeReadMode.FILES and not source.table.primary_key and not self._only_added(source):
             return ChangeReadMode.COMPARE
-        return way
+        return mode
 
-    def _then_called(self, source: Source, version: int | str) -> dict[str, str]:
-        """What each column (in lower case) was called at a table snapshot or a tag."""
+    def _old_names(self, source: Source, version: int | str) -> dict[str, str]:
+        """The name of each column (in lower case) at a table snapshot or a tag."""
         table, column = ("tags", "tag_name") if isinstance(version, str) else ("snapshots", "snapshot_id")
         schemas = self._adapter.query(
             f"select schema_id, fields from {source.relation.system_table('schemas')}"
@@ -391,12 +320,8 @@ class Changes:
 
     # -- the run of the model ---------------------------------------------------------------------------------------
 
-    def rebuild(self, model: Mapping[str, Any]) -> bool:
-        """Whether a model has to be rebuilt because changes expired before it read them (on_expired='full').
-
-        Raises:
-            DbtRuntimeError: the same query also reads the changes of another source.
-        """
+    def must_rebuild(self, model: Node) -> bool:
+        """Whether a model has to be rebuilt because changes expired before it read them (on_expired='full')."""
         reading = self._readings.get(model["unique_id"])
         if reading is None or not reading.lost:
             return False
@@ -409,31 +334,24 @@ class Changes:
             )
         return True
 
-    def commit_conf(self, model: Mapping[str, Any]) -> dict[str, str]:
-        """The Spark setting that writes a model's positions, or its key, into its commits; empty if it has neither."""
+    def commit_conf(self, model: Node) -> dict[str, str]:
+        """The Spark setting that writes a model's positions, or its key, into its commits; empty without either."""
         reading = self._readings.get(model["unique_id"])
         if reading is None or not reading.sources:
             return self._unchanged.commit_conf(model)
         return {COMMIT_USER_CONF: positions.mark(reading.ends)}
 
-    def are_read(self, model: Mapping[str, Any]) -> bool:
+    def reads_changes(self, model: Node) -> bool:
         """Whether a model reads changes of a table in this run."""
         return model["unique_id"] in self._readings
 
-    def check_positions(self, model: Mapping[str, Any]) -> None:
-        """Check that no other run has moved the positions since this one was planned, where no lock prevents it.
-
-        Raises:
-            DbtRuntimeError: another run has; nothing is written.
-        """
+    def check_positions(self, model: Node) -> None:
+        """Where the table has no lock, check that no other run has moved the positions since this run was planned."""
         reading = self._readings.get(model["unique_id"])
-        if reading is None or self._builds.lock_place(reading.own) is not None:
-            return
-        planned = reading.starts
-        if not planned:
+        if reading is None or not reading.starts or self._builds.lock_place(reading.own) is not None:
             return
         own, kept = self._commits(reading.own), self._saved_positions(reading.kept)
-        if any(positions.find(key, own, kept.get(key)) != start for key, start in planned.items()):
+        if any(positions.find(key, own, kept.get(key)) != start for key, start in reading.starts.items()):
             raise DbtRuntimeError(
                 f"model '{model['name']}': another run has read the same changes in the meantime. Nothing was "
                 "written; run it again."
@@ -441,7 +359,7 @@ class Changes:
 
     def pin(
         self,
-        model: Mapping[str, Any],
+        model: Node,
         own: PaimonRelation,
         kept: PaimonRelation,
         sources: Mapping[PaimonRelation, ExistingTable],
@@ -449,68 +367,41 @@ class Changes:
         *,
         fresh: bool,
     ) -> Reading:
-        """The sources of a materialized view as they are now, each with the view's position in it, if it has one.
+        """Pin the sources of a materialized view at their newest table snapshots, and find the view's positions.
 
-        The commits of the model's run carry where the sources are now.
+        The commits of the model's run store the pinned table snapshots.
 
         Args:
-            model: the node.
-            own: its table.
-            kept: its positions table.
-            sources: the tables that it reads, as the catalog describes them.
-            salt: what the positions are valid for; those with another one are not found.
-            fresh: whether the table is not there yet, so that it has no positions.
+            salt: identifies what the positions are valid for; positions with another salt are ignored.
+            fresh: whether the view's table does not exist yet.
         """
-        self._readings.pop(model["unique_id"], None)
+        self.forget(model)
         reading = self._reading(model, own, kept)
         reading.commits = () if fresh else self._commits(own)
         reading.saved = self._saved_positions(kept)
         marked = positions.marked(reading.last_write.user) if reading.last_write else {}
         for relation, existing in sources.items():
-            commits = self._commits(relation)
-            table = SourceTable.of(*relation.parts, existing)
-            source = Source(
-                relation,
-                table,
-                commits,
-                (),
-                positions.latest(commits),
-                None,
-                salt=salt,
-                schema=existing.schema_id,
-            )
+            commits, table = self._commits(relation), SourceTable.of(*relation.parts, existing)
+            end, schema = positions.latest(commits), existing.schema_id
+            source = Source(relation, table, commits, (), end, None, salt=salt, schema=schema)
             saved = reading.saved.get(source.key)
             start = marked.get(source.key) or (saved.position if saved is not None else None)
             reading.sources[relation.render()] = replace(source, start=start)
         return reading
 
     def changed_rows(self, what: str, source: Source, output: Output) -> tuple[str, bool]:
-        """The subquery of the rows of a source that changed after its position, and whether all of them were added.
-
-        Args:
-            what: what reads it, for messages.
-            source: the source, whose position is not lost.
-            output: the columns to add.
-
-        Returns:
-            SQL that can follow FROM; '' if nothing has changed.
-        """
-        table = without_added(source.table, output, what)
+        """The subquery of the rows of a source that changed after its position ('' if none), and if all were added."""
+        source = replace(source, table=without_row_kind(source.table, output, what))
         if source.start == positions.NOTHING_READ:
-            return reads.whole_sql(table, source.end.snapshot, output), True
-        way = self._way(source, table, output)
-        if way is ChangeReadMode.NOTHING:
+            return self._subquery(what, source, output), True
+        mode = self._read_mode(source, output)
+        if mode is ChangeReadMode.NOTHING:
             return "", True
-        only_added = way is ChangeReadMode.FILES and not table.primary_key
-        return self._range_sql(what, source, table, output), only_added
+        only_added = mode is ChangeReadMode.FILES and not source.table.primary_key
+        return self._range_sql(what, source, output, mode), only_added
 
-    def keep(self, model: Mapping[str, Any], kept: PaimonRelation) -> None:
-        """Write a model's positions, and drop the tags that it no longer needs; its rows are committed.
-
-        Args:
-            model: the node, whose table's lock is held.
-            kept: the positions table, `<model>__dbt_changes`, which may be there.
-        """
+    def keep(self, model: Node, kept: PaimonRelation) -> None:
+        """After the commit of a model's rows: store its positions and drop the tags of older ones, under its lock."""
         reading = self._readings.pop(model["unique_id"], None)
         if reading is None:
             return
@@ -521,12 +412,12 @@ class Changes:
         for tag in reading.tags_to_drop():
             self._call("delete_tag", tag.source, {"tag": tag.name})
 
-    def forget(self, model: Mapping[str, Any]) -> None:
-        """Forget what a model has read in this run; its commits carry its positions."""
+    def forget(self, model: Node) -> None:
+        """Forget what a model has read in this run, without storing its positions."""
         self._readings.pop(model["unique_id"], None)
 
     def _write(self, kept: PaimonRelation, moved: Mapping[str, SavedPosition]) -> None:
-        if self._adapter.get_relation(kept.database, kept.schema, kept.identifier) is None:
+        if self._adapter.get_relation(*kept.parts) is None:
             self._adapter.query(positions.create_sql(kept.render()))
             self._adapter.cache_added(kept)
         self._adapter.query(positions.keep_sql(kept.render(), moved))
@@ -536,15 +427,10 @@ class Changes:
             procedures.statement(procedure, relation.parts, arguments, self._adapter.versions)
         )
 
-    def hand_over(self, original: PaimonRelation, branch: PaimonRelation, kept: PaimonRelation) -> None:
-        """Give a clone the positions of its original, if that has any.
+    def copy_positions(self, original: PaimonRelation, branch: PaimonRelation, kept: PaimonRelation) -> None:
+        """Copy the positions of a table, if it has any, to a new clone of it: a branch without own commits.
 
-        A branch has only the newest table snapshot of its table, so they are worked out from the table's own.
-
-        Args:
-            original: the table.
-            branch: the branch of it that the clone is, to which nothing is written yet.
-            kept: the positions table of the clone.
+        They are computed from the table's own commits, since the branch has only the newest table snapshot.
         """
         named = self._named_positions(positions.positions_of(original))
         if not named:
@@ -558,8 +444,17 @@ class Changes:
         if moved:
             self._write(kept, moved)
 
-    def keep_tags(self, model: Mapping[str, Any]) -> None:
-        """Before a model's rows are committed, tag the table snapshots that it reads up to (keep=true)."""
+    def keep_tags(self, model: Node) -> None:
+        """Before the commit of a model's rows: tag the table snapshots up to which it reads (keep=true)."""
         reading = self._readings.get(model["unique_id"])
         for tag in reading.tags_to_keep() if reading else ():
             self._call("create_tag", tag.source, {"tag": tag.name, "snapshot": tag.snapshot})
+
+
+def _label(model: Node, relation: PaimonRelation) -> str:
+    return f"model '{model['name']}': paimon_changes({relation.schema}.{relation.identifier})"
+
+
+def _is_limited(relation: PaimonRelation) -> bool:
+    """Whether the relation has the limit of --empty or the filter of --sample."""
+    return relation.limit is not None or relation.event_time_filter is not None

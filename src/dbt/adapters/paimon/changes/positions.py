@@ -1,12 +1,8 @@
-"""A model's positions in the tables whose changes it reads, and where they are kept.
+"""A model's positions in the tables whose changes it reads.
 
-A position is committed together with the model's rows: Paimon writes `commit.user-prefix` into the snapshot of a commit
-(CoreOptions.createCommitUser), so each commit of a model says up to which table snapshot of each source it has read.
-A run that is killed before the commit has moved no position, and one killed after it has moved all of them.
-
-A run without new rows commits nothing, and snapshots expire. So after the commit the position is also written to the
-model's positions table (`<model>__dbt_changes`), together with the snapshot of the model's table at that time. The
-later of the two counts.
+Each commit of a model stores its positions in the commit user (CoreOptions.createCommitUser), atomically with the rows.
+Runs without rows commit nothing, and snapshots expire: so the positions table (`<model>__dbt_changes`) stores them too,
+each with the snapshot of the model's table at that time. The later of the two counts.
 """
 
 from __future__ import annotations
@@ -32,22 +28,21 @@ _MARK: Final = re.compile(rf"{_WORD}((?:-[0-9a-f]{{8}}\.\d+\.[0-9a-f]{{8}})+)_")
 
 @dataclass(frozen=True)
 class Commit:
-    """A table snapshot: its number, kind (APPEND, OVERWRITE, COMPACT, ANALYZE), commit user, and rows in its files.
-
-    `delta`: how many rows more its files have than those of the table snapshot before it. `schema`: the number of the
-    schema that it was written with.
-    """
+    """A table snapshot."""
 
     snapshot: int
+    # APPEND, OVERWRITE, COMPACT or ANALYZE.
     kind: str
     user: str
+    # The number of rows in its files, and how many more these are than in the previous table snapshot.
     rows: int = 0
     delta: int = 0
+    # The id of the schema that it was written with.
     schema: int | None = None
 
     @classmethod
     def of_row(cls, row: Sequence[Any]) -> Commit:
-        """A commit from a row of `commits_sql`."""
+        """Parse a row of `commits_sql`."""
         return cls(int(row[0]), row[1], row[2], int(row[3] or 0), int(row[4] or 0), int(row[5]))
 
     @property
@@ -59,15 +54,15 @@ class Commit:
     def takes_files_away(self) -> bool:
         """Whether it appended fewer rows than it removed.
 
-        Spark's DELETE of Paimon 0.9 rewrites the files of tables that are not `deduplicate`, as an APPEND whose files
-        do not name the deleted keys (DeleteFromPaimonTableCommand) [ran, 0.9.0].
+        Spark's DELETE in Paimon 0.9 rewrites the files of tables that are not `deduplicate`, as an APPEND whose files
+        lack the deleted keys (DeleteFromPaimonTableCommand) [ran, 0.9.0].
         """
         return self.kind == "APPEND" and self.delta < 0
 
 
 @dataclass(frozen=True)
 class Position:
-    """The table snapshot up to which a source was read; `commit` tells it from another with the same number."""
+    """The table snapshot up to which a source was read, with a fingerprint of its commit user."""
 
     snapshot: int
     commit: str
@@ -84,14 +79,14 @@ NOTHING_READ: Final = Position(0, "00000000")
 
 @dataclass(frozen=True)
 class SavedPosition:
-    """A position as stored in the positions table, with the snapshot of the model's own table at that time."""
+    """A row of the positions table: a position, and the snapshot of the model's own table at that time."""
 
     position: Position
     own: Position
 
 
 def commits_sql(snapshots: str) -> str:
-    """The query of a table's commits; `snapshots`: the rendered name of its `$snapshots`."""
+    """The query of a table's commits, from its rendered `$snapshots`."""
     columns = "snapshot_id, commit_kind, commit_user, total_record_count, delta_record_count, schema_id"
     return f"select {columns} from {snapshots}"
 
@@ -104,7 +99,7 @@ def positions_of(target: PaimonRelation) -> PaimonRelation:
 
 
 def fingerprint(text: str) -> str:
-    """A hash of eight characters of a text."""
+    """The first eight hex digits of the SHA-256 of a text."""
     return hashlib.sha256(text.encode()).hexdigest()[:8]
 
 
@@ -125,26 +120,21 @@ def marked(user: str) -> dict[str, Position]:
 def find(
     key: str, own: Sequence[Commit], saved: SavedPosition | None, table: object = "The table"
 ) -> Position | None:
-    """A model's position in a source.
+    """A model's position in a source: the one in the model's newest commit, or the saved one; None if unknown.
 
     Args:
         key: the fingerprint of the source.
         own: the snapshots of the model's own table.
-        saved: the row of the positions table, if any.
         table: the model's own table, for messages.
 
     Returns:
-        The position in the newest of the model's commits, or the saved one; NOTHING_READ if the table never had a row
-        or something else has emptied it since; None if the position is unknown.
-
-    Raises:
-        NewerStateError: a newer adapter has written the position.
+        NOTHING_READ if the model's table never had a row or was emptied since.
     """
-    if saved is not None and not _still_holds(saved.own, own):
+    if saved is not None and not _is_in_history(saved.own, own):
         saved = None
     for commit in sorted(own, key=lambda each: -each.snapshot):
         if saved is not None and saved.own.snapshot >= commit.snapshot:
-            break
+            return saved.position
         refuse_newer_mark(Kind.READ_MARK, commit.user, table)
         if key in (positions := marked(commit.user)):
             return positions[key]
@@ -168,12 +158,12 @@ def create_sql(kept: str) -> str:
 
 
 def saved_positions_sql(kept: str) -> str:
-    """The query of the positions table's rows: the source, and the two positions of a SavedPosition."""
+    """The query of the rows of a positions table."""
     return f"select source, snapshot_id, commit_id, own_snapshot_id, own_commit_id from {kept}"
 
 
 def keep_sql(kept: str, moved: Mapping[str, SavedPosition]) -> str:
-    """The statement that writes new positions; `moved`: by the name of the source."""
+    """The statement that writes new positions, by the name of the source."""
     rows = ",\n  ".join(
         f"({string_literal(name)}, {at.position.snapshot}, '{at.position.commit}', "
         f"{at.own.snapshot}, '{at.own.commit}', now())"
@@ -188,13 +178,11 @@ def latest(commits: Iterable[Commit]) -> Position:
     return NOTHING_READ if newest is None else Position.at(newest)
 
 
-def _still_holds(at: Position, own: Sequence[Commit]) -> bool:
-    """Whether a table still has the commit of a position: it was not rolled back to before it, nor recreated."""
+def _is_in_history(at: Position, own: Sequence[Commit]) -> bool:
+    """Whether a commit is part of a table's history, even if expired: no rollback or new table removed it."""
     if at == NOTHING_READ:
         return True
-    if not own:
-        return False
-    same_number = [commit for commit in own if commit.snapshot == at.snapshot]
-    if same_number:
-        return Position.at(same_number[0]) == at
-    return at.snapshot < min(commit.snapshot for commit in own)
+    by_number = {commit.snapshot: commit for commit in own}
+    if at.snapshot in by_number:
+        return Position.at(by_number[at.snapshot]) == at
+    return bool(own) and at.snapshot < min(by_number)

@@ -1,4 +1,4 @@
-"""What a model reads in this run: its sources, and the position where the changes of each begin and end."""
+"""The sources that a model reads in one run, each with the range of its changes."""
 
 from __future__ import annotations
 
@@ -18,13 +18,7 @@ TAG: Final = "dbt_changes"
 
 @dataclass(frozen=True)
 class SourceTag:
-    """A tag of the adapter in a source (keep=true).
-
-    Attributes:
-        source: the source's table.
-        name: the name of the tag.
-        snapshot: the table snapshot that it keeps.
-    """
+    """A tag that keeps a table snapshot of a source (keep=true)."""
 
     source: PaimonRelation
     name: str
@@ -33,7 +27,7 @@ class SourceTag:
 
 @dataclass(frozen=True)
 class Source:
-    """A source of a model in one run: the table, its commits and tags, and the range to read."""
+    """A source of a model in one run: the table, and the range to read."""
 
     relation: PaimonRelation
     table: SourceTable
@@ -44,14 +38,14 @@ class Source:
     # None: the whole table is read, because the model is rebuilt.
     start: Position | None
     keep: bool = False
-    # What the position is valid for: the query of a materialized view.
+    # Identifies what the position is valid for, such as the query of a materialized view.
     salt: str = ""
-    # The number of the table's schema now.
+    # The id of the table's current schema.
     schema: int | None = None
 
     @property
     def is_altered(self) -> bool:
-        """Whether the table was altered after its newest table snapshot, which therefore has its columns as before."""
+        """Whether the table was altered after its newest table snapshot, which thus has an older schema."""
         newest = max(self.commits, key=lambda commit: commit.snapshot, default=None)
         return newest is not None and self.schema is not None and newest.schema != self.schema
 
@@ -62,24 +56,24 @@ class Source:
         return len({commit.schema for commit in self.commits if Position.at(commit) in ends}) > 1
 
     @property
-    def named(self) -> str:
-        """What the source's row in the positions table is called."""
+    def position_name(self) -> str:
+        """The key of the source's row in the positions table."""
         return f"{self.table.name} {self.salt}".rstrip()
 
     @property
     def key(self) -> str:
         """The source's key in a commit user (see `positions.mark`)."""
-        return fingerprint(self.named)
+        return fingerprint(self.position_name)
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The keys under which a position may be: its own, and that of the table if it is a branch of it."""
+        """The keys under which a position may be stored: of a branch also that of its table."""
         table, is_branch, _ = self.table.name.partition("$branch_")
         return (self.key, fingerprint(f"{table}`")) if is_branch else (self.key,)
 
     @property
     def start_tag(self) -> str:
-        """The adapter's tag that keeps the table snapshot where the range starts; empty if there is none."""
+        """The adapter's tag that keeps the table snapshot where the range starts, or ''."""
         if self.start is None:
             return ""
         end = f"_{self.start.snapshot}_{self.start.commit}"
@@ -87,12 +81,12 @@ class Source:
 
     @property
     def start_is_there(self) -> bool:
-        """Whether the table still has the table snapshot where the range starts."""
+        """Whether the table snapshot where the range starts still exists."""
         return any(Position.at(commit) == self.start for commit in self.commits)
 
     @property
     def lost(self) -> str:
-        """Why the changes since the start of the range are lost; empty if they are not."""
+        """Why the changes since the start of the range are lost, or ''."""
         start = self.start
         if start is None:
             return "how far the model has read it is unknown: its rows come from runs that did not read its changes."
@@ -108,7 +102,7 @@ class Source:
 
     @property
     def gained(self) -> int:
-        """How many rows more the table has at the end of the range than at its start."""
+        """How many more rows the table has at the end of the range than at its start."""
         assert self.start is not None
         rows = {commit.snapshot: commit.rows for commit in self.commits}
         return rows[self.end.snapshot] - rows[self.start.snapshot]
@@ -118,28 +112,27 @@ class Source:
 class Reading:
     """The sources that a model reads in this run."""
 
-    # What it writes: its table, or a branch of another.
+    # The table or branch that the model writes.
     own: PaimonRelation
-    # Its positions table, whether it is there or not.
+    # Its positions table, which may not exist, and the version of that.
     kept: PaimonRelation
-    # The version of its positions table; None if it has none.
     kept_version: int | None = None
     sources: dict[str, Source] = field(default_factory=dict)
     # The snapshots of the model's own table before the run; None until they are read.
     commits: tuple[Commit, ...] | None = None
     saved: dict[str, SavedPosition] = field(default_factory=dict)
-    # Sources whose changes have expired, so that the model has to be rebuilt.
+    # Why the model has to be rebuilt, by the source whose changes have expired.
     lost: dict[str, str] = field(default_factory=dict)
 
     @property
     def last_write(self) -> Commit | None:
-        """The newest commit of the model's own table that changed rows; None without one."""
+        """The newest commit of the model's own table that changed rows."""
         writes = [commit for commit in self.commits or () if not commit.is_upkeep]
         return max(writes, key=lambda commit: commit.snapshot, default=None)
 
     @property
     def starts(self) -> dict[str, Position]:
-        """The position that each range starts from; without the sources that are read as a whole."""
+        """The start of each range; without the sources that are read as a whole."""
         return {source.key: source.start for source in self.sources.values() if source.start is not None}
 
     @property
@@ -148,13 +141,9 @@ class Reading:
         return {source.key: source.end for source in self.sources.values()}
 
     def moved(self, own: Position) -> dict[str, SavedPosition]:
-        """The new rows of the positions table, by the name of the source.
-
-        Args:
-            own: the newest snapshot of the model's own table.
-        """
+        """The new rows of the positions table, with the newest snapshot of the model's own table."""
         return {
-            source.named: SavedPosition(source.end, own)
+            source.position_name: SavedPosition(source.end, own)
             for source in self.sources.values()
             if self.saved.get(source.key) != SavedPosition(source.end, own)
         }
@@ -180,55 +169,44 @@ class Reading:
 
 
 def between(source: Source, start: object, end: object, what: str) -> Source:
-    """The source with a range that a model names.
-
-    Args:
-        source: the table as it is now.
-        start: the number of the table snapshot after which it begins; None or 0 is before the first.
-        end: the number of the last one that it has; None is the newest.
-        what: the model and the macro, for messages.
+    """The source with the range after table snapshot `start` (default: before the first) up to `end` (the newest).
 
     Raises:
-        DbtRuntimeError: not numbers, the wrong way round, or a table snapshot that is not there.
+        DbtRuntimeError: not numbers, the wrong order, or a table snapshot that does not exist.
     """
-    commits = {commit.snapshot: commit for commit in source.commits}
-    numbers = [str(start or 0), str(max(commits, default=0) if end is None else end)]
+    known = {0: NOTHING_READ, **{commit.snapshot: Position.at(commit) for commit in source.commits}}
+    newest = max(known)
+    numbers = [str(start or 0), str(newest if end is None else end)]
     if not all(number.isdecimal() for number in numbers):
         raise DbtRuntimeError(
             f"{what}: from_snapshot and to_snapshot are numbers of table snapshots, not {', '.join(numbers)}. "
             "$snapshots lists them; for the one of a tag see $tags."
         )
     first, last = (int(number) for number in numbers)
-    missing = [number for number in (first, last) if number and number not in commits]
+    missing = [number for number in (first, last) if number not in known]
     if missing or first > last:
         problem = f"table snapshot {missing[0]} is not there" if missing else f"{first} is after {last}"
+        oldest = min((commit.snapshot for commit in source.commits), default=0)
         raise DbtRuntimeError(
-            f"{what}: {problem} (available: {min(commits, default=0)} to {max(commits, default=0)}). Correct "
-            "from_snapshot and to_snapshot. snapshot_retention keeps table snapshots for longer."
+            f"{what}: {problem} (available: {oldest} to {newest}). Correct from_snapshot and to_snapshot. "
+            "snapshot_retention keeps table snapshots for longer."
         )
-    return replace(
-        source,
-        commits=tuple(commit for commit in source.commits if commit.snapshot <= last),
-        start=Position.at(commits[first]) if first else NOTHING_READ,
-        end=Position.at(commits[last]) if last else NOTHING_READ,
-    )
+    commits = tuple(commit for commit in source.commits if commit.snapshot <= last)
+    return replace(source, commits=commits, start=known[first], end=known[last])
 
 
-def without_added(table: SourceTable, output: Output, what: str) -> SourceTable:
-    """The table without its own row kind column, which says how its rows were written, not what changed.
+def without_row_kind(table: SourceTable, output: Output, what: str) -> SourceTable:
+    """The table without its own row kind and sequence columns, if they have the names of the added columns.
 
-    Raises:
-        DbtRuntimeError: another of its columns has the name of a column that is added.
+    The table's row kind column says how its rows were written, not what changed.
     """
-    added = [name.lower() for name in (output.row_kind, output.snapshot_column) if name]
-    own_kind = table.options.get("rowkind.field", "").lower()
-    columns = tuple(
-        column
-        for column in table.columns
-        if not (column[0].lower() == own_kind and own_kind == output.row_kind.lower())
-    )
-    if output.snapshot_column and output.snapshot_column == table.options.get("sequence.field"):
-        columns = tuple(column for column in columns if column[0] != output.snapshot_column)
+    row_kind, snapshot_column = output.row_kind.lower(), output.snapshot_column
+    columns = table.columns
+    if table.options.get("rowkind.field", "").lower() == row_kind:
+        columns = tuple(column for column in columns if column[0].lower() != row_kind)
+    if table.options.get("sequence.field", "") == snapshot_column:
+        columns = tuple(column for column in columns if column[0] != snapshot_column)
+    added = (row_kind, (snapshot_column or row_kind).lower())
     taken = [name for name, _ in columns if name.lower() in added]
     if taken:
         raise DbtRuntimeError(
@@ -239,6 +217,6 @@ def without_added(table: SourceTable, output: Output, what: str) -> SourceTable:
 
 
 def _tag(own: PaimonRelation, at: Position | None) -> str:
-    """The name of the tag that keeps a table snapshot for a model; without a position, the prefix of all its tags."""
+    """The name of the tag that keeps a position of a model; without a position the prefix of all its tags."""
     prefix = f"{TAG}_{fingerprint(own.render())}_"
     return prefix if at is None else f"{prefix}{at.snapshot}_{at.commit}"

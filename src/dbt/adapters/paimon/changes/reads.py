@@ -1,9 +1,9 @@
-"""Chooses how to read the rows that changed between two table snapshots, and renders the SQL of each way.
+"""Chooses how to read the rows that changed between two table snapshots, and renders the SQL of each read mode.
 
-Paimon's own incremental read (`paimon_incremental_query`, also over `$audit_log`) is exact for some tables only: it
-leaves out INSERT OVERWRITE, returns rows that a sequence field or a merge engine rejected and parts of aggregates,
-returns nothing for tables with deletion vectors, and returns the changelog of lookup and full-compaction late or twice
-[ran, 0.9.0; tests/functional/changes/test_ways.py]. For all other tables the two table snapshots are compared.
+Paimon's own incremental read (`paimon_incremental_query`, also over `$audit_log`) is exact for some tables only. It
+omits INSERT OVERWRITE, returns rows that a sequence field or a merge engine rejected and parts of aggregates, returns
+nothing for tables with deletion vectors, and returns the changelog of lookup and full-compaction late or twice [ran,
+0.9.0; tests/functional/changes/test_ways.py]. All other tables are read by comparing the two table snapshots.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ INSERTED: Final = "+I"
 
 
 class ChangeReadMode(str, Enum):
-    """A way to read changes."""
+    """How changes are read."""
 
     NOTHING = "nothing new"
     # The rows in the files of the commits, the last one per key.
@@ -37,11 +37,7 @@ class ChangeReadMode(str, Enum):
 
 @dataclass(frozen=True)
 class SourceTable:
-    """A table whose changes are read.
-
-    An `ExistingTable` with its name and the columns to read, which may be fewer than the table has. Streams also make
-    one of what a table was at an earlier position.
-    """
+    """A table whose changes are read, with the columns to read."""
 
     catalog: str
     schema: str
@@ -53,7 +49,7 @@ class SourceTable:
 
     @classmethod
     def of(cls, catalog: str, schema: str, identifier: str, existing: ExistingTable) -> SourceTable:
-        """The table of this name, as the catalog describes it."""
+        """From the catalog's description of a table."""
         return cls(
             catalog,
             schema,
@@ -66,7 +62,7 @@ class SourceTable:
 
     @property
     def name(self) -> str:
-        """The table's rendered name."""
+        """The quoted name."""
         return quoted(self.catalog, self.schema, self.identifier)
 
     def option(self, name: str, default: str = "") -> str:
@@ -83,7 +79,7 @@ class Output:
     before: bool = False
 
 
-def way(
+def read_mode(
     table: SourceTable,
     commits: Sequence[Commit],
     versions: Versions,
@@ -93,15 +89,11 @@ def way(
 ) -> ChangeReadMode:
     """The cheapest way to read the changes of some commits exactly.
 
-    Args:
-        table: the table.
-        commits: the commits of the range.
-        versions: the versions in use.
-        incremental_catalog: the catalog whose tables old versions can read the changes of.
-        before: whether the old rows of changed keys are wanted.
+    For a table without a primary key FILES is exact only if the row counts agree (see `count_sql`).
 
-    Returns:
-        The way. FILES holds for a table without a primary key only if the row counts agree (see `count_sql`).
+    Args:
+        incremental_catalog: the catalog whose changes old versions of Paimon can read.
+        before: whether the old rows of changed keys are wanted.
     """
     if not commits:
         return ChangeReadMode.NOTHING
@@ -114,31 +106,32 @@ def way(
         return ChangeReadMode.NOTHING
     if not table.primary_key:
         return ChangeReadMode.FILES
-    simple = table.option("merge-engine", "deduplicate") == "deduplicate" and not table.option(
-        "sequence.field"
-    )
+    last_row_wins = table.option("merge-engine", "deduplicate") == "deduplicate"
+    simple = last_row_wins and not table.option("sequence.field")
     merged = versions.supports(Capability.INCREMENTAL_QUERY_MERGES)
     return ChangeReadMode.FILES if simple and merged else ChangeReadMode.KEYS
 
 
 def _files_tell(table: SourceTable, versions: Versions, incremental_catalog: str) -> bool:
-    """Whether the files of a table's commits name exactly the keys that changed."""
+    """Whether the files of a table's commits contain exactly the changed rows, or at least their keys."""
     anywhere = versions.supports(Capability.INCREMENTAL_QUERY_IN_ANY_CATALOG)
     if not anywhere and table.catalog != incremental_catalog:
         return False
-    # Paimon reads other files for the changes than those of the commits, or none.
+    # In other modes Paimon does not read the files of the commits.
     if table.option("incremental-between-scan-mode", "auto") not in ("auto", "delta"):
         return False
-    # These files have neither deletes by deletion vectors nor what becomes visible only after compaction.
+    # The files lack deletes by deletion vectors, and rows that become visible only after compaction.
     if table.option("deletion-vectors.enabled") == "true" or table.option("bucket") == "-2":
         return False
-    if not table.primary_key:
-        return True
+    return not table.primary_key or _files_of_keys_tell(table)
+
+
+def _files_of_keys_tell(table: SourceTable) -> bool:
     if table.option("changelog-producer", "none") not in ("none", "input"):
         return False
     if table.option("merge-engine") == "first-row":
         return False
-    # A compaction removes the rows that have expired.
+    # A compaction removes expired rows.
     if "record-level.expire-time" in table.options:
         return False
     # A key that moves to another partition is deleted in one and inserted in the other, in no defined order.
@@ -155,17 +148,17 @@ def whole_sql(table: SourceTable, snapshot: int, output: Output) -> str:
 
 
 def nothing_sql(table: SourceTable, snapshot: int, output: Output) -> str:
-    """No rows, with the columns of the other queries."""
+    """A subquery without rows, with the columns of the others."""
     return _subquery(f"select {_columns(table, output, snapshot)}\nfrom {table.name} where false")
 
 
 def limited_sql(table: SourceTable, rendered: str, snapshot: int, output: Output) -> str:
-    """The rows of a table that dbt's `--empty` or `--sample` lets a model see, as inserts."""
+    """The rows of a table that remain with dbt's `--empty` or `--sample`, as inserts."""
     return _subquery(f"select {_columns(table, output, snapshot)}\nfrom {rendered}")
 
 
 def files_sql(table: SourceTable, start: int, end: int, output: Output, versions: Versions) -> str:
-    """The rows in the files of the commits after `start` up to `end`; only the last one per key."""
+    """The rows in the files of the commits after `start` up to `end`; only the last row of each key."""
     if not table.primary_key:
         source = _incremental(table, "", start, end, versions)
         return _subquery(f"select {_columns(table, output, end)}\nfrom {source}")
@@ -176,16 +169,16 @@ def files_sql(table: SourceTable, start: int, end: int, output: Output, versions
 
 
 def count_sql(table: SourceTable, start: int, end: int, versions: Versions) -> str:
-    """The query of how many rows the files of the commits have.
+    """Counts the rows in the files of the commits.
 
-    UPDATE and DELETE rewrite files of a table without a primary key, and commit as APPEND [ran, 0.9.0]: their files
-    then have more rows than the table has gained.
+    UPDATE and DELETE rewrite files of a table without a primary key and commit as APPEND [ran, 0.9.0]: then the files
+    have more rows than the table has gained.
     """
     return f"select count(*) from {_incremental(table, '', start, end, versions)}"
 
 
 def keys_sql(table: SourceTable, start: int, end: int, output: Output, versions: Versions) -> str:
-    """The rows at `end` of the keys in the files of the commits; keys without a row are returned as deletes."""
+    """The rows at `end` of the keys in the files of the commits; a key without a row is a delete."""
     source = _incremental(table, "$audit_log", start, end, versions)
     names = [quoted(name) for name, _ in table.columns]
     keys = [quoted(name) for name in table.primary_key]
@@ -211,63 +204,60 @@ left join (
 
 
 def compare_sql(
-    table: SourceTable, start: int | str, then_called: Mapping[str, str], end: int, output: Output
+    table: SourceTable, start: int | str, old_names: Mapping[str, str], end: int, output: Output
 ) -> str:
     """The difference between a table at `start` (a table snapshot, a tag, or 0 for an empty table) and at `end`.
 
     Args:
-        table: the table, with its columns at `end`.
-        start: the state with the old rows.
-        then_called: what each column (in lower case) was called at `start`; columns that are missing here were NULL.
-        end: a table snapshot.
-        output: the columns to add, and whether a changed row is returned twice, as `-U` and `+U`.
+        old_names: the name of each column (in lower case) at `start`; a column that is missing here was NULL.
+        output: with `before`, a changed row is returned twice, as `-U` and `+U`.
     """
     new = ", ".join(quoted(name) for name, _ in table.columns)
     old = ", ".join(
-        f"cast({quoted(then) if (then := then_called.get(name.lower())) else 'null'} as {kind}) as {quoted(name)}"
+        f"cast({quoted(then) if (then := old_names.get(name.lower())) else 'null'} as {kind}) as {quoted(name)}"
         for name, kind in table.columns
     )
-    version = string_literal(start) if isinstance(start, str) else str(start)
     now = f"select {new} from {table.name} version as of {end}"
-    then = f"select {old} from {table.name} version as of {version}"
-    if not table.primary_key:
-        inserted = f"select *, '+I' as {quoted(output.row_kind)}{_snapshot(output, end)}"
-        deleted = f"select *, '-D' as {quoted(output.row_kind)}{_snapshot(output, end)}"
-        return _subquery(
-            f"{inserted} from ({now} except all {then})\nunion all\n{deleted} from ({then} except all {now})"
-        )
+    then = f"select {old} from {table.name} version as of {_version(start)}"
+    if table.primary_key:
+        return _subquery(_compare_by_key(table, then, now, end, output))
+    inserted = f"select *, '+I' as {quoted(output.row_kind)}{_snapshot(output, end)}"
+    deleted = f"select *, '-D' as {quoted(output.row_kind)}{_snapshot(output, end)}"
+    return _subquery(
+        f"{inserted} from ({now} except all {then})\nunion all\n{deleted} from ({then} except all {now})"
+    )
+
+
+def _compare_by_key(table: SourceTable, then: str, now: str, end: int, output: Output) -> str:
     keys = ", ".join(quoted(name) for name in table.primary_key)
     same_key = " and ".join(f"__new.{quoted(k)} = __old.{quoted(k)}" for k in table.primary_key)
+    new, old = "__new.__dbt_row", "__old.__dbt_row"
     # Maps cannot be compared.
-    as_text = any("map<" in kind.lower() for _, kind in table.columns)
-    equal = (
-        "to_json(__new.__dbt_row) <=> to_json(__old.__dbt_row)"
-        if as_text
-        else "__new.__dbt_row <=> __old.__dbt_row"
-    )
-    both = "struct('+U' as kind, __new.__dbt_row as row)"
+    equal = f"to_json({new}) <=> to_json({old})" if has_maps(table) else f"{new} <=> {old}"
+    both = f"struct('+U' as kind, {new} as row)"
     if output.before:
-        both = f"struct('-U' as kind, __old.__dbt_row as row), {both}"
+        both = f"struct('-U' as kind, {old} as row), {both}"
     columns = ", ".join(f"__change.row.{quoted(n)} as {quoted(n)}" for n, _ in table.columns)
-    return _subquery(
-        f"""select {columns}, __change.kind as {quoted(output.row_kind)}{_snapshot(output, end)}
+    return f"""select {columns}, __change.kind as {quoted(output.row_kind)}{_snapshot(output, end)}
 from (
   select explode(case
-    when __old.__dbt_row is null then array(struct('+I' as kind, __new.__dbt_row as row))
-    when __new.__dbt_row is null then array(struct('-D' as kind, __old.__dbt_row as row))
+    when {old} is null then array(struct('+I' as kind, {new} as row))
+    when {new} is null then array(struct('-D' as kind, {old} as row))
     else array({both})
   end) as __change
   from (select {keys}, struct(*) as __dbt_row from ({now})) as __new
   full join (select {keys}, struct(*) as __dbt_row from ({then})) as __old on {same_key}
   where not ({equal})
 )"""
-    )
 
 
 def version_sql(table: SourceTable, version: int | str) -> str:
     """All columns of a table at a table snapshot or a tag."""
-    text = string_literal(version) if isinstance(version, str) else str(version)
-    return f"select * from {table.name} version as of {text}"
+    return f"select * from {table.name} version as of {_version(version)}"
+
+
+def _version(version: int | str) -> str:
+    return string_literal(version) if isinstance(version, str) else str(version)
 
 
 def has_maps(table: SourceTable) -> bool:

@@ -121,7 +121,7 @@ class Operations:
         """The tables that a run wrote, each with the state to roll back to; every rollback has been checked.
 
         Args:
-            results: dbt's results of the run, relative to the project; None: those of the last run in the target folder.
+            results: the run_results.json, relative to the project; None: that of the last run in the target folder.
             invocation_id: the invocation that they have to be of; None: any.
             exclude: names of nodes to leave out.
             drop_tags: whether later tags of users may be deleted.

@@ -1,8 +1,8 @@
-"""`adapter.plans`: reads the facts of a node and its table, and settles the node's plan."""
+"""`adapter.plans`: settles the plan of a node from its config, its query and its table."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -11,10 +11,11 @@ from dbt.adapters.exceptions import RelationWrongTypeError
 from dbt_common.exceptions import CompilationError
 
 from dbt.adapters.paimon.changes.positions import positions_of
+from dbt.adapters.paimon.changes.reads import Output
 from dbt.adapters.paimon.errors.deprecations import warn
 from dbt.adapters.paimon.features import while_parsing
 from dbt.adapters.paimon.plan.decide import adds, applied_columns, decide, increment, steps_of
-from dbt.adapters.paimon.plan.steps import Does, Kind, NodeRun, Plan, SettledPlan, Step
+from dbt.adapters.paimon.plan.steps import Action, NodeRun, Plan, SettledPlan, Step, StepKind
 from dbt.adapters.paimon.spec import bucket_numbers
 from dbt.adapters.paimon.spec.strategies import APPLY_CHANGES, MICROBATCH, on_schema_change
 from dbt.adapters.paimon.tables.changeset import as_dbt_columns
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from dbt.adapters.paimon.column import PaimonColumn
     from dbt.adapters.paimon.maintenance.api import Maintenance
     from dbt.adapters.paimon.maintenance.buckets import Buckets
+    from dbt.adapters.paimon.overrides import StrategyMacro
     from dbt.adapters.paimon.plan.materialized_views.api import MaterializedViews
     from dbt.adapters.paimon.plan.materialized_views.refresh import Refresh
     from dbt.adapters.paimon.relation import PaimonRelation
@@ -56,11 +58,7 @@ _SCD_ID: Final = "dbt_scd_id"
 
 @dataclass(frozen=True)
 class Plans:
-    """Settles plans: every check of a node passes before its table is changed.
-
-    Attributes:
-        adapter: the adapter. The others are features of the adapter.
-    """
+    """Settles plans. A node that fails a check raises an error for the user before its table is changed."""
 
     adapter: AdapterProtocol
     specs: Specs
@@ -85,12 +83,8 @@ class Plans:
     def begin(self, context: Mapping[str, Any]) -> NodeRun:
         """Decide what the run of a node does, before its hooks, and lock its table.
 
-        Args:
-            context: dbt's, of the materialization.
-
         Raises:
             ConfigErrors: every problem of the config; no SQL runs before this.
-            DbtRuntimeError: the table cannot be locked; or what the node has read has changed since then.
         """
         node = context["model"]
         if node["resource_type"] == "snapshot":
@@ -98,18 +92,14 @@ class Plans:
         target = context["this"].incorporate(type="table")
         full_refresh = bool(context["should_full_refresh"]())
         spec, strategy = self.spec_of(node)
-        writer = None
-        if node["config"]["materialized"] == "incremental":
-            macro = self.adapter.get_incremental_strategy_macro(context, strategy)
-            writer = self.specs.strategy_macro(context, strategy, macro)
+        incremental = node["config"]["materialized"] == "incremental"
+        strategy_macro = self.strategy_macro(context, strategy) if incremental else None
         rows = self.rows.load_seed(node) if node["resource_type"] == "seed" else None
-        # Batches of one model are prepared concurrently, and written one after the other.
+        # dbt prepares the batches of a model concurrently; they are written one after the other.
         existing = self.builds.existing(target, hold=strategy != MICROBATCH)
         _refuse_views(node, existing)
         clone = self.clone_of(node, existing, strategy, full_refresh)
-        pending: tuple[Step, ...] = ()
-        if node["config"]["materialized"] == MATERIALIZED_VIEW:
-            spec, pending = self._configured(node, target, existing, spec, full_refresh)
+        spec, pending = self._configured(node, target, existing, spec, full_refresh)
         run = NodeRun(
             target,
             spec,
@@ -117,20 +107,21 @@ class Plans:
             full_refresh,
             adds=False,
             strategy=strategy,
-            writer=writer,
+            strategy_macro=strategy_macro,
             rows=rows,
             pending=pending,
         )
         if clone is None and (reused := self._reused(node, run)):
-            return replace(run, steps=(Step(Kind.MAINTAIN),), reused=reused)
+            return replace(run, steps=(Step(StepKind.MAINTAIN),), reused=reused)
         self.changes.check_positions(node)
-        lost = self.changes.rebuild(node)
+        lost = self.changes.must_rebuild(node)
         branch = None if clone is None else _branch_of(node, clone, lost)
-        there = clone is None and existing is not None and existing.is_table
-        run = replace(
-            run, branch=branch, adds=branch is not None or (there and not lost and adds(node, full_refresh))
+        adding = branch is not None or (
+            clone is None and run.table is not None and not lost and adds(node, full_refresh)
         )
-        return replace(run, steps=tuple(_steps(run)))
+        override = strategy_macro is not None and bool(strategy_macro.override)
+        steps = steps_of(spec, adds=adding, strategy=strategy, branch=branch is not None, override=override)
+        return replace(run, branch=branch, adds=adding, steps=tuple(steps))
 
     def _configured(
         self,
@@ -140,21 +131,18 @@ class Plans:
         spec: TableSpec,
         full_refresh: bool,
     ) -> tuple[TableSpec, tuple[Step, ...]]:
-        """The table spec of a materialized view, as its `on_configuration_change` allows, and what it alters."""
-        if existing is None or not existing.is_table:
+        """The table spec; of a materialized view the one that `on_configuration_change` allows, and its ALTER steps."""
+        is_view = node["config"]["materialized"] == MATERIALIZED_VIEW
+        if not is_view or existing is None or not existing.is_table:
             return spec, ()
         views = self.materialized_views
         current = views.existing(existing)
-        plan = self.decided(node, spec, current, as_dbt_columns(current.columns), adds=False)
+        plan = self._plan_for(node, spec, current, as_dbt_columns(current.columns), adds=False)
         allowed = views.configured(node, target, spec, current, plan, full_refresh=full_refresh)
         return allowed, (*plan.before, *plan.after) if allowed is spec else ()
 
     def spec_of(self, node: Node) -> tuple[TableSpec, str]:
-        """A node's table spec, and the strategy that writes it; '' without one.
-
-        Raises:
-            ConfigErrors: every problem of the config.
-        """
+        """A node's table spec, and its incremental strategy or ''; ConfigErrors with every problem of the config."""
         kind = node["config"].get("materialized")
         if kind == "incremental":
             plan = self.specs.incremental(node)
@@ -169,13 +157,18 @@ class Plans:
             return self.specs.of(node, [names.get(_SCD_ID) or _SCD_ID]), ""
         return self.specs.of(node), ""
 
+    def strategy_macro(self, context: Mapping[str, Any], strategy: str) -> StrategyMacro:
+        """The macro that renders the statement of an incremental strategy."""
+        macro = self.adapter.get_incremental_strategy_macro(context, strategy)
+        return self.specs.strategy_macro(context, strategy, macro)
+
     def clone_of(
         self, node: Node, existing: PaimonRelation | None, strategy: str, full_refresh: bool
     ) -> Clone | None:
-        """The clone that a node's relation is, if it is one (see `Clones.of`)."""
+        """The clone by branch in the place of a node's relation, or None (see `Clones.of`)."""
         return self.clones.of(node, existing, full_refresh=full_refresh) if strategy else None
 
-    def decided(
+    def _plan_for(
         self,
         node: Node,
         spec: TableSpec,
@@ -185,23 +178,14 @@ class Plans:
         adds: bool,
         strategy: str = "",
     ) -> Plan:
-        """The plan for an existing table, as far as it is known before the node runs (see `decide`).
-
-        Args:
-            node: the node in the manifest.
-            spec: its table spec.
-            current: the existing table.
-            columns: the columns of its query; None if only the run knows them.
-            adds: whether the run adds rows, instead of writing all of them.
-            strategy: the strategy of an incremental model.
-        """
+        """The plan for an existing table, before the node runs; `columns` of its query, None if not known yet."""
         tables = self.tables
         changes = None
         if columns is not None:
             changes = tables.column_changes(tables.wanted_columns(columns, node, spec), current, node)
         return decide(node, spec, current, changes, tables.changes, adds=adds, strategy=strategy)
 
-    def previewed(
+    def preview(
         self,
         node: Node,
         spec: TableSpec,
@@ -211,18 +195,12 @@ class Plans:
         adds: bool,
         strategy: str = "",
     ) -> Plan:
-        """The same for `dbt-paimon plan`, which also fails where the run would refuse the query's types.
-
-        Raises:
-            DbtRuntimeError: see `decide`.
-            CompilationError: the query's types do not fit the table's.
-        """
-        plan = self.decided(
-            node, spec, current, None if query is None else query.columns, adds=adds, strategy=strategy
-        )
+        """The plan for `dbt-paimon plan`; raises CompilationError if the query's types do not fit the table's."""
+        columns = None if query is None else query.columns
+        plan = self._plan_for(node, spec, current, columns, adds=adds, strategy=strategy)
         if query is not None and adds:
-            columns = self.tables.wanted_columns(query.columns, node, spec)
-            changes = self.tables.column_changes(columns, current, node)
+            wanted = self.tables.wanted_columns(query.columns, node, spec)
+            changes = self.tables.column_changes(wanted, current, node)
             stored = changes.synced(current.columns, on_schema_change(node["config"]))
             self.rows.checked(query, stored, node, spec)
         return plan
@@ -230,14 +208,7 @@ class Plans:
     def refresh(
         self, node: Node, spec: TableSpec, existing: PaimonRelation, *, full_refresh: bool
     ) -> Refresh:
-        """How a run would refresh an existing materialized view, without the count of what changed.
-
-        Args:
-            node: the node in the manifest, compiled.
-            spec: its table spec.
-            existing: its table.
-            full_refresh: whether the run rebuilds tables.
-        """
+        """How a run would refresh an existing materialized view, without counting the changed rows."""
         run = NodeRun(existing, spec, existing, full_refresh, adds=False)
         try:
             return self.materialized_views.refresh(node, run, positions_of(existing))
@@ -245,12 +216,12 @@ class Plans:
             self.changes.forget(node)
 
     def _reused(self, node: Node, run: NodeRun) -> StatementResult | None:
-        """dbt's response if a node with `skip_unchanged` has nothing to do; None if it has to run."""
-        kind = run.writer.kind if run.writer else ""
+        """dbt's response if a node with `skip_unchanged` is skipped; None if it has to run."""
+        kind = run.strategy_macro.kind if run.strategy_macro else ""
 
         def pending(current: ExistingTable, columns: Sequence[PaimonColumn]) -> Sequence[str]:
             added = adds(node, full_refresh=False)
-            return self.decided(node, run.spec, current, columns, adds=added, strategy=kind).differs
+            return self._plan_for(node, run.spec, current, columns, adds=added, strategy=kind).differs
 
         return self.unchanged.reused(
             node,
@@ -258,7 +229,7 @@ class Plans:
             run.existing,
             pending,
             strategy=kind,
-            reads_changes=self.changes.are_read(node),
+            reads_changes=self.changes.reads_changes(node),
             full_refresh=run.full_refresh,
             rows=run.rows,
         )
@@ -267,7 +238,7 @@ class Plans:
 
     @while_parsing(lambda *_, **__: False)
     def adds_to(self, node: Node, relation: PaimonRelation) -> bool:
-        """Whether an incremental model adds to the relation of its name: a table, or a clone that is a branch."""
+        """Whether an incremental model adds rows to its existing relation: a table, or a clone by branch."""
         clone = self.clones.of(node, relation, full_refresh=False)
         return relation.is_table or (clone is not None and not clone.rebuild)
 
@@ -285,27 +256,20 @@ class Plans:
         keep: bool,
         **output: Any,
     ) -> str:
-        """The subquery of `paimon_changes`: the rows that a model still has to read, or those that changed in a range.
+        """The subquery of `paimon_changes` (see `Changes.sql` and `Changes.between_sql`).
 
         Args:
-            node: the model in the manifest.
-            this: its relation.
-            relation: the relation that ref() or source() returned.
+            this: the model's relation.
             builds: whether this run builds the model.
-            full_refresh: whether this run rebuilds tables.
-            between: the table snapshots at the start and the end of the range; None and None without one.
-            on_expired, keep, output: see `Changes.sql`.
-
-        Returns:
-            SQL that can follow FROM; empty if the table does not exist.
-
-        Raises:
-            DbtRuntimeError: see `Changes.sql` and `Changes.between_sql`.
+            between: the first and last table snapshot of a range, or None and None.
+            output: the fields of `Output`.
         """
-        if any(each is not None for each in between):
-            return self.changes.between_sql(node, relation, *between, **output)
+        added = Output(**output)
+        start, end = between
+        if start is not None or end is not None:
+            return self.changes.between_sql(node, relation, start, end, added)
         if builds:
-            # What has been read must not change until it is written.
+            # No other run may move the positions before this one writes.
             self.builds.hold(this)
         existing = self.adapter.get_relation(*this.parts)
         own: PaimonRelation = this.incorporate(type="table")
@@ -315,65 +279,40 @@ class Plans:
         if clone is not None and not clone.rebuild:
             own, reads_all = clone.branch, False
         return self.changes.sql(
-            node, own, kept, relation, full_refresh=reads_all, on_expired=on_expired, keep=keep, **output
+            node, own, kept, relation, added, full_refresh=reads_all, on_expired=on_expired, keep=keep
         )
 
     # -- after the hooks --------------------------------------------------------------------------------------------
 
     def with_rows(self, node: Node, run: NodeRun, source: ModelQuery) -> tuple[NodeRun, ModelQuery]:
-        """A run whose query is known: columns are spelled as there, and rows that break its order or batch fail.
-
-        Returns:
-            The run, and the rows.
-
-        Raises:
-            CompilationError: the column of `event_time` has a type that is not a date or timestamp.
-        """
+        """The run with the query's spelling of columns, and the rows with checks of their keys and their batch."""
         rows = self.rows
         spec = self.specs.spelled(run.spec, source.columns)
         rows.check_event_time(node, run.strategy, source.columns)
-        return replace(run, spec=spec), rows.reject_nan_keys(
-            rows.of_batch(source, run.strategy, node), spec, node
-        )
+        source = rows.reject_nan_keys(rows.of_batch(source, run.strategy, node), spec, node)
+        return replace(run, spec=spec), source
 
-    def build(
-        self,
-        node: Node,
-        existing: PaimonRelation | None,
-        spec: TableSpec,
-        source: ModelQuery,
-        full_refresh: bool,
-    ) -> SettledPlan:
-        """The plan of a run that writes all rows of a table.
-
-        Args:
-            node: the node in the manifest.
-            existing: the relation of its name; a view is replaced by a new table.
-            spec: its table spec.
-            source: the rows.
-            full_refresh: whether the run rebuilds tables.
-
-        Raises:
-            DbtRuntimeError: the config does not fit the columns, or history would be lost that nobody gave up.
-        """
-        tables = self.tables
-        there = existing if existing is not None and existing.is_table else None
+    def build(self, node: Node, run: NodeRun, spec: TableSpec, source: ModelQuery) -> SettledPlan:
+        """The plan of a run that writes all rows of a table; refused if it would lose history without consent."""
+        tables, table = self.tables, run.table
         columns = tables.wanted_columns(source.columns, node, spec)
-        spec = tables.check_columns(node, spec, columns, new=there is None)
+        spec = tables.check_columns(node, spec, columns, new=table is None)
         source = self.rows.checked(source, columns, node, spec)
-        current = None if there is None else tables.existing(there)
-        kept = spec if current is None else bucket_numbers.settled(spec, current.options)
-        changes = None if current is None else tables.column_changes(columns, current, node)
-        plan = decide(node, kept, current, changes, tables.changes, adds=False)
-        if there is None or current is None or plan.does is Does.SWAP:
-            if there is not None:
-                tables.refuse_loss(node, there, plan.rebuild, full_refresh)
-                logger.info(
-                    f"{there} is rebuilt and swapped, which loses its table snapshots and tags ({plan.rebuild})"
-                )
+        if table is None:
+            plan = Plan(Action.CREATE)
+            return _settled(plan, spec=spec, columns=columns, source=source, current=None)
+        current = tables.existing(table)
+        with_buckets = bucket_numbers.settled(spec, current.options)
+        changes = tables.column_changes(columns, current, node)
+        plan = decide(node, with_buckets, current, changes, tables.changes, adds=False)
+        if plan.action is Action.SWAP:
+            tables.refuse_loss(node, table, plan.rebuild, run.full_refresh)
+            logger.info(
+                f"{table} is rebuilt and swapped, which loses its table snapshots and tags ({plan.rebuild})"
+            )
         else:
-            self.history.check_branches(node, kept, there)
-            spec = self.buckets.resolve(kept, there, current, source)
+            self.history.check_branches(node, with_buckets, table)
+            spec = self.buckets.resolve(with_buckets, table, current, source)
         return _settled(plan, spec=spec, columns=columns, source=source, current=current)
 
     def increment(
@@ -384,18 +323,7 @@ class Plans:
         strategy: str,
         source: ModelQuery,
     ) -> SettledPlan:
-        """The plan of a run that adds rows to a table, or to a branch of it.
-
-        Args:
-            node: the node in the manifest.
-            target: the table.
-            spec: its table spec.
-            strategy: the incremental strategy.
-            source: the rows.
-
-        Raises:
-            DbtRuntimeError: the rows, their columns or the config do not fit the table.
-        """
+        """The plan of a run that adds rows to a table, or to a branch of it."""
         tables = self.tables
         current = tables.existing(target)
         spec = bucket_numbers.settled(spec, current.options)
@@ -405,7 +333,7 @@ class Plans:
         self.history.check_branches(node, spec, target)
         applied = applied_columns(node, spec, changes, strategy)
         table_columns = changes.synced(current.columns, on_schema_change(node["config"]))
-        # A column that the config names wrongly says more than an option that ALTER cannot change.
+        # Before `increment`: a wrong column name in the config is a clearer error than an option that cannot change.
         checked = tables.check_columns(node, spec, table_columns, columns, applied.drop)
         plan = increment(node, spec, current, applied, tables.changes)
         spec = checked
@@ -413,8 +341,12 @@ class Plans:
         kept = self.deletes.fitting(node, target, spec, table_columns) if strategy == APPLY_CHANGES else None
         spec = self.buckets.resolve(spec, target, current, source)
         skipped = {column.name for column in changes.add} - {column.name for column in applied.add}
-        return replace(
-            _settled(plan, spec=spec, columns=columns, source=source, current=current),
+        return _settled(
+            plan,
+            spec=spec,
+            columns=columns,
+            source=source,
+            current=current,
             table_columns=table_columns,
             written=as_dbt_columns(column for column in columns if column.name not in skipped),
             kept_deletes=kept,
@@ -432,15 +364,9 @@ class Plans:
         """The plan of a run that merges new versions into a snapshot's table.
 
         Args:
-            node: the snapshot in the manifest.
-            run: its run.
             source: the rows of dbt's staging query.
-            current: the existing table.
-            versions: the columns that the table should have.
-            helpers: the columns of the rows that the table does not get.
-
-        Raises:
-            DbtRuntimeError: the rows, their columns or the config do not fit the table.
+            versions: a query with the columns that the table should have.
+            helpers: the columns of `source` that are not stored.
         """
         target, tables = run.target, self.tables
         spec = bucket_numbers.settled(run.spec, current.options)
@@ -453,11 +379,18 @@ class Plans:
         self.history.check_branches(node, spec, target)
         table_columns = (*changes.widened(current.columns), *changes.add)
         spec = tables.check_columns(node, spec, table_columns, source.columns)
-        # Of a version that ends, only its end is written.
+        # The MERGE inserts only these rows; others only set dbt_valid_to.
         source = self.rows.checked(source, table_columns, node, spec, "dbt_change_type = 'insert'")
         spec = self.buckets.resolve(spec, target, current, source)
-        settled = _settled(plan, spec=spec, columns=wanted, source=source, current=current)
-        return replace(settled, table_columns=table_columns, written=tuple(given))
+        return _settled(
+            plan,
+            spec=spec,
+            columns=wanted,
+            source=source,
+            current=current,
+            table_columns=table_columns,
+            written=tuple(given),
+        )
 
 
 def _refuse_views(node: Node, existing: PaimonRelation | None) -> None:
@@ -471,7 +404,7 @@ def _refuse_views(node: Node, existing: PaimonRelation | None) -> None:
 
 
 def _branch_of(node: Node, clone: Clone, lost: bool) -> PaimonRelation | None:
-    """The branch that a clone's run adds rows to; None, with a warning, if a table takes the clone's place."""
+    """The branch that a clone's run adds rows to; None, with a warning, if a table replaces the clone."""
     why = clone.rebuild or ("the changes since its last run are lost" if lost else "")
     if not why:
         return clone.branch
@@ -482,16 +415,5 @@ def _branch_of(node: Node, clone: Clone, lost: bool) -> PaimonRelation | None:
     return None
 
 
-def _steps(run: NodeRun) -> Iterator[Step]:
-    override = bool(run.writer and run.writer.override)
-    return steps_of(
-        run.spec,
-        adds=run.adds,
-        strategy=run.strategy,
-        branch=run.branch is not None,
-        override=override,
-    )
-
-
 def _settled(plan: Plan, **more: Any) -> SettledPlan:
-    return SettledPlan(plan.does, plan.before, plan.after, plan.rebuild, plan.differs, **more)
+    return SettledPlan(**vars(plan), **more)

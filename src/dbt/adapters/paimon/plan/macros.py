@@ -1,4 +1,4 @@
-"""A node's macros: they render SQL, in the node's own context, so that a project can override them."""
+"""A node's macros. They render SQL in the node's own context, so that a project can override them."""
 
 from __future__ import annotations
 
@@ -15,11 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Macros:
-    """The macros of a node.
-
-    Attributes:
-        context: dbt's, of the materialization.
-    """
+    """The macros of a node, by dbt's context of its materialization."""
 
     context: Mapping[str, Any]
 
@@ -30,11 +26,11 @@ class Macros:
         return node
 
     def config(self, name: str) -> Any:
-        """A value of the node's config; None without it."""
+        """A value of the node's config, or None."""
         return self.context["config"].get(name)
 
     def __call__(self, name: str, /, *arguments: Any, **more: Any) -> Any:
-        """Call a macro; what it returns."""
+        """Call a macro and return its result."""
         return self.context[name](*arguments, **more)
 
     def sql(self, name: str, /, *arguments: Any, **more: Any) -> str:
@@ -50,7 +46,7 @@ class Macros:
         self("write", sql)
 
     def store(self, written: StatementResult) -> None:
-        """Keep what the node's main statement returned."""
+        """Store the result of the node's main statement."""
         self("store_result", "main", response=written.response, agate_table=written.table)
 
     def log(self, text: str) -> None:
@@ -72,7 +68,6 @@ class Macros:
 
     def check_documented(self, target: PaimonRelation, columns: Iterable[ExistingColumn]) -> None:
         """Warn, as dbt does, of columns that the YAML documents and the node does not return."""
-        config = self.context["config"]
-        if self.node.get("columns") and config.persist_column_docs():
+        if self.node.get("columns") and self.context["config"].persist_column_docs():
             names = [column.name for column in columns]
             self("validate_doc_columns", target, self.node["columns"], names)

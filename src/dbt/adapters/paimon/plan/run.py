@@ -1,4 +1,4 @@
-"""`adapter.runs`: runs the steps of a node, from its rows to what is maintained after its commit."""
+"""`adapter.runs`: runs the steps of a node, from reading its rows to the maintenance after its commit."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from dbt.adapters.paimon.plan import clone, streams
 from dbt.adapters.paimon.plan.macros import Macros
 from dbt.adapters.paimon.plan.refreshing import refresh
-from dbt.adapters.paimon.plan.steps import Does, Kind, NodeRun
-from dbt.adapters.paimon.plan.ways import Versions, Writer
+from dbt.adapters.paimon.plan.steps import Action, NodeRun, StepKind
+from dbt.adapters.paimon.plan.write_modes import NodeWriter, SnapshotMerge
 from dbt.adapters.paimon.plan.writing import Writing
 from dbt.adapters.paimon.spec.strategies import APPLY_CHANGES
 
@@ -23,31 +23,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Runs:
-    """Called by the materializations.
-
-    Attributes:
-        plans: settles plans, and has the features of the adapter.
-    """
+    """The entry points of the materializations; `context` is dbt's context of the materialization."""
 
     plans: Plans
 
     def write(self, context: Mapping[str, Any], run: NodeRun, query: ModelQuery) -> NodeRun:
-        """Write a node's rows: all of them, or an increment into its table or branch.
-
-        Args:
-            context: dbt's, of the materialization.
-            run: see `Plans.begin`.
-            query: the node's rows.
-
-        Returns:
-            The run, with the spelling of its columns.
-
-        Raises:
-            DbtRuntimeError: the rows, their columns or the config do not fit the table, or a data test fails.
-        """
+        """Write a node's rows: all of them, or an increment. Returns the run with the spelling of its columns."""
         plans, macros = self.plans, Macros(context)
         run, source = plans.with_rows(macros.node, run, query)
-        writing = Writing(Writer(plans, macros), run, source)
+        writing = Writing(NodeWriter(plans, macros), run, source)
         if run.strategy == APPLY_CHANGES:
             # The deletes and the table must see the same rows.
             writing.stage(plans.rows.change_rows_sql(source, run.spec, macros.node))
@@ -57,19 +41,7 @@ class Runs:
         return run
 
     def snapshot(self, context: Mapping[str, Any], run: NodeRun, query: ModelQuery) -> NodeRun:
-        """Write the versions of a snapshot's rows: dbt's macros render the query of new ones, and how it is merged.
-
-        Args:
-            context: dbt's, of the materialization.
-            run: see `Plans.begin`.
-            query: the snapshot's query.
-
-        Returns:
-            The run, with the spelling of its columns.
-
-        Raises:
-            DbtRuntimeError: the rows, their columns or the config do not fit the table.
-        """
+        """Write the versions of a snapshot's rows; dbt's macros render their query and the MERGE."""
         plans, macros = self.plans, Macros(context)
         rows, node = plans.rows, macros.node
         rows.check_snapshot(query, node)
@@ -89,7 +61,7 @@ class Runs:
         versions = rows.with_time_of_end(rows.query(versions_sql), node, current)
         if current is None:
             run, source = plans.with_rows(node, run, versions)
-            Writing(Writer(plans, macros), run, source).take_steps()
+            Writing(NodeWriter(plans, macros), run, source).take_steps()
             return run
         names = macros.config("snapshot_table_column_names") or macros("get_snapshot_table_column_names")
         rows.require_meta_columns(current, names, strategy["hard_deletes"])
@@ -102,21 +74,16 @@ class Runs:
         staged = rows.query(macros.sql("snapshot_staging_table", strategy, sql, run.target))
         staged = rows.timed_by_versions(rows.spelled(staged, current), versions, node)
         run, source = plans.with_rows(node, run, staged)
-        writer = Writer(plans, macros)
-        Writing(writer, run, source, Versions(writer, run, source, current, versions)).take_steps()
+        writer = NodeWriter(plans, macros)
+        Writing(writer, run, source, SnapshotMerge(writer, run, source, current, versions)).take_steps()
         return run
 
     def refresh(self, context: Mapping[str, Any], run: NodeRun) -> NodeRun:
         """Refresh a materialized view (see `refreshing.refresh`)."""
-        return refresh(Writer(self.plans, Macros(context)), run)
+        return refresh(NodeWriter(self.plans, Macros(context)), run)
 
     def create_view(self, context: Mapping[str, Any], sql: str) -> None:
-        """Create or replace a node's view; what was there before goes once the view exists.
-
-        Args:
-            context: dbt's, of the materialization.
-            sql: the query.
-        """
+        """Create or replace a node's view, then drop the relation that it replaces."""
         plans, macros = self.plans, Macros(context)
         target, node = context["this"].incorporate(type="view"), macros.node
         existing = plans.adapter.get_relation(*target.parts)
@@ -132,19 +99,19 @@ class Runs:
             plans.adapter.drop_relation(existing)
 
     def begin_stream(self, context: Mapping[str, Any]) -> StreamRun:
-        """Decide what the run of a streaming model does, before its hooks (see `streams.begin`)."""
+        """See `streams.begin`."""
         return streams.begin(self.plans, context)
 
     def stream(self, context: Mapping[str, Any], run: StreamRun) -> None:
-        """Stream a model's rows into its table (see `Streaming.write`)."""
-        streams.Streaming(Writer(self.plans, Macros(context)), run).write()
+        """See `StreamWriter.write`."""
+        streams.StreamWriter(NodeWriter(self.plans, Macros(context)), run).write()
 
     def clone(self, context: Mapping[str, Any]) -> list[PaimonRelation] | None:
-        """Clone a node; the relations that it has then, or None if it is to be a view (see `clone.decide`)."""
+        """Clone a node and return its relations; None if dbt has to create a view (see `clone.decide`)."""
         plan = clone.decide(self.plans, context)
-        return None if plan.does is Does.CREATE_VIEW else clone.take(self.plans, context, plan)
+        return None if plan.action is Action.CREATE_VIEW else clone.execute(self.plans, context, plan)
 
     def end(self, run: NodeRun) -> None:
-        """What follows a node's commit and its hooks: what its maintenance policy makes due."""
-        if any(step.kind is Kind.MAINTAIN for step in run.steps):
+        """Run the maintenance that is due, after a node's commit and its hooks."""
+        if any(step.kind is StepKind.MAINTAIN for step in run.steps):
             self.plans.maintenance.after_run(run.target, run.spec)

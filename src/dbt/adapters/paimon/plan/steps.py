@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from dbt.adapters.paimon.writing.statement_result import StatementResult
 
 
-class Does(StrEnum):
+class Action(StrEnum):
     """What a run does with a node's relation."""
 
     CREATE = "create"
@@ -39,7 +39,7 @@ class Does(StrEnum):
     UNKNOWN = "not known"
 
 
-class Kind(StrEnum):
+class StepKind(StrEnum):
     """The kinds of steps: those of a node's run, and those that alter its table."""
 
     READ_ONCE = "read once"
@@ -62,61 +62,49 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Step:
-    """One step of a node's run.
+    """One step of a node's run."""
 
-    Attributes:
-        kind: what it does.
-        macro: the name of the macro that renders and runs what alters a table; called with the table and the arguments.
-        arguments: the macro's other arguments, by name.
-        alters: what it alters, in words.
-        words: what else it does, in words; empty where the plan as a whole says it.
-        is_late: whether only the run knows if there is something to do.
-    """
-
-    kind: Kind
+    kind: StepKind
+    # The macro that alters the table; called with the table and `arguments`.
     macro: str = ""
     arguments: Mapping[str, Any] = field(default_factory=dict)
+    # Describes each alteration.
     alters: tuple[str, ...] = ()
-    words: str = ""
-    is_late: bool = False
+    # Describes any other step; empty where the plan as a whole does.
+    description: str = ""
+    # Whether only the run knows if there is something to do.
+    is_conditional: bool = False
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What a run does with the table of one node.
+    """What a run does with the table of one node."""
 
-    Attributes:
-        does: how the rows are written.
-        before: the steps before the rows are written.
-        after: the steps after that.
-        rebuild: why a new table replaces the existing one.
-        differs: every difference between the existing table and the wanted one, in words.
-    """
-
-    does: Does
+    action: Action
+    # The steps before and after the rows are written.
     before: tuple[Step, ...] = ()
     after: tuple[Step, ...] = ()
+    # Why a new table replaces the existing one.
     rebuild: Rebuild = field(default_factory=Rebuild)
+    # Describes every difference between the existing table and the wanted one.
     differs: tuple[str, ...] = ()
 
     @property
     def alters(self) -> Iterator[str]:
-        """What its steps alter, in words, in their order."""
+        """The descriptions of all alterations, in order."""
         return (words for step in (*self.before, *self.after) for words in step.alters)
 
 
 @dataclass(frozen=True)
 class SettledPlan(Plan):
-    """A plan whose query is known, and whose checks have passed: only such a plan writes.
+    """A plan whose query is known and whose checks have passed. Only such a plan writes.
 
     Attributes:
-        spec: the table spec, with the columns' spelling and the number of buckets of its table.
+        spec: the table spec, with the spelling of the query's columns and a fixed number of buckets.
         columns: the columns that the table should have.
         source: the rows, cast to the table's types and checked.
-        current: the existing table; None if there is none.
         table_columns: the columns of the existing table while an increment is written.
         written: the columns that an increment writes.
-        kept_deletes: how deletes are kept (`apply_changes`).
     """
 
     spec: TableSpec = field(kw_only=True)
@@ -130,32 +118,26 @@ class SettledPlan(Plan):
     @property
     def dropped(self) -> tuple[str, ...]:
         """The columns that are dropped once the rows are written."""
-        steps = (step for step in self.after if step.kind is Kind.DROP_COLUMNS)
+        steps = (step for step in self.after if step.kind is StepKind.DROP_COLUMNS)
         return tuple(name for step in steps for name in step.arguments["names"])
 
     @property
     def stages(self) -> bool:
         """Whether the rows go into a new table, built under a staging name."""
-        return self.does in (Does.CREATE, Does.SWAP)
+        return self.action in (Action.CREATE, Action.SWAP)
 
 
 @dataclass(frozen=True)
 class NodeRun:
-    """What is decided of the run of a node before its hooks, from config, flags and the existing relation.
+    """The run of a node as decided before its hooks, from config, flags and the existing relation.
 
     Attributes:
-        target: the table that the node writes.
-        spec: its table spec.
-        existing: the relation of its name; None if there is none.
-        full_refresh: whether the run rebuilds tables.
-        adds: whether the run adds rows to a table, instead of writing all of them.
-        strategy: the strategy of an incremental model.
-        writer: the macro that renders the strategy's statement.
-        branch: the branch that the run adds rows to, where the relation is a clone that reads one.
+        existing: the relation with the target's name.
+        adds: whether the run adds rows, instead of writing all of them.
+        branch: the branch to write, if the relation is a clone by branch.
         rows: the rows of a seed.
-        steps: what the run does, in order.
-        reused: dbt's response, where there is nothing to do.
-        pending: of a materialized view, what alters its table even if no source has changed.
+        reused: dbt's response if there is nothing to do.
+        pending: the ALTER steps of a materialized view, which run even if no source has changed.
     """
 
     target: PaimonRelation
@@ -164,7 +146,7 @@ class NodeRun:
     full_refresh: bool
     adds: bool
     strategy: str = ""
-    writer: StrategyMacro | None = None
+    strategy_macro: StrategyMacro | None = None
     branch: PaimonRelation | None = None
     rows: agate.Table | None = None
     steps: tuple[Step, ...] = ()

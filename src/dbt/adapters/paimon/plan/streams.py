@@ -1,4 +1,4 @@
-"""The run of a streaming model: what is decided before its hooks, and its table, batch by batch."""
+"""The run of a streaming model."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 from dbt_common.exceptions import CompilationError
 
 from dbt.adapters.paimon.plan.decide import steps_of
-from dbt.adapters.paimon.plan.macros import Macros
 from dbt.adapters.paimon.plan.steps import NodeRun
-from dbt.adapters.paimon.plan.ways import Writer
+from dbt.adapters.paimon.plan.write_modes import NodeWriter
 from dbt.adapters.paimon.plan.writing import set_late_options, tag_run
 from dbt.adapters.paimon.streaming.checkpoints import STREAM_ID
 from dbt.adapters.paimon.streaming.dead_letters import dead_letters_of
@@ -26,37 +25,29 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class StreamRun(NodeRun):
-    """What is decided of the run of a stream before its hooks; it `adds` if it goes on with its table.
-
-    Attributes:
-        settings: those of the stream.
-        before: the id of the stream that has written the table; empty without one.
-    """
+    """The run of a stream as decided before its hooks; `adds` if it continues its table."""
 
     settings: StreamSettings = field(default_factory=StreamSettings)
-    before: str = ""
+    # The id of the stream that has written the existing table.
+    previous_id: str = ""
 
 
 def begin(plans: Plans, context: Mapping[str, Any]) -> StreamRun:
-    """Decide what the run of a streaming model does, and lock its stream.
-
-    Args:
-        plans: has the features of the adapter.
-        context: dbt's, of the materialization.
+    """Decide what the run of a streaming model does, before its hooks, and lock its stream.
 
     Raises:
         ConfigErrors: every problem of the config; no SQL runs before this.
-        DbtRuntimeError: another process runs the stream, or it cannot go on with the table.
+        DbtRuntimeError: another process runs the stream, or it cannot continue the table.
     """
     node, streams = context["model"], plans.streams
     target = context["this"].incorporate(type="table")
     plan = streams.plan(node)
-    macro = plans.adapter.get_incremental_strategy_macro(context, plan.strategy)
-    writer = plans.specs.strategy_macro(context, plan.strategy, macro)
-    if writer.override:
+    strategy_macro = plans.strategy_macro(context, plan.strategy)
+    if strategy_macro.override:
         raise CompilationError(
-            f"model '{node['name']}': the macro {writer.override} writes the rows of the strategy {plan.strategy}, "
-            "and a stream does not call it. Use another incremental_strategy, or materialized='incremental'."
+            f"model '{node['name']}': the macro {strategy_macro.override} writes the rows of the strategy "
+            f"{plan.strategy}, and a stream does not call it. Use another incremental_strategy, or "
+            "materialized='incremental'."
         )
     streams.hold(node, target)
     existing = plans.builds.existing(target, hold=False)
@@ -68,14 +59,14 @@ def begin(plans: Plans, context: Mapping[str, Any]) -> StreamRun:
         full_refresh,
         adds=existing is not None and existing.is_table and not full_refresh,
         strategy=plan.strategy,
-        writer=writer,
+        strategy_macro=strategy_macro,
         settings=plan.settings,
     )
     if (table := run.table) is not None:
-        run = replace(run, before=streams.id_of(table))
-        streams.refuse_newer(table, run.settings, run.before)
+        run = replace(run, previous_id=streams.id_of(table))
+        streams.refuse_newer(table, run.settings, run.previous_id)
     if run.adds:
-        streams.resume(node, target, run.before, plan, plans.deletes.relations(target))
+        streams.resume(node, target, run.previous_id, plan, plans.deletes.relations(target))
     else:
         run = replace(run, spec=streams.begin(node, run.spec))
     steps = steps_of(run.spec, adds=run.adds, strategy="", branch=False, override=False)
@@ -83,34 +74,23 @@ def begin(plans: Plans, context: Mapping[str, Any]) -> StreamRun:
 
 
 @dataclass(frozen=True)
-class Streaming:
-    """Streams a model's rows into its table: everything since the last run, batch by batch, each exactly once.
+class StreamWriter:
+    """Streams a model's rows since the last run into its table, batch by batch, each exactly once.
 
-    The checkpoint is in the table's own folder. A full refresh streams everything into a new table with its own
-    checkpoint, which replaces the old one once it is complete.
-
-    Attributes:
-        writer: sends statements.
-        run: the model's run.
+    The checkpoint is in the table's folder. A full refresh streams everything into a new table with its own
+    checkpoint, which replaces the old table once it is complete.
     """
 
-    writer: Writer
+    writer: NodeWriter
     run: StreamRun
 
-    @property
-    def _plans(self) -> Plans:
-        return self.writer.plans
-
-    @property
-    def _macros(self) -> Macros:
-        return self.writer.macros
-
     def write(self) -> None:
-        """Stream until everything is read or, in a long-running process, until it is stopped."""
-        plans, run, node = self._plans, self.run, self._macros.node
+        """Stream until everything is read; a long-running process streams until it is stopped."""
+        plans, macros, run = self.writer.plans, self.writer.macros, self.run
+        node = macros.node
         plans.streams.open(node, run.table if run.adds else None, run.settings)
         dead_letters = self._ready_dead_letters()
-        self._drop_deletes_of_others(run.before)
+        self._drop_deletes_of_others(run.previous_id)
         if not run.adds and run.existing is None:
             self._create(run.target)
             plans.adapter.cache_added(run.target)
@@ -118,15 +98,15 @@ class Streaming:
         elif not run.adds:
             self._replace(dead_letters)
         self._stream_into(run.target, dead_letters)
-        self._macros.store(StatementResult(plans.streams.response(node)))
+        macros.store(StatementResult(plans.streams.response(node)))
         tag_run(self.writer, run)
 
     def _replace(self, dead_letters: PaimonRelation | None) -> None:
-        """Stream everything into a staged table, which replaces what is there once it is complete."""
-        plans, run = self._plans, self.run
+        """Stream everything into a staged table, then replace the existing relation with it."""
+        plans, run = self.writer.plans, self.run
         builds, target = plans.builds, run.target
         staging = builds.staging(target)
-        deletes = plans.deletes.relation(self._macros.node, staging)
+        deletes = plans.deletes.relation(self.writer.macros.node, staging)
         for each in (staging, deletes):
             builds.begins(each)
         self._create(staging)
@@ -143,11 +123,10 @@ class Streaming:
         set_late_options(self.writer, target, run.spec)
         builds.release()
         self._drop_deletes_of_others(run.spec.options[STREAM_ID])
-        plans.streams.drop_checkpoint(target, run.settings, run.before)
+        plans.streams.drop_checkpoint(target, run.settings, run.previous_id)
 
     def _create(self, relation: PaimonRelation) -> None:
-        """The empty table that a stream begins with."""
-        plans, macros = self._plans, self._macros
+        plans, macros = self.writer.plans, self.writer.macros
         source = self._query(relation)
         columns = plans.tables.wanted_columns(source.columns, macros.node, self.run.spec)
         spec = plans.tables.check_columns(macros.node, self.run.spec, columns, new=True)
@@ -158,19 +137,19 @@ class Streaming:
 
     def _query(self, relation: PaimonRelation) -> ModelQuery:
         """The model's query over its streams, cast and checked for the table."""
-        plans, macros, run = self._plans, self._macros, self.run
+        plans, macros, run = self.writer.plans, self.writer.macros, self.run
         source = macros(
             "paimon__model_query", relation, macros.context["compiled_code"], macros.node["language"]
         )
         spec = plans.specs.spelled(run.spec, source.columns)
-        reject_nan_keys = plans.rows.reject_nan_keys(source, spec, macros.node)
-        return plans.streams.query(reject_nan_keys, spec, run.strategy, macros.node)
+        source = plans.rows.reject_nan_keys(source, spec, macros.node)
+        return plans.streams.query(source, spec, run.strategy, macros.node)
 
     def _stream_into(
         self, relation: PaimonRelation, dead_letters: PaimonRelation | None, *, drains: bool = False
     ) -> None:
-        """Stream into an existing table; repeated if messages turn out to have new columns."""
-        plans, macros, run = self._plans, self._macros, self.run
+        """Stream into an existing table; again if messages turn out to have new columns."""
+        plans, macros, run = self.writer.plans, self.writer.macros, self.run
         ended = False
         while not ended:
             source = self._query(relation)
@@ -185,24 +164,20 @@ class Streaming:
             macros.run(relation, plan.after)
 
     def _drop_deletes_of_others(self, stream: str) -> None:
-        """Drop the deletes (apply_changes) of streams that wrote a table before it was replaced, or that were killed.
-
-        Args:
-            stream: the id of the stream that writes the table now; empty if none does, and the table's deletes do not
-                belong to a stream.
-        """
-        for kept in self._plans.deletes.relations(self.run.target, other_than=stream):
-            self._plans.adapter.drop_relation(kept)
+        """Drop the deletes (apply_changes) of replaced tables and killed streams; `stream` is the current id or ''."""
+        plans = self.writer.plans
+        for relation in plans.deletes.relations(self.run.target, other_than=stream):
+            plans.adapter.drop_relation(relation)
 
     def _ready_dead_letters(self) -> PaimonRelation | None:
-        """The dead letters table, created if need be; None if every message can be parsed."""
-        plans, relation = self._plans, dead_letters_of(self.run.target)
-        sql = plans.streams.dead_letters_sql(self._macros.node, relation, self.run.settings)
+        """The dead letters table, created if missing; None if every message can be parsed."""
+        plans, macros, relation = self.writer.plans, self.writer.macros, dead_letters_of(self.run.target)
+        sql = plans.streams.dead_letters_sql(macros.node, relation, self.run.settings)
         if not sql:
             return None
         if plans.adapter.get_relation(*relation.parts) is not None:
             plans.streams.ready_dead_letters(relation)
         else:
-            self._macros.statement("create_dead_letters", sql)
+            macros.statement("create_dead_letters", sql)
             plans.adapter.cache_added(relation)
         return relation

@@ -65,7 +65,7 @@ class Streams:
 
     Args:
         incremental_catalog: returns the catalog in which old versions of Paimon can read changes (see
-            `changes.reads.way`).
+            `changes.reads.read_mode`).
     """
 
     def __init__(

@@ -20,24 +20,23 @@ from dbt.adapters.paimon.writing.table_writer import TableWriter
 
 
 class Views:
-    """Views as they are created and dropped, and as a catalog that cannot store them keeps them.
+    """Creates and drops views, and stores their definitions where the catalog cannot.
 
     Args:
-        adapter: the adapter.
-        builds: holds the registry table of a schema while it is written.
+        builds: locks the registry table of a schema while it is written.
         directory: the views that this process knows.
     """
 
     def __init__(self, adapter: AdapterProtocol, builds: TableWriter, directory: views.ViewDirectory) -> None:
         catalog = adapter.credentials.database
 
-        def alone(schema: str) -> AbstractContextManager[None]:
+        def lock(schema: str) -> AbstractContextManager[None]:
             table = PaimonRelation.create(database=catalog, schema=schema, identifier=views.REGISTRY_TABLE)
             return builds.alone(table)
 
         self._adapter = adapter
         self._directory = directory
-        self._registry = ViewRegistry(catalog, adapter.query, alone, directory)
+        self._registry = ViewRegistry(catalog, adapter.query, lock, directory)
         self._schemas: set[str] = set()
 
     def definition(
@@ -46,7 +45,7 @@ class Views:
         """A model's view: its query and persisted comments.
 
         Raises:
-            DbtRuntimeError: the catalog in catalogs.yml does not support views.
+            DbtRuntimeError: the model's catalog in catalogs.yml does not support views.
         """
         catalog = self._adapter.credentials.integrations.get(relation.database or "")
         if catalog is not None:
@@ -55,18 +54,17 @@ class Views:
             )
         persist = model.get("config", {}).get("persist_docs") or {}
         columns: tuple[str, ...] = ()
-        comments: dict[str, str] = {}
         if persist.get("columns") and model.get("columns"):
             columns = tuple(row[0] for row in self._adapter.query(f"describe query {query}"))
-            described = {name: column_of_yaml(model, name).get("description") for name in columns}
-            comments = {name: text for name, text in described.items() if text}
+        comments = {
+            name: text for name in columns if (text := column_of_yaml(model, name).get("description"))
+        }
         comment = (model.get("description") or "") if persist.get("relation") else ""
-        return views.ViewDefinition(
-            relation.schema or "", relation.identifier or "", query.strip(), comment, comments, columns
-        )
+        _, schema, identifier = relation.parts
+        return views.ViewDefinition(schema, identifier, query.strip(), comment, comments, columns)
 
     def create_as(self, relation: PaimonRelation, query: str) -> str:
-        """`CREATE OR REPLACE VIEW` of a view that is no node's, remembered at once."""
+        """`CREATE OR REPLACE VIEW` of a view that is not a node, and store its definition."""
         definition = self.definition(relation, query, {})
         self.remember(definition)
         return self.create_sql(relation, definition)
@@ -92,25 +90,19 @@ class Views:
             self._registry.keep(definition)
 
     def ensure_schema(self, relation: PaimonRelation) -> None:
-        """Create a view's schema where views live in another catalog than tables; once per process.
+        """Create a view's schema, once per process, if views are in another catalog than tables.
 
-        A name that the catalog rejects is left for the view's own error: its tables need no such schema.
+        A name that the view catalog rejects is skipped: creating the view reports it, and tables do not need it.
         """
-        schema = relation.schema or ""
-        home = (
-            relation.database == self._adapter.credentials.database
-            and self._adapter.view_catalog != relation.database
-        )
-        if (
-            home
-            and schema not in self._schemas
-            and not names.view_problem(self._adapter.view_catalog, schema, "_")
-        ):
-            self._adapter.query(f"create database if not exists {quoted(self._adapter.view_catalog, schema)}")
+        catalog, schema = self._adapter.view_catalog, relation.schema or ""
+        if relation.database != self._adapter.credentials.database or catalog == relation.database:
+            return
+        if schema not in self._schemas and not names.view_problem(catalog, schema, "_"):
+            self._adapter.query(f"create database if not exists {quoted(catalog, schema)}")
             self._schemas.add(schema)
 
     def forget(self, relation: PaimonRelation) -> None:
-        """Forget a dropped view, or all views of a dropped schema, so that later sessions do not create them."""
+        """Delete the definition of a dropped view, or of all views of a dropped schema."""
         if not self._directory.needed or not relation.schema:
             return
         if relation.identifier:
@@ -120,8 +112,7 @@ class Views:
 
     def _forget_schema(self, schema: str) -> None:
         self._schemas.discard(schema)
-        if not names.view_problem(self._adapter.view_catalog, schema, "_"):
-            self._adapter.query(
-                f"drop database if exists {quoted(self._adapter.view_catalog, schema)} cascade"
-            )
+        catalog = self._adapter.view_catalog
+        if not names.view_problem(catalog, schema, "_"):
+            self._adapter.query(f"drop database if exists {quoted(catalog, schema)} cascade")
         self._directory.replace_schema(schema, [])

@@ -1,4 +1,4 @@
-"""Stores view definitions for catalogs that cannot, each as a table property (see `sql.views`)."""
+"""Stores view definitions as table properties, for catalogs that cannot store views (see `sql.views`)."""
 
 from __future__ import annotations
 
@@ -22,37 +22,32 @@ from dbt.adapters.paimon.state.kinds import CURRENT, Kind
 from dbt.adapters.paimon.state.tables import migrate_table, option_sql
 
 Query = Callable[[str], Iterable[Any]]
-Alone = Callable[[str], AbstractContextManager[None]]
+Lock = Callable[[str], AbstractContextManager[None]]
 
 
 class ViewRegistry:
     """The registry tables of one catalog.
 
     Args:
-        catalog: the catalog of the registry tables.
         query: runs one statement and returns its rows.
-        alone: holds the lock of a schema's registry table. Paimon numbers the schemas of a table and renames
-            each file to its number: on S3 and local disks two writers of the same number lose a view, or fail.
+        lock: locks a schema's registry table. Paimon numbers the schemas of a table and renames each file to its
+            number: on S3 and local disks, two concurrent writers of the same number lose a view, or fail.
         directory: the views that this process knows; updated with every read and write.
     """
 
-    def __init__(self, catalog: str, query: Query, alone: Alone, directory: ViewDirectory) -> None:
+    def __init__(self, catalog: str, query: Query, lock: Lock, directory: ViewDirectory) -> None:
         self._catalog = catalog
         self._query = query
-        self._alone = alone
+        self._lock = lock
         self._directory = directory
-        # By schema, as they were read.
+        # The versions of the registry tables, by schema.
         self._versions: dict[str, int] = {}
 
     def load(self, schema: str, tables: Iterable[str]) -> list[ViewDefinition]:
-        """Read a schema's views with at most one statement.
-
-        Args:
-            schema: the schema.
-            tables: its tables; if there is no registry among them, nothing is read.
+        """Read a schema's views, with one statement if its `tables` include a registry, else with none.
 
         Raises:
-            NewerStateError: the registry is newer than this adapter.
+            NewerStateError: a newer adapter wrote the registry.
         """
         self._versions.pop(schema, None)
         properties: dict[str, str] = {}
@@ -64,12 +59,12 @@ class ViewRegistry:
         return definitions
 
     def keep(self, definition: ViewDefinition) -> None:
-        """Store the definition of a view that was just created; writes nothing if it is stored already."""
+        """Store the definition of a new view, unless it is stored already."""
         self._migrate(definition.schema)
         if self._directory.get(definition.schema, definition.identifier) != definition:
             key = string_literal(PROPERTY_PREFIX + definition.identifier)
             value = string_literal(definition.to_property())
-            with self._alone(definition.schema):
+            with self._lock(definition.schema):
                 self._create(definition.schema)
                 self._write(
                     f"alter table {self._table(definition.schema)} set tblproperties ({key} = {value})"
@@ -81,7 +76,7 @@ class ViewRegistry:
         self._migrate(schema)
         if self._directory.get(schema, identifier) is not None:
             key = string_literal(PROPERTY_PREFIX + identifier)
-            with self._alone(schema):
+            with self._lock(schema):
                 self._write(f"alter table {self._table(schema)} unset tblproperties ({key})")
         self._directory.forget(schema, identifier)
 
@@ -98,7 +93,7 @@ class ViewRegistry:
     def _migrate(self, schema: str) -> None:
         found = self._versions.get(schema, CURRENT[Kind.VIEWS])
         if found < CURRENT[Kind.VIEWS]:
-            with self._alone(schema):
+            with self._lock(schema):
                 self._versions[schema] = migrate_table(Kind.VIEWS, found, self._table(schema), self._write)
 
     def _write(self, sql: str) -> None:

@@ -12,7 +12,7 @@ from dbt.adapters.paimon.tables.changeset import ExistingTable
 
 @dataclass(frozen=True)
 class Access:
-    """What sources are opened with; `incremental_catalog`: see `changes.reads.way`."""
+    """What sources are opened with; `incremental_catalog`: see `changes.reads.read_mode`."""
 
     adapter: AdapterProtocol
     existing: Callable[[PaimonRelation], ExistingTable]

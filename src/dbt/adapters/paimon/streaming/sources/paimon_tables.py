@@ -70,7 +70,7 @@ class PaimonTableInput:
         system_table: returns the rendered name of one of the table's system tables.
         schema: the id of the table's newest schema when it was opened.
         made: when the table was created, which distinguishes it from another one of the same name.
-        versions, incremental_catalog: see `changes.reads.way`.
+        versions, incremental_catalog: see `changes.reads.read_mode`.
         consumer: the table's consumer that keeps unread changes from expiring; empty if there is none.
         keeps_consumer: whether the consumer only moves if nothing expires that it holds.
         watermark: set if the model reads the rows of closed windows instead of each batch's.
@@ -309,7 +309,7 @@ class PaimonTableInput:
     ) -> tuple[str, bool]:
         """A range's changes, and whether they may have deletes; `rows_at`: table snapshot -> rows in it."""
         start, end = read.start.snapshot, read.end.snapshot
-        way = reads.way(
+        way = reads.read_mode(
             table, new_commits, self.versions, incremental_catalog=self.incremental_catalog, before=False
         )
         if way is ChangeReadMode.NOTHING:

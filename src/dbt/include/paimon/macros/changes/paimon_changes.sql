@@ -1,6 +1,6 @@
 {#-
-  The rows of a table that were committed since this model's last successful run, as a subquery after FROM (see the Python
-  module changes.positions); or what changed between two table snapshots that it names.
+  A subquery with the rows of a table that were committed since this model's last successful run (see the Python module
+  changes.positions), or with the changes between two given table snapshots.
 -#}
 {% macro paimon_changes(relation, row_kind='_row_kind', snapshot_column=none, before=false, on_expired='error', keep=false,
     from_snapshot=none, to_snapshot=none) -%}
@@ -15,7 +15,7 @@
       {%- do return(sql) -%}
     {%- endif -%}
   {%- endif -%}
-  {#- At parse time, in a unit test, and when the table is not built. -#}
+  {#- At parse time, in a unit test, and if the table does not exist. -#}
   {%- set sql -%}
 (
 select *, '+I' as {{ adapter.quote(row_kind) }}

@@ -1,4 +1,4 @@
-{#- `dbt clone`: a table of the state is copied, or branched off; a view becomes a view over it (see the module plan.clone). -#}
+{#- `dbt clone`: copies or branches a table of the state, and creates a view over a view (see the Python module plan.clone). -#}
 {% materialization clone, adapter='paimon' %}
   {%- set relations = adapter.runs.clone(context) -%}
   {%- if relations is none -%}

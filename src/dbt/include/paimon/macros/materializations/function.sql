@@ -1,4 +1,4 @@
-{#- Functions in SQL; dbt itself refuses Python, JavaScript and other types, which lack such a macro. -#}
+{#- Functions in SQL. dbt itself refuses other kinds (such as Python or JavaScript), as they have no such macro. -#}
 {% macro paimon__scalar_function_sql(target_relation) %}
   {%- do adapter.specs.refuse('functions', model) -%}
 {% endmacro %}

@@ -1,4 +1,4 @@
-{#- dbt's own, but for a test with `skip_unchanged` that has passed over the same rows (docs/skip-unchanged.md). -#}
+{#- As dbt's, but `skip_unchanged` skips a test that has passed on the same rows (docs/skip-unchanged.md). -#}
 {% materialization test, adapter='paimon' %}
   {%- set passed = adapter.unchanged_tests.passed(model, stores_failures=should_store_failures()) -%}
   {%- if passed -%}

@@ -1,6 +1,6 @@
 {#-
-  Whether a model adds to what is there: dbt's macro, which takes every view for a model that is still to be built, but
-  for clones that are branches. Not dispatched by dbt, hence redefined by name.
+  Whether a run adds rows to an existing relation. Differs from dbt's macro for clones by branch: these are views, and dbt
+  treats a view as a model that is not built yet. dbt does not dispatch this macro, so it is redefined by name.
 -#}
 {% macro is_incremental() %}
   {%- if not execute -%}

@@ -1,6 +1,6 @@
 {#-
-  A table that holds exactly what the model's query gives over its sources. A run refreshes it by what changed in them
-  since the last run, or as a whole where that is not possible or not cheaper (see the Python package materialized_views).
+  A table with exactly the rows that the model's query returns. A run refreshes it incrementally from the changes of its
+  sources, or fully if that is not possible or not cheaper (see the Python package plan.materialized_views).
 -#}
 {% materialization materialized_view, adapter='paimon' %}
   {%- set run = adapter.plans.begin(context) -%}

@@ -1,6 +1,6 @@
 {#-
-  The rows of a driving table whose output may have changed, each once: those that changed themselves, and those that are
-  joined with changed rows. Of rows that are gone, only the key counts.
+  The distinct rows of a driving table whose output may have changed: changed rows, and rows that are joined with changed
+  rows. Only the key of a deleted row is used.
 -#}
 {% macro paimon__changed_rows_sql(part) -%}
 {%- set columns = [] -%}
@@ -30,7 +30,7 @@ from (
 {%- endif -%}
 {%- endmacro %}
 
-{#- The rows of a driving table that are joined with a changed row of another one. Without the hint Spark would shuffle the driving table. -#}
+{#- The rows of a driving table that join a changed row of another table. Without the hint, Spark shuffles the driving table. -#}
 {% macro paimon__joined_rows_sql(part, columns, source, keys) -%}
 select /*+ broadcast(`__changed`) */ {{ columns | join(', ') }}, false as `__dbt_gone`
 from {{ part.source.at(part.source.now) }} as `__driving`
@@ -42,7 +42,7 @@ left semi join (
 {%- endfor %}
 {%- endmacro %}
 
-{#- The groups of a changed row, as it is now and as it was. -#}
+{#- The groups of changed rows before and after the change. -#}
 {% macro paimon__changed_groups_sql(refresh) -%}
 {%- for sql in refresh.groups_sql -%}
 select {{ 'distinct ' if loop.length == 1 }}{% for name in refresh.groups %}{{ adapter.quote(name) }}{{ ', ' if not loop.last }}{% endfor %}
@@ -53,7 +53,7 @@ from (
 {%- endfor -%}
 {%- endmacro %}
 
-{#- Spark filters the rows before it groups them, for the condition is about what they are grouped by. -#}
+{#- Spark pushes the filter below the aggregation, since it uses only grouping columns. -#}
 {% macro paimon__rows_of_groups_sql(refresh) -%}
 select /*+ broadcast(`__groups`) */ `__rows`.*
 from (

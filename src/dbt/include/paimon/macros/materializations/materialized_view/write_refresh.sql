@@ -53,7 +53,7 @@ when not matched and `__new`.`_row_kind_` = 0 then insert ({{ names | join(', ')
 values ({% for name in names %}`__new`.{{ name }}{{ ', ' if not loop.last }}{% endfor %})
 {%- endmacro %}
 
-{#- A table without a key has no upsert: it is written again, with the groups that changed in the place of the old ones. -#}
+{#- A table without a key has no upserts: all rows are rewritten, with the changed groups replaced. -#}
 {% macro paimon__replaced_groups_sql(target, refresh, plan) -%}
 {%- set names = paimon__quoted_names(plan.table_columns) | join(', ') -%}
 insert overwrite {{ target.render() }} ({{ names }})

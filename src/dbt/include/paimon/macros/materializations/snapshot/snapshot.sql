@@ -1,7 +1,7 @@
 {#-
-  dbt's snapshot over a primary-key table: the key is dbt_scd_id unless the config sets one, so that a run's MERGE
-  writes only the versions that changed. The first run is staged like a table's. dbt's macros compare names case-
-  sensitively: from the second run on, the query's columns are spelled as the table's.
+  dbt's snapshot in a primary-key table. The key is dbt_scd_id unless the config sets one, so that a run's MERGE writes
+  only changed versions. The first run creates the table under a staging name. From the second run on, the query's columns
+  get the table's spelling, because dbt's macros compare names case-sensitively.
 -#}
 {% materialization snapshot, adapter='paimon' %}
   {%- set run = adapter.plans.begin(context) -%}

@@ -1,7 +1,7 @@
 {#-
-  The columns that the check strategy compares: (whether one of them is new to the table, their quoted names). dbt's
-  macro takes a name in another case for a new column, so that each run would create a version of every row. Not
-  dispatched by dbt, hence redefined by name.
+  The columns that the check strategy compares: (whether one of them is new to the table, the quoted names of the others).
+  dbt's macro treats a name in another case as a new column, so that each run would create a version of every row. dbt does
+  not dispatch this macro, so it is redefined by name.
 -#}
 {% macro snapshot_check_all_get_existing_columns(node, target_exists, check_cols_config) %}
   {%- if not target_exists -%}

@@ -1,6 +1,6 @@
 {#-
-  Sets the end of versions that ended, and inserts new ones. Columns that the query no longer has are NULL in them: Paimon
-  0.9 looks up the names of all columns in the source.
+  Sets the end of ended versions and inserts new versions. Columns that the query no longer has are NULL in the source:
+  Paimon 0.9 looks up the names of all columns there.
 -#}
 {% macro paimon__snapshot_merge_sql(target, source, insert_cols) -%}
 {%- set columns = config.get('snapshot_table_column_names') or get_snapshot_table_column_names() -%}

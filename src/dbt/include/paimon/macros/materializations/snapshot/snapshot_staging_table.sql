@@ -1,13 +1,13 @@
 {#-
-  The rows for the MERGE of an existing snapshot, as dbt's macro has them, from one join of the query with the current
-  versions. It differs from dbt's where that would lose versions or count time twice:
+  The rows for the MERGE of an existing snapshot, from one join of the query with the current versions. It differs from
+  dbt's macro where that loses versions or lets them overlap:
 
-  - NULLs of a key are equal, as in the table's other versions of that key;
-  - a version begins at updated_at, or at the time of the run if updated_at is not after the version before (a row that
-    comes back unchanged, a change without a new updated_at). Then dbt_scd_id is also of the time of the run, because
-    the hash of key and updated_at may be another version's;
-  - a change is found by dbt_updated_at too, because such a version began later;
-  - --empty and --sample end no version: what they do not read is not deleted.
+  - NULLs in a key are equal, as in the other versions of the key;
+  - a version begins at updated_at, or at the time of the run if updated_at is not after the previous version (a row that
+    comes back unchanged, or a change without a new updated_at). Then dbt_scd_id also hashes the time of the run, because
+    the hash of key and updated_at may belong to another version;
+  - the timestamp strategy also compares dbt_updated_at, because such a version began later;
+  - --empty and --sample end no version: rows that they do not read are not deleted.
 -#}
 {% macro paimon__snapshot_staging_table(strategy, source_sql, target_relation) -%}
 {%- set names = config.get('snapshot_table_column_names') or get_snapshot_table_column_names() -%}
@@ -26,7 +26,7 @@
 {%- set updated_at = new ~ '__dbt_updated_at' -%}
 {%- set is_later = '(' ~ updated_at ~ ' > ' ~ last ~ ' or (' ~ last ~ ' is null and ' ~ updated_at ~ ' is not null))' -%}
 {%- set begins = 'if(' ~ is_first ~ ' or ' ~ is_later ~ ', ' ~ updated_at ~ ', greatest(' ~ now ~ ', ' ~ last ~ '))' -%}
-{#- The text of an instant that is an hour after another one, when clocks are set back, is the same. -#}
+{#- When clocks are set back, two instants that are an hour apart have the same text. -#}
 {%- set has_own_text = updated_at ~ ' = cast(cast(' ~ updated_at ~ ' as string) as ' ~ from_type ~ ')' -%}
 with source_data as (
   select *, {{ unique_key_fields(strategy.unique_key) }},
@@ -99,14 +99,14 @@ lateral view explode(
 ) changes as __dbt_change
 {%- endmacro %}
 
-{#- Types by the names of columns, in lower case. -#}
+{#- The types of columns by their names in lower case. -#}
 {% macro paimon__column_types(columns) %}
   {%- set types = {} -%}
   {%- for column in columns -%}{%- do types.update({column.name | lower: column.data_type}) -%}{%- endfor -%}
   {%- do return(types) -%}
 {% endmacro %}
 
-{#- What dbt's `unique_key_fields` calls the columns of a key. -#}
+{#- The names that dbt's `unique_key_fields` gives to the columns of a key. -#}
 {% macro paimon__snapshot_key_names(unique_key) %}
   {%- set names = [] -%}
   {%- if unique_key | is_list -%}

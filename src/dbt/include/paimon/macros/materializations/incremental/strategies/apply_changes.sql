@@ -1,12 +1,12 @@
 {#-
-  apply_changes: applies rows with a row kind (config rowkind_field: insert, update or delete) to the rows of their
-  keys, in the order of sequence_field, in one INSERT: Paimon treats a row of kind `-D` as a delete, and the change
-  with the highest sequence of a key wins, whenever it arrives.
+  apply_changes: applies rows with a row kind (config rowkind_field: insert, update or delete) to the rows with the same
+  key, in one INSERT. Paimon treats a row of kind `-D` as a delete. For each key the change with the highest
+  sequence_field wins, regardless of arrival order.
 
-  A delete leaves no trace once Paimon has compacted it, and an older change that arrives after that would bring the row
-  back. So the keys and sequences of all deletes are kept in `<table>__dbt_deletes`, or `<table>__<stream>__dbt_deletes`
-  for a stream: a full refresh starts without any, and its own come with the new table. They are written before the
-  table, so that a run that is killed in between has only recorded deletes that its next run repeats.
+  Compaction removes deletes, so an older change that arrives later would bring the row back. So the keys and sequences
+  of all deletes are kept in `<table>__dbt_deletes`, or in `<table>__<stream>__dbt_deletes` for a stream, where a full
+  refresh has a table of its own. The deletes are written before the main table: if a run is killed in between, the next
+  run repeats them.
 -#}
 {% macro get_incremental_apply_changes_sql(arg_dict) %}
   {%- set target, spec, source = arg_dict.target_relation, arg_dict.spec, arg_dict.temp_relation -%}

@@ -1,9 +1,9 @@
 {#-
   merge: MERGE INTO, for what a plain INSERT cannot express.
 
-  config: unique_key (default the primary key); merge_update_columns or merge_exclude_columns; matched_condition and
+  config: unique_key (default: the primary key); merge_update_columns or merge_exclude_columns; matched_condition and
   not_matched_condition (SQL over DBT_INTERNAL_SOURCE and DBT_INTERNAL_DEST); merge_delete_condition, which deletes a
-  matched row instead of updating it; incremental_predicates, which limit the rows of the table that may match.
+  matched row instead of updating it; incremental_predicates, which limit the table rows that can match.
 -#}
 {% macro paimon__get_incremental_merge_sql(arg_dict) %}
   {%- set names = arg_dict.dest_columns | map(attribute='name') | list -%}
@@ -44,7 +44,7 @@ then
   {%- do return(conditions) -%}
 {% endmacro %}
 
-{#- A row to be deleted is not inserted when the table does not have it; a condition that is NULL deletes nothing. -#}
+{#- A row that merge_delete_condition selects is not inserted either; a condition that is NULL selects nothing. -#}
 {% macro paimon__insert_condition(insert_when, delete_when) -%}
   {%- if insert_when %} and {{ insert_when }}
   {%- elif delete_when and 'DBT_INTERNAL_DEST' not in delete_when %} and not coalesce({{ delete_when }}
@@ -53,7 +53,7 @@ then
 {%- endmacro %}
 
 {#-
-  The model's rows with every column of the table, NULL where the model has none: Paimon requires all of them in an
+  The model's rows with all columns of the table, NULL for those that the model lacks: Paimon requires all columns in an
   insert clause, and 0.9 looks up their names in the source.
 -#}
 {% macro paimon__with_columns(source, dest_columns, table_columns) %}

@@ -1,12 +1,11 @@
 {#-
-  microbatch: the batch replaces the rows of its time window [event_time_start, event_time_end), with --sample those of
-  them that are in the sample. With --empty nothing changes: the batch has no rows because it may not read any.
+  microbatch: the batch replaces the rows in its time window [event_time_start, event_time_end); with --sample only the
+  rows of the sample. With --empty nothing changes, since the batch reads no rows.
 
-  A partitioned table replaces the partitions that the batch touches, in one commit that costs as much as those
-  partitions; their rows outside the window are copied with all columns of the table, so that nothing is lost if a
-  partition is coarser than the batch. NULL is a partition, too. If a key of the batch is also among the copied rows,
-  only their order would tell Paimon which one is later, and Spark guarantees none: only the row that wins is written.
-  A table without partitions replaces the window with one MERGE.
+  In a partitioned table, one INSERT OVERWRITE replaces the partitions that the batch touches (NULL is a partition, too).
+  Their rows outside the window are copied with all columns, since a partition may be coarser than the batch. If a key of
+  the batch is also among the copied rows, only the winning row is written: Paimon would pick the later one, and Spark
+  guarantees no order. In a table without partitions, one MERGE replaces the window.
 -#}
 {% macro paimon__get_incremental_microbatch_sql(arg_dict) %}
   {%- set window = arg_dict.batch_window -%}
@@ -43,7 +42,7 @@ where not exists (select 1 from {{ arg_dict.target_relation }} as DBT_INTERNAL_D
   {%- do return(sql) -%}
 {% endmacro %}
 
-{#- Whether the row of a key that is written last wins, as there is no sequence field. -#}
+{#- Whether the last written row of a key wins: without a sequence field. -#}
 {% macro paimon__last_row_counts(spec) %}
   {%- do return(spec.primary_key and spec.merge_engine == 'deduplicate' and not spec.sequence_columns) -%}
 {% endmacro %}

@@ -1,11 +1,11 @@
 {#-
   One MERGE that deletes rows of the table and inserts the batch.
 
-  tags: a query that returns, in columns __dbt_tag_1 to __dbt_tag_n, values that identify the rows to delete;
-  matches: for each tag, the expression over a row of the table (as `{alias}`) that equals the tag for such a row.
+  tags: a query whose columns __dbt_tag_1 to __dbt_tag_n identify the rows to delete;
+  matches: for each tag, the expression over a table row (alias `{alias}`) that equals the tag if the row is deleted.
 
-  Without a primary key, a row to insert has no tag, so it matches nothing. With one, a key that is also in the batch is
-  an update, not a delete and an insert: Paimon does not guarantee their order within a commit.
+  Without a primary key, rows to insert have NULL tags and match nothing. With a primary key, a deleted key that is also in
+  the batch is an update: Paimon does not guarantee the order of a delete and an insert within a commit.
 -#}
 {% macro paimon__replace_rows_sql(arg_dict, tags, matches) %}
   {%- if arg_dict.spec.primary_key -%}
@@ -81,7 +81,7 @@ when not matched and DBT_INTERNAL_SOURCE.__dbt_change = 'insert' then
   {%- do return(quoted) -%}
 {% endmacro %}
 
-{#- A row of typed NULLs, except for the columns in `kept`, which come from `alias`. -#}
+{#- A row of typed NULLs, except for the columns `kept` of `alias`. -#}
 {% macro paimon__typed_nulls(columns, kept=[], alias='') -%}
   {%- set kept = kept | map('lower') | list -%}
   {%- for column in columns -%}

@@ -1,0 +1,364 @@
+"""Write modes: staged build, overwrite, increment and merge. Each writes at once, or audits before it publishes."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+from dbt.adapters.paimon.concurrency.conflicts import REBUILD, SNAPSHOT
+from dbt.adapters.paimon.overrides import override_of
+from dbt.adapters.paimon.spark.responses import STAGING
+from dbt.adapters.paimon.spec.strategies import APPLY_CHANGES, MICROBATCH, STRATEGIES, WHOLE_TABLE, conf_of
+from dbt.adapters.paimon.writing.snapshots import helper_columns
+
+if TYPE_CHECKING:
+    from dbt.adapters.paimon.plan.api import Plans
+    from dbt.adapters.paimon.plan.macros import Macros
+    from dbt.adapters.paimon.plan.steps import NodeRun, SettledPlan
+    from dbt.adapters.paimon.relation import PaimonRelation
+    from dbt.adapters.paimon.spec.table import TableSpec
+    from dbt.adapters.paimon.tables.changeset import ExistingColumn, ExistingTable
+    from dbt.adapters.paimon.writing.kept_deletes import KeptDeletes
+    from dbt.adapters.paimon.writing.model_query import ModelQuery
+
+_MERGE: Final = "snapshot_merge_sql"
+
+
+@dataclass(frozen=True)
+class NodeWriter:
+    """Sends the statements that write one node's rows, with the node's macros."""
+
+    plans: Plans
+    macros: Macros
+
+    def send(
+        self,
+        target: PaimonRelation,
+        kind: str,
+        spec: TableSpec,
+        sql: str,
+        conf: Mapping[str, str],
+        *,
+        writes_rows: bool = False,
+    ) -> None:
+        """Send the node's main statement, which writes into an existing table, under its lock.
+
+        Args:
+            kind: a strategy, or another kind of statement (see `TableWriter.write`).
+            writes_rows: whether it is a query whose rows are written with their row kinds.
+        """
+        conf = {**conf, **self.plans.changes.commit_conf(self.macros.node)}
+        deletes = bool(self.macros.config("merge_delete_condition"))
+        self.macros.write(sql)
+        self.macros.store(self.plans.builds.write(target, sql, kind, spec, conf, deletes, writes_rows))
+
+    def audit(
+        self, target: PaimonRelation, audited: PaimonRelation, staged: ModelQuery | None = None
+    ) -> None:
+        """Run a model's data tests on a branch or staged table; the view of `staged` is dropped if one fails."""
+        audits = self.plans.audits
+        results = audits.results(self.macros.context, target, audited)
+        if staged is not None and any(result.is_error for result in results):
+            self.macros("paimon__drop_staged", staged)
+        audits.refuse_failed(self.macros.node, audited, results)
+
+    def ready_deletes(self, kept: KeptDeletes, spec: TableSpec) -> None:
+        """Create the table of deletes (`apply_changes`), or change its column types to those of the main table."""
+        adapter, relation = self.plans.adapter, kept.relation
+        if adapter.get_relation(*relation.parts) is None:
+            self.macros("paimon__create_deletes", spec, kept)
+            adapter.cache_added(relation)
+            return
+        self.plans.deletes.migrate(relation, kept)
+        for column in kept.retype:
+            self.macros("paimon__alter_column_type", relation, column.name, column.data_type)
+
+    def prepare(
+        self, target: PaimonRelation, plan: SettledPlan, run: NodeRun
+    ) -> tuple[str, Mapping[str, str]]:
+        """Run the plan's ALTER steps; return the statement that adds the rows, and its Spark settings."""
+        macros, strategy = self.macros, run.strategy_macro
+        assert strategy is not None
+        assert plan.current is not None
+        macros.check_documented(target, plan.columns)
+        macros.run(target, plan.before)
+        if plan.kept_deletes is not None:
+            self.ready_deletes(plan.kept_deletes, plan.spec)
+        rows, node, source = self.plans.rows, macros.node, plan.source
+        arguments: dict[str, Any] = {
+            "target_relation": target,
+            "temp_relation": source if strategy.kind in STRATEGIES else self.relation_of(target, source),
+            "unique_key": macros.config("unique_key") or list(plan.spec.primary_key),
+            "dest_columns": list(plan.written),
+            "incremental_predicates": rows.predicates(node, strategy.kind, plan.current.columns),
+            "table_columns": list(plan.table_columns),
+            "spec": plan.spec,
+            "kept_deletes": plan.kept_deletes,
+        }
+        if run.strategy == MICROBATCH:
+            arguments["batch_window"] = rows.batch_window(node, plan.table_columns)
+        sql, conf = str(strategy.call(arguments)), conf_of(run.strategy, plan.spec)
+        if strategy.override:
+            sql, more = self.plans.row_deletes.prepared(sql)
+            conf = {**conf, **more}
+        return sql, conf
+
+    def relation_of(self, target: PaimonRelation, source: ModelQuery) -> PaimonRelation:
+        """The rows as a real relation: a project's own strategy may read its columns."""
+        view: PaimonRelation = self.macros("make_temp_relation", target)
+        if source.is_relation:
+            staged: PaimonRelation = view.incorporate(path={"identifier": source.view})
+            return staged
+        sql = self.macros.sql("spark__create_temporary_view", view, f"select * from {source}")
+        self.macros.statement("create_temporary_view", sql)
+        return view
+
+
+class WriteMode(ABC):
+    """How a node's rows reach their table."""
+
+    replaces_all_rows: ClassVar[bool] = False
+
+    @abstractmethod
+    def write(self) -> None:
+        """Write the rows without an audit."""
+
+    @abstractmethod
+    def audit(self) -> None:
+        """Write the rows to a branch or staged table, and run the model's data tests on them."""
+
+    @abstractmethod
+    def publish(self) -> None:
+        """Write the audited rows to the table."""
+
+
+@dataclass
+class StagedBuild(WriteMode):
+    """Build a complete table under a staging name, then rename it, or swap it with the existing one (`replaced`)."""
+
+    replaces_all_rows: ClassVar[bool] = True
+    writer: NodeWriter
+    target: PaimonRelation
+    replaced: PaimonRelation | None
+    columns: Sequence[ExistingColumn]
+    spec: TableSpec
+    source: ModelQuery
+    comment: str
+    _staging: PaimonRelation | None = None
+
+    def write(self) -> None:
+        self._build()
+        self.publish()
+
+    def audit(self) -> None:
+        """The staged table of a failed audit is kept for inspection."""
+        self.writer.audit(self.target, self._build())
+
+    def publish(self) -> None:
+        builds, staging = self.writer.plans.builds, self._staging
+        assert staging is not None
+        if self.replaced is not None:
+            builds.swap(staging, self.target)
+        else:
+            self.writer.plans.adapter.rename_relation(staging, self.target)
+        if not self._is_kept:
+            builds.ends(staging)
+
+    @property
+    def _is_kept(self) -> bool:
+        """Whether a later run must not delete the staged table. During a swap it may be the only complete table."""
+        return self.replaced is not None or self.spec.wap
+
+    def _build(self) -> PaimonRelation:
+        plans, macros = self.writer.plans, self.writer.macros
+        plans.history.check_branches(macros.node, self.spec)
+        spec = plans.buckets.estimate(self.spec, self.source)
+        self._staging = staging = plans.builds.staging(self.target)
+        plans.builds.begins(staging)
+        create = macros.sql("paimon__create_table_sql", staging, self.columns, spec, self.comment)
+        insert = macros.sql("paimon__insert_sql", staging, self.columns, self.source)
+        # One script, so that the file under target/run shows the table with its rows.
+        script = f"{create};\n\n{insert}"
+        if plans.changes.commit_conf(macros.node):
+            # The commit user is set for the INSERT only: Paimon would store it as an option of a table created with it.
+            macros.statement("create", create)
+            self.writer.send(staging, STAGING, spec, insert, {})
+            macros.write(script)
+        else:
+            macros.write(script)
+            macros.store(plans.builds.create(staging, script, spec))
+        plans.buckets.correct(spec, staging)
+        if self._is_kept:
+            plans.builds.ends(staging)
+        return staging
+
+
+@dataclass
+class Overwrite(WriteMode):
+    """Alter an existing table, or a branch of it, and replace all its rows in one commit."""
+
+    replaces_all_rows: ClassVar[bool] = True
+    writer: NodeWriter
+    target: PaimonRelation
+    plan: SettledPlan
+    _branch: PaimonRelation | None = None
+
+    def write(self) -> None:
+        self._overwrite(self.target, self.plan.source)
+
+    def audit(self) -> None:
+        """The branch starts without rows."""
+        self._branch = self.writer.plans.audits.begin(self.target, with_rows=False)
+        self._overwrite(self._branch, self.plan.source)
+        self.writer.audit(self.target, self._branch)
+
+    def publish(self) -> None:
+        assert self._branch is not None
+        self._overwrite(self.target, self.plan.source.read_from(self._branch))
+        self.writer.plans.audits.end(self.target)
+
+    def _overwrite(self, target: PaimonRelation, source: ModelQuery) -> None:
+        macros, plan = self.writer.macros, self.plan
+        macros.run(target, plan.before)
+        sql = macros.sql("paimon__overwrite_sql", target, plan.columns, plan.dropped, source)
+        self.writer.send(target, REBUILD, plan.spec, sql, WHOLE_TABLE)
+        macros.run(target, plan.after)
+
+
+@dataclass
+class IncrementalWrite(WriteMode):
+    """Alter an existing table, or a branch of it, and add rows by the strategy's statement."""
+
+    writer: NodeWriter
+    run: NodeRun
+    source: ModelQuery
+
+    def write(self) -> None:
+        self._add(self.run.branch or self.run.target)
+
+    def audit(self) -> None:
+        """The branch starts with the table's rows."""
+        branch = self.writer.plans.audits.begin(self.run.target, with_rows=True)
+        self._add(branch)
+        self.writer.audit(self.run.target, branch, self.source)
+
+    def publish(self) -> None:
+        """Plan again for the table itself, which may have changed since the audit."""
+        self._add(self.run.target)
+        self.writer.plans.audits.end(self.run.target)
+
+    def _add(self, target: PaimonRelation) -> None:
+        run, writer = self.run, self.writer
+        assert run.strategy_macro is not None
+        plan = writer.plans.increment(writer.macros.node, target, run.spec, run.strategy, self.source)
+        sql, conf = writer.prepare(target, plan, run)
+        writer.send(target, run.strategy_macro.kind, plan.spec, sql, conf)
+        writer.macros.run(target, plan.after)
+
+
+@dataclass
+class SnapshotMerge(WriteMode):
+    """Merge new versions (dbt's staged rows, `source`) into a snapshot's table; dbt's macro renders the MERGE."""
+
+    writer: NodeWriter
+    run: NodeRun
+    source: ModelQuery
+    current: ExistingTable
+    versions: ModelQuery
+
+    def write(self) -> None:
+        macros, target = self.writer.macros, self.run.target
+        helpers = helper_columns(macros.config("unique_key"))
+        plan = self.writer.plans.snapshot(
+            macros.node, self.run, self.source, self.current, self.versions, helpers
+        )
+        macros.check_documented(target, plan.columns)
+        macros.run(target, plan.before)
+        kind = "snapshot override" if override_of(macros.context, _MERGE) else SNAPSHOT
+        sql = macros.sql(_MERGE, target, plan.source, [column.quoted for column in plan.written])
+        self.writer.send(target, kind, plan.spec, sql, {})
+        macros.run(target, plan.after)
+
+    def audit(self) -> None:
+        # Snapshots are not audited.
+        raise NotImplementedError
+
+    publish = audit
+
+
+@dataclass
+class ApplyChangesRebuild(WriteMode):
+    """Write all rows of an `apply_changes` table by the mode `rows`, and replace the deletes of older runs (`old`)."""
+
+    replaces_all_rows: ClassVar[bool] = True
+    writer: NodeWriter
+    rows: WriteMode
+    spec: TableSpec
+    changes: ModelQuery
+    kept: KeptDeletes
+    old: PaimonRelation | None
+
+    def write(self) -> None:
+        self._add_deletes()
+        self.rows.write()
+        self._replace_deletes()
+
+    def audit(self) -> None:
+        """The deletes of older runs stay until the rows are published."""
+        self._add_deletes()
+        self.rows.audit()
+
+    def publish(self) -> None:
+        self.rows.publish()
+        self._replace_deletes()
+
+    def _add_deletes(self) -> None:
+        if self.kept.fits:
+            self.writer.ready_deletes(self.kept, self.spec)
+            self._keep()
+
+    def _replace_deletes(self) -> None:
+        if self.old is None:
+            return
+        if self.kept.fits:
+            self._keep(overwrite=True)
+            return
+        # Deletes with another key or sequence refer to other rows.
+        self.writer.plans.adapter.drop_relation(self.old)
+        self.writer.ready_deletes(self.kept, self.spec)
+        self._keep()
+
+    def _keep(self, *, overwrite: bool = False) -> None:
+        macros = self.writer.macros
+        sql = macros.sql("paimon__keep_deletes_sql", self.spec, self.kept, self.changes, overwrite=overwrite)
+        macros.statement("keep_deletes", sql)
+
+
+def write_mode_of(writer: NodeWriter, run: NodeRun, source: ModelQuery) -> WriteMode:
+    """The write mode of a run; the plan of a rebuild is settled here."""
+    if run.adds:
+        return IncrementalWrite(writer, run, source)
+    if run.strategy != APPLY_CHANGES:
+        return _rebuild(writer, run, run.spec, source)
+    plans, node = writer.plans, writer.macros.node
+    columns = plans.tables.wanted_columns(source.columns, node, run.spec)
+    spec = plans.tables.check_columns(node, run.spec, columns, new=run.table is None)
+    relation = plans.deletes.relation(node, run.target)
+    kept = plans.deletes.kept(relation, spec, columns)
+    changes = plans.rows.checked(source, columns, node, spec)
+    old = plans.adapter.get_relation(*relation.parts)
+    return ApplyChangesRebuild(writer, _rebuild(writer, run, spec, source), spec, changes, kept, old)
+
+
+def _rebuild(writer: NodeWriter, run: NodeRun, spec: TableSpec, source: ModelQuery) -> WriteMode:
+    macros, existing = writer.macros, run.existing
+    plan = writer.plans.build(macros.node, run, spec, source)
+    macros.check_documented(run.target, plan.columns)
+    if not plan.stages:
+        return Overwrite(writer, run.target, plan)
+    if existing is not None and existing.is_view:
+        # The view stays until the table is complete, but dbt's cache has room for only one of them.
+        writer.plans.adapter.cache_dropped(existing)
+    return StagedBuild(writer, run.target, run.table, plan.columns, plan.spec, plan.source, macros.comment)
