@@ -45,9 +45,7 @@ class Maintenance:
         self._calls = Calls(adapter, builds)
 
     def after_run(self, relation: PaimonRelation, spec: TableSpec) -> None:
-        """Run what is due by a model's policy after its commit; without a policy, this sends no statement.
-
-        Also warns about a table that has outgrown its buckets, if no policy rescales it.
+        """Run what is due by a model's policy after its commit; without a policy, send no statement.
 
         Raises:
             DbtRuntimeError: a step failed, and the policy's `on_failure` is 'error'. The model's rows are committed.
@@ -97,16 +95,9 @@ class Maintenance:
         dry_run: bool = False,
         force: bool = False,
     ) -> list[dict[str, Any]]:
-        """Maintain the selected tables by their policies; a failure does not stop the other tables.
+        """Maintain the selected tables (None: all) by their policies, and return a dictionary per action.
 
-        Args:
-            nodes: the nodes of dbt's graph.
-            select: see `selection.select`; None: every table that has a policy.
-            dry_run: only report what would be done.
-            force: compact whatever the thresholds for files and commits.
-
-        Returns:
-            One dictionary per action: table, action, due, why, done.
+        `force` compacts whatever the thresholds for files and commits.
 
         Raises:
             DbtRuntimeError: a selection that matches nothing, an invalid config, or the failures of all tables.
@@ -223,11 +214,7 @@ class Maintenance:
         return self._calls.run(relation, name, statement)
 
     def call(self, name: str, relation: PaimonRelation, arguments: Mapping[str, Any]) -> Statement:
-        """The CALL of a Paimon procedure, with its arguments checked.
-
-        Raises:
-            DbtRuntimeError: an unknown argument, a wrong type, or a Paimon version without it.
-        """
+        """The CALL of a Paimon procedure; refuses invalid arguments and those of other Paimon versions."""
         versions = self._adapter.versions
         if name == "compact":
             self.check_compaction(relation, arguments)
@@ -260,11 +247,7 @@ class Maintenance:
         return {**arguments, "retain_min": min(int(most), int(least))}
 
     def check_compaction(self, relation: PaimonRelation, arguments: Mapping[str, Any]) -> None:
-        """Refuse a compaction that the table does not support, instead of letting Paimon fail half way through.
-
-        Raises:
-            DbtRuntimeError: every reason, with the remedy.
-        """
+        """Refuse a compaction that the table does not support, instead of letting Paimon fail half way through."""
         problems = compaction_problems(
             self._tables.existing(relation).as_spec(), arguments, self._adapter.versions
         )

@@ -79,10 +79,7 @@ _NO_CALL: Final = Statement("")
 
 @dataclass(frozen=True)
 class Action:
-    """One action of a policy: whether it is due, why or why not, and its CALL.
-
-    A rescale needs several statements: it has the new number of buckets instead.
-    """
+    """One action of a policy: its CALL, or for a rescale, which is several statements, the number of buckets."""
 
     name: str
     due: bool
@@ -221,12 +218,7 @@ def plan(
 ) -> list[Action]:
     """Every action of a policy, due or not, in the order in which they have to run.
 
-    Args:
-        table, policy, state, spec, versions: the table, what its policy wants, and what is known about it.
-        force: whether a compaction is due whatever the policy's thresholds.
-
-    Raises:
-        DbtRuntimeError: a value cannot be passed to a procedure (see `procedures.render`).
+    With `force`, a compaction is due whatever the policy's thresholds.
     """
     planner = _Planner(table.parts, state, spec, versions)
     actions: list[Action] = []
@@ -311,10 +303,9 @@ class _Planner:
         return "; ".join(reasons)
 
     def _files_per_merge(self, compact: Compact, small: int) -> dict[str, int]:
-        """Options with the number of small files that Paimon merges into one, in a table without a primary key.
+        """Merge all small files of one partition, else as many as the policy's threshold, into one.
 
-        Paimon 0.9's default is 50 (UnawareAppendTableCompactionCoordinator.FileBin). Here it is all small files if one
-        partition is compacted, else the policy's threshold.
+        Paimon 0.9's default is 50 (UnawareAppendTableCompactionCoordinator.FileBin).
         """
         one = not self.spec.partition_by or compact.newest == 1 or not compact.small_files
         number = max(small if one else compact.small_files, 2)

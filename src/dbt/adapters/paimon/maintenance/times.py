@@ -29,17 +29,14 @@ def with_paimons_clock(
     query: Callable[[str], list[Any]],
     options: Callable[[], Mapping[str, str]],
 ) -> dict[str, Any]:
-    """The arguments of a procedure with each time on the clock on which Paimon reads it.
+    """Convert the times in a procedure's arguments to the clock on which Paimon reads them.
 
     Args:
         procedure: a name in `sql.procedures`.
-        arguments: the user's, on the session's clock; invalid ones are left for `procedures.render` to report.
+        arguments: on the session's clock; invalid ones are left for `procedures.render` to report.
         versions: the versions in use.
         query: runs a statement; called only if there is a time.
         options: reads the table's options; called only if the clocks differ.
-
-    Raises:
-        DbtRuntimeError: an age of partitions that cannot be converted, or the JVM's clock is unknown.
     """
     given = dict(arguments)
     moment = _moment(given.get("older_than"))
@@ -57,11 +54,7 @@ def with_paimons_clock(
 
 
 def expiration_time(duration: Any, ahead: int) -> Any:
-    """A partition's age on the session's clock, as Paimon must get it to compare it on the JVM's clock.
-
-    Args:
-        duration: the age, as the user wrote it.
-        ahead: seconds by which the JVM's clock is ahead of the session's.
+    """Convert an age on the session's clock to the JVM's, which is `ahead` by so many seconds.
 
     Raises:
         DbtRuntimeError: the age would be negative.
