@@ -1,4 +1,4 @@
-{#- Delete orphan files; the default only counts them. -#}
+{#- Delete orphan files; by default, only count them. -#}
 {% macro remove_orphan_files(relation, older_than=none, dry_run=true) -%}
   {%- do return(paimon__call_procedure('remove_orphan_files', relation, {
     'older_than': older_than,

@@ -1,4 +1,4 @@
-{#- Create a branch; one that begins at a table snapshot needs a tag on it. -#}
+{#- Create a branch. To start at a table snapshot, it needs a tag on that. -#}
 {% macro create_branch(relation, branch, tag=none, snapshot=none) -%}
   {%- if tag is not none and snapshot is not none -%}
     {%- do exceptions.raise_compiler_error('create_branch on ' ~ relation ~ ': give tag or snapshot, not both.') -%}

@@ -1,4 +1,4 @@
-{#- dbt's own is a cast in PostgreSQL's syntax, which Spark cannot parse. -#}
+{#- dbt's own casts in PostgreSQL's syntax, which Spark cannot parse. -#}
 {% macro paimon__current_timestamp_backcompat() -%}
 now()
 {%- endmacro %}
