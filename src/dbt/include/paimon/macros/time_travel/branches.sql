@@ -10,3 +10,16 @@
   {%- set branched = paimon__call_procedure('create_branch', relation, {'branch': branch, 'tag': 'branch_' ~ branch}) -%}
   {%- do return(tagged ~ ';\n' ~ branched) -%}
 {%- endmacro %}
+
+{#- Delete a branch. -#}
+{% macro delete_branch(relation, branch) -%}
+  {%- do return(paimon__call_procedure('delete_branch', relation, {'branch': branch})) -%}
+{%- endmacro %}
+
+{#- Set a table to the state of its branch. Refused if the table has commits or tags that the branch does not have. -#}
+{% macro fast_forward(relation, branch, discard=false) -%}
+  {%- if execute -%}
+    {%- do adapter.operations.check_fast_forward(paimon__named_relation(relation), branch, discard) -%}
+  {%- endif -%}
+  {%- do return(paimon__call_procedure('fast_forward', relation, {'branch': branch})) -%}
+{%- endmacro %}
