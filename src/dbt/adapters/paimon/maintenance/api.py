@@ -13,7 +13,7 @@ from dbt.adapters.paimon.capabilities import Capability
 from dbt.adapters.paimon.errors.deprecations import warn
 from dbt.adapters.paimon.features import while_parsing
 from dbt.adapters.paimon.maintenance import bucket_size_warning, first_load, plan, selection, times
-from dbt.adapters.paimon.maintenance.calls import Calls
+from dbt.adapters.paimon.maintenance.calls import run_and_log
 from dbt.adapters.paimon.maintenance.compaction import compaction_problems, typed_partitions
 from dbt.adapters.paimon.maintenance.plan import Action
 from dbt.adapters.paimon.maintenance.rescale import Step, rescale_steps
@@ -42,7 +42,6 @@ class Maintenance:
         self._specs = specs
         self._tables = tables
         self._builds = builds
-        self._calls = Calls(adapter, builds)
 
     def after_run(self, relation: PaimonRelation, spec: TableSpec) -> None:
         """Run what is due by a model's policy after its commit; without a policy, send no statement.
@@ -192,7 +191,7 @@ class Maintenance:
             if action.buckets:
                 self.rescale(relation, action.buckets)
             else:
-                self._calls.run(relation, action.name, action.statement)
+                self.run_operation(relation, action.name, action.statement)
         except DbtRuntimeError as exc:
             return [f"{action.name}: {exc}"]
         logger.debug(f"{relation} {action.name}: done: {action.why}")
@@ -211,7 +210,14 @@ class Maintenance:
     def run_operation(self, relation: PaimonRelation, name: str, sql: str | Statement) -> StatementResult:
         """Run the statement of `dbt run-operation <name>` under the table's lock, and log what it did."""
         statement = sql if isinstance(sql, Statement) else Statement(sql, name, target=relation.parts)
-        return self._calls.run(relation, name, statement)
+        table, response = run_and_log(
+            self._adapter,
+            self._builds,
+            relation,
+            name,
+            lambda: self._adapter.connections.execute(statement, fetch=True)[1],
+        )
+        return StatementResult(response, table)
 
     def call(self, name: str, relation: PaimonRelation, arguments: Mapping[str, Any]) -> Statement:
         """The CALL of a Paimon procedure; refuses invalid arguments and those of other Paimon versions."""
@@ -275,7 +281,7 @@ class Maintenance:
                 bucket_num=bucket_num,
                 partitions=partitions,
             )
-            self._calls.run_and_log(relation, "rescale", lambda: self._execute(steps))
+            run_and_log(self._adapter, self._builds, relation, "rescale", lambda: self._execute(steps))
 
     def _execute(self, steps: Iterable[Statement]) -> None:
         """Run the steps; if one fails, undo those before it."""

@@ -255,11 +255,6 @@ class _Planner:
         ]
         expired = [str(partition) for partition, moment in dated if moment and moment < before]
         unknown = sum(moment is None for _, moment in dated)
-        why = f"{len(expired)} of {len(state.partitions)} partitions are older than {expire.expiration_time}"
-        if expired:
-            why += f": {', '.join(expired[:10])}{', …' if len(expired) > 10 else ''}"
-        if unknown:
-            why += f"; timestamp_formatter and timestamp_pattern find no time in {unknown}"
         ahead = 0 if by_file else round((state.wall_clock - state.now).total_seconds())
         arguments = {
             "expiration_time": times.expiration_time(expire.expiration_time, ahead),
@@ -269,7 +264,16 @@ class _Planner:
         }
         # Only Paimon can read a formatter that _strptime does not support: call it every time.
         due = bool(expired) or (unknown > 0 and _strptime(expire.timestamp_formatter) is None)
+        why = self._why_expired(expire, expired, unknown)
         return self._action("expire_partitions", due, why, arguments)
+
+    def _why_expired(self, expire: ExpirePartitions, expired: Sequence[str], unknown: int) -> str:
+        why = f"{len(expired)} of {len(self.state.partitions)} partitions are older than {expire.expiration_time}"
+        if expired:
+            why += f": {', '.join(expired[:10])}{', …' if len(expired) > 10 else ''}"
+        if unknown:
+            why += f"; timestamp_formatter and timestamp_pattern find no time in {unknown}"
+        return why
 
     def compact(self, compact: Compact, *, force: bool) -> Action:
         part = _part_to_compact(compact, self.state)
@@ -288,9 +292,11 @@ class _Planner:
             arguments["options"] = self._files_per_merge(compact, part.small_files)
         by_files = bool(compact.small_files) and part.small_files >= compact.small_files
         by_commits = bool(compact.every_commits) and self.state.commits >= compact.every_commits
-        return self._action("compact", by_files or by_commits or force, self._why(compact, part), arguments)
+        return self._action(
+            "compact", by_files or by_commits or force, self._why_compacted(compact, part), arguments
+        )
 
-    def _why(self, compact: Compact, part: _Part) -> str:
+    def _why_compacted(self, compact: Compact, part: _Part) -> str:
         reasons = []
         if compact.small_files:
             reasons.append(

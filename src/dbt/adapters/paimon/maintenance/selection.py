@@ -29,14 +29,7 @@ def select(nodes: Iterable[_Node], wanted: str | Sequence[str] | None, operation
     Raises:
         DbtRuntimeError: part of the selection matches no table.
     """
-    known = sorted(
-        (
-            node
-            for node in nodes
-            if node["config"].get("materialized") in _TABLES and node["resource_type"] in _TYPES
-        ),
-        key=lambda node: str(node["name"]),
-    )
+    known = sorted(filter(_is_table, nodes), key=lambda node: str(node["name"]))
     if wanted is None:
         return known
     items = wanted.split() if isinstance(wanted, str) else [str(item) for item in wanted]
@@ -44,6 +37,10 @@ def select(nodes: Iterable[_Node], wanted: str | Sequence[str] | None, operation
     if problems or not items:
         raise DbtRuntimeError(f"{operation}: select: {'; '.join(problems) or 'names nothing'}")
     return [node for node in known if any(_matches(node, item) for item in items)]
+
+
+def _is_table(node: _Node) -> bool:
+    return node["resource_type"] in _TYPES and node["config"].get("materialized") in _TABLES
 
 
 def _problem(item: str, known: Sequence[_Node]) -> str:

@@ -53,11 +53,7 @@ class Operations:
     ) -> str:
         """The CALL of a Paimon procedure, for a hook; an operation runs it and logs its result.
 
-        Args:
-            model: the node whose hook calls; in an operation dbt's `model` is the macro itself.
-            name: the procedure (see `sql.procedures`).
-            relation: the table. For a branch clone the result is '': runs of the original maintain the table.
-            arguments: typed; None values are left out.
+        Returns '' for a branch clone: runs of the original maintain the table.
         """
         if self._is_clone(model, name, relation):
             return ""
@@ -160,13 +156,7 @@ class Operations:
         logger.info(f"{target.shown} {done}")
 
     def clear_table(self, relation: PaimonRelation, asked: str, confirm: Any) -> None:
-        """Delete all rows of a table and of its helper tables.
-
-        Args:
-            relation: the table.
-            asked: its name as the user wrote it.
-            confirm: the user's confirmation (see `tables.confirmation`).
-        """
+        """Delete all rows of a table, which the user named `asked`, and of its helper tables, if confirmed."""
         for each in self._confirmed("clear_table", relation, asked, confirm):
             self._plans.maintenance.run_operation(each, "clear_table", f"truncate table {each.render()}")
 
@@ -280,13 +270,7 @@ class Operations:
         raise DbtRuntimeError(f"generate_sources: {why}")
 
     def refuse_missing_table(self, asked: str, relation: PaimonRelation, nodes: Sequence[str]) -> None:
-        """Refuse the name of a table that does not exist, and suggest a similar one.
-
-        Args:
-            asked: the name as the user wrote it.
-            relation: the table that it means.
-            nodes: the names of models, seeds and snapshots.
-        """
+        """Refuse a table that does not exist, and suggest a similar name of a table or of one of the nodes."""
         if self._adapter.get_relation(*relation.parts):
             return
         # The cache may be older than the table (in `dbt-paimon shell`).
@@ -331,10 +315,8 @@ class Operations:
         """The macro to run for a name that dbt's own macros have, too (see `_SHARED_NAMES`).
 
         Args:
-            name: the macro's name.
+            name, project, arguments: of `execute_macro`.
             resolver: dbt's manifest; None before it is loaded.
-            project: the package that the macro is asked of; None: any.
-            arguments: the macro's arguments.
         """
         argument = _SHARED_NAMES.get(name, "")
         if argument == "schema" and isinstance(asked := arguments.get("relation"), str):

@@ -28,7 +28,6 @@ def ready_folder(kind: Kind, folder: Path, steps: Mapping[int, Step] = NO_STEPS)
 
     Raises:
         NewerStateError: the folder is newer than this adapter; nothing is changed.
-        OSError: the folder cannot be written.
     """
     found = check_folder(kind, folder)
     if found < CURRENT[kind]:

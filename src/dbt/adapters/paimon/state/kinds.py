@@ -41,12 +41,7 @@ class NewerStateError(DbtRuntimeError):
 
 
 def read_version(kind: Kind, found: str | None, where: str) -> int:
-    """Parse the version of some state.
-
-    Args:
-        kind: the kind of state.
-        found: the stored version, or None.
-        where: the table, folder or commit, for the message.
+    """Parse a stored version (None: unversioned) of the table, folder or commit `where`.
 
     Raises:
         NewerStateError: the version is newer than this adapter, or not a number.

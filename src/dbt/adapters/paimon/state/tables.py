@@ -25,14 +25,7 @@ def version_in(kind: Kind, options: Mapping[str, str], table: object) -> int:
 
 
 def migrate_table(kind: Kind, found: int, table: str, run: Callable[[str], object]) -> int:
-    """Migrate a table to the current version and return that version. The caller holds the table's lock.
-
-    Args:
-        kind: the kind of state in the table.
-        found: its version.
-        table: its rendered name.
-        run: executes a statement.
-    """
+    """Migrate a table from version `found` to the current one, and return that. The caller holds the table's lock."""
 
     def write_version(version: int) -> None:
         run(f"alter table {table} set tblproperties ('{OPTION}' = '{version}')")

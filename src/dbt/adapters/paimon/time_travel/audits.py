@@ -23,15 +23,11 @@ BRANCH: Final = "dbt_audit"
 
 @dataclass(frozen=True)
 class Audit:
-    """A compiled data test, with the config of dbt's test materialization."""
+    """A compiled data test."""
 
     name: str
     sql: str
-    severity: str
-    fail_calc: str
-    warn_if: str
-    error_if: str
-    limit: int | None
+    config: Any  # dbt's TestConfig
 
 
 @dataclass(frozen=True)
@@ -95,25 +91,14 @@ def compiled(
     for test in tests:
         # A copy: dbt compiles the node again, against the published table, when it runs it.
         node = compiler.compile_node(copy.deepcopy(test), manifest, write=False)
-        settings: Any = node.config
-        found.append(
-            Audit(
-                node.name,
-                node.compiled_code or "",
-                str(settings.severity).upper(),
-                settings.fail_calc,
-                settings.warn_if,
-                settings.error_if,
-                settings.limit,
-            )
-        )
+        found.append(Audit(node.name, node.compiled_code or "", node.config))
     return found
 
 
 def result(audit: Audit, row: Sequence[Any]) -> Result:
     """Evaluate a row of dbt's get_test_sql as TestRunner.build_test_result does."""
     failures, should_warn, should_error = row
-    is_error = audit.severity == "ERROR" and _is_true(should_error)
+    is_error = str(audit.config.severity).upper() == "ERROR" and _is_true(should_error)
     return Result(audit.name, int(failures or 0), is_error, not is_error and _is_true(should_warn))
 
 

@@ -90,10 +90,10 @@ class Audits:
         found = []
         for audit in audits.compiled(tests, published, audited, self._adapter.config, manifest):
             sql = context["get_test_sql"](
-                context["get_limit_subquery_sql"](audit.sql, audit.limit),
-                audit.fail_calc,
-                audit.warn_if,
-                audit.error_if,
+                context["get_limit_subquery_sql"](audit.sql, audit.config.limit),
+                audit.config.fail_calc,
+                audit.config.warn_if,
+                audit.config.error_if,
                 limit=None,
             )
             found.append(audits.result(audit, self._adapter.query(sql)[0]))

@@ -27,14 +27,7 @@ def named(spec: TableSpec) -> bool:
 def refuse_missing(
     spec: TableSpec, config: Mapping[str, Any], node: str, existing: Collection[str] | None
 ) -> None:
-    """Refuse options that name branches which the table does not have.
-
-    Args:
-        spec: the table spec.
-        config: the model's config, to report where an option was set.
-        node: the name of the model.
-        existing: the names of the table's branches; None if the table is rebuilt.
-    """
+    """Refuse options that name branches which are not among the existing ones (None: the table is rebuilt)."""
     problems = Problems(node)
     for name in _NAMING:
         branch = spec.options.get(name)

@@ -37,13 +37,7 @@ def tagged_sql(relation: PaimonRelation, tag: str) -> str:
 
 
 def states(version: str, number: int, commits: Sequence[Commit]) -> list[tuple[str, int]]:
-    """The states with the wanted rows, each with its number: the wanted one, and the last compaction right after it.
-
-    Args:
-        version: the wanted table snapshot or tag.
-        number: its number.
-        commits: the table's commits, in order.
-    """
+    """The states with the rows of `version`, each with its number: itself, and the last compaction right after it."""
     found = [(version, number)]
     for commit in commits:
         if commit.number == found[-1][1] + 1 and commit.kind == _COMPACT:
