@@ -32,7 +32,7 @@ _FOLDERS: Final[Mapping[str, tuple[str, str]]] = {
     "maintenance": ("Maintenance", "maintenance.md"),
     "operations": ("YAML of tables; clear and drop", "operations.md"),
 }
-_SYSTEM_TABLES: Final = "system_tables"
+_SYSTEM_TABLES: Final = "system_tables.sql"
 _MACROS: Final = """\
 # Macros
 
@@ -141,7 +141,7 @@ def _sections(described: Mapping[str, Mapping[str, Any]], heading: str) -> Itera
     for folder, names in by_folder.items():
         title, page = _FOLDERS[folder]
         yield f"{heading} {title}\n\nExplained in {page_link(page)}."
-        system_tables = [name for name in names if _SYSTEM_TABLES in in_jinja()[name].path.parts]
+        system_tables = [name for name in names if in_jinja()[name].path.name == _SYSTEM_TABLES]
         for name in names:
             if name not in system_tables:
                 yield _macro(name, described[name], f"{heading}#")

@@ -1,6 +1,7 @@
 """What at() is asked for, tags of runs and audits as config; no table."""
 
 import pytest
+from dbt.artifacts.resources import TestConfig
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.capabilities import Versions
@@ -124,7 +125,7 @@ def test_refused(config, parts):
     ],
 )
 def test_an_audit_is_weighed_as_a_data_test(severity, row, weighed):
-    found = result(Audit("t", "select 1", severity, "count(*)", "!= 0", "!= 0", None), row)
+    found = result(Audit("t", "select 1", TestConfig(severity=severity)), row)
     assert (found.is_error, found.is_warning) == weighed
 
 

@@ -128,7 +128,7 @@ PATCHES: Final[Mapping[str, tuple[tuple[str, str, _Instead], ...]]] = {
     # DELETE takes the rows for which its condition is NULL.
     "n": ((f"{_PAIMON}.sql.deletions", "strict", _as_it_is),),
     # A time of the session's is read on the JVM's clock.
-    "o": ((f"{_PAIMON}.maintenance.times", "as_paimon_reads_them", _as_written),),
+    "o": ((f"{_PAIMON}.maintenance.times", "with_paimons_clock", _as_written),),
     # DELETE drops the partition of NULL for one of blank text.
     "p": ((f"{_PAIMON}.writing.row_deletes", "_BY_ROWS", lambda _: {}),),
     # Stale keys: an input's table snapshot is known by its number alone, as if it never came again.

@@ -101,7 +101,7 @@ class TestReport:
         with get_connection(adapter):
             relation = adapter.get_relation("paimon", project.test_schema, name)
             (row,) = adapter.query(health.health_sql(relation))
-        expected, found = asdict(health.read_health(row)), tables[name]
+        expected, found = asdict(health.TableHealth(*row)), tables[name]
         # Not its partitions: on Paimon 0.9 it counts two of a table without partitions that has two buckets.
         same = (
             "rows",

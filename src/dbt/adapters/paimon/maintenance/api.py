@@ -1,4 +1,4 @@
-"""`adapter.maintenance`: after a model's commit, for the operation `maintain`, and Paimon's procedures."""
+"""`adapter.maintenance`: maintenance after a model's commit, the operation `maintain`, and Paimon's procedures."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from dbt.adapters.paimon.capabilities import Capability
 from dbt.adapters.paimon.errors.deprecations import warn
 from dbt.adapters.paimon.features import while_parsing
 from dbt.adapters.paimon.maintenance import bucket_size_warning, first_load, plan, selection, times
-from dbt.adapters.paimon.maintenance.calls import Calls
+from dbt.adapters.paimon.maintenance.calls import run_and_log
 from dbt.adapters.paimon.maintenance.compaction import compaction_problems, typed_partitions
 from dbt.adapters.paimon.maintenance.plan import Action
 from dbt.adapters.paimon.maintenance.rescale import Step, rescale_steps
 from dbt.adapters.paimon.spec.api import Specs
-from dbt.adapters.paimon.spec.maintenance_policy import MaintenancePolicy, read_policy
+from dbt.adapters.paimon.spec.maintenance_policy import RETAIN_MIN, MaintenancePolicy, read_policy
 from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql import procedures
@@ -31,38 +31,28 @@ if TYPE_CHECKING:
     from dbt.adapters.paimon.relation import PaimonRelation
 
 logger = AdapterLogger("Paimon")
-# The default of `snapshot.num-retained.min`.
-_RETAINED = 10
+_Node = Mapping[str, Any]
 
 
 class Maintenance:
-    """Called by the materializations and the macro `maintain`.
-
-    Args:
-        adapter: the adapter.
-        specs, tables, builds: features of the adapter.
-    """
+    """Runs maintenance policies, rescales and Paimon's procedures."""
 
     def __init__(self, adapter: AdapterProtocol, specs: Specs, tables: Tables, builds: TableWriter) -> None:
         self._adapter = adapter
         self._specs = specs
         self._tables = tables
         self._builds = builds
-        self._calls = Calls(adapter, builds)
 
     def after_run(self, relation: PaimonRelation, spec: TableSpec) -> None:
-        """Run what is due by a model's maintenance policy, after its commit; a failure never loses the model's rows.
-
-        Sends no statement without a policy, and one if nothing is due. Warns of a table that has outgrown its buckets,
-        if no policy rescales it.
+        """Run what is due by a model's policy after its commit; without a policy, send no statement.
 
         Raises:
-            DbtRuntimeError: a step failed, and the policy's `on_failure` is 'error'.
+            DbtRuntimeError: a step failed, and the policy's `on_failure` is 'error'. The model's rows are committed.
         """
         if spec.auto_buckets and not (spec.maintenance and spec.maintenance.rescale):
             bucket_size_warning.warn(self._adapter, relation)
-        policy = spec.maintenance.after_run() if spec.maintenance else None
-        if policy is None or policy.is_empty:
+        policy = _policy_after_run(spec)
+        if policy is None:
             return
         self._builds.hold(relation)
         failures = []
@@ -76,31 +66,24 @@ class Maintenance:
             self._report(relation, policy, failures)
 
     def due_after_run(self, relation: PaimonRelation, spec: TableSpec) -> list[str]:
-        """What a run would maintain after its commit, as the table is now: each action and why it is due."""
-        policy = spec.maintenance.after_run() if spec.maintenance else None
-        if policy is None or policy.is_empty:
-            return []
-        return [
-            f"{action.name}: {action.why}" for action in self._planned(relation, policy, spec) if action.due
-        ]
+        """The actions that `after_run` would run now, each with its reason."""
+        policy = _policy_after_run(spec)
+        actions = self._planned(relation, policy, spec) if policy else []
+        return [f"{action.name}: {action.why}" for action in actions if action.due]
 
     def after_first_load(self, relation: PaimonRelation, spec: TableSpec) -> None:
         """Compact a first load, so that the first batches do not have to (see `maintenance.first_load`).
 
-        Sends one statement if there is nothing to do, none for tables that it does not apply to. A failure is a warning
-        only: the rows are committed, and a later batch compacts them.
+        A failure is only a warning: the rows are committed, and a later batch compacts them.
         """
         if not first_load.may_settle(spec):
             return
-        ((found,),) = self._adapter.query(first_load.level_0_sql(relation))
-        if int(found) < first_load.LEAST_BYTES:
+        ((level_0_bytes,),) = self._adapter.query(first_load.level_0_sql(relation))
+        if int(level_0_bytes) < first_load.LEAST_BYTES:
             return
         self._builds.hold(relation)
-        failed = self._run(
-            relation,
-            Action("compact", True, "after a first load", self.call("compact", relation, {})),
-        )
-        if failed:
+        compact = Action("compact", True, "after a first load", self.call("compact", relation, {}))
+        if failed := self._run(relation, compact):
             logger.warning(f"{relation}: its rows are committed but were not compacted: {failed[0]}")
 
     @while_parsing(lambda *a, **k: [])
@@ -111,32 +94,16 @@ class Maintenance:
         dry_run: bool = False,
         force: bool = False,
     ) -> list[dict[str, Any]]:
-        """Maintain the selected tables, each by its own policy; a failure does not stop the other tables.
+        """Maintain the selected tables (None: all) by their policies, and return a dictionary per action.
 
-        Args:
-            nodes: the nodes of dbt's graph.
-            select: see `selection.select`; None: every table that has a policy.
-            dry_run: whether to report only what would be done.
-            force: whether to ignore the thresholds for files and commits.
-
-        Returns:
-            One dictionary per action: table, action, due, why, done.
+        `force` compacts whatever the thresholds for files and commits.
 
         Raises:
             DbtRuntimeError: a selection that matches nothing, an invalid config, or the failures of all tables.
         """
-        chosen = selection.select(nodes, select, "maintain")
-        problems: list[str] = []
-        policies: list[tuple[Mapping[str, Any], TableSpec | None]] = []
-        for node in chosen:
-            try:
-                policies.append((node, self._spec_of(node)))
-            except DbtRuntimeError as exc:  # noqa: PERF203 - all problems at once
-                problems.append(str(exc.msg))
-        if problems:
-            raise DbtRuntimeError("\n".join(problems))
         done: list[dict[str, Any]] = []
-        for node, spec in policies:
+        failures: list[str] = []
+        for node, spec in self._specs_of(selection.select(nodes, select, "maintain")):
             if spec is None:
                 if select is not None:
                     logger.info(f"{node['name']}: no `maintenance` in its config")
@@ -146,14 +113,33 @@ class Maintenance:
                 logger.info(f"{node['name']}: not built yet")
                 continue
             failed = self._maintain(relation, spec, done, dry_run=dry_run, force=force)
-            problems += [f"{relation}: {failure}" for failure in failed]
-        if problems:
+            failures += [f"{relation}: {failure}" for failure in failed]
+        if failures:
             raise DbtRuntimeError(
-                "maintain failed for these tables; no rows were lost:\n" + "\n".join(problems)
+                "maintain failed for these tables; no rows were lost:\n" + "\n".join(failures)
             )
         if not done:
             logger.info("maintain: no table has anything to maintain (see the config `maintenance`)")
         return done
+
+    def _specs_of(self, nodes: Iterable[_Node]) -> list[tuple[_Node, TableSpec | None]]:
+        """Each node with its table spec, or None if it has no policy. Raises the errors of all nodes as one."""
+        found: list[tuple[_Node, TableSpec | None]] = []
+        problems = []
+        for node in nodes:
+            try:
+                found.append((node, self._spec_of(node)))
+            except DbtRuntimeError as exc:  # noqa: PERF203
+                problems.append(str(exc.msg))
+        if problems:
+            raise DbtRuntimeError("\n".join(problems))
+        return found
+
+    def _spec_of(self, node: _Node) -> TableSpec | None:
+        problems = Problems(node["name"])
+        policy = read_policy(node["config"].get("maintenance"), problems)
+        problems.raise_if_any()
+        return None if policy is None or policy.is_empty else self._specs.of(node)
 
     def _maintain(
         self,
@@ -164,7 +150,7 @@ class Maintenance:
         dry_run: bool,
         force: bool,
     ) -> list[str]:
-        """Maintain one table; appends to `done` what was done and returns the failures."""
+        """Maintain one table, append a dictionary per action to `done`, and return the failures."""
         failures: list[str] = []
         if not dry_run:
             self._builds.hold(relation)
@@ -192,13 +178,6 @@ class Maintenance:
                 self._builds.release()
         return failures
 
-    def _spec_of(self, node: Mapping[str, Any]) -> TableSpec | None:
-        """The table spec of a node with a maintenance policy, as its materialization would read it; else None."""
-        problems = Problems(node["name"])
-        policy = read_policy(node["config"].get("maintenance"), problems)
-        problems.raise_if_any()
-        return None if policy is None or policy.is_empty else self._specs.of(node)
-
     def _planned(
         self, relation: PaimonRelation, policy: MaintenancePolicy, spec: TableSpec, *, force: bool = False
     ) -> list[Action]:
@@ -207,12 +186,12 @@ class Maintenance:
         return plan.plan(relation, policy, state, spec, self._adapter.versions, force=force)
 
     def _run(self, relation: PaimonRelation, action: Action) -> list[str]:
-        """Run one action; returns its error as a list of one message, or an empty list."""
+        """Run one action and return its error message, if any, as a list."""
         try:
             if action.buckets:
                 self.rescale(relation, action.buckets)
             else:
-                self._calls.run(relation, action.name, action.statement)
+                self.run_operation(relation, action.name, action.statement)
         except DbtRuntimeError as exc:
             return [f"{action.name}: {exc}"]
         logger.debug(f"{relation} {action.name}: done: {action.why}")
@@ -229,61 +208,52 @@ class Maintenance:
         warn(text)
 
     def run_operation(self, relation: PaimonRelation, name: str, sql: str | Statement) -> StatementResult:
-        """Run the statement of `dbt run-operation <name>` on a table, holding its lock, and log what it did.
-
-        Raises:
-            DbtDatabaseError: with a short message.
-        """
+        """Run the statement of `dbt run-operation <name>` under the table's lock, and log what it did."""
         statement = sql if isinstance(sql, Statement) else Statement(sql, name, target=relation.parts)
-        return self._calls.run(relation, name, statement)
+        table, response = run_and_log(
+            self._adapter,
+            self._builds,
+            relation,
+            name,
+            lambda: self._adapter.connections.execute(statement, fetch=True)[1],
+        )
+        return StatementResult(response, table)
 
     def call(self, name: str, relation: PaimonRelation, arguments: Mapping[str, Any]) -> Statement:
-        """The CALL of a Paimon procedure, with its arguments checked.
-
-        Raises:
-            DbtRuntimeError: an unknown argument, a wrong type, or a Paimon version without it.
-        """
-        nested = Capability.REMOVE_ORPHAN_FILES_OF_NESTED_PARTITIONS
-        guarded = name == "remove_orphan_files" and not self._adapter.versions.supports(nested)
+        """The CALL of a Paimon procedure; refuses invalid arguments and those of other Paimon versions."""
+        versions = self._adapter.versions
         if name == "compact":
             self.check_compaction(relation, arguments)
-        # The procedure would wait for its own lock forever.
-        if guarded and len(self._tables.existing(relation).partition_by) > 1:
-            self._adapter.versions.require(
+        nested = Capability.REMOVE_ORPHAN_FILES_OF_NESTED_PARTITIONS
+        # Without it, the procedure would wait for its own lock forever.
+        if (
+            name == "remove_orphan_files"
+            and not versions.supports(nested)
+            and len(self._tables.existing(relation).partition_by) > 1
+        ):
+            versions.require(
                 nested, f"remove_orphan_files on {relation}, which has several partition columns"
             )
-        given = times.as_paimon_reads_them(
-            name,
-            arguments,
-            self._adapter.versions,
-            self._adapter.query,
-            lambda: self._tables.existing(relation).options,
+        given = times.with_paimons_clock(
+            name, arguments, versions, self._adapter.query, lambda: self._tables.existing(relation).options
         )
         if name == "compact" and given.get("partitions"):
             columns = self._tables.existing(relation).columns
-            given["partitions"] = typed_partitions(given["partitions"], columns, self._adapter.versions)
-        given = self._with_retain_min(name, relation, given)
-        return procedures.statement(name, relation.parts, given, self._adapter.versions)
+            given["partitions"] = typed_partitions(given["partitions"], columns, versions)
+        if name == "expire_snapshots" and not versions.supports(Capability.EXPIRE_SNAPSHOTS_RETAIN_MAX_ALONE):
+            given = self._with_retain_min(relation, given)
+        return procedures.statement(name, relation.parts, given, versions)
 
-    def _with_retain_min(
-        self, name: str, relation: PaimonRelation, arguments: dict[str, Any]
-    ) -> dict[str, Any]:
-        """With a retain_min that fits a retain_max which the user gave alone."""
-        alone = Capability.EXPIRE_SNAPSHOTS_RETAIN_MAX_ALONE
-        if name != "expire_snapshots" or self._adapter.versions.supports(alone):
-            return arguments
+    def _with_retain_min(self, relation: PaimonRelation, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Add a `retain_min` that is not above a `retain_max` given alone."""
         most = str(arguments.get("retain_max", ""))
         if not most.isdigit() or "retain_min" in arguments:
             return arguments
-        least = self._tables.existing(relation).options.get("snapshot.num-retained.min", _RETAINED)
+        least = self._tables.existing(relation).options.get("snapshot.num-retained.min", RETAIN_MIN)
         return {**arguments, "retain_min": min(int(most), int(least))}
 
     def check_compaction(self, relation: PaimonRelation, arguments: Mapping[str, Any]) -> None:
-        """Refuse a compaction that the table does not support, rather than let Paimon fail half way through.
-
-        Raises:
-            DbtRuntimeError: every reason, with the remedy.
-        """
+        """Refuse a compaction that the table does not support, instead of letting Paimon fail half way through."""
         problems = compaction_problems(
             self._tables.existing(relation).as_spec(), arguments, self._adapter.versions
         )
@@ -297,11 +267,11 @@ class Maintenance:
         bucket_num: int | None = None,
         partitions: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
     ) -> None:
-        """Change the number of buckets of a table's partitions, holding the table's lock (see `maintenance.rescale`).
+        """Change the number of buckets of a table's partitions under the table's lock (see `maintenance.rescale`).
 
         Raises:
             DbtRuntimeError: the arguments are wrong; nothing was run.
-            DbtDatabaseError: a statement failed, and the table is as it was.
+            DbtDatabaseError: a statement failed; the table is unchanged.
         """
         with self._builds.alone(relation):
             steps = rescale_steps(
@@ -311,9 +281,9 @@ class Maintenance:
                 bucket_num=bucket_num,
                 partitions=partitions,
             )
-            self._calls.run_and_log(relation, "rescale", lambda: self._take(steps))
+            run_and_log(self._adapter, self._builds, relation, "rescale", lambda: self._execute(steps))
 
-    def _take(self, steps: Iterable[Statement]) -> None:
+    def _execute(self, steps: Iterable[Statement]) -> None:
         """Run the steps; if one fails, undo those before it."""
         done: list[Statement] = []
         try:
@@ -325,3 +295,8 @@ class Maintenance:
                 if isinstance(step, Step) and step.undo:
                     self._adapter.connections.execute(Statement(step.undo, step.kind, target=step.target))
             raise
+
+
+def _policy_after_run(spec: TableSpec) -> MaintenancePolicy | None:
+    policy = spec.maintenance.after_run() if spec.maintenance else None
+    return None if policy is None or policy.is_empty else policy

@@ -1,4 +1,4 @@
-"""Warns of a table with `bucket: auto` that has outgrown its number of buckets."""
+"""The warning about a table with `bucket: auto` that has outgrown its number of buckets."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ logger = AdapterLogger("Paimon")
 
 
 def warn(adapter: AdapterProtocol, relation: PaimonRelation) -> None:
-    """Warn if a table has far fewer buckets than fit its size. On a server nothing is asked: `maintain` finds it there.
+    """Warn if a table has far too few buckets for its size; with a remote Spark, only `maintain` finds this.
 
-    Nothing that fails here fails the node, whose rows are written.
+    Errors here never fail the node: its rows are written.
     """
     embedded = adapter.handle.embedded()
     tasks = adapter.handle.setting(PARTITIONS)
@@ -31,7 +31,7 @@ def warn(adapter: AdapterProtocol, relation: PaimonRelation) -> None:
     try:
         found = embedded.size(name)
     except Exception as exc:  # noqa: BLE001 - of py4j
-        logger.debug(f"{relation}: its size is not known: {exc}")
+        logger.debug(f"{relation}: size unknown: {exc}")
         return
     if found is None or not bucket_numbers.has_outgrown(found.buckets, found.largest_partition, int(tasks)):
         return

@@ -20,27 +20,21 @@ if TYPE_CHECKING:
 
 logger = AdapterLogger("Paimon")
 
-# Where the session's number of tasks is not known.
+# If the session's number of tasks is unknown.
 _USUAL_TASKS = 16
 
 
 class Buckets:
-    """Chooses the number at the first build, and keeps what a table has.
-
-    Args:
-        adapter: the adapter.
-        maintenance: `adapter.maintenance`, which rescales.
-    """
+    """Chooses the number at the first build, and keeps it afterwards."""
 
     def __init__(self, adapter: AdapterProtocol, maintenance: Maintenance) -> None:
         self._adapter = adapter
         self._maintenance = maintenance
 
     def estimate(self, spec: TableSpec, source: ModelQuery) -> TableSpec:
-        """The spec of a new table, with a number of buckets by Spark's estimate of the query's size.
+        """The spec of a new table, with a number of buckets for Spark's estimate of the query's size.
 
-        Unchanged if the config has a number, or if the table cannot have fixed buckets. With `--empty` the number stays
-        open.
+        With `--empty`, a later run chooses the number.
         """
         if not spec.auto_buckets or not bucket_numbers.may_fix(spec, self._adapter.versions):
             return spec
@@ -49,9 +43,9 @@ class Buckets:
         return bucket_numbers.with_buckets(spec, self._number_for(spec, source))
 
     def correct(self, spec: TableSpec, relation: PaimonRelation) -> None:
-        """Compare the number with the rows that a new table got, before it gets its name.
+        """Check the number against the rows of a new table, before the table gets its final name.
 
-        If it is far off, the rows are written again; if there are none, it stays open.
+        If the number is far off, the rows are written again. If there are no rows, a later run chooses it.
         """
         if not spec.auto_buckets or spec.bucket < 1 or bucket_numbers.MARK in spec.options:
             return
@@ -68,10 +62,10 @@ class Buckets:
     def resolve(
         self, spec: TableSpec, relation: PaimonRelation, current: ExistingTable, source: ModelQuery
     ) -> TableSpec:
-        """Make the buckets of an existing table ready for a statement that writes it; the spec with their number.
+        """Prepare the buckets of an existing table for a write, and return the spec with their number.
 
-        A rescale that was killed is done again. A table that has had no row yet gets another number; it stays marked
-        until a run finds rows in it, because this run's query may have none either.
+        Repeats a rescale that was killed. A table without rows gets a new number. It stays marked until a run finds
+        rows in it, because this run's query may return none either.
         """
         mark = current.options.get(bucket_numbers.MARK)
         if mark is None or is_empty_run():
@@ -94,8 +88,8 @@ class Buckets:
         size = None
         try:
             size = self._estimated(f"select * from {source}")
-        except Exception as exc:  # noqa: BLE001 - of py4j; the statement that writes the rows will say what is wrong
-            logger.debug(f"The size of a query is not known: {exc}")
+        except Exception as exc:  # noqa: BLE001 - of py4j; the statement that writes the rows reports the error
+            logger.debug(f"Size of a query unknown: {exc}")
         return bucket_numbers.expected(size, self._tasks, partitioned=bool(spec.partition_by))
 
     def _estimated(self, query: str) -> float | None:
@@ -105,12 +99,12 @@ class Buckets:
         return bucket_numbers.estimated_size(str(explained))
 
     def _largest(self, relation: PaimonRelation) -> int | None:
-        """Bytes of the data files of the largest partition; None without files."""
+        """The size of the largest partition in bytes; None without data files."""
         if (embedded := self._adapter.handle.embedded()) is not None:
             try:
                 return embedded.largest_partition(table_name(relation))
-            except Exception as exc:  # noqa: BLE001 - of py4j; the query below asks in another way
-                logger.debug(f"{relation}: its size is not known: {exc}")
+            except Exception as exc:  # noqa: BLE001 - of py4j; the query below is another way
+                logger.debug(f"{relation}: size unknown: {exc}")
         ((largest,),) = self._adapter.query(
             "select cast(max(bytes) as bigint) from (select sum(file_size_in_bytes) as bytes from "
             f"{relation.system_table('files')} group by partition)"

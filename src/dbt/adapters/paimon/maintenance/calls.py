@@ -1,4 +1,4 @@
-"""Runs operations on a table, one at a time under its lock, and says what each did."""
+"""Runs an operation on a table under its lock, and logs what it did."""
 
 from __future__ import annotations
 
@@ -11,65 +11,40 @@ from dbt.adapters.events.logging import AdapterLogger
 
 from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, table_name
 from dbt.adapters.paimon.spark import responses
-from dbt.adapters.paimon.writing.statement_result import StatementResult
-from dbt.adapters.paimon.writing.table_writer import TableWriter
 
 if TYPE_CHECKING:
     from dbt.adapters.paimon.relation import PaimonRelation
-    from dbt.adapters.paimon.sql.statements import Statement
+    from dbt.adapters.paimon.writing.table_writer import TableWriter
 
 logger = AdapterLogger("Paimon")
 R = TypeVar("R")
 
 
-class Calls:
-    """What runs operations.
+def run_and_log(
+    adapter: AdapterProtocol, builds: TableWriter, relation: PaimonRelation, name: str, work: Callable[[], R]
+) -> tuple[R, AdapterResponse]:
+    """Call `work`, log what it did to the table, and return its result and the response.
 
-    Args:
-        adapter: the adapter.
-        builds: `adapter.builds`.
+    Errors while reading that effect never fail the operation.
     """
+    table = table_name(relation)
+    with builds.alone(relation):
+        began = time.monotonic()
+        before = _read_or_none(relation, lambda: adapter.handle.kept(table))
+        result = work()
+        handle = adapter.handle
+        statement = handle.statement_id
+        effect = before and _read_or_none(relation, lambda: handle.effect(table, before))
+    response = (
+        responses.of_operation(name, effect, statement) if effect else responses.unknown(name, statement)
+    )
+    logger.info(f"{relation.shown} {response} in {time.monotonic() - began:.1f} s")
+    return result, response
 
-    def __init__(self, adapter: AdapterProtocol, builds: TableWriter) -> None:
-        self._adapter = adapter
-        self._builds = builds
 
-    def run(self, relation: PaimonRelation, name: str, statement: Statement) -> StatementResult:
-        """Run an operation's statement.
-
-        Raises:
-            DbtDatabaseError: with a short message.
-        """
-        table, response = self.run_and_log(
-            relation, name, lambda: self._adapter.connections.execute(statement, fetch=True)[1]
-        )
-        return StatementResult(response, table)
-
-    def run_and_log(
-        self, relation: PaimonRelation, name: str, work: Callable[[], R]
-    ) -> tuple[R, AdapterResponse]:
-        """Run an operation, and log a line of what it did to the table.
-
-        Returns:
-            What `work` returns, and the response. Nothing that fails while that is read fails the operation.
-        """
-        table = table_name(relation)
-        with self._builds.alone(relation):
-            began = time.monotonic()
-            before = self._read(relation, lambda: self._adapter.handle.kept(table))
-            result = work()
-            handle = self._adapter.handle
-            statement = handle.statement_id
-            effect = before and self._read(relation, lambda: handle.effect(table, before))
-        response = (
-            responses.of_operation(name, effect, statement) if effect else responses.unknown(name, statement)
-        )
-        logger.info(f"{relation.shown} {response} in {time.monotonic() - began:.1f} s")
-        return result, response
-
-    def _read(self, relation: PaimonRelation, read: Callable[[], R]) -> R | None:
-        try:
-            return read()
-        except Exception as exc:  # noqa: BLE001 - of py4j, gRPC, Thrift or Spark
-            logger.debug(f"{relation}: what an operation does is not known: {exc}")
-            return None
+def _read_or_none(relation: PaimonRelation, read: Callable[[], R]) -> R | None:
+    try:
+        return read()
+    except Exception as exc:  # noqa: BLE001 - of py4j, gRPC, Thrift or Spark
+        logger.debug(f"{relation}: effect of an operation unknown: {exc}")
+        return None

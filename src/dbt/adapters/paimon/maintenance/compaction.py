@@ -18,10 +18,7 @@ if TYPE_CHECKING:
 
 
 def compaction_problems(spec: TableSpec, arguments: Mapping[str, Any], versions: Versions) -> tuple[str, ...]:
-    """Why a table cannot be compacted with these arguments, each with a remedy; empty if it can.
-
-    Inputs: the table spec, the macro's arguments by name (None: not given), the versions.
-    """
+    """Why a table cannot be compacted with these arguments of `compact`, each with a remedy; empty if it can."""
     given = {name for name, value in arguments.items() if value is not None}
     if spec.moves_keys:
         # The default branch of its `switch (bucketMode)`.
@@ -46,12 +43,9 @@ def compaction_problems(spec: TableSpec, arguments: Mapping[str, Any], versions:
 
 
 def typed_partitions(partitions: Any, columns: Iterable[ExistingColumn], versions: Versions) -> Any:
-    """Partitions with dates where a column is a date: Paimon 0.9 casts no literal.
+    """Turn the values of DATE columns into dates, because Paimon 0.9 casts no literal.
 
-    Args:
-        partitions: a mapping of column to value, or a list of them; anything else is left for `procedures.render`.
-        columns: the table's columns.
-        versions: the versions that run.
+    Invalid partitions are left for `procedures.render` to report.
     """
     if versions.supports(Capability.STRINGS_FOR_DATE_PARTITIONS):
         return partitions

@@ -1,8 +1,8 @@
-"""Compaction right after a first load, so that its files leave level 0.
+"""Compaction right after a first load.
 
-A writer leaves its files in level 0, and the first compaction that a later batch triggers takes the whole level: a
-batch of a thousand rows pays for the whole table (UniversalCompaction.createUnit). Right after the load, large files
-that do not overlap only change their level (MergeTreeCompactTask.upgrade).
+A load leaves its files in level 0, and the next compaction, triggered by a small batch, rewrites the whole level
+(UniversalCompaction.createUnit). Right after the load, large files that do not overlap only change their level
+(MergeTreeCompactTask.upgrade).
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ LEAST_BYTES: Final = 4 * 2**20
 
 
 def may_settle(spec: TableSpec) -> bool:
-    """Whether a first load of this table leaves files in level 0 that a separate compaction can take out.
+    """Whether a first load leaves files in level 0 that a separate compaction should move.
 
-    False for tables without a primary key, where nothing is merged; where compaction is left to others (`write-only`),
-    makes rows visible (postpone buckets), writes a changelog, or is done by each writer before it commits (lookup); and
-    where Paimon compacts only while writing (see `compaction`).
+    False if nothing is merged (no primary key), or if compaction is done by another job (`write-only`), makes rows
+    visible (postpone buckets), writes a changelog, runs in each writer before its commit (lookup), or only while
+    writing (see `compaction`).
     """
     return (
         bool(spec.primary_key)

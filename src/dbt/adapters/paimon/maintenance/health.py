@@ -1,4 +1,4 @@
-"""The health of a table as SQL over Paimon's system tables: reads no data file, and runs no statement itself."""
+"""SQL for the health of a table, from Paimon's system tables alone. Runs no statement."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def system_table(relation: PaimonRelation, name: str, versions: Versions) -> str
     """The rendered name of a system table.
 
     Raises:
-        DbtRuntimeError: Paimon or this version of it has no such system table, or the relation is a view.
+        DbtRuntimeError: this version of Paimon does not have it, or the relation is a view.
     """
     if name not in SYSTEM_TABLES:
         near = suggestion(name, SYSTEM_TABLES, cutoff=0.6)
@@ -82,11 +82,10 @@ def system_table(relation: PaimonRelation, name: str, versions: Versions) -> str
 
 
 def bucket_files_sql(relation: PaimonRelation) -> str:
-    """A query with one row per bucket of each partition, from `$files`.
+    """A query of `$files` with one row per bucket of each partition.
 
-    Its columns: partition, bucket, files, small_files (those that a compaction would merge), sorted_runs (each file of
-    level 0 is one, each further level is one), row_count (before merging), byte_count, written_at (on the JVM's wall
-    clock), fixed_buckets (the option `bucket`, 0 if it is not a fixed number), is_keyed (whether it has a key).
+    small_files: those that a compaction would merge; sorted_runs: the files of level 0 plus the other levels;
+    row_count: before merging; written_at: on the JVM's wall clock; fixed_buckets: 0 if not a fixed number.
     """
     return f"""
   select
@@ -114,10 +113,7 @@ def _settings_sql(relation: PaimonRelation) -> str:
 
 @dataclass(frozen=True)
 class TableHealth:
-    """The health of a table; its fields are in the order of the columns of `health_sql`.
-
-    Rows are counted before merging; ages are in seconds; `skew` is the largest bucket divided by its partition's mean.
-    """
+    """The row of `health_sql`: rows before merging, ages in seconds, skew as largest bucket / mean of its partition."""
 
     table: str
     rows: int
@@ -139,7 +135,7 @@ class TableHealth:
 
 
 def health_sql(relation: PaimonRelation) -> str:
-    """A query with one row: the columns of `TableHealth`."""
+    """The query of a `TableHealth`."""
     oldest, newest = clocks.age_in_seconds("min(commit_time)"), clocks.age_in_seconds("max(commit_time)")
     # Not count(distinct partition), which is 2 for one partition of two buckets under adaptive execution [ran, 3.5.7].
     return f"""
@@ -177,7 +173,7 @@ cross join (select count(*) as tags from {relation.system_table("tags")}) as t""
 
 
 def bucket_skew_sql(relation: PaimonRelation) -> str:
-    """`bucket_files_sql` plus partition_rows, mean_rows (over all buckets, also empty ones) and skew, per bucket."""
+    """`bucket_files_sql` with partition_rows, mean_rows (empty buckets count) and skew."""
     return f"""
   select *, case when mean_rows > 0 then row_count / mean_rows else 0 end as skew
   from (
@@ -189,19 +185,15 @@ def bucket_skew_sql(relation: PaimonRelation) -> str:
   )"""
 
 
-def read_health(row: Sequence[Any]) -> TableHealth:
-    """A row of `health_sql` as a TableHealth."""
-    return TableHealth(*row)
-
-
-_UNITS: Final = (("TB", 1024**4), ("GB", 1024**3), ("MB", 1024**2), ("kB", 1024))
+_SIZES: Final = (("TB", 1024**4), ("GB", 1024**3), ("MB", 1024**2), ("kB", 1024))
+_AGES: Final = (("d", 86400), ("h", 3600), ("min", 60))
 _HEADINGS: Final[Mapping[str, str]] = MappingProxyType(
     {"mean_file_bytes": "mean file", "bytes": "size", "levels": "files by level"}
 )
 
 
 def report(tables: Sequence[TableHealth]) -> str:
-    """The tables as lines of text with a heading."""
+    """Format the tables as text, one line per table."""
     names = [field.name for field in fields(TableHealth)]
     rows = [[_HEADINGS.get(name, name.replace("_", " ")) for name in names]]
     rows += [[_shown(name, getattr(table, name)) for name in names] for table in tables]
@@ -219,14 +211,7 @@ def _shown(name: str, value: Any) -> str:
     if value is None:
         return "-"
     if name in ("bytes", "mean_file_bytes"):
-        return next((f"{value / size:.1f} {unit}" for unit, size in _UNITS if value >= size), f"{value} B")
+        return next((f"{value / size:.1f} {unit}" for unit, size in _SIZES if value >= size), f"{value} B")
     if name in ("oldest_snapshot", "newest_snapshot"):
-        return next(
-            (
-                f"{value // size} {unit}"
-                for unit, size in (("d", 86400), ("h", 3600), ("min", 60))
-                if value >= size
-            ),
-            f"{value} s",
-        )
+        return next((f"{value // size} {unit}" for unit, size in _AGES if value >= size), f"{value} s")
     return f"{value:.1f}" if name == "skew" else str(value)

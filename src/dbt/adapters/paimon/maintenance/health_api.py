@@ -22,11 +22,7 @@ _OF_BUCKETS: Final = ("bucket_size", "bucket_skew", "compaction_needed")
 
 
 class Health:
-    """Called by the monitoring macros and the generic data tests.
-
-    Args:
-        adapter: the adapter.
-    """
+    """Called by the monitoring macros and the generic data tests."""
 
     def __init__(self, adapter: AdapterProtocol) -> None:
         self._adapter = adapter
@@ -38,18 +34,22 @@ class Health:
 
     @while_parsing(lambda *a, **k: "")
     def sql(self, relation: Any, test: str) -> str:
-        """The query that a data test reads: the health of a table, or the figures of each of its buckets.
+        """The query that a data test reads: the health of a table, or the figures of each bucket.
 
-        Args:
-            relation: the table.
-            test: the data test.
+        Raises:
+            DbtRuntimeError: the relation is a view, or a subquery made by `where`.
         """
-        table = self._of_test(relation, test)
-        return health.bucket_skew_sql(table) if test in _OF_BUCKETS else health.health_sql(table)
+        if isinstance(relation, str):
+            raise DbtRuntimeError(
+                f"data test {test}: it reads the table's files and snapshots, which `where` cannot filter. "
+                "Remove `where` from its config."
+            )
+        health.system_table(relation, "files", self._adapter.versions)  # refuses a view
+        return health.bucket_skew_sql(relation) if test in _OF_BUCKETS else health.health_sql(relation)
 
     @staticmethod
     def seconds(duration: str, test: str) -> int:
-        """The seconds of a duration such as '2 d'. Raises DbtRuntimeError if it is not a duration."""
+        """The seconds of a duration such as '2 d'; raises DbtRuntimeError if it is invalid."""
         try:
             return parse_duration(str(duration)) // 10**9
         except ValueError:
@@ -63,10 +63,8 @@ class Health:
     ) -> list[dict[str, Any]]:
         """Print and return the health of the selected tables (None: all that are built).
 
-        A table that cannot be read is reported at the end, after the others.
-
         Raises:
-            DbtRuntimeError: a selection that matches nothing, or tables that cannot be read.
+            DbtRuntimeError: a selection that matches nothing, or, after the report, tables that cannot be read.
         """
         found, failures = [], []
         for node in selection.select(nodes, select, "table_health"):
@@ -80,19 +78,9 @@ class Health:
             except DbtRuntimeError as exc:
                 failures.append(f"{relation}: {exc}")
                 continue
-            found.append(health.read_health(row))
+            found.append(health.TableHealth(*row))
         if found:
             logger.info("\n" + health.report(found))
         if failures:
             raise DbtRuntimeError("table_health: " + "\n".join(failures))
         return [asdict(table) for table in found]
-
-    def _of_test(self, relation: Any, test: str) -> PaimonRelation:
-        if isinstance(relation, str):
-            raise DbtRuntimeError(
-                f"data test {test}: it reads the table's files and snapshots, which `where` cannot filter. "
-                "Remove `where` from its config."
-            )
-        health.system_table(relation, "files", self._adapter.versions)  # refuses a view
-        found: PaimonRelation = relation
-        return found

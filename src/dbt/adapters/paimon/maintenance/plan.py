@@ -1,7 +1,4 @@
-"""Plans the actions of a maintenance policy: one query of the table's system tables says what is due.
-
-Runs no statement itself. A run whose table needs nothing pays for that one query only.
-"""
+"""Plans the actions of a maintenance policy from one query of the table's system tables. Runs no statement."""
 
 from __future__ import annotations
 
@@ -34,8 +31,8 @@ from dbt.adapters.paimon.sql.statements import Statement
 from dbt.adapters.paimon.sql.text import quoted, string_literal
 
 _NULLS: Final = ("null", "__DEFAULT_PARTITION__")
-# Letters of Java's date formatter that are numbers of a fixed width.
-_TIME_LETTERS: Final[Mapping[str, str]] = {
+# Numbers of a fixed width in a pattern of Java's date formatter, and in strptime.
+_STRPTIME: Final[Mapping[str, str]] = {
     "yyyy": "%Y",
     "uuuu": "%Y",
     "MM": "%m",
@@ -48,7 +45,7 @@ _TIME_LETTERS: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True)
 class Partition:
-    """A partition: its values as text by column (None: unknown), and the small files in its fullest bucket."""
+    """A partition: its values as text by column (None: unknown), and the most small files in one of its buckets."""
 
     values: Mapping[str, str] | None
     small_files: int
@@ -60,7 +57,7 @@ class Partition:
 
 @dataclass(frozen=True)
 class TableState:
-    """The answer to `state_sql`; what the policy does not need is 0 or empty."""
+    """The result of `state_sql`; figures that the policy does not need are 0 or empty."""
 
     now: datetime  # on the session's wall clock
     wall_clock: datetime  # on the JVM's
@@ -82,10 +79,7 @@ _NO_CALL: Final = Statement("")
 
 @dataclass(frozen=True)
 class Action:
-    """One action of a policy: whether it is due, why or why not, and its CALL (an empty statement if it has none).
-
-    A rescale has the new number of buckets instead, because it takes several statements.
-    """
+    """One action of a policy: its CALL, or for a rescale, which is several statements, the number of buckets."""
 
     name: str
     due: bool
@@ -95,10 +89,7 @@ class Action:
 
 
 def state_sql(table: PaimonRelation, policy: MaintenancePolicy) -> str:
-    """The query of everything that `plan` needs to know; `read_state` reads its row.
-
-    Returns only counts and short texts, which are the same over every connection method.
-    """
+    """The query of all figures that `plan` needs: counts and short texts, alike over every connection method."""
     sources = [
         f"(select {clocks.as_seconds('now()')} as now, "
         f"{clocks.as_seconds(clocks.now_on_jvms_clock())} as wall_clock from {clocks.ONE_ROW})",
@@ -116,13 +107,10 @@ def _snapshots_sql(table: PaimonRelation, policy: MaintenancePolicy) -> str:
     if expire is None and not (compact and compact.every_commits):
         return "(select 0 as first, 0 as last, null as young, null as next_read, 0 as commits)"
     # An aggregate cannot contain an expression that reads the JVM's time zone: the subquery computes the age.
-    with_age = bool(expire and expire.older_than)
-    young = (
-        f"min(case when age <= {_seconds(expire.older_than)} then snapshot_id end)"
-        if with_age and expire
-        else "null"
-    )
-    age = clocks.age_in_seconds("commit_time") if with_age else "0"
+    age, young = "0", "null"
+    if expire and expire.older_than:
+        age = clocks.age_in_seconds("commit_time")
+        young = f"min(case when age <= {_seconds(expire.older_than)} then snapshot_id end)"
     # Sorting replaces files with an OVERWRITE, or with a COMPACT (see `spark.sorted_compaction`).
     kinds = "'OVERWRITE', 'COMPACT'" if compact and compact.order else "'COMPACT'"
     next_read = (
@@ -166,7 +154,7 @@ def _files_sql(table: PaimonRelation, policy: MaintenancePolicy) -> str:
 
 
 def read_state(row: Sequence[Any], partition_by: Sequence[str]) -> TableState:
-    """The row of `state_sql` as a TableState."""
+    """Parse the row of `state_sql`."""
     now, clock, fields, first, last, young, next_read, commits, small_files, partitions, *sizes = row
     largest_bucket, largest_partition, fixed_buckets = map(int, sizes)
     types = {field["name"]: str(field["type"]).split(" NOT NULL")[0].lower() for field in json.loads(fields)}
@@ -198,10 +186,10 @@ def read_state(row: Sequence[Any], partition_by: Sequence[str]) -> TableState:
 def partition_values(
     text: str, partition_by: Sequence[str], types: Mapping[str, str]
 ) -> dict[str, str] | None:
-    """The values in the `partition` column of a system table, by column; None if they cannot be told apart.
+    """Parse the `partition` column of a system table into values by column; None if it is ambiguous.
 
-    Paimon has written it in three ways, which their form tells apart: '[a, 1]' with dates as a number of days, '{a, 1}'
-    and 'dt=a/hh=1' (PartitionsTable.toRow, FilesTable.toRow).
+    Paimon's versions write '[a, 1]' with dates as a number of days, '{a, 1}' or 'dt=a/hh=1' (PartitionsTable.toRow,
+    FilesTable.toRow).
     """
     if text[:1] in ("[", "{") and text[-1:] in ("]", "}"):
         inner = text[1:-1]
@@ -230,97 +218,170 @@ def plan(
 ) -> list[Action]:
     """Every action of a policy, due or not, in the order in which they have to run.
 
-    `force`: whether a compaction is due whatever the policy's thresholds. Raises DbtRuntimeError if a value cannot be
-    passed to a procedure (see `procedures.render`).
+    With `force`, a compaction is due whatever the policy's thresholds.
     """
-    name = table.parts
+    planner = _Planner(table.parts, state, spec, versions)
     actions: list[Action] = []
     if policy.expire_partitions:
-        actions.append(_expire_partitions(name, policy.expire_partitions, state, versions))
+        actions.append(planner.expire_partitions(policy.expire_partitions))
     if policy.compact:
-        actions.append(_compact(name, policy.compact, state, spec, versions, force=force))
+        actions.append(planner.compact(policy.compact, force=force))
     if policy.expire_snapshots:
-        # Actions that run before it commit, too.
+        # The actions before it commit, too.
         commits = sum(action.due for action in actions)
-        actions.append(_expire_snapshots(name, policy.expire_snapshots, state, commits, versions))
+        actions.append(planner.expire_snapshots(policy.expire_snapshots, commits))
     if policy.remove_orphan_files:
-        actions.append(_remove_orphans(name, policy.remove_orphan_files, state, versions))
+        actions.append(planner.remove_orphans(policy.remove_orphan_files))
     if policy.rescale:
-        actions.append(_rescale(policy.rescale, state, spec))
+        actions.append(planner.rescale(policy.rescale))
     return actions
 
 
-def _rescale(rescale: Rescale, state: TableState, spec: TableSpec) -> Action:
-    # With a number in the config the next run would be refused, because the table has another one.
-    if not spec.auto_buckets:
-        return Action(
-            "rescale", due=False, why="the config does not leave the number to the adapter (bucket: auto)"
+@dataclass(frozen=True)
+class _Planner:
+    table: procedures.TableName
+    state: TableState
+    spec: TableSpec
+    versions: Versions
+
+    def expire_partitions(self, expire: ExpirePartitions) -> Action:
+        state = self.state
+        by_file = expire.expire_strategy == "update-time"
+        now = state.wall_clock if by_file else state.now
+        before = now - timedelta(seconds=_seconds(expire.expiration_time))
+        dated = [
+            (partition, partition.written_at if by_file else _time_of(partition, expire))
+            for partition in state.partitions
+        ]
+        expired = [str(partition) for partition, moment in dated if moment and moment < before]
+        unknown = sum(moment is None for _, moment in dated)
+        ahead = 0 if by_file else round((state.wall_clock - state.now).total_seconds())
+        arguments = {
+            "expiration_time": times.expiration_time(expire.expiration_time, ahead),
+            "timestamp_formatter": expire.timestamp_formatter or None,
+            "timestamp_pattern": expire.timestamp_pattern or None,
+            "expire_strategy": expire.expire_strategy,
+        }
+        # Only Paimon can read a formatter that _strptime does not support: call it every time.
+        due = bool(expired) or (unknown > 0 and _strptime(expire.timestamp_formatter) is None)
+        why = self._why_expired(expire, expired, unknown)
+        return self._action("expire_partitions", due, why, arguments)
+
+    def _why_expired(self, expire: ExpirePartitions, expired: Sequence[str], unknown: int) -> str:
+        why = f"{len(expired)} of {len(self.state.partitions)} partitions are older than {expire.expiration_time}"
+        if expired:
+            why += f": {', '.join(expired[:10])}{', …' if len(expired) > 10 else ''}"
+        if unknown:
+            why += f"; timestamp_formatter and timestamp_pattern find no time in {unknown}"
+        return why
+
+    def compact(self, compact: Compact, *, force: bool) -> Action:
+        part = _part_to_compact(compact, self.state)
+        if part is None:
+            return Action("compact", due=False, why="there are no partitions yet")
+        arguments: dict[str, Any] = {
+            "where": part.where or None,
+            "order_strategy": compact.order or None,
+            "order_by": list(compact.order_by) or None,
+            "partition_idle_time": compact.idle or None,
+        }
+        # Versions without this parameter always do a full compaction (CompactProcedure).
+        if not compact.order and self.versions.supports(Capability.COMPACT_STRATEGY):
+            arguments["compact_strategy"] = compact.strategy
+        if not compact.order and not self.spec.primary_key:
+            arguments["options"] = self._files_per_merge(compact, part.small_files)
+        by_files = bool(compact.small_files) and part.small_files >= compact.small_files
+        by_commits = bool(compact.every_commits) and self.state.commits >= compact.every_commits
+        return self._action(
+            "compact", by_files or by_commits or force, self._why_compacted(compact, part), arguments
         )
-    if not state.fixed_buckets:
-        return Action("rescale", due=False, why="the table has no fixed buckets, or no rows")
-    limit = rescale.max_bucket_size
-    why = f"the largest bucket has {state.largest_bucket} bytes (due above {limit})"
-    # Half full, so that it does not come again soon.
-    number = max(math.ceil(2 * state.largest_partition / limit), state.fixed_buckets + 1)
-    due = state.largest_bucket > limit
-    if due:
-        why += f": {state.fixed_buckets} -> {number} buckets"
-    return Action("rescale", due, why, buckets=number)
 
+    def _why_compacted(self, compact: Compact, part: _Part) -> str:
+        reasons = []
+        if compact.small_files:
+            reasons.append(
+                f"{part.small_files} small files in a bucket{part.shown} (due from {compact.small_files})"
+            )
+        if compact.every_commits:
+            reasons.append(
+                f"{self.state.commits} commits since the last one (due from {compact.every_commits})"
+            )
+        return "; ".join(reasons)
 
-def _compact(
-    table: procedures.TableName,
-    compact: Compact,
-    state: TableState,
-    spec: TableSpec,
-    versions: Versions,
-    *,
-    force: bool,
-) -> Action:
-    part = _chosen(compact, state)
-    if part is None:
-        return Action("compact", due=False, why="there are no partitions yet")
-    # `full` is what CompactProcedure does in versions without that parameter.
-    strategy = compact.strategy if versions.supports(Capability.COMPACT_STRATEGY) else None
-    arguments = {
-        "where": part.where or None,
-        "order_strategy": compact.order or None,
-        "order_by": list(compact.order_by) or None,
-        "partition_idle_time": compact.idle or None,
-        "compact_strategy": None if compact.order else strategy,
-        "options": None
-        if compact.order or spec.primary_key
-        else _bins(compact, part.small_files, spec, versions),
-    }
-    statement = procedures.statement("compact", table, arguments, versions)
-    by_files = bool(compact.small_files) and part.small_files >= compact.small_files
-    by_commits = bool(compact.every_commits) and state.commits >= compact.every_commits
-    due = by_files or by_commits or force
-    return Action("compact", due, _why_compact(compact, state, part), statement)
+    def _files_per_merge(self, compact: Compact, small: int) -> dict[str, int]:
+        """Merge all small files of one partition, else as many as the policy's threshold, into one.
 
+        Paimon 0.9's default is 50 (UnawareAppendTableCompactionCoordinator.FileBin).
+        """
+        one = not self.spec.partition_by or compact.newest == 1 or not compact.small_files
+        number = max(small if one else compact.small_files, 2)
+        names = ("compaction.min.file-num", "compaction.max.file-num")
+        return {name: number for name in names if lookup(name, self.versions.paimon)}
 
-def _why_compact(compact: Compact, state: TableState, part: _Part) -> str:
-    """The figures that decide whether a compaction is due, and from what they are."""
-    reasons = []
-    if compact.small_files:
-        reasons.append(
-            f"{part.small_files} small files in a bucket{part.shown} (due from {compact.small_files})"
-        )
-    if compact.every_commits:
-        reasons.append(f"{state.commits} commits since the last one (due from {compact.every_commits})")
-    return "; ".join(reasons)
+    def expire_snapshots(self, expire: ExpireSnapshots, commits: int) -> Action:
+        """Count the expiring table snapshots as ExpireSnapshotsImpl.expire does, after `commits` more commits."""
+        state = self.state
+        first, last = state.first_snapshot, state.last_snapshot + commits
+        end = last - expire.retain_min + 1
+        if state.next_read is not None:
+            end = min(end, state.next_read)
+        beyond = first if expire.retain_max is None else last - expire.retain_max + 1
+        young: int | None = first
+        older_than = datetime.fromisoformat("1970-01-02")  # no snapshot is that old: only the number counts
+        if expire.older_than:
+            young = state.first_young_snapshot
+            if young and self.versions.supports(Capability.EXPIRE_SNAPSHOTS_KEEPS_THE_STATE_THEN):
+                young -= 1
+            by_jvm = times.reads_the_jvms_clock("expire_snapshots", self.versions)
+            now = state.wall_clock if by_jvm else state.now
+            older_than = now - timedelta(seconds=_seconds(expire.older_than))
+        end = min(end, max(beyond, end if young is None else young))
+        count, total = (max(end - first, 0), last - first + 1) if state.last_snapshot else (0, 0)
+        arguments = {
+            "retain_max": 2**31 - 1 if expire.retain_max is None else expire.retain_max,
+            "retain_min": expire.retain_min,
+            "older_than": older_than,
+            "max_deletes": max(count, 1),
+        }
+        why = f"{count} of {total} table snapshots are due to expire"
+        return self._action("expire_snapshots", count > 0, why, arguments)
+
+    def remove_orphans(self, orphans: RemoveOrphanFiles) -> Action:
+        older_than = self.state.wall_clock - timedelta(seconds=_seconds(orphans.older_than))
+        arguments = {"older_than": older_than, "dry_run": False}
+        return self._action("remove_orphan_files", True, f"orphan files older than {older_than}", arguments)
+
+    def rescale(self, rescale: Rescale) -> Action:
+        state = self.state
+        # The next run would refuse a table with another number than that of its config.
+        if not self.spec.auto_buckets:
+            return Action(
+                "rescale", due=False, why="the config does not leave the number to the adapter (bucket: auto)"
+            )
+        if not state.fixed_buckets:
+            return Action("rescale", due=False, why="the table has no fixed buckets, or no rows")
+        limit = rescale.max_bucket_size
+        why = f"the largest bucket has {state.largest_bucket} bytes (due above {limit})"
+        # Fill buckets by half, so that the next rescale is far away.
+        number = max(math.ceil(2 * state.largest_partition / limit), state.fixed_buckets + 1)
+        due = state.largest_bucket > limit
+        if due:
+            why += f": {state.fixed_buckets} -> {number} buckets"
+        return Action("rescale", due, why, buckets=number)
+
+    def _action(self, name: str, due: bool, why: str, arguments: Mapping[str, Any]) -> Action:
+        return Action(name, due, why, procedures.statement(name, self.table, arguments, self.versions))
 
 
 class _Part(NamedTuple):
-    """The part of a table to compact: its small files, its condition, and how it is shown (both empty: all)."""
+    """The part of a table to compact: its small files, its condition, and its name (both empty: all)."""
 
     small_files: int
     where: str
     shown: str = ""
 
 
-def _chosen(compact: Compact, state: TableState) -> _Part | None:
-    """The part of the table that a policy compacts; None if there is none yet."""
+def _part_to_compact(compact: Compact, state: TableState) -> _Part | None:
     if compact.newest:
         newest = newest_partitions(state, compact.newest)
         where = " OR ".join(_condition(partition, state.types) for partition in newest)
@@ -330,20 +391,8 @@ def _chosen(compact: Compact, state: TableState) -> _Part | None:
     return _Part(state.small_files, compact.where, idle)
 
 
-def _bins(compact: Compact, small: int, spec: TableSpec, versions: Versions) -> dict[str, int]:
-    """The number of small files that Paimon merges into one, as options; for a table without a primary key.
-
-    Paimon's default on 0.9 is 50 (UnawareAppendTableCompactionCoordinator.FileBin); here it is all of them if one
-    partition is compacted, else as many as make the compaction due.
-    """
-    one = not spec.partition_by or compact.newest == 1 or not compact.small_files
-    number = max(small if one else compact.small_files, 2)
-    names = ("compaction.min.file-num", "compaction.max.file-num")
-    return {name: number for name in names if lookup(name, versions.paimon)}
-
-
 def newest_partitions(state: TableState, count: int) -> list[Partition]:
-    """The `count` partitions with the greatest values, newest last; leaves out partitions with a NULL."""
+    """The `count` partitions with the greatest values, newest last, without those that have a NULL."""
 
     def rank(partition: Partition) -> list[tuple[int, str]]:
         values = partition.values or {}
@@ -357,7 +406,7 @@ def newest_partitions(state: TableState, count: int) -> list[Partition]:
 
 
 def _condition(partition: Partition, types: Mapping[str, str]) -> str:
-    """A partition as a condition over literals of its columns' types: Paimon does not accept casts [ran, 0.9.0]."""
+    """A partition as a condition with typed literals: Paimon does not accept casts [ran, 0.9.0]."""
     parts = []
     for name, text in (partition.values or {}).items():
         kind = type_name(types.get(name, ""))
@@ -370,81 +419,8 @@ def _condition(partition: Partition, types: Mapping[str, str]) -> str:
     return f"({' AND '.join(parts)})"
 
 
-def _expire_snapshots(
-    table: procedures.TableName,
-    expire: ExpireSnapshots,
-    state: TableState,
-    commits: int,
-    versions: Versions,
-) -> Action:
-    # ExpireSnapshotsImpl.expire
-    last = state.last_snapshot + commits
-    end = last - expire.retain_min + 1
-    if state.next_read is not None:
-        end = min(end, state.next_read)
-    beyond = last - expire.retain_max + 1 if expire.retain_max is not None else state.first_snapshot
-    young = state.first_young_snapshot if expire.older_than else state.first_snapshot
-    if young and expire.older_than and versions.supports(Capability.EXPIRE_SNAPSHOTS_KEEPS_THE_STATE_THEN):
-        young -= 1
-    end = min(end, max(beyond, young if young is not None else end))
-    count = max(end - state.first_snapshot, 0) if state.last_snapshot else 0
-    has = last - state.first_snapshot + 1 if state.last_snapshot else 0
-    older_than = datetime.fromisoformat("1970-01-02")  # no snapshot is that old: only the number counts
-    if expire.older_than:
-        older_than = _clock_of(state, versions) - timedelta(seconds=_seconds(expire.older_than))
-    arguments = {
-        "retain_max": expire.retain_max if expire.retain_max is not None else 2**31 - 1,
-        "retain_min": expire.retain_min,
-        "older_than": older_than,
-        "max_deletes": max(count, 1),
-    }
-    statement = procedures.statement("expire_snapshots", table, arguments, versions)
-    return Action(
-        "expire_snapshots", count > 0, f"{count} of {has} table snapshots are due to expire", statement
-    )
-
-
-def _clock_of(state: TableState, versions: Versions) -> datetime:
-    """Now, in the time zone in which ExpireSnapshotsProcedure reads its `older_than`: a TIMESTAMP or a text."""
-    return state.wall_clock if times.reads_the_jvms_clock("expire_snapshots", versions) else state.now
-
-
-def _expire_partitions(
-    table: procedures.TableName, expire: ExpirePartitions, state: TableState, versions: Versions
-) -> Action:
-    by_file = expire.expire_strategy == "update-time"
-    before = (state.wall_clock if by_file else state.now) - timedelta(
-        seconds=_seconds(expire.expiration_time)
-    )
-    ahead = 0 if by_file else round((state.wall_clock - state.now).total_seconds())
-    expired, unknown = [], 0
-    for partition in state.partitions:
-        moment = partition.written_at if by_file else _time_of(partition, expire)
-        if moment is None:
-            unknown += 1
-        elif moment < before:
-            expired.append(partition)
-    formatter_is_known = _strptime(expire.timestamp_formatter) is not None
-    why = f"{len(expired)} of {len(state.partitions)} partitions are older than {expire.expiration_time}"
-    if expired:
-        why += f": {', '.join(map(str, expired[:10]))}{', …' if len(expired) > 10 else ''}"
-    if unknown:
-        why += f"; timestamp_formatter and timestamp_pattern find no time in {unknown}"
-    arguments = {
-        "expiration_time": times.expiration_time(expire.expiration_time, ahead),
-        "timestamp_formatter": expire.timestamp_formatter or None,
-        "timestamp_pattern": expire.timestamp_pattern or None,
-        "expire_strategy": expire.expire_strategy,
-    }
-    statement = procedures.statement("expire_partitions", table, arguments, versions)
-    # If the formatter is not fully understood here, Paimon is called every time.
-    return Action(
-        "expire_partitions", bool(expired) or (not formatter_is_known and unknown > 0), why, statement
-    )
-
-
 def _time_of(partition: Partition, expire: ExpirePartitions) -> datetime | None:
-    """The time that PartitionTimeExtractor.extract reads from a partition; None if it has none."""
+    """The time of a partition as PartitionTimeExtractor.extract reads it, or None."""
     if not partition.values:
         return None
     text = expire.timestamp_pattern or next(iter(partition.values.values()))
@@ -461,34 +437,17 @@ def _time_of(partition: Partition, expire: ExpirePartitions) -> datetime | None:
 
 
 def _strptime(formatter: str) -> str | None:
-    """Java's date formatter as a strptime format; None if it is not supported. An empty one is Paimon's default."""
+    """Java's date pattern as a strptime format; None if it is not supported. '' is Paimon's default."""
     parts = []
-    for part in re.findall(r"[A-Za-z]+|'[^']*'|[^A-Za-z']+", formatter):
-        if part[0].isalpha():
-            letters = _in_letters(part)
-            if letters is None:
-                return None
-            parts.append(letters)
-        else:
+    for match in re.finditer(r"([A-Za-z])\1*|'[^']*'|[^A-Za-z']+", formatter):
+        part = match[0]
+        if not match[1]:
             parts.append(part.strip("'").replace("%", "%%"))
+        elif part in _STRPTIME:
+            parts.append(_STRPTIME[part])
+        else:
+            return None
     return "".join(parts)
-
-
-def _in_letters(run: str) -> str | None:
-    """'%Y%m%d' for 'yyyyMMdd'."""
-    pieces = [match[0] for match in re.finditer(r"(.)\1*", run)]
-    if not all(piece in _TIME_LETTERS for piece in pieces):
-        return None
-    return "".join(_TIME_LETTERS[piece] for piece in pieces)
-
-
-def _remove_orphans(
-    table: procedures.TableName, orphans: RemoveOrphanFiles, state: TableState, versions: Versions
-) -> Action:
-    older_than = state.wall_clock - timedelta(seconds=_seconds(orphans.older_than))
-    arguments = {"older_than": older_than, "dry_run": False}
-    statement = procedures.statement("remove_orphan_files", table, arguments, versions)
-    return Action("remove_orphan_files", True, f"orphan files older than {older_than}", statement)
 
 
 def _seconds(duration: str) -> int:
@@ -496,7 +455,7 @@ def _seconds(duration: str) -> int:
 
 
 def lines(actions: Sequence[Action], *, dry_run: bool) -> Iterator[str]:
-    """The log lines about a table's actions, one each."""
+    """The log line of each action."""
     for action in actions:
         verb = ("would run" if dry_run else "runs") if action.due else "not due"
         yield f"{action.name}: {verb}: {action.why}"

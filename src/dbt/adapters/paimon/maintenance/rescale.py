@@ -1,7 +1,7 @@
 """The statements that change the number of buckets of a table or of some of its partitions.
 
-Paimon: A partition keeps the number it was written with until it is overwritten. If it differs from the table's option,
-writes to the partition fail (0.9), or those to one of its existing buckets (from 1.0, see OLD_BUCKETS_GUARDED).
+A partition keeps its number of buckets until it is overwritten. If the table's option differs, writes to the partition
+fail (0.9), or only writes to its existing buckets (from 1.0, see OLD_BUCKETS_GUARDED).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _MODE: Final = "spark.sql.sources.partitionOverwriteMode"
 
 @dataclass(frozen=True)
 class Step(Statement):
-    """A statement, and the one that undoes it if a later step fails."""
+    """A statement, and another that undoes it if a later step fails."""
 
     undo: str = ""
 
@@ -42,71 +42,78 @@ def rescale_steps(
     bucket_num: Any = None,
     partitions: Partition | Sequence[Partition] | None = None,
 ) -> tuple[Statement, ...]:
-    """The steps, in order; each can be repeated, and after the last one every selected row is in its new bucket.
+    """The statements of a rescale, in order; each can be repeated.
 
-    Inputs: (catalog, schema, identifier), the existing table, the versions; the number of buckets (default: the table's
-    own), and the partitions (default: all), each {column: value}.
-    Raises DbtRuntimeError with all problems: the table has neither fixed nor postpone buckets, a partition does not
-    exist, or the version does not support it.
+    Args:
+        table, existing, versions: the table, its state, and the versions in use.
+        bucket_num: the number of buckets; None for the table's own.
+        partitions: each {column: value}; None for all.
+
+    Raises:
+        DbtRuntimeError: every problem of the table, the arguments and the version.
     """
     spec = existing.as_spec()
     given = {"bucket_num": bucket_num, "partitions": partitions}
-    problems = [
-        *_table_problems(spec, given, versions),
-        *_partition_problems(spec, partitions),
-        *(
-            problem
-            for name, value in given.items()
-            if value is not None
-            and (problem := procedures.argument_problem("rescale", name, value, versions))
-        ),
-    ]
+    problems = [*_table_problems(spec, given, versions), *_partition_problems(spec, partitions)]
+    for argument, value in given.items():
+        if value is not None and (
+            problem := procedures.argument_problem("rescale", argument, value, versions)
+        ):
+            problems.append(problem)
     if problems:
         listed = "\n".join(f"  {problem}" for problem in problems)
         raise DbtRuntimeError(f"rescale on {'.'.join(table)}:\n{listed}")
 
-    number = int(bucket_num) if bucket_num is not None else spec.bucket
     if spec.bucket == POSTPONE_BUCKET:
         return (procedures.statement("rescale", table, given, versions),)
+    number = int(bucket_num) if bucket_num is not None else spec.bucket
+    alter = f"alter table {quoted(*table)}"
     steps: list[Statement] = []
-
-    def step(sql: str, conf: Mapping[str, str] = NO_SETTINGS, undo: str = "") -> None:
-        steps.append(Step(sql, "rescale", conf, target=table, undo=undo))
-
     if _may_hide_rows(spec):
         steps.append(procedures.statement("compact", table, {}, versions))
     # Between the ALTER and the rows no run can write the table: a run that finds the mark does the rescale again.
-    mark = f"alter table {_name(table)} set tblproperties ('{MARK}' = '{RESCALING}')"
-    unmark = f"alter table {_name(table)} unset tblproperties ('{MARK}')"
-    marks = partitions is None and (number != spec.bucket or existing.options.get(MARK) == RESCALING)
-    if marks:
-        step(mark, undo=unmark)
+    unmark = f"{alter} unset tblproperties ('{MARK}')"
+    is_marked = partitions is None and (number != spec.bucket or existing.options.get(MARK) == RESCALING)
+    if is_marked:
+        steps.append(_step(table, f"{alter} set tblproperties ('{MARK}' = '{RESCALING}')", undo=unmark))
     if number != spec.bucket:
-        alter = f"alter table {_name(table)} set tblproperties ('bucket' = '%s')"
-        step(alter % number, undo=alter % spec.bucket)
-    if versions.supports(Capability.RESCALE) and _overwrites_by_partition(spec):
-        steps.append(procedures.statement("rescale", table, {"partitions": partitions}, versions))
-    else:
-        condition = "" if partitions is None else f" where {procedures.partition_condition(partitions)}"
-        step(
-            f"insert overwrite {_name(table)} select * from {_name(table)}{condition}",
-            {_MODE: "static" if partitions is None else "dynamic"},
-        )
-    if marks:
-        step(unmark)
+        set_bucket = f"{alter} set tblproperties ('bucket' = '%s')"
+        steps.append(_step(table, set_bucket % number, undo=set_bucket % spec.bucket))
+    steps.append(_rewrite(table, spec, partitions, versions))
+    if is_marked:
+        steps.append(_step(table, unmark))
     return tuple(steps)
+
+
+def _step(table: TableName, sql: str, conf: Mapping[str, str] = NO_SETTINGS, undo: str = "") -> Step:
+    return Step(sql, "rescale", conf, target=table, undo=undo)
+
+
+def _rewrite(
+    table: TableName,
+    spec: TableSpec,
+    partitions: Partition | Sequence[Partition] | None,
+    versions: Versions,
+) -> Statement:
+    """The statement that writes all rows, or those of some partitions, into the new buckets."""
+    if versions.supports(Capability.RESCALE) and _overwrites_by_partition(spec):
+        return procedures.statement("rescale", table, {"partitions": partitions}, versions)
+    mode, condition = "static", ""
+    if partitions is not None:
+        mode, condition = "dynamic", f" where {procedures.partition_condition(partitions)}"
+    name = quoted(*table)
+    return _step(table, f"insert overwrite {name} select * from {name}{condition}", {_MODE: mode})
 
 
 def _table_problems(spec: TableSpec, given: Mapping[str, Any], versions: Versions) -> list[str]:
     if spec.bucket > 0:
         changed = str(given["bucket_num"] or spec.bucket) != str(spec.bucket)
-        guarded = versions.supports(Capability.OLD_BUCKETS_GUARDED)
-        if given["partitions"] is not None and changed and not guarded:
-            return [
-                f"partitions: the others would keep {spec.bucket} buckets, and keys written to them again "
-                "would be duplicated. Leave partitions out to rewrite all of them."
-            ]
-        return []
+        if given["partitions"] is None or not changed or versions.supports(Capability.OLD_BUCKETS_GUARDED):
+            return []
+        return [
+            f"partitions: the others would keep {spec.bucket} buckets, and keys written to them again "
+            "would be duplicated. Leave partitions out to rewrite all of them."
+        ]
     if spec.bucket != POSTPONE_BUCKET:
         kind = "grow in number with the rows" if spec.primary_key else "are none: its files are in no order"
         return [
@@ -128,7 +135,7 @@ def _table_problems(spec: TableSpec, given: Mapping[str, Any], versions: Version
 
 
 def _partition_problems(spec: TableSpec, partitions: Any) -> list[str]:
-    """Why the partitions are invalid: an INSERT OVERWRITE by a non-partition column would lose other rows."""
+    """Why the partitions are invalid. An INSERT OVERWRITE filtered by another column would lose rows."""
     if partitions is None:
         return []
     if not spec.partition_by:
@@ -146,7 +153,7 @@ def _partition_problems(spec: TableSpec, partitions: Any) -> list[str]:
 
 
 def _may_hide_rows(spec: TableSpec) -> bool:
-    """Whether reads skip rows that are not compacted yet (CoreOptions.batchScanSkipLevel0): they would be lost."""
+    """Whether reads skip rows before compaction (CoreOptions.batchScanSkipLevel0): a rewrite would lose them."""
     skips = bool(spec.primary_key) and (
         spec.is_true("deletion-vectors.enabled") or spec.options.get("merge-engine") == "first-row"
     )
@@ -156,7 +163,3 @@ def _may_hide_rows(spec: TableSpec) -> bool:
 
 def _overwrites_by_partition(spec: TableSpec) -> bool:
     return spec.options.get("dynamic-partition-overwrite", "true").lower() == "true"
-
-
-def _name(table: TableName) -> str:
-    return ".".join(quoted(part) for part in table)

@@ -11,50 +11,41 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.options.table_options import suggestion
 
+_GRAPH_OPERATOR: Final = re.compile(r"^[+@]|^\d+\+|\+\Z|,")
 _TABLES: Final = ("table", "incremental", "streaming", "seed", "snapshot")
+_TYPES: Final = ("model", "seed", "snapshot")
 _Node = Mapping[str, Any]
 
 
-def tables(nodes: Iterable[_Node]) -> list[_Node]:
-    """The nodes that are tables, ordered by name."""
-    found = [
-        node
-        for node in nodes
-        if node["resource_type"] in ("model", "seed", "snapshot")
-        and node["config"].get("materialized") in _TABLES
-    ]
-    return sorted(found, key=lambda node: str(node["name"]))
-
-
 def select(nodes: Iterable[_Node], wanted: str | Sequence[str] | None, operation: str) -> list[_Node]:
-    """The tables that a selection matches.
+    """The tables that a selection matches, ordered by name.
 
     Args:
         nodes: the nodes of dbt's graph.
-        wanted: names (`*` matches any text), `tag:x`, `path:models/x` or a path, a folder or a prefix of the
-            fully qualified name (`marts`, `project.marts`); one, several separated by blanks, or a list. None: all.
+        wanted: a list, or items separated by blanks: a name with `*`, `tag:x`, `path:models/x` or a path, a folder or
+            a prefix of the fully qualified name (`marts`, `project.marts`). None: all tables.
         operation: the name of the operation, for messages.
 
     Raises:
         DbtRuntimeError: part of the selection matches no table.
     """
-    known = tables(nodes)
+    known = sorted(filter(_is_table, nodes), key=lambda node: str(node["name"]))
     if wanted is None:
         return known
     items = wanted.split() if isinstance(wanted, str) else [str(item) for item in wanted]
-    problems = list(filter(None, (_problem(item, known) for item in items)))
+    problems = [problem for item in items if (problem := _problem(item, known))]
     if problems or not items:
         raise DbtRuntimeError(f"{operation}: select: {'; '.join(problems) or 'names nothing'}")
     return [node for node in known if any(_matches(node, item) for item in items)]
 
 
-def _is_operator(item: str) -> bool:
-    return bool(re.match(r"[+@]|\d+\+", item)) or item.endswith("+") or "," in item
+def _is_table(node: _Node) -> bool:
+    return node["resource_type"] in _TYPES and node["config"].get("materialized") in _TABLES
 
 
 def _problem(item: str, known: Sequence[_Node]) -> str:
     """Why an item selects nothing; empty if it selects tables."""
-    if _is_operator(item):
+    if _GRAPH_OPERATOR.search(item):
         return f"'{item}': graph operators are not supported here. Give the names that `dbt ls --select {item}` lists"
     if any(_matches(node, item) for node in known):
         return ""

@@ -1,4 +1,4 @@
-"""A user's times as a procedure of Paimon reads them: on the JVM's wall clock (see `sql.clocks`)."""
+"""Converts a user's times to the JVM's wall clock, on which Paimon's procedures read them (see `sql.clocks`)."""
 
 from __future__ import annotations
 
@@ -18,37 +18,34 @@ _BY_FILE: Final = "update-time"
 
 
 def reads_the_jvms_clock(procedure: str, versions: Versions) -> bool:
-    """Whether a procedure reads its `older_than` on the JVM's wall clock: a text, but not a TIMESTAMP."""
+    """Whether a procedure takes `older_than` as text, which it reads on the JVM's clock, and not as a TIMESTAMP."""
     return procedure != "expire_snapshots" or versions.supports(Capability.EXPIRE_SNAPSHOTS_OLDER_THAN_TEXT)
 
 
-def as_paimon_reads_them(
+def with_paimons_clock(
     procedure: str,
     arguments: Mapping[str, Any],
     versions: Versions,
     query: Callable[[str], list[Any]],
     options: Callable[[], Mapping[str, str]],
 ) -> dict[str, Any]:
-    """The arguments of a procedure with each time on the clock on which Paimon reads it.
+    """Convert the times in a procedure's arguments to the clock on which Paimon reads them.
 
     Args:
         procedure: a name in `sql.procedures`.
-        arguments: as the user wrote them, on the session's wall clock; invalid ones are left for `procedures.render`.
-        versions: those in use.
+        arguments: on the session's clock; invalid ones are left for `procedures.render` to report.
+        versions: the versions in use.
         query: runs a statement; called only if there is a time.
         options: reads the table's options; called only if the clocks differ.
-
-    Raises:
-        DbtRuntimeError: an age of partitions that cannot be converted, or the JVM's clock is unknown.
     """
     given = dict(arguments)
     moment = _moment(given.get("older_than"))
     if moment is not None and reads_the_jvms_clock(procedure, versions):
         instant = f"timestamp {string_literal(moment.isoformat(sep=' '))}"
-        text = _asked(procedure, query, clocks.as_seconds(clocks.on_jvms_clock(instant)))
+        text = _evaluate(procedure, query, clocks.as_seconds(clocks.on_jvms_clock(instant)))
         given["older_than"] = datetime.fromisoformat(text)
-    if procedure == "expire_partitions" and (ahead := int(_asked(procedure, query, clocks.jvms_lead()))):
-        # What is not given is the table's own.
+    if procedure == "expire_partitions" and (ahead := int(_evaluate(procedure, query, clocks.jvms_lead()))):
+        # The table's own options apply to arguments that are not given.
         table = options() if versions.supports(Capability.EXPIRE_PARTITIONS_BY_TABLE_OPTIONS) else {}
         if given.get("expire_strategy", table.get("partition.expiration-strategy")) != _BY_FILE:
             duration = given.get("expiration_time", table.get("partition.expiration-time"))
@@ -57,14 +54,10 @@ def as_paimon_reads_them(
 
 
 def expiration_time(duration: Any, ahead: int) -> Any:
-    """The age with which Paimon drops the partitions that are this old on the session's wall clock.
-
-    Args:
-        duration: the age, as the user wrote it.
-        ahead: seconds by which the JVM's wall clock is ahead of the session's.
+    """Convert an age on the session's clock to the JVM's, which is `ahead` by so many seconds.
 
     Raises:
-        DbtRuntimeError: there is none.
+        DbtRuntimeError: the age would be negative.
     """
     try:
         seconds = parse_duration(str(duration)) // 10**9 + ahead
@@ -88,12 +81,12 @@ def _moment(value: Any) -> datetime | None:
         return None
 
 
-def _asked(procedure: str, query: Callable[[str], list[Any]], expression: str) -> str:
+def _evaluate(procedure: str, query: Callable[[str], list[Any]], expression: str) -> str:
     try:
-        ((found,),) = query(f"select {expression} from {clocks.ONE_ROW}")
+        ((value,),) = query(f"select {expression} from {clocks.ONE_ROW}")
     except DbtRuntimeError as exc:
         raise DbtRuntimeError(
             f"{procedure}: Paimon reads times on the clock of Spark's JVM, and this server does not say what that is: "
             f"{exc.msg}\nRun the operation with `method: session`."
         ) from exc
-    return str(found)
+    return str(value)

@@ -1,1 +1,1 @@
-"""What `dbt run-operation` and hooks call."""
+"""The operations of `dbt run-operation`, some of which also work in hooks."""

@@ -1,11 +1,11 @@
-"""`adapter.operations`: what `dbt run-operation` runs; most of it stands in hooks, too."""
+"""`adapter.operations`: the operations of `dbt run-operation`, some of which also work in hooks."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import CompilationError, DbtRuntimeError
@@ -34,44 +34,28 @@ if TYPE_CHECKING:
     from dbt.adapters.paimon.sql.views import ViewDirectory
 
 logger = AdapterLogger("Paimon")
-# Operations that have the name of a macro of dbt's, and their argument: a name, where dbt's takes a `relation`.
+# Operations with the name of a dbt macro, and the argument that they take instead of dbt's `relation`.
 _SHARED_NAMES: Final[Mapping[str, str]] = MappingProxyType(
     {"drop_table": "relation", "drop_schema": "schema"}
 )
 
 
 class Operations:
-    """Called by the macros of operations.
-
-    Args:
-        adapter: the adapter.
-        plans: has the other features.
-        directory: the views, with their comments.
-    """
+    """Called by the macros of operations."""
 
     def __init__(self, adapter: AdapterProtocol, plans: Plans, directory: ViewDirectory) -> None:
         self._adapter = adapter
         self._plans = plans
         self._directory = directory
 
-    # -- what also stands in hooks ----------------------------------------------------------------------------------
+    # -- operations that also work in hooks -------------------------------------------------------------------------
 
     def call(
         self, model: Mapping[str, Any], name: str, relation: PaimonRelation, arguments: Mapping[str, Any]
     ) -> str:
-        """The CALL of a Paimon procedure, for a hook; in an operation it is run, and its result is printed.
+        """The CALL of a Paimon procedure, for a hook; an operation runs it and logs its result.
 
-        Args:
-            model: the node whose hook calls; in an operation dbt's `model` is the macro itself.
-            name: the procedure (see `sql.procedures`).
-            relation: the table.
-            arguments: typed; None is left out.
-
-        Returns:
-            '' for a clone that is a branch: its table is maintained by its own runs.
-
-        Raises:
-            DbtRuntimeError: an unknown argument, a wrong type, or a Paimon version without it.
+        Returns '' for a branch clone: runs of the original maintain the table.
         """
         if self._is_clone(model, name, relation):
             return ""
@@ -79,7 +63,7 @@ class Operations:
         return self._sent(model, name, relation, self._plans.maintenance.call(name, relation, given))
 
     def maintain_by(self, model: Mapping[str, Any], name: str, relation: PaimonRelation, sql: str) -> str:
-        """The same for a statement of Spark's that maintains a table."""
+        """The same for a Spark statement that maintains a table."""
         if self._is_clone(model, name, relation):
             return ""
         return self._sent(model, name, relation, Statement(sql, name, target=relation.parts))
@@ -90,22 +74,16 @@ class Operations:
             self._plans.maintenance.rescale(relation, *arguments)
 
     def delete_rows(self, relation: PaimonRelation, where: str) -> None:
-        """Delete rows of a table, or of a clone that is a branch (see `RowDeletes.run`)."""
+        """Delete rows of a table, or of a branch clone (see `RowDeletes.run`)."""
         self._plans.row_deletes.run(self._plans.clones.named(relation) or relation, where)
 
     def rollback_version(
         self, relation: PaimonRelation, version: Any, timestamp: Any, drop_tags: bool
     ) -> Any:
-        """The table snapshot or tag that a rollback goes back to.
-
-        Args:
-            relation: the table.
-            version: a table snapshot or a tag; None if there is a timestamp.
-            timestamp: the time whose table snapshot is meant.
-            drop_tags: whether later tags of users may be deleted.
+        """The table snapshot or tag to roll back to, given as such or by a timestamp.
 
         Raises:
-            DbtRuntimeError: there is none, or the rollback would lose what nobody gave up.
+            DbtRuntimeError: it does not exist, or the rollback would lose tags (without `drop_tags`) or needed files.
         """
         history = self._plans.history
         if timestamp is not None:
@@ -165,70 +143,58 @@ class Operations:
     def _sent(
         self, model: Mapping[str, Any], name: str, relation: PaimonRelation, statement: Statement
     ) -> str:
-        if _is_operation(model):
-            answer = self._plans.maintenance.run_operation(relation, name, statement).table
-            for row in answer.rows if answer else ():
-                # Of most procedures the one column `result`, true.
-                for column in answer.column_names if answer else ():
+        if not _is_operation(model):
+            return str(statement)
+        result = self._plans.maintenance.run_operation(relation, name, statement).table
+        if result is not None:
+            for row in result.rows:
+                for column in result.column_names:
+                    # Most procedures return one column `result`, which is true.
                     if row[column] is not True:
                         logger.info(f"  {column}: {row[column]}")
         return str(statement)
 
-    # -- what deletes -----------------------------------------------------------------------------------------------
+    # -- operations that write or delete rows -----------------------------------------------------------------------
 
     def publish(self, context: Mapping[str, Any], target: PaimonRelation) -> None:
-        """Publish the rows of a model whose audit failed, unchanged.
-
-        Args:
-            context: dbt's.
-            target: the model's table.
+        """Publish the rows of a model whose audit failed.
 
         Raises:
             CompilationError: there are no such rows.
-            DbtRuntimeError: the table has changed since.
+            DbtRuntimeError: the table has changed since the audit.
         """
-        plans, macros = self._plans, Macros(context)
-        audits, builds = plans.audits, plans.builds
+        audits, builds = self._plans.audits, self._plans.builds
         existing = self._adapter.get_relation(*target.parts)
         table = existing if existing is not None and existing.is_table else None
         staged = builds.staged(target)
         branch = None if table is None else audits.branch(table)
-        if table is not None and branch is not None:
-            audits.refuse_stale(table)
-        elif staged is None or (existing is not None and table is None):
-            raise CompilationError(f"publish: {target} has no rows whose audit failed.")
-        builds.hold(target)
         done = "PUBLISH"
         if table is not None and branch is not None:
-            sql = macros.sql(
-                "paimon__overwrite_sql", table, self._adapter.get_columns_in_relation(branch), [], branch
-            )
-            spec = plans.tables.existing(table).as_spec()
+            audits.refuse_stale(table)
+            builds.hold(target)
+            columns = self._adapter.get_columns_in_relation(branch)
+            sql = Macros(context).sql("paimon__overwrite_sql", table, columns, [], branch)
+            spec = self._plans.tables.existing(table).as_spec()
             done += f" by {builds.write(table, sql, REBUILD, spec, WHOLE_TABLE).response}"
             audits.end(table)
-        elif staged is not None and table is None:
-            self._adapter.rename_relation(staged, target)
         elif staged is not None and table is not None:
+            builds.hold(target)
             builds.swap(staged, table)
+        elif staged is not None and existing is None:
+            builds.hold(target)
+            self._adapter.rename_relation(staged, target)
+        else:
+            raise CompilationError(f"publish: {target} has no rows whose audit failed.")
         builds.release()
         logger.info(f"{target.shown} {done}")
 
     def clear_table(self, relation: PaimonRelation, asked: str, confirm: Any) -> None:
-        """Delete all rows of a table, with those of its helper tables.
-
-        Args:
-            relation: the table.
-            asked: what the user wrote.
-            confirm: the user's confirmation.
-
-        Raises:
-            DbtRuntimeError: there is no such table, or it is not confirmed (see `tables.confirmation`).
-        """
+        """Delete all rows of a table, which the user named `asked`, and of its helper tables, if confirmed."""
         for each in self._confirmed("clear_table", relation, asked, confirm):
             self._plans.maintenance.run_operation(each, "clear_table", f"truncate table {each.render()}")
 
     def drop_table(self, relation: PaimonRelation, asked: str, confirm: Any) -> None:
-        """Drop a table, with its helper tables; arguments and errors as of `clear_table`."""
+        """Drop a table and its helper tables; the arguments are those of `clear_table`."""
         builds = self._plans.builds
         tables = self._confirmed("drop_table", relation, asked, confirm)
         for each in tables:
@@ -238,11 +204,7 @@ class Operations:
         logger.info(f"drop_table on {tables[0]}: done")
 
     def drop_schema(self, schema: PaimonRelation, confirm: Any) -> None:
-        """Drop a schema, with the branches that its clones are.
-
-        Raises:
-            DbtRuntimeError: there is no such schema, or its name is not confirmed.
-        """
+        """Drop a schema, and the branches of its clones, if `confirm` is the schema's name."""
         self._refuse_unconfirmed_schema(schema, confirm)
         clones = self._plans.clones
         branches = clones.in_schema(schema)
@@ -255,7 +217,7 @@ class Operations:
     def _confirmed(
         self, operation: str, wanted: PaimonRelation, asked: str, confirm: Any
     ) -> list[PaimonRelation]:
-        """A table, and the helper tables that apply_changes and paimon_changes keep for it."""
+        """A table and its helper tables (of apply_changes and paimon_changes); refuses an unconfirmed operation."""
         relation = self._adapter.get_relation(*wanted.parts)
         if relation is None:
             raise CompilationError(f"{operation}: there is no table {wanted}.")
@@ -263,9 +225,35 @@ class Operations:
             raise CompilationError(
                 f"{operation}: {wanted} is a view, which holds no rows: remove its model, or drop it in Spark."
             )
-        self._refuse_unconfirmed(operation, relation, asked, confirm)
+        refuse_unconfirmed(operation, relation, asked, confirm, self._contents(relation))
         positions = self._adapter.get_relation(*positions_of(relation).parts)
         return [relation, *self._plans.deletes.relations(relation), *([positions] if positions else [])]
+
+    def _contents(self, relation: PaimonRelation) -> TableContents:
+        ((rows,),) = self._adapter.query(f"select count(*) from {relation.render()}")
+        if relation.database not in self._adapter.credentials.paimon_catalogs:
+            return TableContents(rows)
+        ((snapshots,),) = self._adapter.query(f"select count(*) from {relation.system_table('snapshots')}")
+        tags_sql = f"select tag_name from {relation.system_table('tags')} order by tag_name"
+        return TableContents(rows, snapshots, [tag for (tag,) in self._adapter.query(tags_sql)])
+
+    def _refuse_unconfirmed_schema(self, schema: PaimonRelation, confirmation: object) -> None:
+        name, catalog = schema.schema or "", schema.database or ""
+        known = self._adapter.list_schemas(catalog)
+        if name not in known:
+            raise DbtRuntimeError(
+                f"drop_schema: {catalog} has no schema {name}. It has {', '.join(sorted(known))}."
+            )
+        if confirmation == name:
+            return
+        relations = self._adapter.list_relations_without_caching(schema.without_identifier())
+        tables = sum(1 for relation in relations if relation.is_table)
+        holds = f"{counted(tables, 'table')} and {counted(len(relations) - tables, 'view')}"
+        given = "" if confirmation is None else f" confirm is '{confirmation}', which is a different name."
+        raise DbtRuntimeError(
+            f"drop_schema would drop {catalog}.{name}, which holds {holds}. They cannot be restored. Nothing was "
+            f"done.{given} To go on, confirm the schema's name: --args '{{schema: {name}, confirm: {name}}}'"
+        )
 
     # -- properties files -------------------------------------------------------------------------------------------
 
@@ -284,27 +272,18 @@ class Operations:
     ) -> str:
         """The tables and views of a schema as a sources file (see `tables.codegen`), without helper tables.
 
-        With a path, it is written there.
-
-        Raises:
-            DbtRuntimeError: the schema has no such table or view.
+        With a path, it is written there. Raises DbtRuntimeError if the schema has no such table or view.
         """
+        schema_relation = PaimonRelation.create(database=database, schema=schema).without_identifier()
         relations = [
             relation
-            for relation in self._adapter.list_relations_without_caching(
-                PaimonRelation.create(database=database, schema=schema).without_identifier()
-            )
-            if _is_chosen(relation.identifier or "", table_names, table_pattern, exclude)
+            for relation in self._adapter.list_relations_without_caching(schema_relation)
+            if _is_selected(relation.identifier or "", table_names, table_pattern, exclude)
         ]
         missing = sorted(set(table_names or ()) - {relation.identifier for relation in relations})
         if missing or not relations:
-            schemas = self._adapter.list_schemas(database)
             wanted = ", ".join(missing) or ("" if table_pattern == "%" else f"like {table_pattern}")
-            raise DbtRuntimeError(
-                f"generate_sources: {database} has no schema {schema}. It has {', '.join(sorted(schemas))}."
-                if schema not in schemas
-                else f"generate_sources: {database}.{schema} has no table{wanted and f' {wanted}'}."
-            )
+            self._refuse_missing_sources(database, schema, wanted)
         relations.sort(key=lambda relation: relation.identifier or "")
         text = codegen.sources_yaml(
             name or schema,
@@ -315,20 +294,19 @@ class Operations:
         )
         return self._written(text, path, overwrite=overwrite)
 
+    def _refuse_missing_sources(self, database: str, schema: str, wanted: str) -> NoReturn:
+        schemas = self._adapter.list_schemas(database)
+        if schema not in schemas:
+            why = f"{database} has no schema {schema}. It has {', '.join(sorted(schemas))}."
+        else:
+            why = f"{database}.{schema} has no table{wanted and f' {wanted}'}."
+        raise DbtRuntimeError(f"generate_sources: {why}")
+
     def refuse_missing_table(self, asked: str, relation: PaimonRelation, nodes: Sequence[str]) -> None:
-        """Refuse a name that is no table.
-
-        Args:
-            asked: what the user wrote.
-            relation: the table that it means.
-            nodes: the names of models, seeds and snapshots.
-
-        Raises:
-            DbtRuntimeError: there is no such table, and which may have been meant.
-        """
+        """Refuse a table that does not exist, and suggest a similar name of a table or of one of the nodes."""
         if self._adapter.get_relation(*relation.parts):
             return
-        # The cache of a shell may be older than the table.
+        # The cache may be older than the table (in `dbt-paimon shell`).
         tables = {
             table.identifier or ""
             for table in self._adapter.list_relations_without_caching(relation.without_identifier())
@@ -347,11 +325,7 @@ class Operations:
         path: str | None = None,
         overwrite: bool = False,
     ) -> str:
-        """The properties of built models as YAML (see `tables.codegen`); with a path, they are written there.
-
-        Raises:
-            DbtRuntimeError: a model is not built.
-        """
+        """The properties of built models as YAML (see `tables.codegen`); with a path, they are written there."""
         models: list[tuple[str, str, codegen.FoundTable]] = []
         for node in nodes:
             relation = self._adapter.get_relation(node["database"], node["schema"], node["alias"])
@@ -364,62 +338,18 @@ class Operations:
         return self._written(codegen.models_yaml(models, contract=contract), path, overwrite=overwrite)
 
     def _written(self, text: str, path: str | None, *, overwrite: bool) -> str:
-        """A properties file, which is written into the project if it has a path (see `codegen.write_file`)."""
+        """Write a properties file into the project, if it has a path, and return it."""
         if path is not None:
             codegen.write_file(Path(self._adapter.config.project_root, path), text, overwrite=overwrite)
             logger.info(f"Wrote {path}")
         return text
 
-    # -- what is refused --------------------------------------------------------------------------------------------
-
-    def _refuse_unconfirmed(
-        self, operation: str, relation: PaimonRelation, asked: str, confirmation: object
-    ) -> None:
-        """Refuse an operation that deletes rows unless it is confirmed (see `tables.confirmation`)."""
-        ((rows,),) = self._adapter.query(f"select count(*) from {relation.render()}")
-        holdings = TableContents(rows)
-        if relation.database in self._adapter.credentials.paimon_catalogs:
-            snapshots_sql = f"select count(*) from {relation.system_table('snapshots')}"
-            ((snapshots,),) = self._adapter.query(snapshots_sql)
-            tags_sql = f"select tag_name from {relation.system_table('tags')} order by tag_name"
-            tags = [row[0] for row in self._adapter.query(tags_sql)]
-            holdings = TableContents(rows, snapshots, tags)
-        refuse_unconfirmed(operation, relation, asked, confirmation, holdings)
-
-    def _refuse_unconfirmed_schema(self, schema: PaimonRelation, confirmation: object) -> None:
-        """Refuse to drop a schema that does not exist, or unless its name is confirmed.
-
-        Raises:
-            DbtRuntimeError: what would be lost, and how to confirm.
-        """
-        name, catalog = schema.schema or "", schema.database or ""
-        known = self._adapter.list_schemas(catalog)
-        if name not in known:
-            raise DbtRuntimeError(
-                f"drop_schema: {catalog} has no schema {name}. It has {', '.join(sorted(known))}."
-            )
-        if confirmation == name:
-            return
-        relations = self._adapter.list_relations_without_caching(schema.without_identifier())
-        tables = sum(1 for relation in relations if relation.is_table)
-        holds = f"{counted(tables, 'table')} and {counted(len(relations) - tables, 'view')}"
-        given = "" if confirmation is None else f" confirm is '{confirmation}', which is a different name."
-        raise DbtRuntimeError(
-            f"drop_schema would drop {catalog}.{name}, which holds {holds}. They cannot be restored. Nothing was "
-            f"done.{given} To go on, confirm the schema's name: --args '{{schema: {name}, confirm: {name}}}'"
-        )
-
     def macro_named(self, name: str, resolver: Any, project: str | None, arguments: Mapping[str, Any]) -> str:
-        """The macro that runs under a name: dbt has a `drop_table` and a `drop_schema` too, which take a relation.
+        """The macro to run for a name that dbt's own macros have, too (see `_SHARED_NAMES`).
 
         Args:
-            name: the macro's name.
+            name, project, arguments: of `execute_macro`.
             resolver: dbt's manifest; None before it is loaded.
-            project: the package that the macro is asked of; None: any.
-            arguments: the macro's arguments.
-
-        Raises:
-            DbtRuntimeError: the operation's argument has the name of that of dbt's macro.
         """
         argument = _SHARED_NAMES.get(name, "")
         if argument == "schema" and isinstance(asked := arguments.get("relation"), str):
@@ -448,17 +378,13 @@ class Operations:
 
 
 def _is_operation(model: Mapping[str, Any]) -> bool:
-    """Whether a macro runs by itself: in an operation the `model` of dbt's context is the macro."""
+    """In an operation, the `model` of dbt's context is the macro."""
     return model.get("resource_type") == "macro"
 
 
-def _is_chosen(name: str, names: Sequence[str] | None, pattern: str, exclude: str) -> bool:
-    """Whether a table is asked for, by its name and by patterns, and is not one of the adapter's own helpers."""
-    if _is_helper(name) or (names is not None and name not in names):
+def _is_selected(name: str, names: Sequence[str] | None, pattern: str, exclude: str) -> bool:
+    """Whether a user's table is selected by its name and by patterns; never a helper table of the adapter."""
+    is_helper = base_table_name(name) is not None or name.endswith((DELETES_SUFFIX, POSITIONS_SUFFIX))
+    if is_helper or (names is not None and name not in names):
         return False
     return ilike(name, pattern) and not (exclude and ilike(name, exclude))
-
-
-def _is_helper(name: str) -> bool:
-    """Whether a table is one of the adapter's helper tables, such as `<model>__dbt_changes`."""
-    return base_table_name(name) is not None or name.endswith((DELETES_SUFFIX, POSITIONS_SUFFIX))

@@ -1,1 +1,1 @@
-"""What the adapter keeps outside of models' own columns, each kind with a version; older ones are migrated."""
+"""Versions of the state that the adapter keeps beside models, and migrations to the current versions."""

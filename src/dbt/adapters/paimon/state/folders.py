@@ -1,4 +1,4 @@
-"""The version of state that is a local folder, as a small file in it."""
+"""The version of state in a local folder, as a small file in it."""
 
 from __future__ import annotations
 
@@ -16,11 +16,7 @@ FILE: Final = "state-version"
 
 
 def check_folder(kind: Kind, folder: Path) -> int:
-    """The version of a folder, which need not exist.
-
-    Raises:
-        NewerStateError: it is newer than this adapter.
-    """
+    """The version of a folder, which need not exist. Raises NewerStateError if it is newer than this adapter."""
     text = None
     with suppress(FileNotFoundError, NotADirectoryError):
         text = (folder / FILE).read_text(encoding="utf-8", errors="replace")
@@ -28,18 +24,10 @@ def check_folder(kind: Kind, folder: Path) -> int:
 
 
 def ready_folder(kind: Kind, folder: Path, steps: Mapping[int, Step] = NO_STEPS) -> None:
-    """Bring an existing folder to the current version.
-
-    Several processes may do so at once: each step and each version is the same for all.
-
-    Args:
-        kind: what the folder holds.
-        folder: the folder.
-        steps: see `migrate`.
+    """Migrate an existing folder to the current version; several processes may do so at the same time.
 
     Raises:
-        NewerStateError: it is newer than this adapter; nothing is changed.
-        OSError: it cannot be written.
+        NewerStateError: the folder is newer than this adapter; nothing is changed.
     """
     found = check_folder(kind, folder)
     if found < CURRENT[kind]:

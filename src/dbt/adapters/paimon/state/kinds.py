@@ -1,8 +1,7 @@
-"""The kinds of state that the adapter keeps, and the version that each has now.
+"""The kinds of state that the adapter keeps, and the current version of each kind's format.
 
-A kind's version counts its format, not releases of the adapter: it rises only when an older adapter could misread what
-a newer one writes. What carries no version is of version 0, as commit 905dd9b wrote it, which counts as dbt-paimon
-0.1.0.
+Raise a version only if an older adapter could misread what a newer one writes. State without a version is version 0, as
+dbt-paimon 0.1.0 (commit 905dd9b) wrote it.
 """
 
 from __future__ import annotations
@@ -26,6 +25,7 @@ class Kind(Enum):
     DELETES = "<model>__dbt_deletes"
     DEAD_LETTERS = "<model>__dead_letters"
     CHECKPOINT = "checkpoint"
+    # Marks without a number are version 1 (see `state.marks`).
     READ_MARK = "dbtc"
     BATCH_MARK = "dbts"
     KEY_MARK = "dbtk"
@@ -33,21 +33,7 @@ class Kind(Enum):
     CACHE = "cache folder"
 
 
-CURRENT: Final[Mapping[Kind, int]] = MappingProxyType(
-    {
-        Kind.VIEWS: 1,
-        Kind.POSITIONS: 1,
-        Kind.DELETES: 1,
-        Kind.DEAD_LETTERS: 1,
-        Kind.CHECKPOINT: 1,
-        # Marks without a number are of version 1 (see `mark_version`).
-        Kind.READ_MARK: 1,
-        Kind.BATCH_MARK: 1,
-        Kind.KEY_MARK: 1,
-        Kind.LOCKS: 1,
-        Kind.CACHE: 1,
-    }
-)
+CURRENT: Final[Mapping[Kind, int]] = MappingProxyType(dict.fromkeys(Kind, 1))
 
 
 class NewerStateError(DbtRuntimeError):
@@ -55,18 +41,10 @@ class NewerStateError(DbtRuntimeError):
 
 
 def read_version(kind: Kind, found: str | None, where: str) -> int:
-    """The version of some state, which this adapter can read.
-
-    Args:
-        kind: what it is.
-        found: the version as it is written there; None if it is not.
-        where: the table, folder or commit, for the message.
-
-    Returns:
-        The version; UNVERSIONED if none is written.
+    """Parse a stored version (None: unversioned) of the table, folder or commit `where`.
 
     Raises:
-        NewerStateError: it is newer than this adapter, or is no number.
+        NewerStateError: the version is newer than this adapter, or not a number.
     """
     if found is None:
         return UNVERSIONED

@@ -1,7 +1,6 @@
 """The version of a mark at the beginning of a commit user, such as `dbtc-…` or `dbtc2-…`.
 
-A mark without a number is of version 1, and dbt-paimon 0.1.0 knows no other: to it, a mark with a number is somebody
-else's commit. Since then a later one is refused.
+A mark without a number is version 1. dbt-paimon 0.1.0 takes a mark with a number for a commit of another writer.
 """
 
 from __future__ import annotations
@@ -12,16 +11,7 @@ from dbt.adapters.paimon.state.kinds import CURRENT, Kind, read_version
 
 
 def refuse_newer_mark(kind: Kind, user: str, table: object) -> None:
-    """Refuse a commit of a newer adapter.
-
-    Args:
-        kind: the kind of mark, whose value is its word.
-        user: the commit user.
-        table: the table, for the message.
-
-    Raises:
-        NewerStateError: its mark is of a later version.
-    """
+    """Raise NewerStateError if a commit user has a mark of a newer adapter."""
     if found := re.match(rf"{kind.value}(\d+)-", user):
         read_version(kind, found[1], str(table))
 
@@ -32,10 +22,6 @@ def newest_mark_sql(kind: Kind, user: str) -> str:
 
 
 def refuse_newer_version(kind: Kind, newest: int | None, table: object) -> None:
-    """Refuse what `newest_mark_sql` has found, if it is newer.
-
-    Raises:
-        NewerStateError: it is.
-    """
+    """Raise NewerStateError if the result of `newest_mark_sql` is newer than this adapter."""
     if newest is not None and newest > CURRENT[kind]:
         read_version(kind, str(newest), str(table))

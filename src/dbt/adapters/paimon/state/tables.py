@@ -1,4 +1,4 @@
-"""The version of state that is a table, as a table option.
+"""The version of state in a table, as a table option.
 
 Paimon keeps options that it does not know, in CREATE and in ALTER TABLE (0.9.0 to 2.0.0; as with `dbt.stream-id`).
 """
@@ -15,36 +15,17 @@ OPTION: Final = "dbt.state-version"
 
 
 def option_sql(kind: Kind) -> str:
-    """The option of a new table, as it is written in TBLPROPERTIES."""
+    """The option for the TBLPROPERTIES of a new table."""
     return f"'{OPTION}' = '{CURRENT[kind]}'"
 
 
 def version_in(kind: Kind, options: Mapping[str, str], table: object) -> int:
-    """The version of a table.
-
-    Args:
-        kind: what the table holds.
-        options: its options.
-        table: its name, for the message.
-
-    Raises:
-        NewerStateError: it is newer than this adapter.
-    """
+    """The version in a table's options. Raises NewerStateError if it is newer than this adapter."""
     return read_version(kind, options.get(OPTION), str(table))
 
 
 def migrate_table(kind: Kind, found: int, table: str, run: Callable[[str], object]) -> int:
-    """Bring a table to the current version; its lock is held.
-
-    Args:
-        kind: what the table holds.
-        found: its version.
-        table: its rendered name.
-        run: runs a statement.
-
-    Returns:
-        The current version.
-    """
+    """Migrate a table from version `found` to the current one, and return that. The caller holds the table's lock."""
 
     def write_version(version: int) -> None:
         run(f"alter table {table} set tblproperties ('{OPTION}' = '{version}')")

@@ -1,1 +1,1 @@
-"""Time travel, tags, rollbacks, branches, and audits on a branch."""
+"""Time travel, tags, rollbacks, branches, branch clones and audits."""

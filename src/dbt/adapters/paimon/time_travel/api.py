@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.events.logging import AdapterLogger
@@ -24,12 +24,7 @@ logger = AdapterLogger("Paimon")
 
 
 class History:
-    """Called by `at()`, run tags and the branch macros.
-
-    Args:
-        adapter: the adapter.
-        tables: describes existing tables.
-    """
+    """Called by `at()`, run tags and the branch macros."""
 
     def __init__(self, adapter: AdapterProtocol, tables: Tables) -> None:
         self._adapter = adapter
@@ -39,7 +34,7 @@ class History:
     def at(
         self, relation: PaimonRelation, arguments: Mapping[str, Any], model: Mapping[str, Any]
     ) -> PaimonRelation:
-        """A table at an earlier state, or a branch of it (see `time_travel.states`); a unit test's fixture as it is.
+        """A table at an earlier state, or a branch of it (see `time_travel.states`); fixtures of unit tests unchanged.
 
         Raises:
             DbtRuntimeError: not exactly one state is given, the table does not have it, or it is not a table.
@@ -63,11 +58,7 @@ class History:
         return states.read(relation, asked)
 
     def snapshot_at(self, relation: PaimonRelation, timestamp: Any) -> str:
-        """The number of the newest table snapshot that is not later than a timestamp.
-
-        Raises:
-            DbtRuntimeError: there is none, or the value is not a timestamp.
-        """
+        """The number of the newest table snapshot that is not later than a timestamp."""
         asked = states.version("rollback_to", relation, {states.TIMESTAMP: timestamp})
         latest = states.latest_at(self._recorded("rollback_to", relation, asked))
         assert latest is not None
@@ -76,11 +67,7 @@ class History:
     def _recorded(
         self, function: str, relation: PaimonRelation, asked: states.Version
     ) -> list[states.Recorded]:
-        """The states that a table has, of the kind that is asked for.
-
-        Raises:
-            DbtRuntimeError: it does not have this one.
-        """
+        """The table's states of the same kind as `asked`; refuses if `asked` is not among them."""
         recorded = [
             states.Recorded(*row) for row in self._adapter.query(states.recorded_sql(relation, asked))
         ]
@@ -91,31 +78,20 @@ class History:
     def check_branches(
         self, model: Mapping[str, Any], spec: TableSpec, relation: PaimonRelation | None = None
     ) -> None:
-        """Refuse options that name a branch which the table does not have (see `branches.refuse_missing`).
-
-        Args:
-            model: the node in the manifest.
-            spec: the model's table spec.
-            relation: the existing table; None if it is rebuilt.
-        """
+        """Refuse options that name a branch which the table (None: rebuilt) does not have."""
         if not branches.named(spec):
             return
-        there = None
+        names = None
         if relation is not None:
-            there = [
-                row[0]
-                for row in self._adapter.query(f"select branch_name from {relation.system_table('branches')}")
-            ]
-        branches.refuse_missing(spec, model["config"], model["name"], there)
+            rows = self._adapter.query(f"select branch_name from {relation.system_table('branches')}")
+            names = [row[0] for row in rows]
+        branches.refuse_missing(spec, model["config"], model["name"], names)
 
     def refuse_stale_readers(self, operation: str, relation: PaimonRelation) -> None:
-        """Refuse to take back table snapshots whose Iceberg metadata would stay.
+        """Refuse to roll back a table with Iceberg metadata.
 
-        IcebergCommitCallback writes no metadata for a number that has some: readers would get the rows that were taken
-        back, and with them all later ones [ran, 1.4.2].
-
-        Raises:
-            DbtRuntimeError: the table has metadata for Iceberg's readers.
+        IcebergCommitCallback never overwrites the metadata of a snapshot number: readers would get the rolled-back
+        rows in addition to all later ones [ran, 1.4.2].
         """
         if not self._adapter.versions.supports(Capability.ICEBERG_METADATA):
             return
@@ -130,8 +106,7 @@ class History:
         """The state to roll back to for the rows of a table snapshot (number) or a tag (see `time_travel.rollbacks`).
 
         Raises:
-            DbtRuntimeError: the table has no such tag, or every possible rollback would delete data files that are
-                still needed.
+            DbtRuntimeError: there is no such tag, or every possible rollback would delete data files in use.
         """
         asked = str(version).strip()
         if not asked.isdigit():
@@ -139,27 +114,28 @@ class History:
         if self._adapter.versions.supports(Capability.ROLLBACK_KEEPS_FILES):
             return version
         commits = [rollbacks.Commit(*row) for row in self._adapter.query(rollbacks.commits_sql(relation))]
-        if asked.isdigit():
-            numbers = [commit.number for commit in commits if commit.number == int(asked)]
-        else:
-            numbers = [number for (number,) in self._adapter.query(rollbacks.tagged_sql(relation, asked))]
+        numbers = self._numbers(relation, asked, commits)
         if not numbers:
-            return version  # Paimon's error lists those there are.
+            return version  # Paimon's error lists the existing ones.
         lost = 0
         for state, number in rollbacks.states(asked, numbers[0], commits):
             sql = rollbacks.lost_files_sql(relation, state, number, commits)
-            found = self._adapter.query(sql)[0][0] if sql else 0
-            if not found:
+            files = self._adapter.query(sql)[0][0] if sql else 0
+            if not files:
                 return state
-            lost = lost or found
+            lost = lost or files
         raise DbtRuntimeError(rollbacks.refusal(relation, asked, lost))
 
-    def drop_later_tags(self, relation: PaimonRelation, version: Any, agreed: bool) -> None:
-        """Say which tags the rollback to a state deletes; refuse it if users made some, unless they agree.
+    def _numbers(
+        self, relation: PaimonRelation, asked: str, commits: Iterable[rollbacks.Commit]
+    ) -> list[int]:
+        """The number of a table snapshot, given by itself or by a tag; empty if it does not exist."""
+        if asked.isdigit():
+            return [commit.number for commit in commits if commit.number == int(asked)]
+        return [number for (number,) in self._adapter.query(rollbacks.tagged_sql(relation, asked))]
 
-        Raises:
-            DbtRuntimeError: the tags, and how to agree.
-        """
+    def drop_later_tags(self, relation: PaimonRelation, version: Any, agreed: bool) -> None:
+        """Log the tags that a rollback deletes; refuse it if users made some of them, unless `agreed`."""
         asked = str(version).strip()
         tags = [tag for (tag,) in self._adapter.query(rollbacks.later_tags_sql(relation, asked))]
         if not agreed and (problem := rollbacks.lost_tags(relation, asked, tags)):
@@ -168,33 +144,28 @@ class History:
             logger.info(f"rollback_to on {relation}: deletes the tags {', '.join(tags)}")
 
     def run_tag_statements(self, relation: PaimonRelation, spec: TableSpec) -> list[str]:
-        """The CALLs that tag the newest table snapshot as the model's config says; empty without a run tag."""
+        """The CALLs that tag the newest table snapshot by the model's `table_tag`."""
         if spec.tag is None:
             return []
         ((newest, tagged),) = self._adapter.query(run_tag.state_sql(relation, spec.tag.name))
         if newest is None or (tagged is not None and spec.tag.if_exists == run_tag.KEEP):
             return []
-        table = relation.parts
-        wanted = {"tag": spec.tag.name, "snapshot": newest, "time_retained": spec.tag.time_retained}
+        tag = {"tag": spec.tag.name}
+        wanted = {**tag, "snapshot": newest, "time_retained": spec.tag.time_retained}
         if tagged is None or tagged == newest:
-            return [procedures.render("create_tag", table, wanted, self._adapter.versions)]
-        if self._adapter.versions.supports(Capability.REPLACE_TAG):
-            return [procedures.render("replace_tag", table, wanted, self._adapter.versions)]
+            calls = [("create_tag", wanted)]
+        elif self._adapter.versions.supports(Capability.REPLACE_TAG):
+            calls = [("replace_tag", wanted)]
+        else:
+            calls = [("delete_tag", tag), ("create_tag", wanted)]
         return [
-            procedures.render("delete_tag", table, {"tag": spec.tag.name}, self._adapter.versions),
-            procedures.render("create_tag", table, wanted, self._adapter.versions),
+            procedures.render(name, relation.parts, arguments, self._adapter.versions)
+            for name, arguments in calls
         ]
 
     def refuse_lossy_fast_forward(self, relation: PaimonRelation, branch: str) -> None:
-        """Refuse a fast-forward that would lose commits or tags of the table (see `time_travel.branches`).
-
-        Raises:
-            DbtRuntimeError: lists what would be lost; or there is no such branch.
-        """
-        asked = states.Version(states.BRANCH, branch)
-        known = [states.Recorded(*row) for row in self._adapter.query(states.recorded_sql(relation, asked))]
-        if problem := states.missing("fast_forward", relation, asked, known):
-            raise DbtRuntimeError(problem)
+        """Refuse a fast-forward that would lose commits or tags of the table (see `time_travel.branches`)."""
+        self._recorded("fast_forward", relation, states.Version(states.BRANCH, branch))
         rows = self._adapter.query(branches.lost_by_fast_forward_sql(relation, branch))
         if problem := branches.losses(relation, branch, rows):
             raise DbtRuntimeError(problem)

@@ -1,7 +1,6 @@
 """Write-audit-publish: a model's data tests, compiled against the branch with its new rows.
 
-dbt itself compiles them, as for `dbt test`, so that where, limit, arguments and singular tests work as usual; only
-`ref()` of the model returns the branch.
+dbt compiles them as for `dbt test`, except that `ref()` of the model returns the branch.
 """
 
 from __future__ import annotations
@@ -18,26 +17,22 @@ from dbt.adapters.paimon.relation import PaimonRelation
 if TYPE_CHECKING:
     from dbt.contracts.graph.manifest import Manifest
 
-# The branch, and the tag on the published state that it starts from.
+# The branch, and the tag of the published state where it starts.
 BRANCH: Final = "dbt_audit"
 
 
 @dataclass(frozen=True)
 class Audit:
-    """A compiled data test, with the config that dbt's test materialization reads."""
+    """A compiled data test."""
 
     name: str
     sql: str
-    severity: str
-    fail_calc: str
-    warn_if: str
-    error_if: str
-    limit: int | None
+    config: Any  # dbt's TestConfig
 
 
 @dataclass(frozen=True)
 class Result:
-    """The outcome of a data test: the number of rows found, and whether that is an error or a warning."""
+    """The result of a data test: the number of failing rows, and whether that is an error or a warning."""
 
     name: str
     failures: int
@@ -51,8 +46,7 @@ class Result:
 def of_model(model_id: str, manifest: Manifest) -> list[Any]:
     """The data tests that can run before the model is published, ordered by name.
 
-    A test that also reads a model which is not upstream of this one would read a table that is not built yet: it runs
-    later.
+    A test that also reads a model not upstream of this one runs later: that table may not be built yet.
     """
     upstream = _upstream(model_id, manifest)
     nodes: Iterable[Any] = manifest.nodes.values()
@@ -61,7 +55,7 @@ def of_model(model_id: str, manifest: Manifest) -> list[Any]:
         for node in nodes
         if node.resource_type == "test"
         and model_id in node.depends_on.nodes
-        and {name for name in node.depends_on.nodes if name in manifest.nodes} <= upstream
+        and manifest.nodes.keys() & set(node.depends_on.nodes) <= upstream
     ]
     return sorted(tests, key=lambda node: str(node.name))
 
@@ -83,12 +77,8 @@ def compiled(
 
             def audited_ref(*args: Any, **kwargs: Any) -> Any:
                 relation = ref(*args, **kwargs)
-                same = (relation.database, relation.schema, relation.identifier) == (
-                    published.database,
-                    published.schema,
-                    published.identifier,
-                )
-                return relation.replace_path(identifier=audited.identifier) if same else relation
+                is_published = relation.parts == published.parts
+                return relation.replace_path(identifier=audited.identifier) if is_published else relation
 
             context["ref"] = audited_ref
             context["builtins"] = {**context["builtins"], "ref": audited_ref}
@@ -99,36 +89,21 @@ def compiled(
     compiler = AuditCompiler(config)
     found = []
     for test in tests:
-        # dbt compiles the node again when it runs it, against the published table.
+        # A copy: dbt compiles the node again, against the published table, when it runs it.
         node = compiler.compile_node(copy.deepcopy(test), manifest, write=False)
-        settings: Any = node.config
-        found.append(
-            Audit(
-                node.name,
-                node.compiled_code or "",
-                str(settings.severity).upper(),
-                settings.fail_calc,
-                settings.warn_if,
-                settings.error_if,
-                settings.limit,
-            )
-        )
+        found.append(Audit(node.name, node.compiled_code or "", node.config))
     return found
 
 
 def result(audit: Audit, row: Sequence[Any]) -> Result:
-    """A row of dbt's get_test_sql, evaluated as dbt does (TestRunner.build_test_result)."""
+    """Evaluate a row of dbt's get_test_sql as TestRunner.build_test_result does."""
     failures, should_warn, should_error = row
-    is_error = audit.severity == "ERROR" and _is_true(should_error)
+    is_error = str(audit.config.severity).upper() == "ERROR" and _is_true(should_error)
     return Result(audit.name, int(failures or 0), is_error, not is_error and _is_true(should_warn))
 
 
 def refuse_failed(model: Mapping[str, Any], audited: PaimonRelation, results: Sequence[Result]) -> None:
-    """Fail a node if one of its data tests failed.
-
-    Raises:
-        DbtRuntimeError: the failed tests, where the rows are, and what to do.
-    """
+    """Fail a node if one of its data tests failed: say where the rows are, and what to do."""
     failed = [result for result in results if result.is_error]
     if not failed:
         return

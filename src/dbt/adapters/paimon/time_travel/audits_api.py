@@ -1,4 +1,4 @@
-"""Write, audit, publish."""
+"""Write-audit-publish on a branch of the table."""
 
 from __future__ import annotations
 
@@ -19,17 +19,13 @@ from dbt.adapters.paimon.time_travel.states import branch_of
 
 
 class Audits:
-    """Runs a model's data tests on a branch with its new rows (see `time_travel.audits`).
-
-    Args:
-        adapter: the adapter.
-    """
+    """Runs a model's data tests on a branch with its new rows (see `time_travel.audits`)."""
 
     def __init__(self, adapter: AdapterProtocol) -> None:
         self._adapter = adapter
 
     def begin(self, relation: PaimonRelation, with_rows: bool) -> PaimonRelation:
-        """Create the audit branch, replacing an old one; without rows, it has only the columns and options."""
+        """Create or replace the audit branch, with the table's rows or only its columns and options."""
         self.end(relation)
         tag = None
         if with_rows:
@@ -43,28 +39,23 @@ class Audits:
         return branch_of(relation, audits.BRANCH)
 
     def end(self, relation: PaimonRelation) -> None:
-        """Drop a table's audit branch and its tag; does nothing if there is none.
+        """Drop a table's audit branch and its tag, if they exist.
 
-        Paimon drops a branch without deleting its data files. If the branch started empty, all its files are its own
-        and are expired first; otherwise they are left for remove_orphan_files.
+        Paimon drops a branch without its data files. A branch that started empty owns all its files, so they are
+        expired first; others are left for remove_orphan_files.
         """
         branch = branch_of(relation, audits.BRANCH)
-        known = "select branch_name from {} where branch_name = '{}' union all select concat('tag ', tag_name) from {}"
-        found = {
-            row[0]
-            for row in self._adapter.query(
-                known.format(relation.system_table("branches"), audits.BRANCH, relation.system_table("tags"))
-            )
-        }
+        rows = self._adapter.query(
+            f"select branch_name from {relation.system_table('branches')} where branch_name = '{audits.BRANCH}' "
+            f"union all select concat('tag ', tag_name) from {relation.system_table('tags')}"
+        )
+        found = {row[0] for row in rows}
         tagged = f"tag {audits.BRANCH}" in found
         if audits.BRANCH in found and not tagged:
             with suppress(DbtRuntimeError):
                 self._adapter.query(f"truncate table {branch}")
-                self._call(
-                    "expire_snapshots",
-                    branch,
-                    {"retain_max": 1, "retain_min": 1, "older_than": "2999-12-31 00:00:00"},
-                )
+                everything = {"retain_max": 1, "retain_min": 1, "older_than": "2999-12-31 00:00:00"}
+                self._call("expire_snapshots", branch, everything)
         if audits.BRANCH in found:
             self._call("delete_branch", relation, {"branch": audits.BRANCH})
         if tagged:
@@ -72,15 +63,11 @@ class Audits:
 
     def branch(self, relation: PaimonRelation) -> PaimonRelation | None:
         """The branch of a failed audit, or None."""
-        names = self._adapter.query(f"select branch_name from {relation.system_table('branches')}")
-        return branch_of(relation, audits.BRANCH) if (audits.BRANCH,) in [tuple(r) for r in names] else None
+        rows = self._adapter.query(f"select branch_name from {relation.system_table('branches')}")
+        return branch_of(relation, audits.BRANCH) if audits.BRANCH in [row[0] for row in rows] else None
 
     def refuse_stale(self, relation: PaimonRelation) -> None:
-        """Refuse to publish a branch by hand if the table has newer commits or lacks columns of the branch.
-
-        Raises:
-            DbtRuntimeError: says what differs, and that the model has to run again.
-        """
+        """Refuse to publish a branch by hand if the table has newer commits or lacks columns of the branch."""
         branch = branch_of(relation, audits.BRANCH)
         ((newest, base),) = self._adapter.query(run_tag.state_sql(relation, audits.BRANCH))
         rerun = "Run the model again."
@@ -88,31 +75,25 @@ class Audits:
             raise DbtRuntimeError(
                 f"publish: {relation} is at table snapshot {newest}, but its audited branch began at {base}. {rerun}"
             )
-        there = [column.name for column in self._adapter.get_columns_in_relation(relation)]
-        unknown = [c.name for c in self._adapter.get_columns_in_relation(branch) if c.name not in there]
+        columns = [column.name for column in self._adapter.get_columns_in_relation(relation)]
+        unknown = [c.name for c in self._adapter.get_columns_in_relation(branch) if c.name not in columns]
         if unknown:
             raise DbtRuntimeError(f"publish: {relation} has no column {', '.join(unknown)}. {rerun}")
 
     def results(
         self, context: Mapping[str, Any], published: PaimonRelation, audited: PaimonRelation
     ) -> list[Result]:
-        """The outcomes of a model's data tests over its audited rows, each by dbt's own query.
-
-        Args:
-            context: dbt's, of the materialization.
-            published: the table.
-            audited: the relation with the new rows.
-        """
+        """The results of a model's data tests over its audited rows, each by dbt's own query."""
         # dbt passes the whole manifest; the declared type only promises macros.
         manifest: Any = self._adapter.get_macro_resolver()
         tests = audits.of_model(context["model"]["unique_id"], manifest)
         found = []
         for audit in audits.compiled(tests, published, audited, self._adapter.config, manifest):
             sql = context["get_test_sql"](
-                context["get_limit_subquery_sql"](audit.sql, audit.limit),
-                audit.fail_calc,
-                audit.warn_if,
-                audit.error_if,
+                context["get_limit_subquery_sql"](audit.sql, audit.config.limit),
+                audit.config.fail_calc,
+                audit.config.warn_if,
+                audit.config.error_if,
                 limit=None,
             )
             found.append(audits.result(audit, self._adapter.query(sql)[0]))
@@ -121,7 +102,7 @@ class Audits:
     def refuse_failed(
         self, model: Mapping[str, Any], audited: PaimonRelation, results: Sequence[Result]
     ) -> None:
-        """Fail a node if one of its data tests failed (see `audits.refuse_failed`); warn of those that warn."""
+        """Fail a node if one of its data tests failed; report those that warn."""
         audits.refuse_failed(model, audited, results)
         for result in results:
             if result.is_warning:

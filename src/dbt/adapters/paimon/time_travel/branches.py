@@ -1,7 +1,7 @@
-"""Checks of branches: what a fast-forward would lose, and options that name a branch. Runs no statement.
+"""Checks of branches: losses by a fast-forward, and options that name a branch. Runs no statement.
 
-BranchManager.fastForward (0.9.0 to 2.0.0) deletes all of the table's snapshots and tags from the branch's first table
-snapshot on, and then copies those of the branch; whatever only the table has is lost.
+BranchManager.fastForward (0.9.0 to 2.0.0) deletes the table's snapshots and tags from the branch's first snapshot on,
+and copies those of the branch. Commits and tags that only the table has are lost.
 """
 
 from __future__ import annotations
@@ -25,25 +25,15 @@ def named(spec: TableSpec) -> bool:
 
 
 def refuse_missing(
-    spec: TableSpec, config: Mapping[str, Any], node: str, there: Collection[str] | None
+    spec: TableSpec, config: Mapping[str, Any], node: str, existing: Collection[str] | None
 ) -> None:
-    """Refuse options that name branches which the table does not have.
-
-    Args:
-        spec: the table spec.
-        config: the model's config, to say where an option was set.
-        node: the name of the model.
-        there: the names of the table's branches; None if the table is rebuilt.
-
-    Raises:
-        ConfigErrors: each such option, and what to do.
-    """
+    """Refuse options that name branches which are not among the existing ones (None: the table is rebuilt)."""
     problems = Problems(node)
     for name in _NAMING:
         branch = spec.options.get(name)
-        if branch is None or branch in (there or ()):
+        if branch is None or branch in (existing or ()):
             continue
-        why = "a rebuilt table has no branches" if there is None else "the table has no such branch"
+        why = "a rebuilt table has no branches" if existing is None else "the table has no such branch"
         problems.add(
             *ConfigOrigin(config).find(name, spec),
             f"{why}, so Paimon could not read it. Leave the option out, create the branch (create_branch), "
@@ -53,7 +43,7 @@ def refuse_missing(
 
 
 def lost_by_fast_forward_sql(relation: PaimonRelation, branch: str) -> str:
-    """The query of what the table has and the branch does not: ('table snapshot' or 'tag', its number or name)."""
+    """The query of the commits and tags that a branch lacks: ('table snapshot' or 'tag', its number or name)."""
     other = branch_of(relation, branch)
     ours, theirs = relation.system_table("snapshots"), other.system_table("snapshots")
     first = f"(select min(snapshot_id) from {theirs})"
@@ -70,7 +60,7 @@ def lost_by_fast_forward_sql(relation: PaimonRelation, branch: str) -> str:
 
 
 def losses(relation: object, branch: str, rows: Sequence[Sequence[Any]]) -> str:
-    """The message about these losses; empty if there are none."""
+    """The error message about the rows of `lost_by_fast_forward_sql`; empty if there are none."""
     if not rows:
         return ""
     kinds: dict[str, list[str]] = {}

@@ -1,7 +1,7 @@
-"""Clones that are branches: their names, the views over them, and tables that cannot have one. Runs no statement.
+"""Branch clones: their names, their views, and tables that cannot have one. Runs no statement.
 
-`dbt clone` in a target with `clone_by: branch` makes a branch of the original table, which shares its data files, and a
-view over it that has the model's name. The view's stored query is what tells it from a view of the user's.
+With `clone_by: branch` in the target, `dbt clone` makes a branch of the original table, which shares its data files,
+and a view over it with the model's name. The view's stored query distinguishes it from a user's view.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ _MARK: Final = "/* made by dbt clone */"
 _NAME: Final = r"`((?:[^`]|``)+)`"
 _QUERY: Final = re.compile(rf"select {re.escape(_MARK)} \* from {_NAME}\.{_NAME}\.{_NAME}")
 _IN_A_NAME: Final = "$branch_"
-# With room for what Paimon and the tag put before it.
+# Leaves room for the prefixes of Paimon and of the tag.
 _LONGEST: Final = 200
 _FOREIGN: Final = re.compile(r"[/:,$\x00-\x1f]")
-# Options with which a commit, also one to a branch, does something outside of the table, or reads another branch.
+# Options with which any commit, also to a branch, has effects outside of the table.
 _ACTING_OUTSIDE: Final = (
     "metastore.partitioned-table",
     "metastore.tag-to-partition",
@@ -40,37 +40,32 @@ _ACTING_OUTSIDE: Final = (
     "commit.callbacks",
     "tag.callbacks",
 )
-# A tag without a time of its own gets that of the table, and its files would go with it.
+# A tag without its own retention gets the table's default, and the branch's files would expire with it.
 DEFAULT_RETENTION: Final = "tag.default-time-retained"
 KEPT: Final = "36500 d"
 
 
 @dataclass(frozen=True)
 class Clone:
-    """A model's clone that is a branch.
-
-    Attributes:
-        branch: what is written and read.
-        rebuild: why this run builds a table in its place; '' if the run adds to the branch.
-    """
+    """A model's branch clone; `rebuild`: why this run builds a table in its place, or '' if it writes to the branch."""
 
     branch: PaimonRelation
     rebuild: str = ""
 
 
 def branch_name(schema: str) -> str:
-    """The name of the branches whose views are in a schema: its own, as far as a branch can have it."""
+    """The name of the branches of a schema's clones: the schema's name, made valid for a branch."""
     name = _FOREIGN.sub("_", schema).strip()
     if names.branch_problem(name) or name == audits.BRANCH:
         name = f"schema_{name}"
     if len(name.encode()) <= _LONGEST:
         return name
-    print_ = hashlib.sha256(name.encode()).hexdigest()[:8]
-    return f"{name.encode()[: _LONGEST - 9].decode(errors='ignore')}_{print_}"
+    digest = hashlib.sha256(name.encode()).hexdigest()[:8]
+    return f"{name.encode()[: _LONGEST - 9].decode(errors='ignore')}_{digest}"
 
 
 def tag_name(branch: str) -> str:
-    """The tag at which a branch begins, as of the macro `create_branch`."""
+    """The tag where a branch starts, named as by the macro `create_branch`."""
     return f"branch_{branch}"
 
 
@@ -80,12 +75,7 @@ def query(branch: PaimonRelation) -> str:
 
 
 def branch_in(text: str, schema: str) -> PaimonRelation | None:
-    """The branch that a view reads, if `dbt clone` made it; else None.
-
-    Args:
-        text: the view's stored query.
-        schema: the view's schema. A copy of the view elsewhere has no branch of its own.
-    """
+    """The branch that a view's stored query reads, if `dbt clone` made the view in this schema; else None."""
     found = _QUERY.fullmatch(" ".join(text.split()))
     if found is None:
         return None
@@ -100,7 +90,7 @@ def branch_in(text: str, schema: str) -> PaimonRelation | None:
 
 
 def table_of(branch: PaimonRelation) -> PaimonRelation:
-    """The table that a branch is of; a table itself."""
+    """The table of a branch; a table itself."""
     table, _, _ = (branch.identifier or "").partition(_IN_A_NAME)
     relation: PaimonRelation = branch.replace_path(identifier=table)
     return relation
@@ -112,11 +102,11 @@ def name_of(branch: PaimonRelation) -> str:
 
 
 def unsuited(spec: TableSpec, strategy: str) -> str:
-    """Why rows of a model cannot be written to a branch of its table; '' if they can.
+    """Why a model cannot write to a branch of its table; '' if it can.
 
     Args:
-        spec: the table that the model asks for, or that is there.
-        strategy: its strategy; '' where the question is about the table.
+        spec: the table of the model's config, or the existing one.
+        strategy: the model's strategy; '' to check the table alone.
     """
     if strategy == APPLY_CHANGES:
         return f"{strategy} keeps the deletes in a table beside its own"
@@ -133,20 +123,19 @@ def unsuited(spec: TableSpec, strategy: str) -> str:
 
 
 def missing(
-    view: object, branch: PaimonRelation, here: Collection[str], there: Collection[str] | None
+    view: object, branch: PaimonRelation, refs: Collection[str], branch_tags: Collection[str] | None
 ) -> str:
-    """The message about a clone whose branch cannot be relied on any more; '' if it can.
+    """The error message about a clone whose branch or tag was lost; '' if both exist.
 
     Args:
-        view: the view over it.
-        branch: the branch.
-        here: ('branch' or 'tag') and name of what the table has; empty if there is no such table.
-        there: names of the branch's own tags; None if it is not there.
+        view, branch: the clone's view and branch.
+        refs: 'branch x' and 'tag y' for each branch and tag of the table; empty if there is no such table.
+        branch_tags: the names of the branch's own tags; None if there is no such branch.
     """
     tag = tag_name(name_of(branch))
-    if f"branch {name_of(branch)}" not in here or there is None:
+    if f"branch {name_of(branch)}" not in refs or branch_tags is None:
         why = f"{table_of(branch)} has no branch {name_of(branch)}: it was dropped or recreated"
-    elif tag in there and f"tag {tag}" not in here:
+    elif tag in branch_tags and f"tag {tag}" not in refs:
         why = f"{table_of(branch)} has no tag {tag}: it was rolled back, with files that the branch needs"
     else:
         return ""
@@ -157,7 +146,7 @@ def missing(
 
 
 def occupied(view: object, branch: PaimonRelation) -> str:
-    """The message about a branch that is in the way of a new clone."""
+    """The error message about a branch with commits in the place of a new clone."""
     name, table = name_of(branch), table_of(branch)
     return (
         f"{view} cannot be cloned: {table} has a branch {name} with commits of its own already. If nothing needs them, "
@@ -167,5 +156,5 @@ def occupied(view: object, branch: PaimonRelation) -> str:
 
 
 def retention(options: Mapping[str, str]) -> str | None:
-    """How long to keep the tag of a branch; None where Paimon keeps it until it is deleted."""
+    """The retention of a branch's tag; None if Paimon keeps tags by default."""
     return KEPT if DEFAULT_RETENTION in options else None

@@ -25,13 +25,7 @@ _VIEW_TEXT = "View Text"
 
 
 class Clones:
-    """Makes, finds and deletes the branches that `dbt clone` makes (see `time_travel.clones`).
-
-    Args:
-        adapter: the adapter.
-        specs, tables: features of the adapter.
-        directory: the views of this process, with their queries.
-    """
+    """Creates, finds and deletes branch clones (see `time_travel.clones`)."""
 
     def __init__(
         self, adapter: AdapterProtocol, specs: Specs, tables: Tables, directory: ViewDirectory
@@ -44,11 +38,7 @@ class Clones:
     # -- dbt clone --------------------------------------------------------------------------------------------------
 
     def why_copied(self, model: Mapping[str, Any], original: PaimonRelation) -> str | None:
-        """Why a table is copied although the target clones by branches; '' if it is not asked to; None: by a branch.
-
-        Raises:
-            ConfigErrors: every problem of the model's config.
-        """
+        """The reason to copy a table instead of branching; '' if branching is off; None to branch."""
         if not self._by_branch or model["config"].get("materialized") != "incremental":
             return ""
         catalog = self._adapter.credentials.catalog_of(original.database or "")
@@ -57,19 +47,14 @@ class Clones:
         if not versions.supports(Capability.BRANCHES):
             return versions.explain(Capability.BRANCHES)
         plan = self._specs.incremental(model)
-        there = self._tables.existing(original).as_spec()
-        return clones.unsuited(plan.spec, plan.strategy) or clones.unsuited(there, "") or None
+        existing = self._tables.existing(original).as_spec()
+        return clones.unsuited(plan.spec, plan.strategy) or clones.unsuited(existing, "") or None
 
     def begin(self, view: PaimonRelation, original: PaimonRelation, *, replaces: bool) -> PaimonRelation:
         """Create the branch of a clone at the newest table snapshot of the original.
 
-        Args:
-            view: the clone, which is or will be a view.
-            original: the table.
-            replaces: whether a branch of that name is replaced whatever it holds.
-
         Raises:
-            DbtRuntimeError: the table has such a branch, and somebody has written to it.
+            DbtRuntimeError: the table has such a branch with commits of its own, and `replaces` is false.
         """
         name = clones.branch_name(view.schema or "")
         branch, tag = branch_of(original, name), clones.tag_name(name)
@@ -85,24 +70,18 @@ class Clones:
         self._call("create_branch", original, {"branch": name, "tag": tag})
         return branch
 
-    def query(self, branch: PaimonRelation) -> str:
-        """The query of the view over a branch."""
-        return clones.query(branch)
-
     # -- runs -------------------------------------------------------------------------------------------------------
 
     def of(
         self, model: Mapping[str, Any], existing: PaimonRelation | None, *, full_refresh: bool
     ) -> Clone | None:
-        """The clone that an incremental model finds in its place; None if there is none. Asks nothing without one.
+        """The branch clone of an incremental model, or None; runs no query if the target does not clone by branches.
 
         Raises:
-            DbtRuntimeError: the original was dropped, recreated or rolled back meanwhile.
+            DbtRuntimeError: the original was dropped, recreated or rolled back since the clone.
         """
-        if existing is None or not existing.is_view or not self._by_branch:
-            return None
-        branch = self.behind(existing)
-        if branch is None:
+        branch = self.behind(existing) if existing is not None and self._by_branch else None
+        if existing is None or branch is None:
             return None
         if full_refresh:
             return Clone(branch, "the run has --full-refresh")
@@ -111,10 +90,10 @@ class Clones:
         if reason := clones.unsuited(plan.spec, plan.strategy):
             return Clone(branch, reason)
         changes = self._tables.changes(plan.spec, self._tables.existing(branch))
-        fixed = [str(change) for change in (*changes.immutable, *changes.remerging())]
+        impossible = [*changes.immutable, *changes.remerging()]
         if changes.needs_overwrite:
-            fixed += [str(change) for change in changes.altered if change.name == "bucket"]
-        return Clone(branch, "; ".join(fixed))
+            impossible += [change for change in changes.altered if change.name == "bucket"]
+        return Clone(branch, "; ".join(map(str, impossible)))
 
     def behind(self, relation: PaimonRelation) -> PaimonRelation | None:
         """The branch that a view made by `dbt clone` reads; None for any other relation."""
@@ -123,40 +102,36 @@ class Clones:
         return clones.branch_in(self._view_text(relation), relation.schema or "")
 
     def named(self, relation: PaimonRelation) -> PaimonRelation | None:
-        """The branch behind a name, which may be that of a clone; asks nothing where the target has none."""
+        """The branch of the clone with this name, or None; runs no query if the target does not clone by branches."""
         if not self._by_branch:
             return None
         found = self._adapter.get_relation(relation.database, relation.schema, relation.identifier)
         return None if found is None else self.behind(found)
 
     def check(self, view: PaimonRelation) -> None:
-        """Check that a clone's branch is what it was, if the view is a clone.
-
-        Raises:
-            DbtRuntimeError: the original was dropped, recreated or rolled back meanwhile.
-        """
+        """Raise DbtRuntimeError if a clone's original was dropped, recreated or rolled back since."""
         branch = self.behind(view)
         if branch is None:
             return
-        here = self._has(clones.table_of(branch))
-        there: set[str] | None = None
-        if f"branch {clones.name_of(branch)}" in here:
-            tags = self._adapter.query(f"select tag_name from {branch.system_table('tags')}")
-            there = {str(row[0]) for row in tags}
-        if problem := clones.missing(view, branch, here, there):
+        refs = self._refs(clones.table_of(branch))
+        branch_tags: set[str] | None = None
+        if f"branch {clones.name_of(branch)}" in refs:
+            rows = self._adapter.query(f"select tag_name from {branch.system_table('tags')}")
+            branch_tags = {str(row[0]) for row in rows}
+        if problem := clones.missing(view, branch, refs, branch_tags):
             raise DbtRuntimeError(problem)
 
-    # -- cleaning ---------------------------------------------------------------------------------------------------
+    # -- deletion ---------------------------------------------------------------------------------------------------
 
     def end(self, branch: PaimonRelation) -> bool:
-        """Delete a clone's branch and its tag; whether there was one. The files that it wrote are left behind."""
+        """Delete a clone's branch and its tag, but not its files, and return whether the branch existed."""
         table, name = clones.table_of(branch), clones.name_of(branch)
-        has = self._has(table)
-        if f"branch {name}" in has:
+        refs = self._refs(table)
+        if f"branch {name}" in refs:
             self._call("delete_branch", table, {"branch": name})
-        if f"tag {clones.tag_name(name)}" in has:
+        if f"tag {clones.tag_name(name)}" in refs:
             self._call("delete_tag", table, {"tag": clones.tag_name(name)})
-        return f"branch {name}" in has
+        return f"branch {name}" in refs
 
     def in_schema(self, schema: PaimonRelation) -> list[PaimonRelation]:
         """The branches behind the views of a schema."""
@@ -181,7 +156,7 @@ class Clones:
             return ""
         return next((str(row[1]) for row in rows if row[0] == _VIEW_TEXT), "")
 
-    def _has(self, table: PaimonRelation) -> set[str]:
+    def _refs(self, table: PaimonRelation) -> set[str]:
         """'branch x' and 'tag y' of a table; empty if there is no such table."""
         try:
             rows = self._adapter.query(
@@ -195,9 +170,9 @@ class Clones:
         return {str(row[0]) for row in rows}
 
     def _is_written(self, branch: PaimonRelation) -> bool:
-        """Whether a branch exists and has another table snapshot than the one at which its tag made it begin."""
+        """Whether the branch exists and has commits after its start tag."""
         table, name = clones.table_of(branch), clones.name_of(branch)
-        if f"branch {name}" not in self._has(table):
+        if f"branch {name}" not in self._refs(table):
             return False
         tag = string_literal(clones.tag_name(name))
         tagged = self._adapter.query(

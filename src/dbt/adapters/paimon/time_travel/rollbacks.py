@@ -1,8 +1,8 @@
-"""What a rollback would lose: data files that are still needed, and tags. Runs no statement.
+"""Losses by a rollback: data files in use, and tags. Runs no statement.
 
 RollbackHelper.cleanSnapshotsDataFiles (0.9.0 to 1.1.1) deletes every file that a later table snapshot added. A
-compaction that only moves a file to another level (DataFileMeta.upgrade) adds it again under its old name: the rollback
-deletes the file, and with it rows of the table snapshot that it goes back to [ran, 0.9.0].
+compaction that only changes a file's level (DataFileMeta.upgrade) adds it again under its old name. So a rollback
+deletes the file, and rows of the state to which it rolls back [ran, 0.9.0].
 """
 
 from __future__ import annotations
@@ -27,26 +27,17 @@ class Commit:
 
 
 def commits_sql(relation: PaimonRelation) -> str:
-    """The query of the table snapshots: (number, kind), oldest first."""
+    """The query of the table snapshots as (number, kind), oldest first."""
     return f"select snapshot_id, commit_kind from {relation.system_table('snapshots')} order by snapshot_id"
 
 
 def tagged_sql(relation: PaimonRelation, tag: str) -> str:
-    """The query of the number of a tag's table snapshot; no row if there is no such tag."""
+    """The query of the number of a tag's table snapshot."""
     return f"select snapshot_id from {relation.system_table('tags')} where tag_name = {string_literal(tag)}"
 
 
 def states(version: str, number: int, commits: Sequence[Commit]) -> list[tuple[str, int]]:
-    """The states with the wanted rows: (what to roll back to, its number).
-
-    Args:
-        version: the wanted table snapshot or tag.
-        number: the number of its table snapshot.
-        commits: the table's commits, in order.
-
-    Returns:
-        The wanted state, and then the last of the compactions that directly follow it, if any: they change no row.
-    """
+    """The states with the rows of `version`, each with its number: itself, and the last compaction right after it."""
     found = [(version, number)]
     for commit in commits:
         if commit.number == found[-1][1] + 1 and commit.kind == _COMPACT:
@@ -55,7 +46,7 @@ def states(version: str, number: int, commits: Sequence[Commit]) -> list[tuple[s
 
 
 def lost_files_sql(relation: PaimonRelation, version: str, number: int, commits: Sequence[Commit]) -> str:
-    """The query of how many files of a state a rollback to it would delete; empty without a later compaction."""
+    """The query of the number of a state's files that a rollback to it would delete; '' without a later compaction."""
     later = [commit.number for commit in commits if commit.number > number and commit.kind == _COMPACT]
     if not later:
         return ""
@@ -70,7 +61,7 @@ def lost_files_sql(relation: PaimonRelation, version: str, number: int, commits:
 
 
 def later_tags_sql(relation: PaimonRelation, version: str) -> str:
-    """The query of the tags that a rollback deletes: those on later table snapshots (RollbackHelper.cleanTags)."""
+    """The query of the tags on later table snapshots, which a rollback deletes (RollbackHelper.cleanTags)."""
     tags = relation.system_table("tags")
     number = version
     if not version.isdigit():
@@ -79,7 +70,7 @@ def later_tags_sql(relation: PaimonRelation, version: str) -> str:
 
 
 def lost_tags(relation: PaimonRelation, version: str, tags: Sequence[str]) -> str:
-    """The message about a rollback that would delete tags which users made; empty if there are none."""
+    """The error message about tags of users that a rollback would delete; empty if there are none."""
     if not (users := [tag for tag in tags if tag != audits.BRANCH and not tag.startswith(f"{TAG}_")]):
         return ""
     return (
@@ -90,7 +81,7 @@ def lost_tags(relation: PaimonRelation, version: str, tags: Sequence[str]) -> st
 
 
 def refusal(relation: PaimonRelation, version: str, files: int) -> str:
-    """The message about a rollback that would lose rows."""
+    """The error message about a rollback that would lose rows."""
     state = version if version.isdigit() else string_literal(version)
     return (
         f"rollback_to({relation}, '{version}'): a compaction came after it, and this version of Paimon (before 1.2) "

@@ -1,4 +1,4 @@
-"""The states of a table that `at()` can read, rendered as a clause after the table's name. Runs no statement."""
+"""The states of a table that `at()` can read. Runs no statement."""
 
 from __future__ import annotations
 
@@ -46,12 +46,7 @@ class Recorded:
 
 
 def version(function: str, relation: object, arguments: Mapping[str, Any]) -> Version:
-    """The one state that the arguments of a macro name.
-
-    Args:
-        function: the name of the macro, for messages.
-        relation: the table, for messages.
-        arguments: snapshot, tag, timestamp, branch; None if not given.
+    """Parse the arguments snapshot, tag, timestamp and branch of a macro, of which exactly one is not None.
 
     Raises:
         DbtRuntimeError: none or several are given, or a value has the wrong type.
@@ -69,7 +64,7 @@ def version(function: str, relation: object, arguments: Mapping[str, Any]) -> Ve
 
 
 def read(relation: PaimonRelation, asked: Version) -> PaimonRelation:
-    """The relation for a FROM clause: the branch, or the table with its VERSION AS OF or TIMESTAMP AS OF."""
+    """The branch, or the table with VERSION AS OF or TIMESTAMP AS OF, for a FROM clause."""
     if asked.kind == BRANCH:
         return branch_of(relation, asked.value)
     if asked.kind == TIMESTAMP:
@@ -81,7 +76,7 @@ def read(relation: PaimonRelation, asked: Version) -> PaimonRelation:
 
 
 def branch_of(relation: PaimonRelation, branch: str) -> PaimonRelation:
-    """A branch of a table as a relation, which can be read and written like a table."""
+    """A branch as a relation, which can be read and written like a table."""
     named: PaimonRelation = relation.replace_path(identifier=f"{relation.identifier}$branch_{branch}")
     return named
 
@@ -109,10 +104,9 @@ def latest_at(states: Iterable[Recorded]) -> Recorded | None:
 
 
 def missing(function: str, relation: object, asked: Version, states: Iterable[Recorded]) -> str:
-    """The message about a state that the table does not have, listing those it has; empty if it has the state.
+    """The error message about a state that the table does not have; empty if it has the state.
 
-    For a timestamp before the oldest table snapshot, Paimon would read the oldest (TimeTravelUtil): rows that did not
-    exist at that time.
+    For a timestamp before the oldest table snapshot, Paimon would read the oldest one (TimeTravelUtil).
     """
     found = list(states)
     where = f"{function}({relation}): "

@@ -1,4 +1,4 @@
-{#- As dbt's own, with both times on UTC's clock, on which dbt reads them: a TIMESTAMP_NTZ is there already. -#}
+{#- Like dbt's own, with both times in UTC, as dbt reads them. A TIMESTAMP_NTZ already is in UTC. -#}
 {% macro paimon__collect_freshness(source, loaded_at_field, filter) %}
   {%- call statement('collect_freshness', fetch_result=True, auto_begin=False) -%}
     select

@@ -1,7 +1,4 @@
-{#-
-  Used where dbt itself builds a table: stored test failures and the like. Models, seeds and snapshots use
-  `build_table`, which never leaves an incomplete table behind.
--#}
+{#- For tables that dbt itself builds, such as stored test failures. Models, seeds and snapshots do not use it. -#}
 {% macro paimon__create_table_as(temporary, relation, compiled_code, language='sql') -%}
   {%- if temporary -%}
     {{ spark__create_temporary_view(relation, compiled_code) }}

@@ -1,4 +1,4 @@
-{#- Used where dbt itself creates a view: stored test failures and the like. -#}
+{#- For views that dbt itself creates, such as stored test failures. -#}
 {% macro paimon__create_view_as(relation, sql) -%}
   {{ adapter.views.create_as(relation, sql) }}
 {%- endmacro %}

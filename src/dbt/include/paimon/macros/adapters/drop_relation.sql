@@ -1,9 +1,9 @@
-{#- A view that `dbt clone` made takes its branch along. -#}
+{#- Also drops the branch of a view that `dbt clone` made. -#}
 {% macro paimon__drop_relation(relation) -%}
   {%- if relation.is_view and not relation.schema -%}
     {#-
-      A temporary view, as materializations of packages drop it. `if exists` does not help where there is none: Spark then asks
-      the catalog, which may have no views at all. So there is one.
+      A temporary view, as materializations of packages drop it. If it does not exist, `drop view if exists` still fails in
+      catalogs without views. So create it first.
     -#}
     {%- call statement('drop_relation_first', auto_begin=False) -%}
       create or replace temporary view {{ adapter.quote(relation.identifier) }} as select 1 as dropped

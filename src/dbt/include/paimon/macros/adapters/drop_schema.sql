@@ -1,5 +1,5 @@
 {% macro paimon__drop_schema(relation) -%}
-  {#- Some catalogs drop a schema but leave its tables' files, which would block new tables of the same names. -#}
+  {#- Some catalogs drop a schema but leave the files of its tables, which would block new tables with the same names. -#}
   {%- for table in adapter.schemas.tables_to_drop_first(relation) -%}
     {%- do drop_relation(table) -%}
   {%- endfor -%}

@@ -1,4 +1,4 @@
-{#- Spark's positional parameter marker: values are passed as typed literals. -#}
+{#- Spark's positional parameter marker. The adapter passes values as typed literals. -#}
 {% macro paimon__get_binding_char() -%}
   {{ return('?') }}
 {%- endmacro %}

@@ -1,4 +1,4 @@
-{#- When tables last changed, for `dbt source freshness` without a loaded_at_field. Reads no data file. -#}
+{#- When tables last changed, for `dbt source freshness` without a loaded_at_field. Reads only metadata. -#}
 {% macro paimon__get_relation_last_modified(information_schema, relations) %}
   {%- set sql = adapter.tables.last_modified_sql(relations) -%}
   {%- call statement('last_modified', fetch_result=True, auto_begin=False) -%}

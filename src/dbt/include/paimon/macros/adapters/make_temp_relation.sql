@@ -1,7 +1,4 @@
-{#-
-  A temporary view of this thread's session: it has no catalog and no schema, and its name is unique across models,
-  threads and batches.
--#}
+{#- A temporary view, without catalog and schema. Its name is unique across models, threads and batches. -#}
 {% macro paimon__make_temp_relation(base_relation, suffix='__dbt_tmp') %}
   {%- set identifier = base_relation.identifier ~ suffix ~ '_' ~ adapter.unique_suffix() -%}
   {%- do return(
@@ -9,7 +6,7 @@
   ) -%}
 {% endmacro %}
 
-{#- Staging tables are real tables next to the target, until they replace it. -#}
+{#- A staging table is a real table next to its target, until it replaces the target. -#}
 {% macro paimon__make_intermediate_relation(base_relation, suffix) %}
   {%- do return(base_relation.incorporate(path={'identifier': base_relation.identifier ~ suffix}, type='table')) -%}
 {% endmacro %}

@@ -1,6 +1,6 @@
 {#-
-  dbt's macro sends `commit;` before the first hook outside a transaction; Spark has no transaction over statements
-  and would not parse it. Not dispatched by dbt, hence redefined by name.
+  dbt's macro sends `commit;` before the first hook outside a transaction, which Spark cannot parse. dbt does not dispatch
+  this macro, so redefine it by name.
 -#}
 {% macro run_hooks(hooks, inside_transaction=True) %}
   {% for hook in hooks | selectattr('transaction', 'equalto', inside_transaction) %}

@@ -1,19 +1,14 @@
 {#-
-  The query of a type-2 dimension: one row per version of a key, with its interval; rows may arrive in any order.
+  The query of a type-2 dimension: one row per version of a key, with its interval. Rows may arrive in any order.
 
-  An increment reads the versions of the keys in the new rows from the model's own table, merges the new ones into them,
-  and returns all of these keys with their intervals: a late version splits the interval that it falls into.
+  An increment merges the new rows with the existing versions of their keys, and returns all versions of these keys. So a
+  late version splits an existing interval.
 -#}
 {% macro scd2(
   rows, key, columns, valid_from, order_by=none, row_kind=none, valid_from_as='valid_from', valid_to='valid_to', is_current='is_current'
 ) -%}
-  {%- set keys = [key] if key is string else key | list -%}
-  {%- set quoted_keys = [] -%}
-  {%- for name in keys -%}{%- do quoted_keys.append(adapter.quote(name)) -%}{%- endfor -%}
-  {%- set kept = [] -%}
-  {%- for name in columns | list + ([order_by] if order_by and order_by not in columns else []) -%}
-    {%- do kept.append(adapter.quote(name)) -%}
-  {%- endfor -%}
+  {%- set quoted_keys = paimon__quoted_key([key] if key is string else key) -%}
+  {%- set kept = paimon__quoted_key(columns | list + ([order_by] if order_by and order_by not in columns else [])) -%}
   {%- set kind = adapter.quote(row_kind) if row_kind else none -%}
   {%- set from_as = adapter.quote(valid_from_as) -%}
   {%- set row = (quoted_keys + kept) | join(', ') -%}

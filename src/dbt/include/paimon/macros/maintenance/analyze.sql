@@ -1,4 +1,4 @@
-{#- `statistics_of` shows what it gathers, of the table snapshot that is read. -#}
+{#- Gather statistics of the newest table snapshot; `statistics_of` shows them. -#}
 {% macro analyze(relation, columns=none) -%}
   {%- if not execute -%}{%- do return('') -%}{%- endif -%}
   {%- set target_relation = paimon__named_relation(relation) -%}
@@ -7,10 +7,7 @@
   {%- elif columns is none -%}
     {%- set of_columns = '' -%}
   {%- else -%}
-    {%- set names = [] -%}
-    {%- for column in ([columns] if columns is string else columns) -%}
-      {%- do names.append(adapter.quote(column)) -%}
-    {%- endfor -%}
+    {%- set names = paimon__quoted_key([columns] if columns is string else columns) -%}
     {%- set of_columns = ' for columns ' ~ names | join(', ') -%}
   {%- endif -%}
   {%- set sql = 'analyze table ' ~ target_relation ~ ' compute statistics' ~ of_columns -%}

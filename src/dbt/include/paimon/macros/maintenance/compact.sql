@@ -1,10 +1,4 @@
-{#-
-  Merge the data files of a table.
-
-  relation: a relation or a name; partitions: a list of {column: value}, to compact only these; order_strategy: order,
-  zorder or hilbert, with order_by, a column or a list of them (append tables); where: a condition on partition columns;
-  options: table options for this compaction; compact_strategy: full (the default) or minor, from Paimon 1.0.
--#}
+{#- Merge the data files of a table (arguments: hooks.yml). -#}
 {% macro compact(
   relation, partitions=none, order_strategy=none, order_by=none, where=none, options=none, compact_strategy=none
 ) -%}

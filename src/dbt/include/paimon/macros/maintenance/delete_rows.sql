@@ -1,6 +1,6 @@
 {#-
-  Delete the rows of a table that meet a condition, in the way that is right for the table. Runs its statements itself,
-  also in a hook; never while a model's query is compiled, which `dbt compile` does too.
+  Delete the rows of a table that meet a condition. Runs its statements itself, also in a hook. Refused in a model's query,
+  which `dbt compile` would run, too.
 -#}
 {% macro delete_rows(relation, where) -%}
   {%- if not execute -%}{%- do return('') -%}{%- endif -%}

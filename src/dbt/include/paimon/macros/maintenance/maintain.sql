@@ -1,4 +1,4 @@
-{#- Maintain tables by their policy, outside of a run. -#}
+{#- Maintain tables by their policies. -#}
 {% macro maintain(select=none, dry_run=false, force=false) %}
   {%- if execute -%}
     {%- do return(adapter.maintenance.run(graph.nodes.values() | list, select, dry_run, force)) -%}

@@ -1,4 +1,4 @@
-{#- The relation with a name given on the command line; a relation is returned as it is. -#}
+{#- The relation for a name from the command line: of a model, seed or snapshot, or `[[catalog.]schema.]table`. -#}
 {% macro paimon__named_relation(relation) %}
   {%- if relation is not string -%}
     {%- do return(relation) -%}
@@ -25,7 +25,7 @@
     identifier=parts[-1],
     type='table'
   )) -%}
-  {#- In an operation the `model` of dbt's context is the macro itself. A `$` begins the name of a branch. -#}
+  {#- In an operation, the `model` of dbt's context is the macro. `$` starts the name of a branch. -#}
   {%- if execute and model.resource_type == 'macro' and '$' not in relation -%}
     {%- do adapter.operations.refuse_missing_table(relation, named[0], nodes) -%}
   {%- endif -%}

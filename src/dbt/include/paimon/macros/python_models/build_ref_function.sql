@@ -1,7 +1,6 @@
 {#-
-  dbt's `dbt.ref` for Python models, but in a microbatch a ref returns the rows of the batch's window, as in SQL: dbt
-  renders the bare name (its `dbt.source` does not). As in dbt, --sample and --empty do not limit a Python model's refs.
-  Not dispatched by dbt, hence redefined by name.
+  dbt's `dbt.ref` for Python models, except that in a microbatch it returns the rows of the batch's window, as in SQL. As in
+  dbt, --sample and --empty do not limit it. dbt does not dispatch this macro, so redefine it by name.
 -#}
 {% macro build_ref_function(model) %}
   {%- set names = {} -%}

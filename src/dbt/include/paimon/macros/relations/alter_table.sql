@@ -15,7 +15,7 @@
   {%- if names -%}
     {%- call statement('unset_options') -%}
       alter table {{ relation.render() }} unset tblproperties (
-        {%- for name in names %}{{ adapter.string_literal(name) }}{{ ', ' if not loop.last }}{% endfor -%}
+        {{- paimon__literals(names) | join(', ') -}}
       )
     {%- endcall -%}
   {%- endif -%}
@@ -30,7 +30,7 @@
   {%- endif -%}
 {% endmacro %}
 
-{#- By dbt's own macro, which a project may override. -#}
+{#- Calls dbt's macro, which a project may override. -#}
 {% macro paimon__add_snapshot_columns(relation, columns) %}
   {%- do create_columns(relation, columns) -%}
 {% endmacro %}

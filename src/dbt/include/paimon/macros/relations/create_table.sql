@@ -1,15 +1,10 @@
-{#-
-  Create an empty table as the model defines it.
-
-  relation: its name; columns: see `Tables.wanted_columns`; spec: see `Specs.of`; comment: the model's
-  description if it is persisted.
--#}
+{#- Create an empty table. columns: see `Tables.wanted_columns`; spec: see `Specs.of`. -#}
 {% macro paimon__create_table_sql(relation, columns, spec, comment='') -%}
 create table {{ relation.render() }} ({{ paimon__columns_ddl(columns) }}
 )
 using paimon
 {%- if spec.partition_by %}
-partitioned by ({% for name in spec.partition_by %}{{ adapter.quote(name) }}{{ ', ' if not loop.last }}{% endfor %})
+partitioned by ({{ paimon__quoted_key(spec.partition_by) | join(', ') }})
 {%- endif %}
 {%- if comment %}
 comment {{ adapter.string_literal(comment) }}

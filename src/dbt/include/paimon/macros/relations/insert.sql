@@ -7,8 +7,8 @@ from {{ source }}
 {%- endmacro %}
 
 {#-
-  INSERT OVERWRITE of the whole table, or of the partitions of the source's rows, depending on the mode of
-  the statement. `nulls`: columns of the table that the source lacks, written as NULL.
+  INSERT OVERWRITE of the whole table, or of the partitions in the source, by the statement's Spark settings. `nulls`:
+  columns that the source does not have.
 -#}
 {% macro paimon__overwrite_sql(target, columns, nulls, source) -%}
 {%- set names = paimon__quoted_names(columns) -%}
@@ -20,9 +20,5 @@ from {{ source }}
 {%- endmacro %}
 
 {% macro paimon__quoted_names(columns) %}
-  {%- set names = [] -%}
-  {%- for column in columns -%}
-    {%- do names.append(adapter.quote(column.name)) -%}
-  {%- endfor -%}
-  {%- do return(names) -%}
+  {%- do return(paimon__quoted_key(columns | map(attribute='name'))) -%}
 {% endmacro %}

@@ -1,6 +1,6 @@
 {#-
-  The model's query as the statements of its materialization read it (see the Python module writing.model_query), or the data frame of a
-  Python model. Spark analyzes it before anything else happens, and reports the line of an error.
+  The model's query for the statements of its materialization (see the Python module writing.model_query), or the data frame
+  of a Python model. Spark analyzes it first, to report errors with their line.
 -#}
 {% macro paimon__model_query(target, sql, language='sql') %}
   {%- if language == 'python' -%}
@@ -12,7 +12,7 @@
   {%- do paimon__run_sql_header() -%}
   {%- if config.get('contract') and config.get('contract').enforced -%}
     {%- do get_assert_columns_equivalent(sql) -%}
-    {#- Not rendered: called because dbt warns here about constraints that Paimon does not support. -#}
+    {#- Called only because dbt warns here about constraints that Paimon does not support. -#}
     {%- do adapter.render_raw_columns_constraints(raw_columns=model['columns']) -%}
     {%- do adapter.render_raw_model_constraints(raw_constraints=model['constraints']) -%}
     {%- set sql = get_select_subquery(sql) -%}
@@ -22,7 +22,7 @@
   {%- do return(query) -%}
 {% endmacro %}
 
-{#- Drop what was staged for a model's rows. -#}
+{#- Drop the view with a model's rows. -#}
 {% macro paimon__drop_staged(query) %}
   {%- if query.view -%}
     {%- call statement('drop_staged') -%}

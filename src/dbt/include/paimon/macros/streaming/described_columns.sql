@@ -1,4 +1,4 @@
-{#- The columns of a source with `external`: a folder or a topic, which no catalog knows. -#}
+{#- The columns of a source with `external`: a folder or a topic, which is not in a catalog. -#}
 {% macro paimon__described_columns(relation) %}
   {%- for node in graph.sources.values() -%}
     {%- if node.external and node.database == relation.database and node.schema == relation.schema

@@ -1,6 +1,6 @@
 {#-
-  An input of a model that is materialized as `streaming`, after FROM. Outside a run of such a model (`dbt show`) it is the
-  relation itself, with all rows as `+I`; in a unit test, the test's rows.
+  An input of a `streaming` model, after FROM. Elsewhere (`dbt show`), it is the relation with all rows as `+I`; in a unit
+  test, the test's rows.
 -#}
 {% macro stream(relation, options={}, row_kind=none, scan_mode=none, watermark=none) -%}
   {%- do paimon__require_relation('stream', relation) -%}

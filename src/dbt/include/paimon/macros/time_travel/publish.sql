@@ -1,4 +1,4 @@
-{#- Publish the rows of a model whose audit failed, unchanged. -#}
+{#- Publish the rows of a model whose audit failed. -#}
 {% macro publish(relation) %}
   {%- do adapter.operations.publish(context, paimon__named_relation(relation)) -%}
 {% endmacro %}

@@ -1,4 +1,4 @@
-{#- dbt-spark's empty array has no type. -#}
+{#- An empty array of dbt-spark's does not have a type. -#}
 {% macro paimon__array_construct(inputs, data_type) -%}
 {{ spark__array_construct(inputs, data_type) if inputs else 'cast(array() as array<' ~ data_type ~ '>)' }}
 {%- endmacro %}

@@ -1,6 +1,6 @@
 {#-
-  dbt's cast fails where safe_cast is NULL. Without ANSI mode, Spark's turns 300 into 44 as a tinyint, and 'abc' into NULL as
-  an int. What becomes text or a nested type is cast as it is.
+  Fails where safe_cast would be NULL. Without ANSI mode, Spark casts 300 to a tinyint as 44, and 'abc' to an int as NULL.
+  Casts to text and to nested types are not checked.
 -#}
 {% macro paimon__cast(field, type) -%}
   {%- set unchecked = modules.re.match('(?i)\\s*(string|varchar|char|binary|array|map|struct)', type) -%}

@@ -1,4 +1,4 @@
-{#- Spark cannot read dbt-spark's before the year 1000, which strftime writes with fewer than four digits. -#}
+{#- dbt-spark writes years before 1000 with fewer than four digits (strftime), which Spark cannot read. -#}
 {% macro paimon__date(year, month, day) -%}
 cast('{{ modules.datetime.date(year, month, day).isoformat() }}' as date)
 {%- endmacro %}

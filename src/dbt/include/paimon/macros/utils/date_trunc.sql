@@ -1,6 +1,6 @@
 {#-
-  The beginning of a day, a week (Monday), an hour, … Spark's date_trunc makes a timestamp of a timestamp_ntz, and moves one
-  that the session's clocks skip.
+  The start of a day, a week (Monday), an hour, … Spark's date_trunc returns a timestamp for a timestamp_ntz, which shifts
+  times that the session's time zone skips.
 -#}
 {% macro paimon__date_trunc(datepart, date) -%}
   {%- set part = paimon__datepart('date_trunc', datepart) -%}
@@ -16,7 +16,7 @@
   {%- elif part in rest -%}
     ({{ moment }} - make_interval(0, 0, 0, 0, 0, 0, {{ rest[part] }}))
   {%- else -%}
-    {#- The first branch only gives its type. #}
+    {#- The first branch only sets the type. #}
     case when false then {{ moment }} else {{ day if part == 'day' else 'trunc(' ~ day ~ ", '" ~ part ~ "')" }} end
   {%- endif -%}
 {%- endmacro %}

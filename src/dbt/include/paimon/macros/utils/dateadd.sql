@@ -1,8 +1,7 @@
 {#-
-  An exact time: dbt-spark drops microseconds, multiplies as an int (a million hours later is 2003), and does not put the
-  interval in parentheses (`3 - 1` weeks are 4 days less). A date or a text becomes a timestamp, a timestamp_ntz stays one.
-  Days and months are those of the session's calendar; an hour is 3600 seconds, also where the clocks change, which it is
-  not in Spark's timestampadd: there, 24 hours are a day.
+  dbt-spark's macro drops microseconds, overflows (a million hours later is 2003), and does not put the interval in
+  parentheses (`3 - 1` weeks). Dates and texts become timestamps; a timestamp_ntz keeps its type. Days and months are of the
+  session's calendar. An hour is always 3600 seconds, unlike in Spark's timestampadd, where 24 hours are a day.
 -#}
 {% macro paimon__dateadd(datepart, interval, from_date_or_timestamp) -%}
   {%- set part = paimon__datepart('dateadd', datepart) -%}
@@ -21,12 +20,12 @@
   {%- endif -%}
 {%- endmacro %}
 
-{#- The timestamp of a date, a text or a timestamp; a timestamp_ntz stays one, which a cast would not let it. -#}
+{#- Convert a date or a text to a timestamp. Unlike a cast, this keeps a timestamp_ntz. -#}
 {% macro paimon__moment(expression) -%}
 timestampadd(microsecond, 0, {{ expression }})
 {%- endmacro %}
 
-{#- A datepart in lower case. Spark's functions return NULL for one that they do not know. -#}
+{#- A datepart in lower case. Refuses unknown ones, for which Spark's functions return NULL. -#}
 {% macro paimon__datepart(called, datepart) -%}
   {%- set parts = ('year', 'quarter', 'month', 'week', 'day', 'hour', 'minute', 'second', 'millisecond', 'microsecond') -%}
   {%- set of_spark = {'yyyy': 'year', 'yy': 'year', 'mm': 'month', 'mon': 'month', 'dd': 'day'} -%}

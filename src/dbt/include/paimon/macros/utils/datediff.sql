@@ -1,6 +1,6 @@
 {#-
-  How many boundaries lie between two times: from 23:59 to 00:01 it is one day. dbt-spark is wrong for many months, quarters,
-  hours and minutes, and NULL for microseconds. Weeks begin on Sunday, as in dbt-spark and dbt-postgres.
+  The number of boundaries between two times: from 23:59 to 00:01 it is one day. dbt-spark is wrong for many months,
+  quarters, hours and minutes, and returns NULL for microseconds. Weeks start on Sunday, as in dbt-spark and dbt-postgres.
 -#}
 {% macro paimon__datediff(first_date, second_date, datepart) -%}
   {%- set part = paimon__datepart('datediff', datepart) -%}
@@ -22,10 +22,7 @@
   {%- endif -%}
 {%- endmacro %}
 
-{#-
-  Between two timestamps, the time that has passed counts; if one is a timestamp_ntz, what a clock on the wall shows, as
-  if it never changed.
--#}
+{#- The elapsed time between two timestamps; if one is a timestamp_ntz, the difference of wall clocks. -#}
 {% macro paimon__clock_datediff(first_date, second_date, part) -%}
   {%- set microseconds = {
     'hour': '3600000000', 'minute': '60000000', 'second': '1000000', 'millisecond': '1000', 'microsecond': '1',
@@ -39,7 +36,7 @@
   end
 {%- endmacro %}
 
-{#- The number of hours, minutes, … from 1970-01-01 to a timestamp as the clock shows it; the rest is dropped. -#}
+{#- Whole hours, minutes, … from 1970-01-01 to a timestamp, on the wall clock. -#}
 {% macro paimon__on_the_clock(moment, part) -%}
   {%- set hours = '(unix_date(date(' ~ moment ~ ')) * 24L + hour(' ~ moment ~ '))' -%}
   {%- set minutes = '(' ~ hours ~ ' * 60 + minute(' ~ moment ~ '))' -%}

@@ -1,4 +1,4 @@
-{#- A column of a contract or of its query, for dbt's comparison: in the contract's spelling, as Spark finds it in any case. -#}
+{#- For dbt's check of a contract: column names in the contract's spelling, because Spark ignores case. -#}
 {% macro paimon__format_column(column) -%}
   {%- set formatted = default__format_column(column) -%}
   {%- do formatted.update(name=paimon__spelled_as_contract([column.name])[0]) -%}
@@ -11,7 +11,7 @@
   {%- do return(adapter.rows.spelled_names(names, contract)) -%}
 {% endmacro %}
 
-{#- A view's query, with its columns in the contract's spelling; their order stays. -#}
+{#- A view's query with its columns in the contract's spelling and in the same order. -#}
 {% macro paimon__spelled_query(sql) %}
   {%- set names = get_column_schema_from_query(sql) | map(attribute='name') | list -%}
   {%- set spelled = paimon__spelled_as_contract(names) -%}

@@ -1,4 +1,4 @@
-{#- A contract's columns, each in backticks: dbt quotes those with `quote: true` only, and `Order Id` would not parse. -#}
+{#- A contract's columns in backticks. dbt quotes only those with `quote: true`, so `Order Id` would not parse. -#}
 {% macro paimon__get_column_names() -%}
   {{ paimon__quoted_key(model['columns']) | join(', ') }}
 {%- endmacro %}

@@ -1,4 +1,4 @@
-{#- dbt's own adds and subtracts timestamps for it. -#}
+{#- dbt's own calculates with timestamps. -#}
 {% macro paimon__last_day(date, datepart) -%}
   {%- set part = paimon__datepart('last_day', datepart) -%}
   {%- set day = 'date(' ~ paimon__moment(date) ~ ')' -%}

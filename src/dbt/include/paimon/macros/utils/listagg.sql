@@ -1,6 +1,6 @@
 {#-
-  listagg in the order of `order_by_clause`, which dbt-spark ignores with a warning: Spark 3.5 has no aggregate with
-  ORDER BY, so the values are collected with their sort keys and sorted as an array. NULL values are left out.
+  listagg in the order of `order_by_clause`, which dbt-spark ignores with a warning. Spark 3.5 does not have an aggregate with
+  ORDER BY, so collect the values with their sort keys and sort the array. NULL values are left out.
 -#}
 {% macro paimon__listagg(measure, delimiter_text, order_by_clause=none, limit_num=none) -%}
   {%- if not order_by_clause -%}
@@ -22,7 +22,7 @@
   {%- do return('array_join(transform(' ~ limited ~ ', pair -> pair.measure), ' ~ delimiter_text ~ ')') -%}
 {%- endmacro %}
 
-{#- -1, 0 or 1 for the structs `one` and `other`, by their fields key_1, key_2, …; the first that differs decides. -#}
+{#- Compare the structs `one` and `other` by key_1, key_2, …: -1, 0 or 1. -#}
 {% macro paimon__comparison(keys) -%}
   case
   {%- for key in keys %}

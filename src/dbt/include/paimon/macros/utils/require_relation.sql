@@ -1,4 +1,4 @@
-{#- Refuses a name where a relation is needed: lineage comes from ref() and source(). -#}
+{#- Refuse a name instead of a relation: dbt needs ref() or source() for lineage. -#}
 {% macro paimon__require_relation(called, relation) -%}
   {%- if execute and relation is string -%}
     {%- do exceptions.raise_compiler_error(

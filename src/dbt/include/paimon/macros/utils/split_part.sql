@@ -1,5 +1,7 @@
-{#- One part of a text, NULL where it has fewer. dbt-spark's macro fails there in ANSI mode, Spark 4's default, and takes a
-    delimiter of several signs for a pattern. -#}
+{#-
+  One part of a text, or NULL if there are fewer. dbt-spark's macro fails then in ANSI mode, Spark 4's default, and reads a
+  delimiter of several characters as a pattern.
+-#}
 {% macro paimon__split_part(string_text, delimiter_text, part_number) -%}
   {%- set parts = "split(" ~ string_text ~ ", concat('\\\\Q', " ~ delimiter_text ~ ", '\\\\E'))" -%}
   {%- if part_number < 0 -%}

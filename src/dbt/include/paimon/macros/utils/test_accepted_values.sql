@@ -1,4 +1,4 @@
-{#- dbt's, with the values as literals: a quote or a backslash in one is part of the value. -#}
+{#- Like dbt's, but with escaped literals: a quote or a backslash is part of the value. -#}
 {% macro paimon__test_accepted_values(model, column_name, values, quote=True) -%}
   {{ default__test_accepted_values(model, column_name, paimon__literals(values) if quote else values, quote=False) }}
 {%- endmacro %}

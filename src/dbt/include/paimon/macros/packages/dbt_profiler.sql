@@ -1,7 +1,7 @@
 {#-
-  For dbt_profiler's `get_profile`: the columns and types of a relation, as rows. Paimon's catalogs have no
-  `information_schema`. Found by the search order of `dispatch.py` (docs/packages.md), as are the macros below; the
-  package's `type_string` is then dbt's.
+  For dbt_profiler's `get_profile`: the columns and types of a relation, as rows. Paimon's catalogs do not have an
+  `information_schema`. dbt finds the macros of this file by the search order of `dispatch.py` (docs/packages.md), which also
+  makes the package use dbt's `type_string`.
 -#}
 {% macro paimon__select_from_information_schema_columns(relation) %}
   {%- for column in adapter.get_columns_in_relation(relation) %}

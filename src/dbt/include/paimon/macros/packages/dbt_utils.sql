@@ -1,6 +1,6 @@
 {#-
-  For dbt_utils.get_relations_by_pattern and get_relations_by_prefix: Paimon's catalogs have no information_schema, but
-  dbt's cache has the tables and views of a schema. Found by the search order of `dispatch.py` (docs/packages.md).
+  For dbt_utils.get_relations_by_pattern and get_relations_by_prefix: Paimon's catalogs do not have an information_schema, so
+  read dbt's cache. dbt finds the macros of this file by the search order of `dispatch.py` (docs/packages.md).
 -#}
 {% macro paimon__get_tables_by_pattern_sql(schema_pattern, table_pattern, exclude='', database=target.database) %}
   {%- set found = adapter.tables.relations_like(database, schema_pattern, table_pattern, exclude) -%}
@@ -12,3 +12,8 @@
     (null, null, null) as listed (table_schema, table_name, table_type)
   where table_name is not null
 {% endmacro %}
+
+{#- Like dbt's accepted_values here: a quote or a backslash in a value is part of it. -#}
+{% macro paimon__test_not_accepted_values(model, column_name, values, quote=True) -%}
+  {{ dbt_utils.default__test_not_accepted_values(model, column_name, paimon__literals(values) if quote else values, quote=False) }}
+{%- endmacro %}

@@ -1,5 +1,0 @@
-{#- A data test: no more than `max_files` files that a compaction would merge, and that are not alone in their bucket. -#}
-{% test small_files(model, max_files=20) %}
-select * from ({{ adapter.health.sql(model, 'small_files') }}) as health
-where small_files > {{ max_files | int }}
-{% endtest %}

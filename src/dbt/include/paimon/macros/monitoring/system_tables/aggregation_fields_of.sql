@@ -1,3 +1,0 @@
-{% macro aggregation_fields_of(relation) -%}
-  {{- system_table(relation, 'aggregation_fields') -}}
-{%- endmacro %}

@@ -1,3 +1,0 @@
-{% macro binlog_of(relation) -%}
-  {{- system_table(relation, 'binlog') -}}
-{%- endmacro %}

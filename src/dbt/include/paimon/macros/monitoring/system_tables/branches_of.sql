@@ -1,3 +1,0 @@
-{% macro branches_of(relation) -%}
-  {{- system_table(relation, 'branches') -}}
-{%- endmacro %}

@@ -1,3 +1,0 @@
-{% macro buckets_of(relation) -%}
-  {{- system_table(relation, 'buckets') -}}
-{%- endmacro %}

@@ -1,3 +1,0 @@
-{% macro consumers_of(relation) -%}
-  {{- system_table(relation, 'consumers') -}}
-{%- endmacro %}

@@ -1,3 +1,0 @@
-{% macro files_of(relation) -%}
-  {{- system_table(relation, 'files') -}}
-{%- endmacro %}

@@ -1,3 +1,0 @@
-{% macro manifests_of(relation) -%}
-  {{- system_table(relation, 'manifests') -}}
-{%- endmacro %}

@@ -1,3 +1,0 @@
-{% macro options_of(relation) -%}
-  {{- system_table(relation, 'options') -}}
-{%- endmacro %}

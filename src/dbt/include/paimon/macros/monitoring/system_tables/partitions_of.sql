@@ -1,3 +1,0 @@
-{% macro partitions_of(relation) -%}
-  {{- system_table(relation, 'partitions') -}}
-{%- endmacro %}

@@ -1,3 +1,0 @@
-{% macro ro_of(relation) -%}
-  {{- system_table(relation, 'ro') -}}
-{%- endmacro %}

@@ -1,3 +1,0 @@
-{% macro schemas_of(relation) -%}
-  {{- system_table(relation, 'schemas') -}}
-{%- endmacro %}

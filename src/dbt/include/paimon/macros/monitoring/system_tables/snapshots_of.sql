@@ -1,3 +1,0 @@
-{% macro snapshots_of(relation) -%}
-  {{- system_table(relation, 'snapshots') -}}
-{%- endmacro %}

@@ -1,3 +1,0 @@
-{% macro statistics_of(relation) -%}
-  {{- system_table(relation, 'statistics') -}}
-{%- endmacro %}

@@ -1,3 +1,0 @@
-{% macro tags_of(relation) -%}
-  {{- system_table(relation, 'tags') -}}
-{%- endmacro %}

@@ -1,8 +1,0 @@
-{#-
-  `dbt run-operation drop_table`. dbt has a macro of that name, which returns the DDL for a relation; the adapter calls
-  this one for the operation.
--#}
-{% macro paimon__drop_table_operation(relation, confirm=none) %}
-  {%- set confirmation = confirm if confirm is not none else var('confirm', none) -%}
-  {%- do adapter.operations.drop_table(paimon__named_relation(relation), relation, confirmation) -%}
-{% endmacro %}

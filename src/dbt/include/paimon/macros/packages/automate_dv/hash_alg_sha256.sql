@@ -1,7 +1,0 @@
-{#-
-  For automate_dv: Spark has no SHA2_BINARY. The package has it as `databricks__hash_alg_sha256`. Found by the search order
-  of `dispatch.py` (docs/packages.md).
--#}
-{% macro paimon__hash_alg_sha256() -%}
-  {{- return(automate_dv.databricks__hash_alg_sha256(*varargs, **kwargs)) -}}
-{%- endmacro %}

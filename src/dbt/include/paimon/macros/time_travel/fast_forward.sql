@@ -1,7 +1,0 @@
-{#- Make a table's state that of its branch. Refused if the table has commits or tags that the branch lacks. -#}
-{% macro fast_forward(relation, branch, discard=false) -%}
-  {%- if execute -%}
-    {%- do adapter.operations.check_fast_forward(paimon__named_relation(relation), branch, discard) -%}
-  {%- endif -%}
-  {%- do return(paimon__call_procedure('fast_forward', relation, {'branch': branch})) -%}
-{%- endmacro %}
