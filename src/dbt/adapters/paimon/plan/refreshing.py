@@ -11,7 +11,7 @@ from dbt.adapters.paimon.capabilities import Capability
 from dbt.adapters.paimon.changes.positions import positions_of
 from dbt.adapters.paimon.concurrency.conflicts import REBUILD, REFRESH
 from dbt.adapters.paimon.plan.materialized_views.incremental import view_name
-from dbt.adapters.paimon.plan.ways import Increment, Way, Writer, way_of
+from dbt.adapters.paimon.plan.write_modes import IncrementalWrite, NodeWriter, WriteMode, write_mode_of
 from dbt.adapters.paimon.plan.writing import Writing
 from dbt.adapters.paimon.spec.strategies import WHOLE_TABLE
 from dbt.adapters.paimon.sql.statements import NO_SETTINGS
@@ -30,7 +30,7 @@ _WITHOUT_PRUNING: Final = MappingProxyType({"spark.sql.optimizer.dynamicPartitio
 _NO_ROWS: Final = ModelQuery("", ())
 
 
-def refresh(writer: Writer, run: NodeRun) -> NodeRun:
+def refresh(writer: NodeWriter, run: NodeRun) -> NodeRun:
     """Refresh a view by what changed in its sources, or as a whole where that is not possible or not cheaper.
 
     Args:
@@ -52,12 +52,12 @@ def refresh(writer: Writer, run: NodeRun) -> NodeRun:
     if planned.groups_view and not planned.is_full:
         sql = macros.sql("paimon__rows_of_groups_sql", planned)
     run, source = plans.with_rows(macros.node, run, macros("paimon__model_query", run.target, sql))
-    way = way_of(writer, run, source) if planned.is_full else Changed(writer, run, source, planned)
-    Refreshing(writer, run, source, way, refresh=planned).take_steps()
+    mode = write_mode_of(writer, run, source) if planned.is_full else Changed(writer, run, source, planned)
+    Refreshing(writer, run, source, mode, refresh=planned).take_steps()
     return run
 
 
-def _stage(writer: Writer, refresh: Refresh) -> None:
+def _stage(writer: NodeWriter, refresh: Refresh) -> None:
     """Keep, in temporary views of this session, what a refresh reads several times: Spark reads the sources once."""
     rows, macros, conf = writer.plans.rows, writer.macros, _settings(writer)
     for part in refresh.changed:
@@ -66,7 +66,7 @@ def _stage(writer: Writer, refresh: Refresh) -> None:
         rows.keep(refresh.groups_view, macros.sql("paimon__changed_groups_sql", refresh), conf)
 
 
-def _settings(writer: Writer) -> Mapping[str, str]:
+def _settings(writer: NodeWriter) -> Mapping[str, str]:
     """The Spark settings of the statements that read what has changed."""
     supported = writer.plans.adapter.versions.supports(Capability.JOINS_WITH_NOTHING)
     return NO_SETTINGS if supported else _WITHOUT_PRUNING
@@ -86,17 +86,17 @@ class Refreshing(Writing):
         """Say what was refreshed, drop what was staged for it, and keep the positions in the sources."""
         macros, views = self.writer.macros, self.writer.plans.materialized_views
         refresh, names = self.refresh, self.refresh.views
-        if not isinstance(self.way, Unchanged):
+        if not isinstance(self.mode, Unchanged):
             views.describe(macros.node, refresh, self.run.target, macros("load_result", "main"))
-        if isinstance(self.way, Changed):
-            names = [*self.way.staged, *names]
+        if isinstance(self.mode, Changed):
+            names = [*self.mode.staged, *names]
         for name in names:
             macros.statement("drop_staged", f"drop view if exists {quoted(name)}")
         views.end(macros.node, refresh, positions_of(self.run.target))
 
 
 @dataclass
-class Unchanged(Way):
+class Unchanged(WriteMode):
     """No rows: what alters the table is altered.
 
     Attributes:
@@ -105,7 +105,7 @@ class Unchanged(Way):
         refresh: what it does.
     """
 
-    writer: Writer
+    writer: NodeWriter
     run: NodeRun
     refresh: Refresh
 
@@ -122,7 +122,7 @@ class Unchanged(Way):
 
 
 @dataclass
-class Changed(Increment):
+class Changed(IncrementalWrite):
     """The rows whose sources have changed, in one commit.
 
     Attributes:

@@ -35,11 +35,6 @@ class Writing:
     mode: WriteMode | None = None
     staged: list[ModelQuery] = field(default_factory=list)
 
-    @property
-    def way(self) -> WriteMode | None:
-        """The old name of `mode`, which `refreshing` still reads."""
-        return self.mode
-
     def stage(self, sql: str | None) -> None:
         """Cache the rows of a query in a temporary view for the next statements; None keeps the source."""
         if sql is not None:
