@@ -74,7 +74,7 @@ class ConnectCursor(PySparkCursor):
 
 
 class ConnectHandle(PySparkHandle):
-    """A dbt thread's session of the server, which no other thread uses."""
+    """A dbt thread's session of the server."""
 
     def __init__(self, session: SparkSession, url: str) -> None:
         super().__init__(session)
@@ -84,7 +84,7 @@ class ConnectHandle(PySparkHandle):
         self._messages.listen(session)
 
     def close(self) -> None:
-        """Return the session to the idle ones; one whose statement may still run is not used again."""
+        """Return the session to the idle ones, unless a statement of it may still run."""
         if not self._closed.is_set():
             super().close()
             self._messages.leave(self.session)
@@ -93,19 +93,18 @@ class ConnectHandle(PySparkHandle):
             _IDLE.setdefault(self._url, []).append(self.session)
 
     def cursor(self) -> ConnectCursor:
-        """A cursor over this session."""
         return ConnectCursor(self.session, self._tags, self._comment)
 
     def describe(self, node: str, text: str) -> None:
-        """Tag jobs with the node, and begin each statement with its name and the text, which the server's pages show.
+        """Tag jobs with the node, and begin each statement with its name and the text.
 
-        The description of a job has only the first 20 or so characters of a statement.
+        The server's pages show only the first 20 or so characters of a statement as a job's description.
         """
         self._tags.node = node.replace(",", " ")
         self._comment = f"{progress.short_name(node)}, {text}"
 
     def progress(self, since: float) -> Progress | None:
-        """How far the server is; None before its first message, and on Spark 3.5, which sends none."""
+        """Progress by the server's messages; None before the first one. Spark 3.5 sends none."""
         return self._messages.since(since)
 
     def _cancel_running(self) -> None:
@@ -113,7 +112,6 @@ class ConnectHandle(PySparkHandle):
         session.interruptTag(self._tags.own)
 
     def notice(self, error: BaseException) -> None:
-        """Remember whether an answer of the server was lost: gRPC's errors are then not from Spark."""
         self.is_lost = self.is_lost or connect_operations.is_lost(error)
 
     def writer(self) -> Writer:
@@ -122,11 +120,9 @@ class ConnectHandle(PySparkHandle):
         return server_clients.writer(client._session_id, client._user_id or "")
 
     def beside(self, sql: str) -> list[Any]:
-        """The rows of a short statement beside the one that runs."""
         return [tuple(row) for row in self.session.sql(sql).collect()]
 
     def end(self, writer: Writer, remember: Callable[[tuple[str, ...]], object]) -> None:
-        """End the statements of another session, and wait until they have ended."""
         client: Any = self.session.client
         connect_operations.end(client, writer, remember)
 
@@ -194,8 +190,8 @@ def _limit_retries(client: Any) -> None:
 def _close_all() -> None:
     """Close the sessions while all of Python's threads still run.
 
-    PySpark closes a session when it is garbage-collected, which here is at the end of the process. grpc's threads have
-    been stopped by then, and one that held the lock of its channel never releases it [ran, PySpark 3.5.7, grpcio
+    PySpark closes a session when it is garbage-collected, here at the end of the process. grpc's threads have
+    stopped by then, and one that held the lock of its channel never releases it [ran, PySpark 3.5.7, grpcio
     1.85.1].
     """
     while _OPENED:
@@ -206,7 +202,7 @@ def _close_all() -> None:
 
 
 def _nothing() -> None:
-    """Takes the place of `client.close` after closing, because PySpark calls it again."""
+    """Replaces `client.close` after closing, because PySpark calls it again."""
 
 
 def _details(exc: Exception) -> str:
@@ -234,7 +230,7 @@ def _prepare(session: Any, credentials: PaimonCredentials) -> None:
 
 
 def _address(credentials: PaimonCredentials) -> tuple[str, int, Mapping[str, str]]:
-    """Host and port of the target's server, and the parameters with the token of a warm server (else none)."""
+    """Host and port of the server, and the parameters with the token of a warm server."""
     if credentials.host is not None:
         return credentials.host, credentials.server_port, {}
     note, token = server.find(credentials)

@@ -1,4 +1,4 @@
-"""Statements of a Spark Connect server: ending those of another session, and telling a lost answer from an error."""
+"""Statements of a Spark Connect server: end those of another session, and tell a lost answer from an error."""
 
 from __future__ import annotations
 
@@ -22,16 +22,13 @@ _LONGEST_LOOK: Final = 60.0
 def end(client: Any, writer: Writer, remember: Callable[[tuple[str, ...]], object]) -> None:
     """End the statements of a session, and wait until they have ended.
 
-    The server interrupts a statement once, and names it only then. So the names are remembered, for the next client if
-    this one dies.
+    The server names the statements only in its first answer to an interrupt. So their ids are stored for the next
+    client, in case this one dies.
 
     Args:
         client: the client of another session.
         writer: the session.
-        remember: gets the ids of its statements before they are waited for.
-
-    Raises:
-        grpc.RpcError: the server does not answer.
+        remember: called with the ids of its statements before the wait.
     """
     from pyspark.sql.connect import proto
 
@@ -54,9 +51,9 @@ def end(client: Any, writer: Writer, remember: Callable[[tuple[str, ...]], objec
 
 
 def keep_lost_ones() -> None:
-    """If an answer is lost, make PySpark's client leave the statement in the server.
+    """Make PySpark's client keep a statement in the server if its answer is lost.
 
-    PySpark would tell the server to forget the statement. Then no client could ask whether it has ended.
+    By default PySpark tells the server to forget it, and then no client can ask whether it has ended.
     """
     from pyspark.sql.connect.client import core as client
 
@@ -101,9 +98,9 @@ def _answers(ask: Callable[[], Any]) -> Iterator[Any]:
 
 
 def _wait_for_end(attach: Callable[[], Any]) -> None:
-    """Read a statement's answers until it has ended; it has also ended if Spark answers with an error.
+    """Read a statement's answers until it has ended. Spark's own errors also mean that it has ended.
 
-    A stream of answers may end before the statement does, after some minutes.
+    A stream of answers may end some minutes before the statement does.
     """
     from grpc import RpcError
 
@@ -122,7 +119,7 @@ def _wait_for_end(attach: Callable[[], Any]) -> None:
 
 
 def _is_of_spark(error: Any) -> bool:
-    """Whether an error is Spark's own answer, which has details; errors of the network have none."""
+    """Whether an error is Spark's own answer, which has details; network errors have none."""
     from grpc_status import rpc_status
 
     try:

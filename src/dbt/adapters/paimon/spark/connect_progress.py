@@ -1,4 +1,4 @@
-"""How far a Spark Connect server is, by the messages that it sends while a statement runs (from Spark 4.0)."""
+"""Progress of a Spark Connect server, by the messages that it sends while a statement runs (from Spark 4.0)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Stage(Protocol):
 
 
 class ProgressMessages:
-    """The newest message of one session; a progress handler of PySpark's."""
+    """The newest progress message of one session; a progress handler of PySpark's."""
 
     def __init__(self) -> None:
         self._came = 0.0
@@ -29,17 +29,13 @@ class ProgressMessages:
     def __call__(
         self, stages: Iterable[Stage] | None, inflight_tasks: int, operation_id: str | None, done: bool
     ) -> None:
-        """Take a message, as PySpark's client hands it on."""
         self._came, self._stages, self._running = time.time(), list(stages or ()), inflight_tasks
 
     def since(self, began: float) -> Progress | None:
-        """How far the statement is.
+        """Progress without rows, which the messages lack; None if there is no message yet.
 
         Args:
-            began: seconds since the epoch, when it began; an older message is another statement's.
-
-        Returns:
-            The progress, without rows, which the messages do not have; None if there is no message yet.
+            began: epoch seconds when the statement began; an older message is another statement's.
         """
         if self._came < began:
             return None
@@ -56,12 +52,11 @@ class ProgressMessages:
         )
 
     def listen(self, session: Any) -> None:
-        """Get the messages of a session, if its PySpark hands them on."""
+        """Register with a session, if its PySpark can."""
         if hasattr(session, "registerProgressHandler"):
             session.registerProgressHandler(self)
 
     def leave(self, session: Any) -> None:
-        """Get no more of them."""
         if hasattr(session, "removeProgressHandler"):
             session.removeProgressHandler(self)
 

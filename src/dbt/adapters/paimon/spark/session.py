@@ -45,7 +45,7 @@ _STARTED_WITH: dict[str, str] = {}
 
 
 class SessionCursor(PySparkCursor):
-    """A cursor over a session of the embedded Spark; rows stay in Spark until they are fetched."""
+    """A cursor over a session of the embedded Spark."""
 
     def _tag_thread(self) -> None:
         context = self._session.sparkContext
@@ -60,57 +60,48 @@ class SessionCursor(PySparkCursor):
 
 
 class SessionHandle(PySparkHandle):
-    """A dbt thread's session of the embedded Spark, which no other thread uses."""
+    """A dbt thread's session of the embedded Spark. Metadata comes from Paimon's own classes, without SQL."""
 
     _described = ("", "")
 
     def cursor(self) -> SessionCursor:
-        """A cursor over this session."""
         return SessionCursor(self.session, self._tags)
 
     def references(self, expression: str) -> list[predicates.Reference]:
-        """The column names in an expression, by Spark's own parser."""
         return predicates.by_spark(self.session, expression)
 
     def _cancel_running(self) -> None:
         self.session.sparkContext.cancelJobsWithTag(self._tags.own)
 
     def describe(self, node: str, text: str) -> None:
-        """The group and the description of the jobs of this thread, in Spark's UI, event log and History Server."""
+        """Set group and description of this thread's jobs in Spark's UI, event log and History Server."""
         if self._described != (node, text):
             self.session.sparkContext.setJobGroup(node, text)
             self._described = (node, text)
 
     def committed(self, table: TableName, user: str, since: float, whole: bool) -> Committed | None:
-        """The newest commit to a table by a user since a time, by Paimon's own classes."""
         return commits.by_jvm(self.session, table, user, since)
 
     def kept(self, table: TableName) -> SnapshotRange:
-        """The table snapshots that a table has, by Paimon's own classes."""
         return procedure_results.kept_by_jvm(self.session, table)
 
     def effect(self, table: TableName, before: SnapshotRange) -> ProcedureResult:
-        """What became of a table since it had these table snapshots, by Paimon's own classes."""
         return procedure_results.effect_by_jvm(self.session, table, before)
 
     def work_of(self, statement_id: str) -> JobMetrics | None:
-        """What Spark did for a statement."""
         return job_metrics.by_tag(self.session, statement_id)
 
     def embedded(self) -> EmbeddedSpark:
-        """What only this Spark, in this process, can be asked."""
-        return EmbeddedSpark(self.session, self._frame_of, self.configured)
+        return EmbeddedSpark(self)
 
     def scans(self, sql: str) -> tuple[Scan, ...]:
-        """What a query would read, by the splits that Paimon plans for it."""
-        return scans.by_plan(self._frame_of(sql))
+        return scans.by_plan(self.frame_of(sql))
 
     def progress(self, since: float) -> Progress | None:
-        """How far this thread's jobs since a time are."""
         return job_metrics.job_progress(self.session, self._tags.own, since)
 
     def begins(self) -> None:
-        """Remember which JVM thread runs this thread's calls: PySpark pins one to each."""
+        """Remember the JVM thread that runs this thread's calls; PySpark pins one to each Python thread."""
         self._thread = self._threads.currentThread()
 
     def ends(self) -> None:
@@ -122,7 +113,6 @@ class SessionHandle(PySparkHandle):
         return self.session._jvm.java.lang.Thread  # type: ignore[union-attr]
 
     def is_busy(self) -> bool:
-        """Whether Spark runs a job of this thread."""
         context: Any = self.session.sparkContext._jsc.sc()
         store, active = context.statusStore(), context.statusTracker().getActiveJobIds()
         return any(store.job(job).jobTags().contains(self._tags.own) for job in active)
@@ -137,7 +127,7 @@ def open_session(credentials: PaimonCredentials) -> SessionHandle:
     """Give a thread its own session; the first one starts Spark.
 
     Raises:
-        DbtRuntimeError: no usable Java, jars that cannot be downloaded, or a running Spark without Paimon's extensions.
+        DbtRuntimeError: no usable Java, jars that cannot be downloaded, or a Spark without Paimon's extensions runs.
     """
     root, conf = start(credentials)
     session = root.newSession()
@@ -164,20 +154,15 @@ def open_session(credentials: PaimonCredentials) -> SessionHandle:
 
 
 def start(credentials: PaimonCredentials) -> tuple[SparkSession, dict[str, str]]:
-    """Start this process's Spark unless it runs; returns its first session and the target's settings.
-
-    Raises:
-        DbtRuntimeError: see `open_session`.
-    """
+    """Start this process's Spark unless it runs; returns its first session and the target's settings."""
     with _START:
         return _start(credentials)
 
 
 def check_warehouse(credentials: PaimonCredentials, storages: Sequence[Storage]) -> None:
-    """Create the folder of a local warehouse and check that it is writable; check that any other storage answers.
+    """Create the folder of a local warehouse and check that it is writable; check that other storage answers.
 
-    Raises:
-        DbtRuntimeError: it is not or does not; with the reason. Paimon would say that a schema is not found.
+    Without this check Paimon would report a missing schema.
     """
     for storage in storages:
         reachable.check_storage(storage)
@@ -233,14 +218,11 @@ def _warn_once(texts: tuple[str, ...]) -> None:
 
 
 def start_spark(conf: Mapping[str, str], secrets: Sequence[str]) -> SparkSession:
-    """Return this process's Spark, and start it unless it runs.
+    """Return this process's Spark, and start it if it does not run.
 
     Args:
         conf: settings to start it with.
-        secrets: values that must not appear anywhere.
-
-    Raises:
-        DbtRuntimeError: Spark does not start; with the reason.
+        secrets: values that must not appear on a command line or in a log.
     """
     from pyspark import SparkContext
     from pyspark.sql import SparkSession

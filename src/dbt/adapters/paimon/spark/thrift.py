@@ -47,7 +47,7 @@ _SET = "set:hiveconf:"
 
 
 class ThriftCursor(Cursor):
-    """A DB-API-like cursor over a session of a Thrift server; a query runs when its rows are fetched."""
+    """A cursor over a session of a Thrift server; a query runs when its rows are fetched."""
 
     def __init__(self, connection: Any, running: _Running) -> None:
         self.connection = connection
@@ -73,7 +73,6 @@ class ThriftCursor(Cursor):
             cursor.close()
 
     def drain(self) -> None:
-        """Run a query for its effects and errors, without fetching rows."""
         if self._query is not None:
             # Returns one row, but computes every column of every row.
             self._rows_of(f"select sum(length(to_json(struct(*)))) from (\n{self._query}\n)")
@@ -93,17 +92,14 @@ class ThriftCursor(Cursor):
         ]
 
     def fetchall(self) -> list[Any]:
-        """All rows, or the remaining ones."""
         self._start()
         return _fetched(self._cursor, self._cursor.fetchall)
 
     def fetchmany(self, size: int) -> list[Any]:
-        """The first `size` rows; no more than these are fetched."""
         self._start()
         return _fetched(self._cursor, lambda: self._cursor.fetchmany(size))
 
     def fetchone(self) -> Any:
-        """The next row, or None."""
         return next(iter(self.fetchmany(1)), None)
 
     def _start(self) -> None:
@@ -112,7 +108,6 @@ class ThriftCursor(Cursor):
             self._cursor = self._running.run(self.connection, query)
 
     def close(self) -> None:
-        """Forget the last result."""
         self._query = None
         if self._cursor is not None:
             with suppress(Exception):
@@ -139,7 +134,7 @@ def _fetched(cursor: Any, fetch: Callable[[], Iterable[Any]]) -> list[Any]:
 
 
 class _Running:
-    """The statement that a connection is running; another thread may cancel it."""
+    """The running statement of a connection; another thread may cancel it."""
 
     def __init__(self) -> None:
         self._lock = RLock()
@@ -150,12 +145,7 @@ class _Running:
         self.comment = ""
 
     def run(self, connection: Any, statement: str) -> Any:
-        """Run a statement to its end; returns PyHive's cursor over its rows.
-
-        Raises:
-            DbtDatabaseError: the server's error.
-            WaitedTooLongError: the server does not answer any more.
-        """
+        """Run a statement to its end; returns PyHive's cursor over its rows."""
         from thrift.transport.TTransport import TTransportException
 
         wait = Wait(
@@ -209,7 +199,7 @@ class _Running:
 
 
 def _is_lost(error: BaseException) -> bool:
-    """Whether an error, or its cause, says that the connection broke, or that dbt did not wait for the answer."""
+    """Whether an error or its cause says that the connection broke, or that dbt did not wait for the answer."""
     from thrift.transport.TTransport import TTransportException
 
     lost = (TTransportException, OSError, EOFError, WaitedTooLongError, KeyboardInterrupt, SystemExit)
@@ -228,7 +218,7 @@ class ThriftServerError(Exception):
 
 
 class ThriftHandle(Handle):
-    """A dbt thread's session of the server, which no other thread uses."""
+    """A dbt thread's session of the server."""
 
     def __init__(self, connection: Any, connect: Callable[[], Any]) -> None:
         super().__init__()
@@ -240,30 +230,18 @@ class ThriftHandle(Handle):
 
     @property
     def session(self) -> SparkSession:
-        """Not available over Thrift.
-
-        Raises:
-            DbtRuntimeError: always.
-        """
         raise DbtRuntimeError(
             "A Python model needs a Spark session in dbt's process, and a Thrift server accepts only SQL. "
             "Use a target with method: session or method: connect."
         )
 
     def cursor(self) -> ThriftCursor:
-        """A cursor over this session."""
         return ThriftCursor(self._connection, self._running)
 
     def load(self, name: str) -> DataFrame:
-        """Not available over Thrift.
-
-        Raises:
-            DbtRuntimeError: always, see `session`.
-        """
         return self.session.table(name)
 
     def create_temporary_view(self, name: str, query: str, bindings: Sequence[Any]) -> None:
-        """Create a temporary view of this session from a query with `?` markers."""
         self.cursor().execute(f"create or replace temporary view {quoted(name)} as {bound(query, bindings)}")
 
     def _set(self, key: str, value: str | None) -> None:
@@ -276,27 +254,23 @@ class ThriftHandle(Handle):
         return None if value == "<undefined>" else str(value)
 
     def setting(self, key: str) -> str | None:
-        """None: asking the server for a setting is a statement."""
         return None
 
     def knows(self, key: str) -> bool:
-        """Whether the server has a value of a setting, which is so for each that has a default."""
         return self._value_of(key) is not None
 
     @property
     def statement_id(self) -> str:
-        """The server's id of this thread's last statement."""
         return self._running.statement_id
 
     def describe(self, node: str, text: str) -> None:
-        """Begin each statement with the text: the server describes jobs by their statement's text."""
+        """Begin each statement with the text, because the server describes jobs by it."""
         self._running.comment = text
 
     def _cancel_running(self) -> None:
         self._running.cancel()
 
     def notice(self, error: BaseException) -> None:
-        """Remember whether an answer of the server was lost."""
         self.is_lost = self.is_lost or _is_lost(error)
 
     def writer(self) -> Writer:
@@ -304,21 +278,16 @@ class ThriftHandle(Handle):
         return server_clients.writer()
 
     def beside(self, sql: str) -> list[Any]:
-        """The rows of a short statement, in a session beside this one."""
         if self._second is None:
             self._second = ThriftCursor(self._connect(), _Running())
         self._second.execute(sql)
         return self._second.fetchall()
 
     def end(self, writer: Writer, remember: Callable[[tuple[str, ...]], object]) -> None:
-        """Wait until the statements of a client have ended: the server cancels them when their connection ends.
-
-        HiveServer2's protocol does not say when a statement that was cancelled has ended (see `_CANCELLED`).
-        """
+        """Wait: a server cancels statements when their connection ends, but does not say when they end."""
         time.sleep(_CANCELLED)
 
     def close(self) -> None:
-        """End the session."""
         super().close()
         for connection in [self._connection, *([self._second.connection] if self._second else [])]:
             with suppress(Exception):
@@ -333,7 +302,7 @@ def open_session(credentials: PaimonCredentials) -> ThriftHandle:
     """Give a thread its own session of the server.
 
     Raises:
-        DbtRuntimeError: there is no server, it refuses the login or has no Paimon, or PyHive is not installed.
+        DbtRuntimeError: no server, a refused login, no Paimon in the server, or PyHive is not installed.
     """
     try:
         from pyhive import hive
