@@ -1,7 +1,7 @@
 """What a query reads and calls, from the plan that Spark has analyzed but not optimized. No job runs.
 
-The analyzed plan has every view resolved to the tables under it, and `current_timestamp()` as it is written; the
-optimizer would put a time in its place.
+In the analyzed plan views are resolved to their tables, and `current_timestamp()` is still a call; the optimizer
+replaces it by a time.
 """
 
 from __future__ import annotations
@@ -54,17 +54,17 @@ _CHOOSING: Final = frozenset(
 
 @dataclass(frozen=True)
 class Analyzed:
-    """What Spark makes of a query.
+    """Facts of an analyzed query.
 
     Attributes:
         text: the plan; the same text for the same query over the same views, in any process.
         columns: name and Spark type text of each column.
-        classes: the classes of the plan's nodes and expressions, by their full names.
-        nondeterministic: those of them that are so by Spark's own account.
-        reads_clock: whether Spark would put the current time, or a date such as 'today', into it.
-        tables: where each Paimon table stands that it reads.
+        classes: full class names of the plan's nodes and expressions.
+        nondeterministic: those of the classes that Spark declares nondeterministic.
+        reads_clock: whether Spark would insert the current time, or a date such as 'today'.
+        tables: version of each Paimon table that it reads.
         files: size and time of each file that it reads, by path.
-        others: what it reads besides, in words.
+        others: other things that it reads, in words.
     """
 
     text: str
@@ -78,13 +78,10 @@ class Analyzed:
 
 
 def by_plan(frame: DataFrame) -> Analyzed:
-    """What a query reads and calls.
+    """What a query reads and calls, without running it.
 
     Args:
-        frame: the query, which has not run. `spark.sql.debug.maxToStringFields` must have been raised for it.
-
-    Raises:
-        Exception: this Spark cannot be asked in this way.
+        frame: the query, analyzed with a raised `spark.sql.debug.maxToStringFields`.
     """
     jvm: Any = frame.sparkSession._jvm
     plan = frame._jdf.queryExecution().analyzed()
@@ -114,15 +111,9 @@ def by_plan(frame: DataFrame) -> Analyzed:
 
 
 def reads_alike(frame: DataFrame) -> bool:
-    """Whether a query whose text is in a statement twice gives the same rows in both places.
+    """Whether a query whose text occurs twice in a statement gives the same rows in both places.
 
-    It does not if it calls `rand`, `uuid` and the like, takes a sample, or has a limit.
-
-    Args:
-        frame: the query, which has not run.
-
-    Raises:
-        Exception: this Spark cannot be asked in this way.
+    Not if it calls `rand`, `uuid` and the like, takes a sample, or has a limit.
     """
     plan: Any = frame._jdf.queryExecution().analyzed()
     if not plan.deterministic():
@@ -202,7 +193,7 @@ def _nodes(plan: Any) -> Iterator[Any]:
 
 
 def _numbered(text: str, ids: re.Pattern[str]) -> str:
-    """A text with the ids that the groups of a pattern find numbered in their order, each kind for itself."""
+    """Number the ids that a pattern's groups find in the order of their first occurrence, per group."""
     numbers: dict[tuple[int, str], int] = {}
 
     def number(found: re.Match[str]) -> str:
@@ -215,7 +206,7 @@ def _numbered(text: str, ids: re.Pattern[str]) -> str:
 
 
 def _reads_clock(jvm: Any, plan: Any) -> bool:
-    """Whether Spark's own rules, which put the current time into a plan, would change this one."""
+    """Whether Spark's rules that insert the current time into a plan would change this one."""
     rules = jvm.org.apache.spark.sql.catalyst.optimizer
     replaced = rules.ReplaceExpressions.apply(plan)
     return not all(

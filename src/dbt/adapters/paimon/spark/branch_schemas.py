@@ -1,8 +1,8 @@
-"""Gives a new branch the schemas of its table that Paimon 0.9 leaves out.
+"""Copies the schemas that Paimon 0.9 omits when it creates a branch.
 
-Its BranchManager.createBranch copies the schema of the branch's table snapshot only. A data file names the schema that
-it was written with, and a branch looks for it among its own: rows that are older than the last ALTER, be it of a
-column or of an option, could not be read there [ran, 0.9.0]. Later versions copy all schemas.
+Its BranchManager.createBranch copies only the schema of the branch's table snapshot. A branch looks for the schema
+of a data file among its own, so rows from before the last ALTER could not be read there [ran, 0.9.0]. Later
+versions copy all schemas.
 """
 
 from __future__ import annotations
@@ -19,15 +19,7 @@ _ORDER: Final = ("table", "branch")
 
 
 def complete(session: SparkSession, statement: str) -> None:
-    """Copy the schemas that a branch lacks, after the CALL that created it; nothing for any other statement.
-
-    Args:
-        session: a session of the embedded Spark.
-        statement: one statement, which has run.
-
-    Raises:
-        Exception: of the storage, or this Paimon cannot be asked in this way.
-    """
+    """Copy the schemas that a branch lacks, after the CALL that created it; other statements are ignored."""
     jvm: Any = session._jvm
     call = parsed_calls.parsed(session, statement, "create_branch", _ORDER)
     if call is None:

@@ -34,12 +34,11 @@ def catalog_conf(
 
     Args:
         credentials: the target.
-        storages: what its warehouses need, that of its own catalog first.
-        versions: versions of the Spark and Paimon that run.
+        storages: what its warehouses need; that of its own catalog first.
+        versions: versions of the running Spark and Paimon.
 
     Raises:
-        DbtRuntimeError: settings of `spark_config` or `catalog_options` that contradict the profile or would lose data,
-        and features that this Paimon lacks for a catalog; all in one message.
+        DbtRuntimeError: settings that contradict the profile or would lose data, and features that this Paimon lacks.
     """
     own, *integrations = storages
     if credentials.is_remote and own.catalog.warehouse is None and own.catalog.uri is None:
@@ -67,7 +66,7 @@ def _of_the_server(catalog: SparkCatalog) -> dict[str, str]:
 
 
 def _one(storage: Storage, versions: Versions) -> dict[str, str]:
-    """The settings of one catalog; its own options win over the defaults below."""
+    """The settings of one catalog; its own options override the defaults."""
     catalog = storage.catalog
     prefix = f"spark.sql.catalog.{catalog.name}"
     conf = {prefix: GENERIC_CATALOG_CLASS if catalog.is_sessions else CATALOG_CLASS}
@@ -121,7 +120,7 @@ def _session_catalog_conf(catalog: SparkCatalog) -> dict[str, str]:
 
 
 def _contradictions(credentials: PaimonCredentials, conf: Mapping[str, str]) -> Iterator[str]:
-    """Problems: settings of `spark_config` and `catalog_options` that contradict the profile or endanger tables."""
+    """Problems: settings that contradict the profile or endanger tables."""
     prefix = f"spark.sql.catalog.{credentials.catalog}"
     catalog_class = conf.get(prefix, CATALOG_CLASS)
     for key in ("warehouse", "metastore", "uri"):

@@ -1,7 +1,7 @@
 """Cluster managers (YARN, Kubernetes, standalone): default settings and checks for a target on one of them.
 
-dbt's process is always the driver: only client mode is supported.
-Sources: https://spark.apache.org/docs/3.5.7/running-on-kubernetes.html#client-mode and running-on-yarn.html
+dbt's process is always the driver: only client mode is supported. Sources:
+https://spark.apache.org/docs/3.5.7/running-on-kubernetes.html#client-mode and running-on-yarn.html
 """
 
 from __future__ import annotations
@@ -25,12 +25,7 @@ _HADOOP_FOLDERS: Final = ("HADOOP_CONF_DIR", "YARN_CONF_DIR")
 
 
 def master_defaults(master: str, environ: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Spark settings for a master; those of the profile win over them.
-
-    Args:
-        master: `spark.master`.
-        environ: the environment of dbt's process.
-    """
+    """Spark settings for a master; those of the profile override them."""
     environ = os.environ if environ is None else environ
     if master == "yarn":
         return {_MODE: "client"}
@@ -50,13 +45,7 @@ def master_defaults(master: str, environ: Mapping[str, str] | None = None) -> di
 def master_problems(
     master: str, settings: Mapping[str, str], environ: Mapping[str, str] | None = None
 ) -> Iterator[str]:
-    """What keeps a target from running on its cluster, each problem with its remedy.
-
-    Args:
-        master: `spark.master`.
-        settings: `spark_config`.
-        environ: the environment of dbt's process.
-    """
+    """Why a target cannot run on its cluster; each problem with its remedy."""
     environ = os.environ if environ is None else environ
     mode = settings.get(_MODE, "client")
     if mode != "client":
@@ -72,9 +61,6 @@ def master_problems(
 
 def unread_settings(settings: Mapping[str, str]) -> tuple[str, ...]:
     """A warning for each setting that only `spark-submit` reads, in cluster mode.
-
-    Args:
-        settings: `spark_config`.
 
     Source: the callers of Config.KUBERNETES_FILE_UPLOAD_PATH and KUBERNETES_SUBMIT_GRACE_PERIOD in Spark 3.5.
     """
@@ -117,11 +103,7 @@ def _yarn_problems(master: str, environ: Mapping[str, str]) -> Iterator[str]:
 
 
 def require_master(master: str) -> None:
-    """Check that a standalone cluster's master answers; Spark itself would try for a minute.
-
-    Raises:
-        DbtRuntimeError: none of the masters in the URL answers.
-    """
+    """Check that a standalone cluster's master answers; Spark itself would try for a minute."""
     if master.startswith("spark://"):
         found = [addresses.host_and_port(item) for item in master.removeprefix("spark://").split(",")]
         addresses.require_listener(

@@ -1,7 +1,7 @@
-"""What a statement committed, as Paimon recorded it: read from the table's snapshots, never from its data files.
+"""What a statement committed, by the table's snapshots, without reading data files.
 
-In this process Paimon's own classes read the snapshot and its delta manifests, without a Spark job. On a server it is
-one query of `$snapshots`, which has no files.
+An embedded Spark reads the snapshot and its delta manifests by Paimon's own classes, without a Spark job. A server
+gets one query of `$snapshots`, which does not have numbers of files.
 """
 
 from __future__ import annotations
@@ -32,20 +32,20 @@ _CLOCKS: Final = 2000
 
 @dataclass(frozen=True)
 class Committed:
-    """One commit of a table. What is not known is None.
+    """One commit of a table; None where unknown.
 
     Attributes:
         snapshot_id: its table snapshot.
         kind: APPEND or OVERWRITE, as in `$snapshots`.
-        rows: rows in the data files that it added.
-        rows_deleted: of these, the rows that delete a key.
-        files: data files that it added.
+        rows: rows in added data files.
+        rows_deleted: those of `rows` that delete a key.
+        files: added data files.
         bytes: their size.
-        files_removed: data files that it took out of the table.
+        files_removed: removed data files.
         bytes_removed: their size.
-        growth: rows that it added less rows that it took out, as files have them.
-        rows_inserted: keys that it added, or rows of a table without keys.
-        rows_updated: keys that were there before.
+        growth: rows in added files minus rows in removed files.
+        rows_inserted: new keys, or rows of a table without keys.
+        rows_updated: keys that existed before.
     """
 
     snapshot_id: int
@@ -62,21 +62,18 @@ class Committed:
 
 
 def own_user(prefix: str) -> str:
-    """A commit user that no other statement has: what it has to begin with, and eight random characters."""
+    """A commit user that no other statement has: the prefix and eight random characters."""
     return f"{prefix or 'dbt'}_{uuid.uuid4().hex[:8]}"
 
 
 def by_jvm(session: SparkSession, table: TableName, user: str, since: float) -> Committed | None:
-    """The newest commit of a user since a time, other than a compaction; None if there is none.
+    """The newest commit of a user, other than a compaction, by Paimon's own classes; None if there is none.
 
     Args:
         session: a session of the embedded Spark.
         table: the table.
-        user: what the commit user begins with.
-        since: seconds since the epoch; older table snapshots are not looked at.
-
-    Raises:
-        Exception: this catalog or this Paimon cannot be asked in this way.
+        user: prefix of the commit user.
+        since: epoch seconds; older table snapshots are not read.
     """
     jvm: Any = session._jvm
     paimon = table_versions.paimon_table(session, table)
@@ -90,13 +87,7 @@ def by_jvm(session: SparkSession, table: TableName, user: str, since: float) -> 
 
 
 def of_snapshot(jvm: Any, paimon: Any, snapshot: Any) -> Committed:
-    """The commit that made a table snapshot, by Paimon's own classes.
-
-    Args:
-        jvm: the JVM.
-        paimon: Paimon's own object of the table.
-        snapshot: its own object of the table snapshot.
-    """
+    """The commit of a table snapshot; `paimon` and `snapshot` are Paimon's own objects."""
     delta = jvm.org.apache.paimon.table.source.ScanMode.DELTA
     entries = paimon.store().newScan().withSnapshot(snapshot.id()).withKind(delta).plan().files()
     kind = snapshot.commitKind().toString()
@@ -153,7 +144,7 @@ def by_sql(rows_of: Callable[[str], list[Any]], table: TableName, user: str, who
     Args:
         rows_of: runs a query.
         table: the table.
-        user: what the commit user begins with.
+        user: prefix of the commit user.
         whole: whether the statement replaces all rows.
     """
     found = rows_of(

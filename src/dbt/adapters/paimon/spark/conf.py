@@ -30,16 +30,15 @@ _OFFSET = re.compile(r"(?:UTC|UT|GMT)?([+-])(\d{1,2})(?::?(\d{1,2}))?")
 def spark_conf(
     credentials: PaimonCredentials, storages: Sequence[Storage], plan: PackagePlan
 ) -> dict[str, str]:
-    """The settings that a target's Spark session starts with.
+    """The settings that a target's Spark session starts with; `spark_config` of the profile wins.
 
     Args:
-        credentials: the target; its `spark_config` wins over the defaults here.
+        credentials: the target.
         storages: what its warehouses need, from `PaimonCredentials.storages`.
         plan: the jars, from `packages.plan_packages`.
 
     Raises:
-        DbtRuntimeError: settings of `spark_config` or `catalog_options` that contradict the profile or would lose data;
-        all in one message.
+        DbtRuntimeError: settings that contradict the profile or would lose data; all in one message.
     """
     conf = {
         "spark.master": credentials.spark_master,
@@ -69,10 +68,10 @@ def spark_conf(
 
 
 def _jvm_zone(conf: Mapping[str, str]) -> dict[str, str]:
-    """The settings with which Spark's JVMs have the session's time zone, unless the user's own options name one.
+    """Options that set the JVM's time zone to the session's, unless the user's own options set one.
 
-    Paimon tells the time on the JVM's clock (see `sql.clocks`): when it expires partitions and tags, names automatic
-    tags and shows commits. The options come before those of `extraJavaOptions`: Java takes the last one.
+    Paimon reads the JVM's clock (see `sql.clocks`) to expire partitions and tags, to name automatic tags and to
+    show commits. The options come before those of `extraJavaOptions`: Java uses the last one.
     """
     zone = java_zone(conf[_ZONE])
     if not zone or any("user.timezone" in os.environ.get(name, "") for name in OPTION_VARIABLES):
@@ -86,10 +85,9 @@ def _jvm_zone(conf: Mapping[str, str]) -> dict[str, str]:
 
 
 def java_zone(zone: str) -> str:
-    """A time zone of a Spark session (DateTimeUtils.getZoneId) by the name that java.util.TimeZone has for it.
+    """The name in java.util.TimeZone of a session's time zone (DateTimeUtils.getZoneId).
 
-    Returns:
-        '' if it has none: an offset with seconds.
+    Returns '' for an offset with seconds, which has no name.
     """
     if found := _OFFSET.fullmatch(zone):
         sign, hours, minutes = found.groups("0")
@@ -108,13 +106,8 @@ def _hadoop_settings(storages: Sequence[Storage]) -> dict[str, str]:
 def driver_class_path(master: str, plan: PackagePlan, own: Mapping[str, str]) -> list[str]:
     """The jars for a local Spark's class path, instead of copying and loading them later: all of them, or none.
 
-    Only classes on the JVM's own class path can be in the CDS archive (see `cds_archive`). They cannot see what Spark
-    loads later, for example a JDBC driver.
-
-    Args:
-        master: Spark's master.
-        plan: the jars.
-        own: the profile's Spark settings.
+    Only classes on the JVM's own class path can be in the CDS archive (see `cds_archive`). They cannot see classes
+    that Spark loads later, for example a JDBC driver.
     """
     if (
         plan.packages
@@ -128,7 +121,7 @@ def driver_class_path(master: str, plan: PackagePlan, own: Mapping[str, str]) ->
 
 
 def _names_jars(own: Mapping[str, str]) -> bool:
-    """Whether jars are named outside of the profile's `jars` and `packages`: in `spark_config` or Spark's own files."""
+    """Whether `spark_config` or Spark's own configuration files name jars."""
     if own.keys() & {"spark.jars", "spark.jars.packages"}:
         return True
     settings = os.environ.get("PYSPARK_SUBMIT_ARGS", "")
@@ -139,11 +132,7 @@ def _names_jars(own: Mapping[str, str]) -> bool:
 
 
 def remote_conf(credentials: PaimonCredentials) -> dict[str, str]:
-    """The settings of a target that apply to a session of a Spark server, including those of its catalogs.
-
-    Raises:
-        DbtRuntimeError: see `spark_conf`.
-    """
+    """The settings of a target, and of its catalogs, that apply to a session of a Spark server."""
     return _session_settings(credentials, credentials.storages(), effective_paimon_version(credentials))
 
 
@@ -194,10 +183,9 @@ def _local_defaults(master: str) -> dict[str, str]:
 
 
 def driver_memory_mib(cores: int, physical_mib: int | None) -> int:
-    """Heap in MiB for a local Spark: each writing task may hold Paimon's write buffer (256 MiB) and as much to sort.
+    """Heap in MiB for a local Spark: each writing task may hold Paimon's write buffer (256 MiB) and a sort buffer.
 
-    Returns:
-        512 MiB per core, at least 2 GiB, and at most half of the machine's memory (if that is known).
+    512 MiB per core, at least 2 GiB, and at most half of the machine's memory if that is known.
     """
     wanted = max(2048, 512 * cores)
     return wanted if physical_mib is None else max(512, min(wanted, physical_mib // 2))

@@ -51,9 +51,9 @@ def begin(credentials: PaimonCredentials) -> Thread | None:
 
 
 def may_end_without_spark() -> bool:
-    """Whether this dbt command may end without a question to the catalog.
+    """Whether this dbt command may end without a query of the catalog.
 
-    `compile` asks it only where a model's Jinja does; `docs generate --empty-catalog` compiles, too.
+    `compile` needs the catalog only if a model's Jinja does; `docs generate --empty-catalog` compiles, too.
     """
     from dbt.flags import get_flags
 

@@ -1,4 +1,4 @@
-"""What Spark did or does for a statement: its jobs, and what they used, from the embedded Spark's own status store."""
+"""Metrics and progress of a statement's Spark jobs, from the embedded Spark's own status store."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _NOT_BEGUN: Final = (_PENDING, _SKIPPED)
 
 @dataclass(frozen=True)
 class JobMetrics:
-    """What Spark did for a statement.
+    """Metrics of a statement's Spark jobs.
 
     Attributes:
         job_ids: Spark's jobs, oldest first.
-        seconds: run time of all tasks, added up; None if it is not known.
+        seconds: total run time of all tasks.
         shuffle_bytes: written for shuffles.
         spill_bytes: spilled to disk.
     """
@@ -38,14 +38,14 @@ class JobMetrics:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far Spark is. What is not known is None.
+    """Job progress; None where unknown.
 
     Attributes:
-        stage: how many stages have begun.
-        stages: how many are known of; adaptive execution plans further ones as it goes.
-        tasks_done: tasks of the running stages that have ended.
+        stage: number of stages that have begun.
+        stages: number of known stages; adaptive execution adds more.
+        tasks_done: ended tasks of the running stages.
         tasks: tasks of the running stages; 0 if no job runs.
-        rows_read: from tables and files, by tasks that have ended; a cluster's executors report running ones, too.
+        rows_read: from tables and files, by ended tasks; a cluster's executors report running ones, too.
         bytes_read: likewise.
         rows_written: likewise.
         bytes_written: likewise.
@@ -64,11 +64,7 @@ class Progress:
 
 
 def by_tag(session: SparkSession, tag: str) -> JobMetrics | None:
-    """The work of the jobs with a tag; None if Spark is too busy to have counted it.
-
-    Raises:
-        Exception: this Spark cannot be asked in this way.
-    """
+    """The metrics of the jobs with a tag; None if Spark is too busy to have counted them."""
     context: Any = session.sparkContext._jsc.sc()
     try:
         context.listenerBus().waitUntilEmpty(_EVENTS)
@@ -91,16 +87,7 @@ def by_tag(session: SparkSession, tag: str) -> JobMetrics | None:
 
 
 def job_progress(session: SparkSession, tag: str, since: float) -> Progress:
-    """How far the jobs with a tag are.
-
-    Args:
-        session: a session of the embedded Spark.
-        tag: the tag.
-        since: seconds since the epoch; jobs that were submitted earlier do not count.
-
-    Raises:
-        Exception: this Spark cannot be asked in this way.
-    """
+    """The progress of the jobs with a tag that were submitted since a time in epoch seconds."""
     context: Any = session.sparkContext._jsc.sc()
     store = context.statusStore()
     stages: dict[int, Any] = {}
@@ -139,7 +126,7 @@ def _state(stage: Any) -> str:
 
 
 def _stage(store: Any, number: int) -> Any:
-    """A stage; None for one that was skipped, which is the first that Spark forgets (spark.ui.retainedStages)."""
+    """A stage; None for a skipped one, which Spark forgets first (spark.ui.retainedStages)."""
     try:
         return store.lastStageAttempt(number)
     except Exception:  # noqa: BLE001 - java.util.NoSuchElementException, by py4j

@@ -1,6 +1,6 @@
-"""Kubernetes: tells what keeps executors from running, for which Spark waits without end, and gives them back.
+"""Kubernetes: checks dbt's rights, reports why executors do not start, and releases executors at the end.
 
-Spark asks for pods again and again, whatever the API server or the nodes answer, and says so in its log alone.
+Spark requests pods again and again, whatever the API server or the nodes answer, and reports it only in its log.
 """
 
 from __future__ import annotations
@@ -60,15 +60,7 @@ _LAST_OF_LOG: Final = 65536
 
 
 def require_rights(jvm: Any, conf: Mapping[str, str]) -> None:
-    """Check that dbt's account may do what Spark will; other masters pass.
-
-    Args:
-        jvm: py4j's view of the JVM.
-        conf: Spark's settings.
-
-    Raises:
-        DbtRuntimeError: the API server does not answer, or a right is missing; with the remedy.
-    """
+    """Check that dbt's account has the rights that Spark needs; other masters pass."""
     if not conf["spark.master"].startswith(_MASTER):
         return
     namespace = _namespace(conf)
@@ -87,12 +79,7 @@ def require_rights(jvm: Any, conf: Mapping[str, str]) -> None:
 
 
 def after_start(context: Any, conf: Mapping[str, str]) -> None:
-    """Watch, until the first one comes, over the executors of a Spark that has just started; give them back at the end.
-
-    Args:
-        context: the SparkContext.
-        conf: Spark's settings.
-    """
+    """Watch until a new Spark has its first executor; stop the executors at the end of the process."""
     if not conf["spark.master"].startswith(_MASTER):
         return
     # In a container all processes end with dbt's, and Spark's own way out, when it misses dbt, is cut short.
@@ -111,7 +98,7 @@ def _stop(context: Any) -> None:
 
 
 def _watch(context: Any, conf: Mapping[str, str], log: Path, since: int) -> None:
-    """Say what executors wait for; end the JVM when it is no use to wait any longer."""
+    """Log why executors do not start; end the JVM if waiting longer does not help."""
     jvm, spark = context._jvm, context._jsc.sc()
     began = time.monotonic()
     hopeless_since: float | None = None
@@ -169,7 +156,7 @@ def _reason(pods: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _refusal(log: Path, since: int) -> str:
-    """That the API server refused pods, and why it last did, by Spark's log from some byte on; '' if it did not."""
+    """The API server's last refusal of pods in Spark's log after an offset; '' if there is none."""
     with suppress(OSError), log.open("rb") as file:
         file.seek(max(since, log.stat().st_size - _LAST_OF_LOG))
         found = _REFUSAL.findall(file.read().decode(errors="replace"))
@@ -195,7 +182,7 @@ def _may(jvm: Any, client: Any, namespace: str, verb: str, resource: str) -> boo
 
 @contextmanager
 def _client(jvm: Any, conf: Mapping[str, str]) -> Iterator[Any]:
-    """A client that signs in as Spark's own does (KubernetesClusterManager.createSchedulerBackend)."""
+    """A client that signs in like Spark's own (KubernetesClusterManager.createSchedulerBackend)."""
     spark = jvm.org.apache.spark.SparkConf(False)
     for key, value in conf.items():
         if key.startswith("spark.kubernetes."):

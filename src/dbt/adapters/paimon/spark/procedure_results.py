@@ -20,31 +20,20 @@ _MOST_COMMITS: Final = 20
 
 @dataclass(frozen=True)
 class SnapshotRange:
-    """The table snapshots that a table has; all 0 if it has none.
-
-    Attributes:
-        first: the oldest one's number.
-        last: the newest one's number.
-    """
+    """Numbers of the oldest and newest table snapshot of a table; 0 if it has none."""
 
     first: int = 0
     last: int = 0
 
     @property
     def count(self) -> int:
-        """How many there are."""
+        """Number of table snapshots."""
         return self.last - self.first + 1 if self.last else 0
 
 
 @dataclass(frozen=True)
 class ProcedureResult:
-    """What a procedure did.
-
-    Attributes:
-        before: the table snapshots before it.
-        after: those after it.
-        commits: what was committed meanwhile, oldest first.
-    """
+    """The table snapshots before and after a procedure, and the commits in between, oldest first."""
 
     before: SnapshotRange
     after: SnapshotRange
@@ -52,36 +41,28 @@ class ProcedureResult:
 
     @property
     def expired(self) -> int:
-        """How many table snapshots have gone at the old end."""
+        """Number of table snapshots removed at the old end."""
         return max(0, min(self.after.first, self.before.last + 1) - self.before.first)
 
     @property
     def rolled_back(self) -> int:
-        """How many table snapshots have gone at the new end."""
+        """Number of table snapshots removed at the new end."""
         return max(0, self.before.last - self.after.last)
 
     @property
     def nothing(self) -> bool:
-        """Whether the table has the table snapshots that it had."""
+        """Whether the table's snapshots are the same as before."""
         return self.before == self.after
 
 
 def kept_by_jvm(session: SparkSession, table: TableName) -> SnapshotRange:
-    """The table snapshots of a table, by Paimon's own classes.
-
-    Raises:
-        Exception: there is no such table, or this catalog cannot be asked in this way.
-    """
+    """The table snapshots of a table, by Paimon's own classes."""
     snapshots = table_versions.paimon_table(session, table).snapshotManager()
     return SnapshotRange(snapshots.earliestSnapshotId() or 0, snapshots.latestSnapshotId() or 0)
 
 
 def effect_by_jvm(session: SparkSession, table: TableName, before: SnapshotRange) -> ProcedureResult:
-    """What became of a table since, by Paimon's own classes.
-
-    Raises:
-        Exception: this catalog cannot be asked in this way.
-    """
+    """The changes to a table since it had these snapshots, by Paimon's own classes."""
     jvm: Any = session._jvm
     paimon = table_versions.paimon_table(session, table)
     snapshots = paimon.snapshotManager()
@@ -93,11 +74,7 @@ def effect_by_jvm(session: SparkSession, table: TableName, before: SnapshotRange
 
 
 def kept_by_sql(rows_of: Callable[[str], list[Any]], table: TableName) -> SnapshotRange:
-    """The table snapshots of a table, by a query.
-
-    Raises:
-        Exception: of Spark.
-    """
+    """The table snapshots of a table, by a query."""
     ((first, last),) = rows_of(
         f"select min(snapshot_id), max(snapshot_id) from {table.system_table('snapshots')}"
     )
@@ -107,11 +84,7 @@ def kept_by_sql(rows_of: Callable[[str], list[Any]], table: TableName) -> Snapsh
 def effect_by_sql(
     rows_of: Callable[[str], list[Any]], table: TableName, before: SnapshotRange
 ) -> ProcedureResult:
-    """What became of a table since, by a query, which has no files.
-
-    Raises:
-        Exception: of Spark.
-    """
+    """The changes to a table since it had these snapshots, by a query, which does not have numbers of files."""
     found = sorted(
         (number, kind)
         for number, kind in rows_of(f"select snapshot_id, commit_kind from {table.system_table('snapshots')}")

@@ -1,4 +1,4 @@
-"""dbt's response to a statement that wrote a table: what it committed, what Spark did for it, the console's words."""
+"""dbt's response to a statement that wrote a table: its commit, its Spark jobs, and the console's message."""
 
 from __future__ import annotations
 
@@ -35,27 +35,27 @@ _CODES: Final[Mapping[str, str]] = MappingProxyType(
 
 @dataclass
 class PaimonAdapterResponse(AdapterResponse):
-    """The `adapter_response` of a node in `run_results.json`. What is not known is left out.
+    """The `adapter_response` of a node in `run_results.json`; unknown values are left out.
 
     Attributes:
         query_id: Spark's job tag of the statement (embedded), or the server's id of it.
-        rows_inserted: keys that were not there before; of a `merge` without a primary key, the rows that it inserted.
-        rows_updated: keys that were there before.
-        rows_deleted: of `rows_affected`, the rows that delete a key.
+        rows_inserted: new keys; for a `merge` without a primary key, inserted rows.
+        rows_updated: keys that existed before.
+        rows_deleted: those of `rows_affected` that delete a key.
         snapshot_id: the table snapshot that it committed.
         commit_kind: APPEND or OVERWRITE.
-        files_written: data files that the commit added.
+        files_written: added data files.
         bytes_written: their size.
-        files_removed: data files that it took out of the table.
+        files_removed: removed data files.
         bytes_removed: their size.
         spark_job_ids: Spark's jobs.
-        spark_seconds: run time of Spark's tasks, added up.
+        spark_seconds: total run time of Spark's tasks.
         shuffle_bytes: written for shuffles.
         spill_bytes: spilled to disk.
         snapshots_removed: table snapshots that an operation expired or rolled back.
         reason: why nothing was done (`code` is REUSED).
         refresh: what the refresh of a materialized view did.
-        refreshed: how many of its keys or groups were recomputed.
+        refreshed: number of its recomputed keys or groups.
     """
 
     query_id: str | None = None
@@ -79,7 +79,7 @@ class PaimonAdapterResponse(AdapterResponse):
 
 
 def code_of(kind: str) -> str:
-    """What a kind of statement is called: `INSERT OVERWRITE`, `UPSERT`, `DELETE+INSERT`."""
+    """The code of a kind of statement: `INSERT OVERWRITE`, `UPSERT`, `DELETE+INSERT`."""
     return _CODES.get(kind, kind.replace("_", " ").upper())
 
 
@@ -90,8 +90,8 @@ def of_write(
 
     Args:
         kind: the kind of statement: a strategy, or what another materialization writes.
-        committed: its commit; None if it committed nothing, which it does without rows.
-        work: what Spark did for it; None if it is not known.
+        committed: its commit; None if it had no rows and committed nothing.
+        work: its Spark jobs; None if unknown.
         query_id: see `PaimonAdapterResponse`.
     """
     response = PaimonAdapterResponse(_message="", code=code_of(kind), query_id=query_id or None)
@@ -118,13 +118,7 @@ def of_write(
 
 
 def of_operation(name: str, effect: ProcedureResult, query_id: str) -> PaimonAdapterResponse:
-    """The response to an operation on a table, such as `compact`.
-
-    Args:
-        name: of the operation.
-        effect: what became of the table.
-        query_id: see `PaimonAdapterResponse`.
-    """
+    """The response to an operation on a table, such as `compact`."""
     response = PaimonAdapterResponse(
         _message="",
         code=code_of(name),
@@ -157,7 +151,7 @@ def _sum(numbers: Iterable[int | None]) -> int | None:
 
 
 def _replaced(response: PaimonAdapterResponse) -> Iterator[str]:
-    """`12 files (40.2 MiB) into 2 files (38.1 MiB)`; one side, if the other has no files."""
+    """`12 files (40.2 MiB) into 2 files (38.1 MiB)`, or only the side that has files."""
     removed, written = response.files_removed, response.files_written
     if removed and written:
         yield (
@@ -177,11 +171,11 @@ def of_statement(kind: str, query_id: str) -> PaimonAdapterResponse:
 
 
 def of_reuse(snapshot: int, same: str) -> PaimonAdapterResponse:
-    """The response of a node that had nothing to do.
+    """The response of a skipped node.
 
     Args:
         snapshot: the table snapshot that has its rows.
-        same: what is the same as then.
+        same: what has not changed since.
     """
     reason = f"{same} as at snapshot {snapshot}"
     return PaimonAdapterResponse(
@@ -194,7 +188,7 @@ def of_refresh(words: str, affected: int) -> PaimonAdapterResponse:
 
     Args:
         words: what the refresh did.
-        affected: how many of its keys or groups were recomputed.
+        affected: number of recomputed keys or groups.
     """
     return PaimonAdapterResponse(
         _message=f"REFRESH {words}", code="REFRESH", rows_affected=0, refresh=words, refreshed=affected
@@ -202,12 +196,12 @@ def of_refresh(words: str, affected: int) -> PaimonAdapterResponse:
 
 
 def with_refresh(response: AdapterResponse, words: str, affected: int | None) -> AdapterResponse:
-    """The response to the statement that wrote a materialized view, with what the refresh did.
+    """The response to the statement that wrote a materialized view, plus what the refresh did.
 
     Args:
         response: to the statement.
         words: what the refresh did.
-        affected: how many keys or groups were recomputed; None if all.
+        affected: number of recomputed keys or groups; None if all.
     """
     if not isinstance(response, PaimonAdapterResponse):
         return response
@@ -217,23 +211,19 @@ def with_refresh(response: AdapterResponse, words: str, affected: int | None) ->
 
 
 def of_passed(at: str) -> PaimonAdapterResponse:
-    """The response of a data test that was not run.
-
-    Args:
-        at: when it passed over the same rows.
-    """
+    """The response of a data test that was not run, since it passed over the same rows at a time."""
     reason = f"inputs and query as when it passed at {at}"
     return PaimonAdapterResponse(_message=f"REUSED: {reason}", code="REUSED", reason=reason)
 
 
 def unknown(kind: str, query_id: str) -> PaimonAdapterResponse:
-    """The response to a statement that wrote a table, whose commit could not be looked for."""
+    """The response to a statement that wrote a table and whose commit could not be read."""
     code = code_of(kind)
     return PaimonAdapterResponse(_message=code, code=code, query_id=query_id or None)
 
 
 def _message(response: PaimonAdapterResponse) -> str:
-    """The console's words: `UPSERT 12,408 rows, 2 files, 1.3 MiB, snapshot 7`."""
+    """The console's message: `UPSERT 12,408 rows, 2 files, 1.3 MiB, snapshot 7`."""
     if response.snapshot_id is None:
         created = response.code == _CODES[STAGING]
         return f"{response.code} 0 rows" + ("" if created else ", table unchanged")

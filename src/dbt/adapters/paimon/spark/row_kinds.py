@@ -1,8 +1,8 @@
-"""Inserts apart from updates, where a commit's changelog tells them.
+"""Counts inserted and updated keys of an upsert by its commit's changelog.
 
-An upsert knows neither. With `changelog-producer` `lookup` or `full-compaction` Paimon compares each key with its old
-row, and writes `+I` for a new key and `-U`, `+U` for an old one; a changelog file says how many of its rows retract
-(DataFileMeta.deleteRowCount, from Paimon 0.9). In this process no rows are read, only manifests.
+With `changelog-producer` `lookup` or `full-compaction` Paimon compares each key with its old row, and writes `+I`
+for a new key and `-U`, `+U` for an old one; a changelog file has the number of its retractions
+(DataFileMeta.deleteRowCount, from Paimon 0.9). Only manifests are read, no rows.
 """
 
 from __future__ import annotations
@@ -21,12 +21,7 @@ _MERGES: Final = frozenset({"merge", "snapshot"})
 
 @dataclass(frozen=True)
 class RowKinds:
-    """The rows of a commit by what became of their keys; None where it is not known.
-
-    Attributes:
-        inserted: keys that were not there.
-        updated: keys that were there.
-    """
+    """Inserted and updated keys of a commit; None where unknown."""
 
     inserted: int | None = None
     updated: int | None = None
@@ -38,15 +33,15 @@ UNKNOWN: Final = RowKinds()
 def by_changelog(
     jvm: Any, paimon: Any, snapshots: Any, snapshot: Any, rows: int | None, deleted: int | None
 ) -> RowKinds:
-    """Read the changelog of a commit, or of the compaction in the same write, which has it.
+    """Count the changelog of a commit, or of the compaction in the same write, which may have it instead.
 
     Args:
         jvm: the JVM.
-        paimon: Paimon's own object of the table.
+        paimon: Paimon's object of the table.
         snapshots: its snapshot manager.
-        snapshot: its own object of the commit's table snapshot.
+        snapshot: Paimon's object of the commit's table snapshot.
         rows: rows in the data files that the commit added.
-        deleted: of these, the rows that delete a key.
+        deleted: those of `rows` that delete a key.
     """
     if rows is None or deleted != 0:
         return UNKNOWN
@@ -72,16 +67,13 @@ def by_changelog(
 
 
 def counted(changes: int, retracting: int, rows: int, *, may_be_less: bool) -> RowKinds:
-    """The kinds of a commit that deletes no key.
+    """The kinds of a commit that deletes no key; unknown if the changelog has other commits too, or a key came twice.
 
     Args:
         changes: rows of its changelog.
-        retracting: of these, `-U`: there is no `-D`.
+        retracting: those of `changes` that are `-U`; there is no `-D`.
         rows: rows in the data files that it added.
         may_be_less: whether the changelog leaves out updates that change nothing.
-
-    Returns:
-        Unknown if the changelog is of other commits too, or a key came several times.
     """
     updated = retracting
     inserted = changes - 2 * retracting
@@ -92,11 +84,11 @@ def counted(changes: int, retracting: int, rows: int, *, may_be_less: bool) -> R
 
 
 def grows_by_inserts(kind: str, properties: Mapping[str, str], *, deletes: bool) -> bool:
-    """Whether a table grows by exactly what a statement inserts: a MERGE without deletes, on a table without keys.
+    """Whether a table grows by exactly the rows that a statement inserts: a MERGE without deletes or keys.
 
     Args:
         kind: the kind of statement.
-        properties: the table's, by Paimon's names. Deletion vectors leave the old rows of updates in their files.
+        properties: the table's, by Paimon's names. Deletion vectors keep the old rows of updates in their files.
         deletes: whether the statement may delete rows.
     """
     rewrites = "primary-key" not in properties and properties.get("deletion-vectors.enabled") != "true"
@@ -104,7 +96,7 @@ def grows_by_inserts(kind: str, properties: Mapping[str, str], *, deletes: bool)
 
 
 def _with_changelog(snapshots: Any, snapshot: Any) -> Any:
-    """Of a commit and the compaction that the same write committed after it, the one that has a changelog."""
+    """The snapshot with the changelog: the commit itself, or the compaction that the same write committed next."""
     if snapshot.changelogRecordCount():
         return snapshot
     follows = snapshot.id() + 1

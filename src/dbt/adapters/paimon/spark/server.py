@@ -1,7 +1,7 @@
 """Warm local Spark Connect servers of `dbt-paimon server`: their notes, and the one that serves a target.
 
-Each server has a note in a private file of its user, named after its master, catalog and warehouse, so that a target
-finds it without an address.
+Each server has a note in a private file, named by master, catalog and warehouse, so that a target finds it without
+an address.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ LOOPBACK = "127.0.0.1"
 
 @dataclass(frozen=True)
 class ServerNote:
-    """What the note says of a running server.
+    """A running server.
 
     Attributes:
         pid: id of its process.
@@ -71,7 +71,7 @@ def folder() -> Path:
 
 
 def works_on(credentials: PaimonCredentials) -> dict[str, str]:
-    """What distinguishes one server from another: master, catalog, and where the tables are."""
+    """The identity of a server: master, catalog, and location of the tables."""
     catalog = credentials.spark_catalog
     found = {
         "master": credentials.spark_master,
@@ -165,7 +165,7 @@ def find(credentials: PaimonCredentials) -> tuple[ServerNote, str]:
 
 
 def mismatches(note: ServerNote, credentials: PaimonCredentials) -> list[str]:
-    """How a server differs from what a target needs, one sentence each."""
+    """The differences between a server and a target's needs, one sentence each."""
     storages = credentials.storages()
     plan = launch_plan(credentials, storages)
     wanted = versions(plan)
@@ -184,11 +184,7 @@ def mismatches(note: ServerNote, credentials: PaimonCredentials) -> list[str]:
 
 
 def require_warm_target(credentials: PaimonCredentials) -> None:
-    """Refuse a target that no warm server can serve.
-
-    Raises:
-        DbtRuntimeError: the target names its own server, or uses another method.
-    """
+    """Refuse a target that no warm server can serve."""
     if credentials.method != PaimonConnectionMethod.CONNECT:
         raise DbtRuntimeError(
             f"The target has method: {credentials.method}, and a warm server serves targets with method: connect "

@@ -1,8 +1,8 @@
 """The token of a warm server, which refuses clients without it; stored in a folder that only its owner can read.
 
 Other users of the machine can connect to a port of the loopback interface, and a Spark session runs any code as its
-owner. The token is sent in a header of ours: with its own `token` parameter, PySpark insists on TLS, which a warm
-server does not speak (ChannelBuilder.secure of PySpark 3.5).
+owner. The token is sent in our own header: with its own `token` parameter, PySpark insists on TLS, which a warm
+server does not support (ChannelBuilder.secure of PySpark 3.5).
 """
 
 from __future__ import annotations
@@ -26,11 +26,7 @@ _BYTES: Final = 32
 
 
 def folder(note: Path) -> Path:
-    """The folder of a server's note, with its token and its logs.
-
-    Raises:
-        DbtRuntimeError: other users may change its content.
-    """
+    """The folder of a server's note, with its token and its logs."""
     return require_own_folder(
         note.with_suffix(""),
         "The folder of a warm server",
@@ -39,27 +35,14 @@ def folder(note: Path) -> Path:
 
 
 def create(note: Path, pid: int) -> str:
-    """Create and store a token for the server of a process.
-
-    Raises:
-        DbtRuntimeError: see `folder`.
-    """
+    """Create and store a token for the server of a process."""
     token = secrets.token_urlsafe(_BYTES)
     write_own(_path(note, pid), token)
     return token
 
 
 def read(note: Path, pid: int, remedy: str) -> str:
-    """Read the token of a running server.
-
-    Args:
-        note: path of the server's note.
-        pid: id of its process.
-        remedy: what the user can do if there is no token.
-
-    Raises:
-        DbtRuntimeError: there is no token, or another user may have written it.
-    """
+    """Read the token of a running server; without one, the error ends with `remedy`."""
     try:
         return read_own(_path(note, pid))
     except OSError as exc:
@@ -74,12 +57,7 @@ def forget(note: Path, pid: int) -> None:
 
 
 def parameters(token: str, spark_version: str) -> Mapping[str, str]:
-    """The connection parameters (`;key=value`) that make a client send the token as a header.
-
-    Args:
-        token: the server's.
-        spark_version: version of its Spark.
-    """
+    """The connection parameters (`;key=value`) that make a client send the token as a header."""
     if _has_own(spark_version):
         return {"authorization": quote(f"Bearer {token}")}
     return {HEADER: quote(token)}

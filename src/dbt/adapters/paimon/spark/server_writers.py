@@ -1,8 +1,8 @@
-"""Who writes a table through a server: noted in the server itself, because a statement there outlives its client.
+"""Notes in a Spark server about who writes which table, because a statement there outlives its client.
 
-The lock of a client that dies is free at once, but its statement goes on in the server. Its note is a global temporary
-view, which every session of the server sees, and which ends when the server does. The next writer of the table finds
-it, ends what is left of that client's statements, and waits until they have ended.
+If a client dies, its lock is free at once but its statement continues in the server. A note is a global temporary
+view, which every session of the server sees, and which ends with the server. The next writer of the table reads it,
+ends that client's statements, and waits until they have ended.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class ServerWriters:
         """A context in which a table is noted as written by a handle; it does nothing for an embedded Spark.
 
         Args:
-            handle: gives this thread's handle; another one after a server was lost.
+            handle: returns this thread's handle; another one after a server was lost.
             table: the table, quoted.
         """
         return Note(handle, table, self._bound, self._of_thread.notes, served=self._served)
@@ -156,7 +156,6 @@ class Note:
                 self._rows(f"drop view if exists {self._name}")
 
     def move(self) -> None:
-        """Note the new session of this thread, after the old one was lost and its statements have ended."""
         self._used = self._handle()
         now = self._used.writer()
         if self._mine is not None and now is not None:
@@ -164,7 +163,7 @@ class Note:
             self._write(self._mine)
 
     def _created(self, mine: Writer) -> bool:
-        """Whether there was no note, so that this one is there now."""
+        """Create the note; False if there is one already."""
         try:
             self._rows(self._note_sql("create", mine))
         except Exception as exc:
@@ -190,7 +189,7 @@ class Note:
         return of_text(str(content))
 
     def _settle(self) -> None:
-        """Wait until the writer of the note has released the table, or has died; then end what it left running."""
+        """Wait until the writer of the note has released the table or died; then end the statements it left."""
         found = self._read()
         if found is None:
             return

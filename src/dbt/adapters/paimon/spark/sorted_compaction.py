@@ -1,10 +1,10 @@
-"""Sorted compaction that keeps what other programs append meanwhile.
+"""Sorted compaction that keeps rows which other programs append meanwhile.
 
-Paimon's sys.compact with an order rewrites the files that it has read, and then commits an overwrite of whatever the
-table has by then: rows that were appended in between are lost (CompactProcedure.sortCompactUnAwareBucketTable at 0.9.0
-to 2.0.0) [ran]. From 1.4, a setting of the commit refuses it if another writer was faster. On 0.9, a Spark in this
-process does the same work, and commits it as a compaction: it replaces the files that were read, and fails if one of
-them is gone. Elsewhere a warning says that rows may be lost.
+Paimon's sys.compact with an order rewrites the files that it has read, and then overwrites the table's content at
+that time: rows appended in between are lost (CompactProcedure.sortCompactUnAwareBucketTable at 0.9.0 to 2.0.0)
+[ran]. From 1.4, a setting of the commit refuses it if another writer was faster. On 0.9, an embedded Spark does the
+same work, and commits it as a compaction: it replaces the files that were read, and fails if one of them is gone.
+Elsewhere a warning says that rows may be lost.
 """
 
 from __future__ import annotations
@@ -42,11 +42,8 @@ def sort(session: SparkSession, statement: str, references_of: Callable[[str], I
         references_of: returns the names in an SQL expression.
 
     Returns:
-        Whether it was run. Not if it is another statement, or one that has to be left to Paimon, which then refuses it,
-        or loses rows: on a table with deletion vectors.
-
-    Raises:
-        Exception: another writer replaced a file that was read; the table is as that writer left it.
+        Whether it was run. Not if it is another statement, or one that Paimon must run, which then refuses it, or loses
+        rows: on a table with deletion vectors.
     """
     call = parsed_calls.parsed(session, statement, "compact", _ORDER)
     if call is None or not call.arguments.get("order_strategy"):

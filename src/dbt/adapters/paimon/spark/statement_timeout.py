@@ -1,8 +1,8 @@
-"""Watches statements for which Spark runs no job: logged after half a minute, ended at a bound.
+"""Time-out for statements without a Spark job: logged after half a minute, ended at a bound.
 
-Outside of Spark jobs a statement plans, commits and deletes files. Paimon 0.9 retries a commit for as long as another
-writer commits first (FileStoreCommitImpl.tryCommit and tryOverwrite; from 1.0 at most `commit.max-retries` times), and
-a catalog or a store may not answer.
+Outside of Spark jobs a statement plans, commits and deletes files. Paimon 0.9 retries a commit for as long as
+another writer commits first (FileStoreCommitImpl.tryCommit and tryOverwrite; from 1.0 at most `commit.max-retries`
+times), and a catalog or a store may not answer.
 """
 
 from __future__ import annotations

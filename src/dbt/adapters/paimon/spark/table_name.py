@@ -9,7 +9,7 @@ from dbt.adapters.paimon.sql.text import quoted
 
 @dataclass(frozen=True)
 class TableName:
-    """A table's catalog, schema and name, as they are, without backticks."""
+    """A table's catalog, schema and name, without backticks."""
 
     catalog: str
     schema: str
@@ -17,9 +17,9 @@ class TableName:
 
     @property
     def shown(self) -> str:
-        """Its name for people: `schema.table`."""
+        """Its name in messages: `schema.table`."""
         return f"{self.schema}.{self.identifier}"
 
     def system_table(self, name: str) -> str:
-        """A system table of it, rendered."""
+        """The rendered name of one of its system tables."""
         return ".".join(quoted(part) for part in (self.catalog, self.schema, f"{self.identifier}${name}"))

@@ -1,6 +1,6 @@
-"""Where a table stands, by Paimon's own classes in this process: its newest commit, and the newest that changed rows.
+"""Latest snapshot and latest snapshot that changed rows of a table, by Paimon's own classes in this process.
 
-Nothing here runs a Spark job: snapshots, the schema and, of commits that count no rows, the manifests are read.
+No Spark job runs. Snapshots and the schema are read, and the manifests of commits that count no rows.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ class Snapshot:
     """A table snapshot.
 
     Attributes:
-        number: its number, which comes again after a rollback or in a new table.
-        position: its number and a fingerprint, which never come again together.
+        number: its number, which can occur again after a rollback or in a new table.
+        position: its number and a fingerprint, which together are unique.
         kind: APPEND, OVERWRITE, COMPACT or ANALYZE.
         user: the commit user.
-        schema: the number of the schema that it was written with.
-        delta: rows added less rows removed.
+        schema: the number of its schema.
+        delta: added rows minus removed rows.
         index: the name of its index manifest, which has deletion vectors; '' if there is none.
     """
 
@@ -84,11 +84,11 @@ class Snapshot:
 
 @dataclass(frozen=True)
 class TableVersion:
-    """Where a table stands.
+    """The version of a table's rows and schema.
 
     Attributes:
         head: its newest commit other than a compaction; None if there is none, or it has expired.
-        position: that of the newest commit that changed its rows; EMPTY if there never was one; None if not known.
+        position: position of the newest commit that changed rows; EMPTY if there never was one; None if unknown.
         schema: the current schema, as Paimon's JSON.
         problem: why its rows are not those of its newest table snapshot; '' if they are.
     """
@@ -105,11 +105,7 @@ def fingerprint(text: str) -> str:
 
 
 def paimon_table(session: SparkSession, name: TableName) -> Any:
-    """Paimon's own object of a table, loaded anew.
-
-    Raises:
-        Exception: there is none, or this catalog cannot be asked in this way.
-    """
+    """Load Paimon's own object of a table, bypassing caches; raises if there is none, or this catalog cannot."""
     jvm: Any = session._jvm
     catalogs = session._jsparkSession.sessionState().catalogManager()
     identifier = jvm.org.apache.paimon.catalog.Identifier.create(name.schema, name.identifier)
@@ -117,15 +113,7 @@ def paimon_table(session: SparkSession, name: TableName) -> Any:
 
 
 def table_version_of(jvm: Any, table: Any) -> TableVersion:
-    """Where a table stands.
-
-    Args:
-        jvm: the JVM.
-        table: Paimon's object of it.
-
-    Raises:
-        Exception: this Paimon cannot be asked in this way.
-    """
+    """The version of a table, from Paimon's object of it."""
     if (kind := table.getClass().getName()) not in _TABLES:
         return TableVersion(None, None, "", f"is a {kind.rpartition('.')[2]}")
     options = {str(key): str(value) for key, value in dict(table.options()).items()}
@@ -156,7 +144,7 @@ def other_state(options: Mapping[str, str]) -> str:
 
 
 def compaction_shows_rows(options: Mapping[str, str]) -> bool:
-    """Whether rows of a table become visible by its compactions (CoreOptions.batchScanSkipLevel0, postpone buckets)."""
+    """Whether a table's rows become visible by compaction (CoreOptions.batchScanSkipLevel0, postpone buckets)."""
     return (
         options.get("deletion-vectors.enabled", "").lower() == "true"
         or options.get("merge-engine") == "first-row"
@@ -167,10 +155,7 @@ def compaction_shows_rows(options: Mapping[str, str]) -> bool:
 def commits_of(table: Any) -> list[tuple[int, str, str, int | None, int | None, int]]:
     """Number, kind, commit user, rows, added rows and schema of each table snapshot, the oldest first.
 
-    The same as `changes.positions.commits_sql` asks for.
-
-    Args:
-        table: Paimon's object of the table.
+    The same columns as `changes.positions.commits_sql` queries.
     """
     found = []
     manager = table.snapshotManager()
@@ -184,16 +169,7 @@ def commits_of(table: Any) -> list[tuple[int, str, str, int | None, int | None, 
 
 
 def commit_nothing(jvm: Any, table: Any, mark: str) -> None:
-    """Commit a table snapshot without rows, whose commit user begins with a mark.
-
-    Args:
-        jvm: the JVM.
-        table: Paimon's object of the table.
-        mark: what the commit user begins with.
-
-    Raises:
-        Exception: this Paimon cannot be asked in this way, or the commit fails.
-    """
+    """Commit a table snapshot without rows; its commit user begins with `mark`."""
     commit = table.newCommit(f"{mark}_{uuid.uuid4()}").ignoreEmptyCommit(False)
     try:
         commit.commit(BATCH, jvm.java.util.ArrayList())
@@ -218,7 +194,7 @@ def _next_write(table: Any, below: Snapshot) -> Snapshot | None:
 
 
 def _changed_nothing(jvm: Any, table: Any, snapshot: Snapshot) -> bool:
-    """Whether a commit added no file, took none away, and has the deletion vectors of the one before."""
+    """Whether a commit added and removed no file, and has the deletion vectors of the one before."""
     if snapshot.delta != 0 or snapshot.kind in UPKEEP:
         return False
     manager = table.snapshotManager()

@@ -14,7 +14,7 @@ def versions_of(credentials: PaimonCredentials) -> Versions:
     """The versions and the catalog kind of a target.
 
     Raises:
-        DbtRuntimeError: what the connection method needs is not installed; says how to install it.
+        DbtRuntimeError: the connection method's packages are not installed; says how to install them.
     """
     return Versions(
         paimon=parse_version(packages.effective_paimon_version(credentials)),

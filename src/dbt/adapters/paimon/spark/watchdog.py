@@ -14,13 +14,9 @@ _WATCHDOGS: Final[dict[int, Any]] = {}
 
 
 def arm(name: str, seconds: float | None) -> None:
-    """End the JVM in so many seconds, unless this is called again with the name.
+    """End the JVM in so many seconds, unless this is called again with the name; None removes the deadline.
 
-    Nothing is done without an embedded Spark: a server is not this run's to end.
-
-    Args:
-        name: of what has to go on in time.
-        seconds: from now; None: not at all.
+    Nothing happens without an embedded Spark: a server is not this run's to end.
     """
     from pyspark import SparkContext
 
@@ -41,6 +37,7 @@ def arm(name: str, seconds: float | None) -> None:
 
 def _compiled(gateway: Any) -> Any:
     # Compiled with the compiler that Spark uses for queries, so that no jar must be shipped for one class.
+    """Compile it with the compiler that Spark uses for queries, so that no jar must be shipped for one class."""
     compiler = gateway.jvm.org.codehaus.janino.SimpleCompiler()
     compiler.cook((resources.files("dbt.adapters.paimon.spark") / _SOURCE).read_text(encoding="utf-8"))
     constructor = compiler.getClassLoader().loadClass(_CLASS).getConstructors()[0]

@@ -1,8 +1,7 @@
 """Class-data-sharing (CDS) archives, which let later runs map the classes that an earlier run loaded.
 
-The first JVM of a kind writes the archive when it exits, after dbt; later ones start with it. Each kind (JDK, Spark,
-jars) has its own, and Java itself ignores an archive that does not fit its class path. Java 17: JEP 350, "Dynamic CDS
-Archives".
+The first JVM of a kind (JDK, Spark, jars) writes the archive when it exits, after dbt; later ones start with it.
+Java ignores an archive that does not fit its class path (Java 17: JEP 350, "Dynamic CDS Archives").
 """
 
 from __future__ import annotations
@@ -32,15 +31,12 @@ _KEPT: Final = 6
 
 
 def java_options(java: JavaRuntime, class_path: Sequence[Path], conf: Mapping[str, str]) -> list[str]:
-    """The Java options that use the archive of this kind of JVM, or create it.
+    """The Java options that use the archive of this kind of JVM, or create it; none if there can be no archive.
 
     Args:
         java: the Java that starts.
         class_path: the jars that Spark starts with.
-        conf: Spark settings; if the user's Java options name an archive, it is left alone.
-
-    Returns:
-        No options if there can be no archive.
+        conf: Spark settings; if the user's Java options name an archive, they are respected.
     """
     own = f"{conf.get('spark.driver.extraJavaOptions', '')} {os.environ.get('JDK_JAVA_OPTIONS', '')}"
     unwanted = os.environ.get(VARIABLE, "1") in ("0", "false") or "Archive" in own or "-Xshare" in own
@@ -88,7 +84,7 @@ def _is_whole(archive: Path) -> bool:
 
 
 def _may_be_made(archive: Path) -> bool:
-    """Whether this process may create the archive: one process at a time does."""
+    """Whether this process may create the archive; only one process at a time does."""
     claim = archive.with_suffix(".pid")
     with suppress(FileExistsError):
         with claim.open("x") as file:

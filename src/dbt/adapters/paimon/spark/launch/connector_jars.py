@@ -1,4 +1,4 @@
-"""Paimon's connector among jars and Maven coordinates: which of them it is, and its version, Spark line and Scala."""
+"""Finds Paimon's connector among jars and Maven coordinates: its version, Spark line and Scala version."""
 
 from __future__ import annotations
 
@@ -23,12 +23,9 @@ _POM_VERSION = re.compile(r"^version=(\S+)", re.MULTILINE)
 
 
 def connector_version_from_jars(jars: Iterable[str]) -> str | None:
-    """The Paimon version of the Spark connector among some jars.
+    """The Paimon version of the connector among some jars; None if there is none, or it is unknown.
 
     Read from the jar (`pom.properties`, which also has the version of a SNAPSHOT build), else from the file's name.
-
-    Returns:
-        The version; None if no jar is a connector, or its version cannot be determined.
     """
     for jar in jars:
         path = local_path(jar)
@@ -41,7 +38,7 @@ def connector_version_from_jars(jars: Iterable[str]) -> str | None:
 
 
 def version_of_packages(packages: Iterable[str]) -> str | None:
-    """The Paimon version of the connector among some Maven coordinates; None if none is one."""
+    """The Paimon version of the connector among some Maven coordinates; None if there is none."""
     return next((package.split(":")[2] for package in packages if is_connector_package(package)), None)
 
 
@@ -72,7 +69,7 @@ def connector_of_jar(jar: str) -> str:
 
 
 def scala_of_jar(jar: str) -> str | None:
-    """The Scala version that a jar is made for, by its name or the connector inside; None if neither says."""
+    """The Scala version of a jar, by its name or the connector inside; None if unknown."""
     named = scala_of_name(jar.rsplit("/", 1)[-1])
     path = local_path(jar)
     if named is None and path is not None:
@@ -110,7 +107,7 @@ def _artifact_inside(path: Path) -> str:
 
 @lru_cache(maxsize=32)
 def _connector_inside(path: Path) -> tuple[str, str | None] | None:
-    """Artifact and version of the connector that a jar contains, whatever the file's name; cached per process."""
+    """Artifact and version of the connector in a jar, whatever the file's name; cached per process."""
     try:
         with zipfile.ZipFile(path) as jar:
             name = next((name for name in jar.namelist() if _CONNECTOR_POM.match(name)), None)

@@ -1,4 +1,4 @@
-"""Settings that must not be on the JVM's command line, where every user sees them: private files while it starts."""
+"""Passes secret settings to the JVM in private files; every user can see its command line."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _NO_ARGUMENTS: Final = "pyspark-shell"
 
 @contextmanager
 def hidden(conf: Mapping[str, str], secrets: Sequence[str]) -> Iterator[dict[str, str]]:
-    """The settings that may be on a command line; the others are in private files while the JVM starts.
+    """The settings that may be on a command line; the others are in private files inside the block.
 
     Args:
         conf: settings for the launcher.
-        secrets: known secrets; whatever looks like a secret is hidden too.
+        secrets: known secrets; settings that look like a secret are hidden too.
     """
     private = {
         key: value
@@ -67,18 +67,18 @@ def _write(path: Path, text: str) -> None:
 
 
 def _java_argument(text: str) -> str:
-    """An argument quoted for an argument file of `java` ("java Command-Line Argument Files" in its documentation)."""
+    """Quote an argument for an argument file of `java` ("java Command-Line Argument Files" in its documentation)."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
 
 
 def _property(text: str) -> str:
-    """A value as java.util.Properties.load reads it from a properties file."""
+    """Escape a value for java.util.Properties.load."""
     return re.sub(r"[^\x21-\x7e]", lambda found: utf16(found[0]), text.replace("\\", "\\\\"))
 
 
 def utf16(text: str) -> str:
-    """Each character as an escape that both properties files and Java's regular expressions read."""
+    """Escape each character for properties files and for Java's regular expressions."""
     units = text.encode("utf-16-be")
     return "".join(f"\\u{units[i]:02x}{units[i + 1]:02x}" for i in range(0, len(units), 2))
 

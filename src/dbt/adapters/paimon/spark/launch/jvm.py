@@ -62,10 +62,7 @@ def launch(conf: Mapping[str, str], secrets: Sequence[str]) -> None:
 
     Args:
         conf: Spark settings; the packages of `spark.jars.packages` are downloaded during the start.
-        secrets: values that must not appear anywhere.
-
-    Raises:
-        DbtRuntimeError: the JVM does not start; with the reason.
+        secrets: values that must not appear on a command line or in a log.
     """
     from pyspark import SparkContext
 
@@ -127,7 +124,7 @@ def _with_archive(
 def _resolved(
     conf: Mapping[str, str], downloads: tuple[str, ...], log: Path, secrets: Sequence[str]
 ) -> JavaGateway:
-    """The gateway of a new JVM; a repository that does not answer or sends a damaged file is asked again."""
+    """The gateway of a new JVM; retries if a repository does not answer or sends a damaged file."""
     from pyspark import SparkConf
     from pyspark.errors import PySparkRuntimeError
     from pyspark.java_gateway import launch_gateway
@@ -171,8 +168,8 @@ def _start_of(downloads: tuple[str, ...], log: Path) -> Wait:
 def _guard_callbacks(gateway: Any) -> None:
     """Make Python refuse callbacks from other processes: any user of the machine can connect to the callback port.
 
-    PySpark listens there for foreachBatch and listeners without authentication (ensure_callback_server_started of 3.5
-    and 4.1), although the JVM has a secret for it; py4j's Java side forgets that when it gets the port
+    PySpark listens there for foreachBatch and listeners without authentication (ensure_callback_server_started of
+    3.5 and 4.1), although the JVM has a secret for it; py4j's Java side forgets it when it gets the port
     (PythonClient.copyWith of 0.10.9).
     """
     from py4j.java_gateway import JavaObject
@@ -189,8 +186,8 @@ def _guard_callbacks(gateway: Any) -> None:
 def _temporary_option() -> str:
     """The Java option for the folder of temporary, shuffle and spill files, unless spark.local.dir is set.
 
-    Spark's own folders are readable by everybody (DiskBlockManager.createLocalDirs), and Paimon spills into them. The
-    option comes before the user's own: Java takes the last one.
+    Everybody can read Spark's own folders (DiskBlockManager.createLocalDirs), and Paimon spills into them. The
+    option comes before the user's own: Java uses the last one.
     """
     if any(_TEMPORARY_PROPERTY in os.environ.get(name, "") for name in java.OPTION_VARIABLES):
         return ""

@@ -20,14 +20,7 @@ _FUSE: Final = 97
 
 
 def error(exc: BaseException) -> DbtDatabaseError | None:
-    """The error to raise instead of py4j's, if the JVM that this process started has exited.
-
-    Args:
-        exc: the exception of a call of PySpark.
-
-    Returns:
-        One message with the exit status and the remedy; None if the JVM is alive, or none was started here.
-    """
+    """The error to raise instead of PySpark's if this process's JVM has exited; None if it has not."""
     from py4j.protocol import Py4JError, Py4JJavaError
 
     unanswered = isinstance(exc, OSError) or (
@@ -39,7 +32,6 @@ def error(exc: BaseException) -> DbtDatabaseError | None:
 
 
 def _message(status: int) -> str:
-    """The message for an exit status (`subprocess.Popen.returncode`)."""
     if why := jvm_process.ended_because():
         what, advice = f"{why} So this run has ended Spark's JVM.", ""
     else:
@@ -54,7 +46,7 @@ def _message(status: int) -> str:
 
 
 def _how(status: int) -> tuple[str, str]:
-    """How it came to its end by itself, and the remedy if there is one."""
+    """The cause of an exit status (`subprocess.Popen.returncode`), and the remedy if there is one."""
     if status == _OUT_OF_MEMORY:
         return "it was out of memory", MEMORY_ADVICE
     if status == _FUSE:

@@ -1,4 +1,4 @@
-"""The JVM as a child process: started out of reach of Ctrl-C, killed, and asked how it exited."""
+"""The JVM as a child process: started out of reach of Ctrl-C, killed, and asked for its exit status."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LONGEST_END: Final = 10
 
 
 def abandon() -> None:
-    """At the end of the process: kill a JVM that is still starting, so that no temporary file of the start is left."""
+    """At the end of the process: kill a JVM that is still starting, so that it leaves no temporary file."""
     ending.set()
     Spawned.end_last()
     if starting.acquire(timeout=_LONGEST_END):
@@ -24,14 +24,7 @@ def abandon() -> None:
 
 
 def exit_status(seconds: float) -> int | None:
-    """The exit status of the JVM that this process started last (`Popen.returncode`).
-
-    Args:
-        seconds: how long to wait for its exit.
-
-    Returns:
-        None if it is alive, or none was started here.
-    """
+    """The exit status of the JVM that this process started last (`Popen.returncode`); None if there is none."""
     return Spawned.status_of_last(seconds)
 
 
@@ -39,7 +32,7 @@ def end(why: str) -> None:
     """Kill this process's JVM at once; uncommitted writes are lost.
 
     Args:
-        why: the reason as a sentence, with which the error of whoever finds it gone begins.
+        why: first sentence of the later error.
     """
     Spawned.ended_because = why
     Spawned.kill_last()
@@ -49,8 +42,8 @@ def end_by(way: Callable[[], object], why: str) -> None:
     """Make this process's JVM exit in order, or kill it if it does not within some seconds.
 
     Args:
-        way: tells it to; may raise, as its connection ends with it.
-        why: the reason as a sentence, with which the error of whoever finds it gone begins.
+        way: makes it exit; may raise, since its connection ends too.
+        why: first sentence of the later error.
     """
     Spawned.ended_because = why
     with suppress(Exception):
@@ -60,16 +53,16 @@ def end_by(way: Callable[[], object], why: str) -> None:
 
 
 def ended_because() -> str:
-    """Why this process killed its JVM; empty if it did not."""
+    """Why this process killed its JVM; '' if it did not."""
     return Spawned.ended_because
 
 
 class Spawned(subprocess.Popen[bytes]):
     """A process that Ctrl-C does not reach, started without running Python code in the child.
 
-    PySpark ignores the signal in a `preexec_fn`, for which Python forks. If another thread imports a module meanwhile,
-    the child can hang for ever (see the warning at preexec_fn in Python's documentation of subprocess), and dbt imports
-    modules during the start.
+    PySpark ignores the signal in a `preexec_fn`, for which Python forks. If another thread imports a module
+    meanwhile, as dbt does during the start, the child can hang (see the warning at preexec_fn in Python's
+    documentation).
     """
 
     _last: Spawned | None = None
@@ -90,7 +83,6 @@ class Spawned(subprocess.Popen[bytes]):
 
     @classmethod
     def kill_last(cls) -> None:
-        """Kill the last one at once: it is starting and has written nothing yet."""
         if cls._last:
             cls._last.kill()
 

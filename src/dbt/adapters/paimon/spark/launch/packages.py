@@ -1,4 +1,4 @@
-"""Which jars a Spark needs for Paimon: local files that the user names, and Maven coordinates for the rest."""
+"""The jars that a Spark needs for Paimon: local files that the user names, and Maven coordinates for the rest."""
 
 from __future__ import annotations
 
@@ -60,9 +60,9 @@ class PackagePlan:
 
     Attributes:
         jars: local files and URIs, for `spark.jars`.
-        packages: Maven coordinates, for `spark.jars.packages`; if empty, nothing is downloaded.
+        packages: Maven coordinates to download, for `spark.jars.packages`.
         repositories: additional Maven repositories, for `spark.jars.repositories`.
-        paimon_version: version of Paimon's connector among them, if it can be determined.
+        paimon_version: version of Paimon's connector among them, if known.
     """
 
     jars: tuple[str, ...]
@@ -77,16 +77,16 @@ def plan_packages(
     spark_version: str,
     environ: Mapping[str, str] | None = None,
 ) -> PackagePlan:
-    """Work out the jars for a Spark, a Paimon version and the storages.
+    """The jars for a Spark, a Paimon version and the storages.
 
     Args:
         credentials: the target. If it has `jars`, only its `packages` are downloaded.
         storages: what its warehouses need.
         spark_version: version of the Spark that will run.
-        environ: environment with `DBT_PAIMON_JARS`, which replaces the connector, whatever it would be otherwise.
+        environ: environment; its `DBT_PAIMON_JARS` replaces any connector.
 
     Raises:
-        DbtRuntimeError: jars that do not exist; all in one message.
+        DbtRuntimeError: jars that do not exist or do not fit Spark.
     """
     environ = os.environ if environ is None else environ
     override = _override(environ)
@@ -136,12 +136,12 @@ def with_connect(plan: PackagePlan, spark_version: str) -> PackagePlan:
 
 
 def effective_paimon_version(credentials: PaimonCredentials, environ: Mapping[str, str] | None = None) -> str:
-    """The Paimon version that will really run: a connector's jar wins over the profile's `paimon_version`."""
+    """The Paimon version that will run: a connector's jar wins over the profile's `paimon_version`."""
     return connector_version(credentials, environ) or credentials.paimon_version
 
 
 def connector_version(credentials: PaimonCredentials, environ: Mapping[str, str] | None = None) -> str | None:
-    """The version of the connector in jars or packages; None if there is no connector among them."""
+    """The version of the connector in jars or packages; None if there is none."""
     override = _override(os.environ if environ is None else environ)
     named = connector_version_from_jars((*override, *credentials.jars))
     return named or (None if override else version_of_packages(credentials.packages))
@@ -205,7 +205,7 @@ def _check_line(jars: Sequence[str], packages: Sequence[str], spark_version: str
 
 
 def _has_plug_in(store: ObjectStore, jars: Sequence[str], around: StorageContext) -> bool:
-    """Whether a storage's plug-in is inside a jar, or on Spark's class path in another way."""
+    """Whether a storage's plug-in is inside a jar, or otherwise on Spark's class path."""
     inside = any((path := local_path(jar)) is not None and carries(path, store) for jar in jars)
     return inside or around.has_jar(store.artifact)
 

@@ -23,12 +23,12 @@ logger = AdapterLogger("Paimon")
 
 
 class Jar(NamedTuple):
-    """A jar as it was when Ivy had downloaded it.
+    """A jar when Ivy had downloaded it.
 
     Attributes:
         path: its path.
         stamp: size, modification time and status change time (`st_ctime_ns`, which only root can set): while these are
-        the same, so is the file.
+            the same, so is the file.
         sha256: checksum of its content.
     """
 
@@ -41,12 +41,12 @@ class Jar(NamedTuple):
 def with_known(plan: PackagePlan, settings: tuple[str, ...] = ()) -> PackagePlan:
     """A plan with jars in place of its packages, if an earlier start resolved them and every jar is unchanged.
 
-    Computed once per process, for its one JVM. Reading a whole jar takes a tenth of a second or more, so the checksum
-    is only compared if the stamp differs, for example after restoring a backup.
+    Computed once per process, for its one JVM. Reading a jar takes 0.1 s or more, so the checksum is only compared
+    if the stamp differs, for example after restoring a backup.
 
     Args:
         plan: the plan.
-        settings: other settings that decide what Ivy downloads (for example spark.jars.ivySettings).
+        settings: other settings that affect what Ivy downloads (for example spark.jars.ivySettings).
 
     Raises:
         DbtRuntimeError: a jar differs from what was downloaded and cannot be moved away.
@@ -69,7 +69,7 @@ def with_known(plan: PackagePlan, settings: tuple[str, ...] = ()) -> PackagePlan
 
 
 def remember(plan: PackagePlan, class_path: str | None, settings: tuple[str, ...] = ()) -> None:
-    """Remember what a Spark resolved a plan's packages to.
+    """Remember the jars to which a Spark resolved a plan's packages.
 
     Args:
         plan: the plan that Spark was started with.
@@ -94,12 +94,7 @@ def remember(plan: PackagePlan, class_path: str | None, settings: tuple[str, ...
 
 
 def _checked(jar: Jar) -> Jar:
-    """A jar with its current stamp.
-
-    Raises:
-        OSError: the file does not exist, or was moved away because its content differed.
-        DbtRuntimeError: see `_put_aside`.
-    """
+    """A jar with its current stamp; raises FileNotFoundError if the file is missing or its content differs."""
     stamp = _stamp(jar.path)
     if stamp == jar.stamp:
         return jar
@@ -111,11 +106,7 @@ def _checked(jar: Jar) -> Jar:
 
 
 def _put_aside(jar: Jar, found: str) -> None:
-    """Move a jar away so that Ivy downloads it again: Ivy does not verify the checksum of files in its cache.
-
-    Raises:
-        DbtRuntimeError: the file cannot be moved.
-    """
+    """Move a changed jar away so that Ivy downloads it again; Ivy does not verify checksums in its cache."""
     path = Path(jar.path)
     # `org_name-version.jar` in the folder jars is a copy of `cache/org/name/jars/name-version.jar`, next to that
     # folder.
