@@ -14,7 +14,7 @@ from dbt.adapters.paimon.spark import parsed_calls, table_versions
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# CreateBranchProcedure.PARAMETERS, where they are given by position; its other names are not needed.
+# The first of CreateBranchProcedure.PARAMETERS, in their order; the others are not needed.
 _ORDER: Final = ("table", "branch")
 
 
@@ -27,11 +27,9 @@ def complete(session: SparkSession, statement: str) -> None:
     table = table_versions.paimon_table(session, call.table)
     files = table.fileIO()
     schemas = jvm.org.apache.paimon.schema.SchemaManager
-    ours, theirs = (
-        schemas(files, table.location()),
-        schemas(files, table.location(), call.arguments["branch"]),
-    )
-    there = set(theirs.listAllIds())
-    for number in ours.listAllIds():
-        if number < max(there) and number not in there:
-            files.copyFile(ours.toSchemaPath(number), theirs.toSchemaPath(number), False)
+    main = schemas(files, table.location())
+    branch = schemas(files, table.location(), call.arguments["branch"])
+    existing = set(branch.listAllIds())
+    for number in main.listAllIds():
+        if number < max(existing) and number not in existing:
+            files.copyFile(main.toSchemaPath(number), branch.toSchemaPath(number), False)

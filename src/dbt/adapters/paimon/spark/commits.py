@@ -7,9 +7,8 @@ gets one query of `$snapshots`, which does not have numbers of files.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from dbt.adapters.paimon.spark import row_kinds, table_versions
@@ -20,13 +19,12 @@ if TYPE_CHECKING:
 
     from dbt.adapters.paimon.spark.table_name import TableName
 
-# Paimon writes it into the snapshots of a statement, followed by `_` and a UUID (CoreOptions.createCommitUser).
+# Prefix of the commit user of a statement's snapshots; `_` and a UUID follow (CoreOptions.createCommitUser).
 COMMIT_USER_CONF: Final = "spark.paimon.commit.user-prefix"
 _COMPACT: Final = "COMPACT"
-_APPEND: Final = "APPEND"
 # Each entry of a manifest costs four calls into the JVM, about a millisecond at worst.
 _MOST_FILES: Final = 1000
-# Milliseconds that the clock of what commits may be behind.
+# Milliseconds that the clock of the committing process may be behind.
 _CLOCKS: Final = 2000
 
 
@@ -93,7 +91,7 @@ def of_snapshot(jvm: Any, paimon: Any, snapshot: Any) -> Committed:
     kind = snapshot.commitKind().toString()
     if entries.size() > _MOST_FILES:
         return Committed(snapshot.id(), kind, _rows_of(kind, snapshot.deltaRecordCount()))
-    return Committed(snapshot.id(), kind, **_added_up(entries))
+    return Committed(snapshot.id(), kind, **_file_counts(entries))
 
 
 def _newest(snapshots: Any, user: str, since: float) -> Any:
@@ -109,33 +107,23 @@ def _newest(snapshots: Any, user: str, since: float) -> Any:
     return None
 
 
-def _added_up(entries: Iterable[Any]) -> Mapping[str, int | None]:
-    rows = deleted = files = size = files_removed = size_removed = gone = 0
-    deletes_known = True
+def _file_counts(entries: Iterable[Any]) -> dict[str, int | None]:
+    added, removed = [], []
     for entry in entries:
-        file = entry.file()
-        if entry.kind().toString() != "ADD":
-            files_removed += 1
-            size_removed += file.fileSize()
-            gone += file.rowCount()
-            continue
-        files += 1
-        size += file.fileSize()
-        rows += file.rowCount()
-        deletes = file.deleteRowCount()
-        deletes_known = deletes_known and deletes.isPresent()
-        deleted += deletes.get() if deletes.isPresent() else 0
-    return MappingProxyType(
-        {
-            "rows": rows,
-            "rows_deleted": deleted if deletes_known else None,
-            "files": files,
-            "bytes": size,
-            "files_removed": files_removed,
-            "bytes_removed": size_removed,
-            "growth": rows - gone,
-        }
-    )
+        (added if entry.kind().toString() == "ADD" else removed).append(entry.file())
+    rows = sum(file.rowCount() for file in added)
+    deletes = [file.deleteRowCount() for file in added]
+    return {
+        "rows": rows,
+        "rows_deleted": sum(each.get() for each in deletes)
+        if all(each.isPresent() for each in deletes)
+        else None,
+        "files": len(added),
+        "bytes": sum(file.fileSize() for file in added),
+        "files_removed": len(removed),
+        "bytes_removed": sum(file.fileSize() for file in removed),
+        "growth": rows - sum(file.rowCount() for file in removed),
+    }
 
 
 def by_sql(rows_of: Callable[[str], list[Any]], table: TableName, user: str, whole: bool) -> Committed | None:
@@ -160,5 +148,5 @@ def by_sql(rows_of: Callable[[str], list[Any]], table: TableName, user: str, who
 
 
 def _rows_of(kind: str, delta: int | None) -> int | None:
-    # An OVERWRITE's delta is less by the rows that it replaced.
-    return delta if kind == _APPEND else None
+    # The delta of an OVERWRITE has the replaced rows subtracted.
+    return delta if kind == "APPEND" else None

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from dbt.adapters.paimon.spark.commits import Committed
     from dbt.adapters.paimon.spark.table_name import TableName
 
-# Of the commits since then no more are read: a procedure makes one or two.
+# Only so many of the newest commits are read: a procedure makes one or two.
 _MOST_COMMITS: Final = 20
 
 
@@ -49,16 +49,10 @@ class ProcedureResult:
         """Number of table snapshots removed at the new end."""
         return max(0, self.before.last - self.after.last)
 
-    @property
-    def nothing(self) -> bool:
-        """Whether the table's snapshots are the same as before."""
-        return self.before == self.after
-
 
 def kept_by_jvm(session: SparkSession, table: TableName) -> SnapshotRange:
     """The table snapshots of a table, by Paimon's own classes."""
-    snapshots = table_versions.paimon_table(session, table).snapshotManager()
-    return SnapshotRange(snapshots.earliestSnapshotId() or 0, snapshots.latestSnapshotId() or 0)
+    return _range(table_versions.paimon_table(session, table).snapshotManager())
 
 
 def effect_by_jvm(session: SparkSession, table: TableName, before: SnapshotRange) -> ProcedureResult:
@@ -66,18 +60,20 @@ def effect_by_jvm(session: SparkSession, table: TableName, before: SnapshotRange
     jvm: Any = session._jvm
     paimon = table_versions.paimon_table(session, table)
     snapshots = paimon.snapshotManager()
-    after = SnapshotRange(snapshots.earliestSnapshotId() or 0, snapshots.latestSnapshotId() or 0)
-    news = range(max(before.last + 1, after.first), after.last + 1)[-_MOST_COMMITS:]
-    return ProcedureResult(
-        before, after, tuple(commits.of_snapshot(jvm, paimon, snapshots.snapshot(number)) for number in news)
-    )
+    after = _range(snapshots)
+    numbers = range(max(before.last + 1, after.first), after.last + 1)[-_MOST_COMMITS:]
+    found = (commits.of_snapshot(jvm, paimon, snapshots.snapshot(number)) for number in numbers)
+    return ProcedureResult(before, after, tuple(found))
+
+
+def _range(snapshots: Any) -> SnapshotRange:
+    return SnapshotRange(snapshots.earliestSnapshotId() or 0, snapshots.latestSnapshotId() or 0)
 
 
 def kept_by_sql(rows_of: Callable[[str], list[Any]], table: TableName) -> SnapshotRange:
     """The table snapshots of a table, by a query."""
-    ((first, last),) = rows_of(
-        f"select min(snapshot_id), max(snapshot_id) from {table.system_table('snapshots')}"
-    )
+    name = table.system_table("snapshots")
+    ((first, last),) = rows_of(f"select min(snapshot_id), max(snapshot_id) from {name}")
     return SnapshotRange(first or 0, last or 0)
 
 
@@ -85,11 +81,8 @@ def effect_by_sql(
     rows_of: Callable[[str], list[Any]], table: TableName, before: SnapshotRange
 ) -> ProcedureResult:
     """The changes to a table since it had these snapshots, by a query, which does not have numbers of files."""
-    found = sorted(
-        (number, kind)
-        for number, kind in rows_of(f"select snapshot_id, commit_kind from {table.system_table('snapshots')}")
-    )
+    name = table.system_table("snapshots")
+    found = sorted(map(tuple, rows_of(f"select snapshot_id, commit_kind from {name}")))
+    after = SnapshotRange(found[0][0], found[-1][0]) if found else SnapshotRange()
     news = tuple(commits.Committed(number, kind) for number, kind in found if number > before.last)
-    return ProcedureResult(
-        before, SnapshotRange(found[0][0], found[-1][0]) if found else SnapshotRange(), news[-_MOST_COMMITS:]
-    )
+    return ProcedureResult(before, after, news[-_MOST_COMMITS:])

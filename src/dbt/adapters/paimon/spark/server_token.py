@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping
-from importlib import resources
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
@@ -18,10 +17,9 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.capabilities import OLDEST_PAIMON, Capability, Versions
 from dbt.adapters.paimon.machine.private_files import read_own, require_own_folder, write_own
+from dbt.adapters.paimon.spark import java_classes
 
 HEADER: Final = "x-dbt-paimon-token"
-_SOURCE: Final = "TokenInterceptor.java"
-_CLASS: Final = "dbt.paimon.TokenInterceptor"
 _BYTES: Final = 32
 
 
@@ -78,11 +76,7 @@ def guard(session: Any, builder: Any, token: str, spark_version: str) -> None:
             jvm.org.apache.spark.sql.connect.service.PreSharedKeyAuthenticationInterceptor(token)
         )
         return
-    # Compiled with the compiler that Spark uses for queries, so that no jar must be shipped for one class.
-    compiler = jvm.org.codehaus.janino.SimpleCompiler()
-    compiler.setParentClassLoader(builder.getClass().getClassLoader())
-    compiler.cook((resources.files("dbt.adapters.paimon.spark") / _SOURCE).read_text(encoding="utf-8"))
-    constructor = compiler.getClassLoader().loadClass(_CLASS).getConstructors()[0]
+    constructor = java_classes.constructor(jvm, "TokenInterceptor", builder.getClass().getClassLoader())
     arguments = session.sparkContext._gateway.new_array(jvm.java.lang.Object, 2)
     arguments[0], arguments[1] = HEADER, token
     builder.intercept(constructor.newInstance(arguments))

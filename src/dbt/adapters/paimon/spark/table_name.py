@@ -16,10 +16,15 @@ class TableName:
     identifier: str
 
     @property
+    def rendered(self) -> str:
+        """Its name in SQL."""
+        return quoted(self.catalog, self.schema, self.identifier)
+
+    @property
     def shown(self) -> str:
         """Its name in messages: `schema.table`."""
         return f"{self.schema}.{self.identifier}"
 
     def system_table(self, name: str) -> str:
         """The rendered name of one of its system tables."""
-        return ".".join(quoted(part) for part in (self.catalog, self.schema, f"{self.identifier}${name}"))
+        return quoted(self.catalog, self.schema, f"{self.identifier}${name}")

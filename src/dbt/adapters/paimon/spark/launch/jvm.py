@@ -20,7 +20,7 @@ from dbt.adapters.paimon.machine.waiting import Wait, watched
 from dbt.adapters.paimon.spark.launch import cds_archive
 from dbt.adapters.paimon.spark.launch.hidden_settings import JAVA_OPTIONS, hidden
 from dbt.adapters.paimon.spark.launch.ivy_lock import resolution_lock
-from dbt.adapters.paimon.spark.launch.jvm_process import Spawned, ending, spawned, starting
+from dbt.adapters.paimon.spark.launch.jvm_process import ending, kill, spawned, starting
 from dbt.adapters.paimon.spark.launch.spark_log import Output, keep_out_of_the_log, log_options, log_path
 from dbt.adapters.paimon.spark.launch.start_failures import (
     NotStartedError,
@@ -83,17 +83,10 @@ def launch(conf: Mapping[str, str], secrets: Sequence[str]) -> None:
     with resolution_lock(downloads), starting, hidden(for_launcher, secrets) as shown:
         if ending.is_set():
             raise DbtRuntimeError("Spark is not started: this process is shutting down.")
-        shown[JAVA_OPTIONS] = " ".join(
-            part
-            for part in (
-                _temporary_option(),
-                _CHECKSUMS,
-                _idle_option(runtime),
-                shown.get(JAVA_OPTIONS, ""),
-                log_options(log),
-            )
-            if part
-        )
+        # Java uses the last one of an option: the user's own, then those of the log.
+        idle = _IDLE if runtime and runtime.major >= JAVA_WITH_IDLE_COLLECTIONS else ""
+        options = (_temporary_option(), _CHECKSUMS, idle, shown.get(JAVA_OPTIONS, ""), log_options(log))
+        shown[JAVA_OPTIONS] = " ".join(filter(None, options))
         gateway = _with_archive(shown, downloads, log, secrets, _archive_options(conf, runtime))
     keep_out_of_the_log(gateway, secrets)
     _guard_callbacks(gateway)
@@ -133,7 +126,7 @@ def _resolved(
     for wait in (*(_RESOLVE_AGAIN_AFTER if downloads else ()), None):
         output = Output(log, secrets)
         try:
-            with watched(_start_of(downloads, log), Spawned.kill_last), spawned():
+            with watched(_start_of(downloads, log), kill), spawned():
                 return launch_gateway(launch_conf, popen_kwargs={"stdout": output.end, "stderr": output.end})
         except PySparkRuntimeError as exc:
             text = output.text()
@@ -199,11 +192,6 @@ def _own_java(conf: Mapping[str, str]) -> java.JavaRuntime | None:
     from pyspark import __version__
 
     return java.find_java(os.environ, __version__) if conf["spark.master"].startswith("local") else None
-
-
-def _idle_option(runtime: java.JavaRuntime | None) -> str:
-    """The Java option with which an idle JVM gives memory back; one of the user's, which comes later, wins."""
-    return _IDLE if runtime and runtime.major >= JAVA_WITH_IDLE_COLLECTIONS else ""
 
 
 def _archive_options(conf: Mapping[str, str], runtime: java.JavaRuntime | None) -> list[str]:

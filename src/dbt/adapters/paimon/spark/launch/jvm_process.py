@@ -18,24 +18,33 @@ _LONGEST_END: Final = 10
 def abandon() -> None:
     """At the end of the process: kill a JVM that is still starting, so that it leaves no temporary file."""
     ending.set()
-    Spawned.end_last()
+    if Spawned.last and starting.locked():
+        Spawned.last.terminate()
     if starting.acquire(timeout=_LONGEST_END):
         starting.release()
 
 
 def exit_status(seconds: float) -> int | None:
-    """The exit status of the JVM that this process started last (`Popen.returncode`); None if there is none."""
-    return Spawned.status_of_last(seconds)
+    """The exit status of the JVM that this process started last (`Popen.returncode`); None if there is none.
+
+    Args:
+        seconds: how long to wait for its exit.
+    """
+    with suppress(subprocess.TimeoutExpired):
+        return Spawned.last.wait(seconds) if Spawned.last else None
+    return None
+
+
+def kill() -> None:
+    """Kill the JVM that this process started last."""
+    if Spawned.last:
+        Spawned.last.kill()
 
 
 def end(why: str) -> None:
-    """Kill this process's JVM at once; uncommitted writes are lost.
-
-    Args:
-        why: first sentence of the later error.
-    """
+    """Kill this process's JVM at once; uncommitted writes are lost. The later error begins with `why`."""
     Spawned.ended_because = why
-    Spawned.kill_last()
+    kill()
 
 
 def end_by(way: Callable[[], object], why: str) -> None:
@@ -48,8 +57,8 @@ def end_by(way: Callable[[], object], why: str) -> None:
     Spawned.ended_because = why
     with suppress(Exception):
         way()
-    if Spawned.status_of_last(_LONGEST_END) is None:
-        Spawned.kill_last()
+    if exit_status(_LONGEST_END) is None:
+        kill()
 
 
 def ended_because() -> str:
@@ -60,37 +69,20 @@ def ended_because() -> str:
 class Spawned(subprocess.Popen[bytes]):
     """A process that Ctrl-C does not reach, started without running Python code in the child.
 
-    PySpark ignores the signal in a `preexec_fn`, for which Python forks. If another thread imports a module
-    meanwhile, as dbt does during the start, the child can hang (see the warning at preexec_fn in Python's
-    documentation).
+    PySpark ignores the signal in a `preexec_fn`, for which Python forks. If another thread imports a module meanwhile,
+    as dbt does during the start, the child can hang (see the warning at preexec_fn in Python's documentation).
     """
 
-    _last: Spawned | None = None
+    last: Spawned | None = None
     ended_because = ""
 
     def __init__(self, command: Sequence[str], *, preexec_fn: object = None, **more: Any) -> None:
         if preexec_fn is not None:
             command = ["/bin/sh", "-c", 'trap "" INT; exec "$@"', "sh", *command]
         super().__init__(command, **more)
-        Spawned._last = self
+        Spawned.last = self
         if ending.is_set():
             self.terminate()
-
-    @classmethod
-    def end_last(cls) -> None:
-        if cls._last and starting.locked():
-            cls._last.terminate()
-
-    @classmethod
-    def kill_last(cls) -> None:
-        if cls._last:
-            cls._last.kill()
-
-    @classmethod
-    def status_of_last(cls, seconds: float) -> int | None:
-        with suppress(subprocess.TimeoutExpired):
-            return cls._last.wait(seconds) if cls._last else None
-        return None
 
 
 @contextmanager
