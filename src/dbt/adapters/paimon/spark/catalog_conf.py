@@ -16,8 +16,8 @@ from dbt.adapters.paimon.spark.cluster_managers import master_problems
 CATALOG_CLASS = "org.apache.paimon.spark.SparkCatalog"
 # Replaces `spark_catalog`, and delegates tables that are not Paimon's to Spark's own catalog.
 GENERIC_CATALOG_CLASS = "org.apache.paimon.spark.SparkGenericCatalog"
-# Cached metadata of a table outlives its drop by another session: this session would read wrong rows of a new table
-# with that name, and from Paimon 1.4 an INSERT here would corrupt it.
+# If another session drops a table, this session's cached metadata stays: it would read wrong rows of a new table with
+# that name, and from Paimon 1.4 an INSERT would corrupt the table.
 _CACHE = "cache-enabled"
 V2_WRITE = "spark.paimon.write.use-v2-write"
 # Compatibility.getExecutionMetrics asks Spark for the query's metrics after the commit; Spark notes them in another
@@ -81,7 +81,7 @@ def _one(storage: Storage, versions: Versions) -> dict[str, str]:
     conf[f"{prefix}.{_CACHE}"] = "false"
     options = dict(_DEFAULTS.get(catalog.jdbc_protocol or catalog.metastore, {}))
     if catalog.metastore == "hive" and not versions.supports(Capability.HIVE_CALLS_ONE_AT_A_TIME):
-        # More than anyone has threads; a client is only created when it is needed.
+        # More than the threads of any target; a client is only created when it is needed.
         options["client-pool-size"] = "128"
     options |= {**storage.added, **catalog.options}
     conf.update({f"{prefix}.{key}": value for key, value in options.items()})
@@ -100,9 +100,9 @@ _DEFAULTS: Mapping[str, Mapping[str, str]] = {
         # Allows columns like `Id`: SparkCatalog.initialize means to set this, but too late.
         "allow-upper-case": "true",
     },
-    # Milliseconds; one writer at a time locks the whole file.
+    # Milliseconds; a writer locks the whole file.
     "sqlite": {"jdbc.busy_timeout": "30000"},
-    # By default the drivers wait for the database for ever. pgjdbc counts seconds, the others milliseconds.
+    # By default the drivers wait without end. pgjdbc counts seconds, the others milliseconds.
     "postgresql": {"jdbc.connectTimeout": "30", "jdbc.socketTimeout": "120"},
     "mysql": {"jdbc.connectTimeout": "30000", "jdbc.socketTimeout": "120000"},
     "mariadb": {"jdbc.connectTimeout": "30000", "jdbc.socketTimeout": "120000"},
@@ -126,10 +126,9 @@ def _contradictions(credentials: PaimonCredentials, conf: Mapping[str, str]) -> 
     for key in ("warehouse", "metastore", "uri"):
         if key in credentials.catalog_options:
             yield f"catalog_options: {key} is a key of the profile itself; write it there"
-    for key, value in credentials.spark_config.items():
+    others = {key: value for key, value in credentials.spark_config.items() if key != f"{prefix}.{_CACHE}"}
+    for key, value in others.items():
         short = key.removeprefix(f"{prefix}.")
-        if key == f"{prefix}.{_CACHE}":
-            continue
         if key == prefix and value != catalog_class:
             yield (
                 f"spark_config: {key}={value} replaces Paimon's catalog ({catalog_class}); "
@@ -142,15 +141,16 @@ def _contradictions(credentials: PaimonCredentials, conf: Mapping[str, str]) -> 
             yield f"spark_config: {key} is {shown}, but catalog_options differs; keep one"
     if credentials.spark_config.get(V2_WRITE, "false").strip().lower() == "true":
         yield f"spark_config: {V2_WRITE}=true: with it, {V2_WRITE_FAILS}; remove it"
-    for place, cached in (
-        ("spark_config", credentials.spark_config.get(f"{prefix}.{_CACHE}", "false")),
-        ("catalog_options", credentials.catalog_options.get(_CACHE, "false")),
-    ):
-        if cached.lower() != "false":
-            yield (
-                f"{place}: {_CACHE}={cached} corrupts a table that another session drops and creates again; "
-                "leave it out"
-            )
+    yield from _cache_problem("spark_config", credentials.spark_config.get(f"{prefix}.{_CACHE}", "false"))
+    yield from _cache_problem("catalog_options", credentials.catalog_options.get(_CACHE, "false"))
+
+
+def _cache_problem(place: str, enabled: str) -> Iterator[str]:
+    if enabled.lower() != "false":
+        yield (
+            f"{place}: {_CACHE}={enabled} corrupts a table that another session drops and creates again; "
+            "leave it out"
+        )
 
 
 def _lacks(storage: Storage, versions: Versions) -> Iterator[str]:
@@ -159,7 +159,7 @@ def _lacks(storage: Storage, versions: Versions) -> Iterator[str]:
     needed = []
     if catalog.metastore == "rest":
         needed.append((Capability.REST_CATALOG, "metastore=rest"))
-    # AbstractCatalog.lockEnabled: if set, or on an object store. HDFS and local disks rename atomically.
+    # AbstractCatalog.lockEnabled: locks if set, or on an object store. HDFS and local disks rename atomically.
     atomic = catalog.scheme in ("file", "hdfs", "viewfs")
     locks = catalog.options.get("lock.enabled", str(not atomic)).lower() == "true"
     if catalog.jdbc_protocol == "postgresql" and locks and "lock.type" not in catalog.options:

@@ -56,13 +56,13 @@ def report_progress(
         tell: called with each line.
     """
     over = Event()
-    telling = ProgressReporter()
+    reporter = ProgressReporter()
 
-    def look() -> None:
+    def report() -> None:
         pause = first
         while not over.wait(pause):
             pause = every
-            began = telling.since
+            began = reporter.since
             seconds = time.time() - began
             if seconds < first:
                 continue
@@ -74,9 +74,9 @@ def report_progress(
             tell(line(name, seconds, progress))
 
     # dbt's log takes the node from a context variable.
-    Thread(target=copy_context().run, args=(look,), name="progress", daemon=True).start()
+    Thread(target=copy_context().run, args=(report,), name="progress", daemon=True).start()
     try:
-        yield telling
+        yield reporter
     finally:
         over.set()
 
@@ -108,10 +108,11 @@ def short_name(node: str) -> str:
 
 
 def _moved(verb: str, rows: int | None, volume: int | None) -> list[str]:
-    what = [roughly(rows, "row")] if rows else []
-    if volume:
-        what.append(f"({size(volume)})" if rows else size(volume))
-    return [f"{verb} {' '.join(what)}"] if what else []
+    if rows and volume:
+        return [f"{verb} {roughly(rows, 'row')} ({size(volume)})"]
+    if rows:
+        return [f"{verb} {roughly(rows, 'row')}"]
+    return [f"{verb} {size(volume)}"] if volume else []
 
 
 def _duration(seconds: float) -> str:

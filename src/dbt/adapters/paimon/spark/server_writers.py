@@ -39,13 +39,13 @@ _DATABASE: Final = "global_temp"
 # TEMP_TABLE_OR_VIEW_ALREADY_EXISTS, and what Spark said before 3.4.
 _EXISTS: Final = re.compile(r"already[ _]exists", re.IGNORECASE)
 _MISSING: Final = re.compile(r"NOT_FOUND|not found", re.IGNORECASE)
-# Seconds between two renewals of a note, seconds without one until its writer counts as dead, and between two looks.
+# Seconds between two renewals of a note, seconds without one until its writer counts as dead, and between two checks.
 _RENEWED_EVERY: Final = 10.0
 _DEAD_AFTER: Final = 60.0
 _LOOK_EVERY: Final = 0.5
-# Seconds that the end of a hold waits for a renewal.
+# Seconds to wait for a renewal at the end of a holding.
 _RENEWAL_ENDS: Final = 5.0
-# What this process holds.
+# Ids of the holdings of this process.
 _HOLDINGS: Final[set[str]] = set()
 
 
@@ -103,7 +103,7 @@ class Note:
         self._began = time.monotonic()
         self._over = Event()
         self._renews: Thread | None = None
-        # Whether the statements of a writer that has died had to be ended.
+        # Whether statements of a dead writer had to be ended.
         self.others_wrote = False
 
     def __enter__(self) -> Self:
@@ -148,7 +148,7 @@ class Note:
         _HOLDINGS.discard(self._mine.holding)
         self._notes.remove(self)
         if self._used is None or self._used.is_lost:
-            # What it sent may still run: the next writer looks.
+            # Its statement may still run: the next writer ends it.
             return
         with suppress(Exception):
             late = time.monotonic() - self._began >= _DEAD_AFTER
@@ -193,7 +193,12 @@ class Note:
         found = self._read()
         if found is None:
             return
-        wait = self._wait(found)
+        wait = Wait(
+            f"{self._table}, which another client of the server is writing ({found})",
+            self._bound,
+            "Nothing was written. Run again when the other run has finished, stop it, or raise `lock_timeout` in the "
+            "profile.",
+        )
         since = time.monotonic()
         while not self._is_dead(found, since):
             wait.pause(_LOOK_EVERY)
@@ -212,19 +217,16 @@ class Note:
             self._rows(f"drop view if exists {self._name}")
 
     def _is_dead(self, found: Writer, since: float) -> bool:
-        if found.has_died:
-            return True
-        if found.pid == os.getpid() and found.machine == machine() and found.holding not in _HOLDINGS:
-            # A holding of this process that lost its server.
-            return True
-        return time.monotonic() - since > _DEAD_AFTER
+        # A holding of this process that lost its server.
+        lost = found.pid == os.getpid() and found.machine == machine() and found.holding not in _HOLDINGS
+        return found.has_died or lost or time.monotonic() - since > _DEAD_AFTER
 
     def _is_mine(self, found: Writer | None) -> bool:
         return found is not None and self._mine is not None and found.holding == self._mine.holding
 
     def _renew(self) -> None:
         while not self._over.wait(_RENEWED_EVERY):
-            # A server that does not answer is the statement's to report.
+            # If the server does not answer, the statement itself fails and reports it.
             with suppress(Exception):
                 mine, handle = self._mine, self._used
                 if mine is None or handle is None or handle.is_lost:
@@ -234,14 +236,6 @@ class Note:
                     return
                 self._mine = replace(mine, renewals=mine.renewals + 1)
                 handle.beside(self._note_sql("create or replace", self._mine))
-
-    def _wait(self, found: Writer) -> Wait:
-        return Wait(
-            f"{self._table}, which another client of the server is writing ({found})",
-            self._bound,
-            "Nothing was written. Run again when the other run has finished, stop it, or raise `lock_timeout` in the "
-            "profile.",
-        )
 
     def _rows(self, sql: str) -> list[Any]:
         cursor = self._handle().cursor()

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from dbt.adapters.paimon.spark.table_name import TableName
 
 _START = RLock()
-# The settings that this process's Spark was started with: every session begins with them.
+# The settings that this process's Spark was started with; every session begins with them.
 _STARTED_WITH: dict[str, str] = {}
 
 
@@ -156,7 +156,28 @@ def open_session(credentials: PaimonCredentials) -> SessionHandle:
 def start(credentials: PaimonCredentials) -> tuple[SparkSession, dict[str, str]]:
     """Start this process's Spark unless it runs; returns its first session and the target's settings."""
     with _START:
-        return _start(credentials)
+        spark = installation.require(credentials.method)
+        installation.require_own_spark(spark, os.environ)
+        storages = credentials.storages()
+        own = credentials.spark_config.items()
+        ivy = tuple(f"{key}={value}" for key, value in own if key.startswith("spark.jars."))
+        plan = resolved_jars.with_known(packages.plan_packages(credentials, storages, spark), ivy)
+        conf = spark_conf(credentials, storages, plan)
+        check_warehouse(credentials, storages)
+        cluster_managers.require_master(credentials.spark_master)
+        _warn_once(cluster_managers.unread_settings(credentials.spark_config))
+        reachable.check_metastores(credentials.spark_catalogs)
+        java.prepare_java(spark)
+        root = start_spark(conf, credentials.secrets)
+        # Not getConf(): it takes a round trip to the JVM for each setting, and every thread of every run calls this.
+        started_with = root.sparkContext._conf
+        resolved_jars.remember(plan, started_with.get("spark.jars"), ivy)
+        if EXTENSIONS not in (started_with.get("spark.sql.extensions") or ""):
+            raise DbtRuntimeError(
+                "A Spark session without Paimon's extensions is already running in this process. "
+                f"Stop it, or start it with spark.sql.extensions={EXTENSIONS}."
+            )
+        return root, conf
 
 
 def check_warehouse(credentials: PaimonCredentials, storages: Sequence[Storage]) -> None:
@@ -181,34 +202,6 @@ def check_warehouse(credentials: PaimonCredentials, storages: Sequence[Storage])
             f"The warehouse {folder} cannot be written: {reason}. Set `warehouse` in the profile to a folder "
             "that you can write to, or change this one's permissions."
         )
-
-
-def _start(credentials: PaimonCredentials) -> tuple[SparkSession, dict[str, str]]:
-    spark = installation.require(credentials.method)
-    installation.require_own_spark(spark, os.environ)
-    storages = credentials.storages()
-    asked = packages.plan_packages(credentials, storages, spark)
-    ivy = tuple(
-        f"{key}={value}" for key, value in credentials.spark_config.items() if key.startswith("spark.jars.")
-    )
-    plan = resolved_jars.with_known(asked, ivy)
-    conf = spark_conf(credentials, storages, plan)
-    check_warehouse(credentials, storages)
-    cluster_managers.require_master(credentials.spark_master)
-    _warn_once(cluster_managers.unread_settings(credentials.spark_config))
-    reachable.check_metastores(credentials.spark_catalogs)
-    java.prepare_java(spark)
-    root = start_spark(conf, credentials.secrets)
-    # Not getConf(): it copies every setting with a round trip to the JVM each, and every thread of every run calls
-    # this.
-    started_with = root.sparkContext._conf
-    resolved_jars.remember(plan, started_with.get("spark.jars"), ivy)
-    if EXTENSIONS not in (started_with.get("spark.sql.extensions") or ""):
-        raise DbtRuntimeError(
-            "A Spark session without Paimon's extensions is already running in this process. "
-            f"Stop it, or start it with spark.sql.extensions={EXTENSIONS}."
-        )
-    return root, conf
 
 
 @cache

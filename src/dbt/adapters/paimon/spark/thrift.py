@@ -30,18 +30,18 @@ if TYPE_CHECKING:
 
 logger = AdapterLogger("Paimon")
 
-# Milliseconds for a server to open a session; one that expects another handshake never answers.
+# Milliseconds for a server to open a session; a server that expects another handshake never answers.
 _OPENING = 20_000
 # Milliseconds for any other answer; long statements are polled.
 _ANSWER = 600_000
 # Seconds between two polls of a running statement: short at first, since dbt's statements are short.
 _POLL_FIRST, _POLL_LAST = 0.01, 0.5
-# Seconds that a statement may take to end after its client has died: its jobs are cancelled and its thread is
-# interrupted at once, but a commit that has begun goes on to its end.
+# Seconds that a statement may take to end after its client has died. Its jobs and its thread are interrupted at once,
+# but a commit that has begun continues. HiveServer2's protocol does not say when the statement has ended.
 _CANCELLED = 10.0
 _SHOWN_WIDTH = "spark.sql.debug.maxToStringFields"
 _DEFAULT_CATALOG = "spark.sql.defaultCatalog"
-# Without it a server ignores a setting that comes with the request for a session (HiveSessionImpl.configureSession,
+# Without this prefix a server ignores a setting in the request for a session (HiveSessionImpl.configureSession,
 # SparkSQLSessionManager.setConfMap) [ran, 3.5.7].
 _SET = "set:hiveconf:"
 
@@ -139,9 +139,9 @@ class _Running:
     def __init__(self) -> None:
         self._lock = RLock()
         self._cursor: Any = None
-        # HiveServer2's id of the last statement, as the server's pages and logs show it.
+        # HiveServer2's id of the last statement, as in the server's pages and logs.
         self.statement_id = ""
-        # What each statement begins with: the server takes its text for the description of its jobs.
+        # Each statement begins with it: the server describes jobs by the text of their statement.
         self.comment = ""
 
     def run(self, connection: Any, statement: str) -> Any:
@@ -169,17 +169,18 @@ class _Running:
             TOperationState.RUNNING_STATE,
         )
         cursor = connection.cursor()
+
+        def poll() -> Any:
+            with self._lock:
+                return cursor.poll(get_progress_update=False)
+
         with self._lock:
             cursor.execute(commented(self.comment, statement), async_=True)
             self._cursor = cursor
             self.statement_id = _id_of(cursor)
         try:
             pause = _POLL_FIRST
-            while True:
-                with self._lock:
-                    status = cursor.poll(get_progress_update=False)
-                if status.operationState not in going:
-                    break
+            while (status := poll()).operationState in going:
                 time.sleep(pause)
                 pause = min(pause * 1.5, _POLL_LAST)
         finally:
@@ -225,7 +226,7 @@ class ThriftHandle(Handle):
         self._connection = connection
         self._connect = connect
         self._running = _Running()
-        # Another session, for what runs beside the statement of this one: a connection has one request at a time.
+        # A second session for `beside`: a connection has one request at a time.
         self._second: ThriftCursor | None = None
 
     @property
@@ -292,7 +293,7 @@ class ThriftHandle(Handle):
         for connection in [self._connection, *([self._second.connection] if self._second else [])]:
             with suppress(Exception):
                 if self.is_lost:
-                    # Without a word to a server that may not answer.
+                    # Without a request: the server may not answer.
                     connection._transport.close()
                 else:
                     connection.close()
@@ -358,7 +359,7 @@ def _prepare(
             f"--conf spark.sql.extensions={EXTENSIONS} and Paimon's connector among its jars."
         )
     if handle._value_of(_SHOWN_WIDTH) != settings[_SHOWN_WIDTH]:
-        # This server does not take settings while it opens a session.
+        # This server ignores settings in the request for a session.
         for key, value in settings.items():
             handle._set(key, value)
     handle._set(_DEFAULT_CATALOG, credentials.catalog)

@@ -54,17 +54,15 @@ def with_known(plan: PackagePlan, settings: tuple[str, ...] = ()) -> PackagePlan
     if not plan.packages:
         return plan
     with suppress(OSError, ValueError, KeyError, TypeError):
-        note = _note(plan, settings)
-        known = [
-            Jar(path, tuple(stamp), sha256) for path, stamp, sha256 in json.loads(read_own(note))["jars"]
-        ]
+        note = _note_path(plan, settings)
+        noted = json.loads(read_own(note))["jars"]
+        known = [Jar(path, tuple(stamp), sha256) for path, stamp, sha256 in noted]
         found = [_checked(jar) for jar in known]
         if found != known:
             _write(note, plan, found)
         if found:
-            return replace(
-                plan, jars=(*plan.jars, *(jar.path for jar in found)), packages=(), repositories=()
-            )
+            paths = (jar.path for jar in found)
+            return replace(plan, jars=(*plan.jars, *paths), packages=(), repositories=())
     return plan
 
 
@@ -79,18 +77,14 @@ def remember(plan: PackagePlan, class_path: str | None, settings: tuple[str, ...
     if not plan.packages:
         return
     own = {Path(_path(jar)).name for jar in plan.jars}
-    found = [_path(jar) for jar in (class_path or "").split(",") if jar]
-    with suppress(OSError):
-        jars = [
-            Jar(path, _stamp(path), _sha256(path))
-            for path in dict.fromkeys(found)
-            if Path(path).name not in own
-        ]
-        # Ivy names a package's file like this; if a file is missing now, a later start would lack it.
-        if all(
-            any(package.split(":")[1] in Path(jar.path).name for jar in jars) for package in plan.packages
-        ):
-            _write(_note(plan, settings), plan, jars)
+    paths = dict.fromkeys(_path(jar) for jar in (class_path or "").split(",") if jar)
+    downloaded = [path for path in paths if Path(path).name not in own]
+    names = "\n".join(Path(path).name for path in downloaded)
+    # Ivy names a package's file after its artifact; without the file, a later start would lack the package.
+    if all(package.split(":")[1] in names for package in plan.packages):
+        with suppress(OSError):
+            jars = [Jar(path, _stamp(path), _sha256(path)) for path in downloaded]
+            _write(_note_path(plan, settings), plan, jars)
 
 
 def _checked(jar: Jar) -> Jar:
@@ -108,8 +102,7 @@ def _checked(jar: Jar) -> Jar:
 def _put_aside(jar: Jar, found: str) -> None:
     """Move a changed jar away so that Ivy downloads it again; Ivy does not verify checksums in its cache."""
     path = Path(jar.path)
-    # `org_name-version.jar` in the folder jars is a copy of `cache/org/name/jars/name-version.jar`, next to that
-    # folder.
+    # `jars/org_name-version.jar` is a copy of `cache/org/name/jars/name-version.jar`.
     copies = [
         copy
         for copy in path.parent.parent.glob("cache/*/*/*/*.jar")
@@ -117,18 +110,17 @@ def _put_aside(jar: Jar, found: str) -> None:
     ]
     for changed in (path, *copies):
         aside = changed.with_name(f"{changed.name}.changed")
+        what = f"{changed} changed after it was downloaded: its SHA-256 is {found}, and was {jar.sha256}."
         try:
             changed.replace(aside)
         except OSError as exc:
             raise DbtRuntimeError(
-                f"The jar {changed} changed after it was downloaded: its SHA-256 is {found}, and was "
-                f"{jar.sha256}. It cannot be moved away ({exc.strerror}): remove it, and start again; it is "
+                f"The jar {what} It cannot be moved away ({exc.strerror}): remove it, and start again; it is "
                 "then downloaded again."
             ) from exc
         logger.warning(
-            f"{changed} changed after it was downloaded: its SHA-256 is {found}, and was {jar.sha256}. It is "
-            f"downloaded again; the changed one is now {aside}. A jar of your own belongs under `jars` in the "
-            "profile."
+            f"{what} It is downloaded again; the changed one is now {aside}. A jar of your own belongs under "
+            "`jars` in the profile."
         )
 
 
@@ -150,7 +142,7 @@ def _write(note: Path, plan: PackagePlan, jars: Sequence[Jar]) -> None:
     write_own(note, json.dumps({"packages": plan.packages, "jars": jars}))
 
 
-def _note(plan: PackagePlan, settings: tuple[str, ...]) -> Path:
+def _note_path(plan: PackagePlan, settings: tuple[str, ...]) -> Path:
     key = fingerprint([plan.packages, plan.repositories, EXCLUDES, *sorted(settings)])
     return cache_folder() / f"jars-{key}.json"
 
