@@ -28,12 +28,12 @@ _LITERAL_ROWS: Final = "LocalRelation"
 _VIEW: Final = "View"
 _PAIMON: Final = "org.apache.paimon.spark.SparkTable"
 _LISTED: Final = "org.apache.spark.sql.execution.datasources.InMemoryFileIndex"
-# Each costs a few calls into the JVM.
+# Each takes a few calls into the JVM.
 _MOST_FILES: Final = 2000
 _CLASS: Final = re.compile(r'"class":"([^"]+)"')
 _STATIC: Final = re.compile(r'StaticInvoke","num-children":\d+,"staticObject":"?([^",]*)')
-# What is another number, or another time, each time that the same query is analyzed: ids of expressions, of CTEs, of
-# the variables of lambdas, of the process, and when a view was created in it.
+# Parts of a plan that differ each time that the same query is analyzed: ids of expressions, CTEs, lambda variables and
+# the process, and the creation time of views.
 _IDS: Final = re.compile(r'ExprId","id":(\d+)')
 _IDS_IN_TREE: Final = re.compile(r"#(\d+)|CTERelation(?:Def|Ref) (\d+)|lambda \w+?_(\d+)(?=#)")
 _PASSING: Final = re.compile(
@@ -42,11 +42,9 @@ _PASSING: Final = re.compile(
 )
 _LAMBDAS: Final = re.compile(r'(NamedLambdaVariable","num-children":0,"name":"\w+?)_\d+(?=")')
 _NONDETERMINISTIC: Final = "org.apache.spark.sql.catalyst.expressions.Nondeterministic"
-# By class: whether it is nondeterministic by its own account. The same for every session of the process.
+# Cache of `_is_nondeterministic` by class, the same for every session of the process.
 _KNOWN: dict[str, bool] = {}
-
-
-# Nodes whose rows are another choice each time, though their expressions are deterministic.
+# Nodes that may return other rows each time although their expressions are deterministic.
 _CHOOSING: Final = frozenset(
     f"org.apache.spark.sql.catalyst.plans.logical.{node}" for node in ("GlobalLimit", "LocalLimit", "Sample")
 )
@@ -92,7 +90,7 @@ def by_plan(frame: DataFrame) -> Analyzed:
             reader.look_at(node)
     as_json = str(plan.toJSON())
     classes = frozenset(_CLASS.findall(as_json))
-    # Spark's own objects behind its functions and types of fixed length are not those of a catalog's functions.
+    # Only classes of a catalog's functions, not those behind Spark's own functions and types.
     foreign = {
         name for name in _STATIC.findall(as_json) if not name.startswith("org.apache.spark.sql.catalyst.")
     }
@@ -139,7 +137,7 @@ class _Leaves:
         elif kind == _FILES:
             self._files(node)
         elif kind == _LITERAL_ROWS:
-            # Neither the tree nor the JSON shows them.
+            # Neither the tree nor the JSON shows the rows.
             self.texts.append(str(node.data().toString()))
         elif kind == _VIEW:
             self.texts.append(str(node.desc().viewText()))
@@ -157,13 +155,12 @@ class _Leaves:
         if not node.options().isEmpty():
             self.others.append(f"{shown} with options of its own")
             return
-        stand = table_versions.table_version_of(self._jvm, node.table().getTable())
-        if stand.problem:
-            self.others.append(f"{schema}.{name.identifier}, which {stand.problem}")
+        version = table_versions.table_version_of(self._jvm, node.table().getTable())
+        if version.problem:
+            self.others.append(f"{schema}.{name.identifier}, which {version.problem}")
             return
-        known = self.tables.setdefault(name, stand)
-        if known != stand:
-            # Somebody has committed between the two.
+        if self.tables.setdefault(name, version) != version:
+            # Another writer has committed between the two reads.
             self.others.append(f"{schema}.{name.identifier}, which changes at this moment")
         self.texts.append(f"table {name}")
 

@@ -95,10 +95,7 @@ def of_snapshot(jvm: Any, paimon: Any, snapshot: Any) -> Committed:
 
 
 def _newest(snapshots: Any, user: str, since: float) -> Any:
-    newest, earliest = snapshots.latestSnapshotId(), snapshots.earliestSnapshotId()
-    if newest is None or earliest is None:
-        return None
-    for number in range(newest, earliest - 1, -1):
+    for number in reversed(table_versions.snapshot_numbers(snapshots)):
         snapshot = snapshots.snapshot(number)
         if snapshot.timeMillis() < since:
             return None

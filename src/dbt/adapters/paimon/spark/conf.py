@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -43,7 +43,7 @@ def spark_conf(
     conf = {
         "spark.master": credentials.spark_master,
         "spark.app.name": "dbt-paimon",
-        # A session catalog in memory; Hive's if the profile sets `catalogImplementation: hive`.
+        # The profile may set `catalogImplementation: hive`.
         "spark.sql.catalogImplementation": "in-memory",
         "spark.ui.showConsoleProgress": "false",
         # Spark's default pattern does not match Paimon's `access-key`.
@@ -54,16 +54,21 @@ def spark_conf(
         **_session_settings(credentials, storages, plan.paimon_version),
     }
     own = credentials.spark_config
-    conf["spark.sql.extensions"] = _joined([EXTENSIONS], own.get("spark.sql.extensions"))
     on_class_path = driver_class_path(credentials.spark_master, plan, own)
-    _set_joined(conf, "spark.jars", [jar for jar in plan.jars if jar not in on_class_path], own)
     if on_class_path:
-        theirs = own.get("spark.driver.extraClassPath")
-        conf["spark.driver.extraClassPath"] = os.pathsep.join([*on_class_path, *([theirs] if theirs else [])])
-    _set_joined(conf, "spark.jars.packages", plan.packages, own)
-    if plan.packages:
-        _set_joined(conf, "spark.jars.excludes", EXCLUDES, own)
-    _set_joined(conf, "spark.jars.repositories", plan.repositories, own)
+        paths = [*on_class_path, own.get("spark.driver.extraClassPath", "")]
+        conf["spark.driver.extraClassPath"] = os.pathsep.join(filter(None, paths))
+    lists: dict[str, Sequence[str]] = {
+        "spark.sql.extensions": [EXTENSIONS],
+        "spark.jars": [jar for jar in plan.jars if jar not in on_class_path],
+        "spark.jars.packages": plan.packages,
+        **({"spark.jars.excludes": EXCLUDES} if plan.packages else {}),
+        "spark.jars.repositories": plan.repositories,
+    }
+    for key, ours in lists.items():
+        items = [*ours, *(item.strip() for item in own.get(key, "").split(","))]
+        if joined := ",".join(dict.fromkeys(filter(None, items))):
+            conf[key] = joined
     return {**conf, **_jvm_zone(conf)}
 
 
@@ -141,16 +146,15 @@ def _session_settings(
 ) -> dict[str, str]:
     """The settings that an embedded Spark and a session of a server share."""
     return {
-        # The timestamps of a model must not depend on whose machine runs it.
+        # The timestamps of a model must not depend on the machine that runs it.
         _ZONE: "UTC",
-        # Otherwise a column that is `timestamp` in a model's query has no time zone in its table, which this adapter
-        # creates with the same word.
+        # Otherwise `timestamp` has no time zone in the table that this adapter creates for a model's query.
         TIMESTAMP_TYPE: "TIMESTAMP_LTZ",
-        # Templates are Jinja's. Spark's own substitution blanks every `${word}` in a statement, even in a regular
-        # expression or a comment, and `${env:WORD}` would write the machine's environment into tables.
+        # Spark's own substitution blanks every `${word}` in a statement, even in a regular expression or a comment, and
+        # `${env:WORD}` would write the machine's environment into tables.
         "spark.sql.variable.substitute": "false",
-        # Paimon's writer takes rows as Java objects (SparkRow). The old classes count days before October 1582 by
-        # another calendar, so that such dates and timestamps would be read back days off [ran, 0.9.0].
+        # Paimon's writer takes rows as Java objects (SparkRow). The old classes use another calendar before October
+        # 1582, so that such dates and timestamps would be read back days off [ran, 0.9.0].
         "spark.sql.datetime.java8API.enabled": "true",
         **catalog_conf(credentials, storages, Versions.of(paimon_version)),
         "spark.sql.defaultCatalog": credentials.catalog,
@@ -163,10 +167,10 @@ def _local_defaults(master: str) -> dict[str, str]:
     if local is None:
         return {}
     wanted = local.group("cores") or "1"
-    cores = _available_cores() if wanted == "*" else int(wanted)
+    cores = (os.cpu_count() or 1) if wanted == "*" else int(wanted)
     return {
         "spark.ui.enabled": "false",
-        # Whoever sees the UI could kill jobs.
+        # Everybody who can open the UI could kill jobs.
         "spark.ui.killEnabled": "false",
         # Spark's default of 200 tasks per shuffle costs more than it saves on the data of a laptop.
         "spark.sql.shuffle.partitions": str(max(cores, 1)),
@@ -191,22 +195,7 @@ def driver_memory_mib(cores: int, physical_mib: int | None) -> int:
     return wanted if physical_mib is None else max(512, min(wanted, physical_mib // 2))
 
 
-def _available_cores() -> int:
-    return os.cpu_count() or 1
-
-
 def _physical_mib() -> int | None:
     with suppress(AttributeError, ValueError, OSError):
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // _MIB
     return None
-
-
-def _set_joined(conf: dict[str, str], key: str, ours: Iterable[str], own: dict[str, str]) -> None:
-    joined = _joined(ours, own.get(key))
-    if joined:
-        conf[key] = joined
-
-
-def _joined(ours: Iterable[str], theirs: str | None) -> str:
-    items = [*ours, *((item.strip() for item in theirs.split(",")) if theirs else ())]
-    return ",".join(dict.fromkeys(item for item in items if item))

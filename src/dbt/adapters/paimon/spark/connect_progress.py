@@ -40,11 +40,11 @@ class ProgressMessages:
         if self._came < began:
             return None
         open_stages = [stage for stage in self._stages if not stage.done]
-        begun = [stage for stage in self._stages if stage.done or stage.num_completed_tasks]
+        begun = sum(stage.done or stage.num_completed_tasks > 0 for stage in self._stages)
+        if self._running and not any(stage.num_completed_tasks for stage in open_stages):
+            begun += 1
         return Progress(
-            stage=min(
-                len(self._stages), len(begun) + (self._running > 0 and not any(map(_begun, open_stages)))
-            ),
+            stage=min(len(self._stages), begun),
             stages=len(self._stages),
             tasks_done=sum(stage.num_completed_tasks for stage in open_stages),
             tasks=sum(stage.num_tasks for stage in open_stages),
@@ -59,7 +59,3 @@ class ProgressMessages:
     def leave(self, session: Any) -> None:
         if hasattr(session, "removeProgressHandler"):
             session.removeProgressHandler(self)
-
-
-def _begun(stage: Stage) -> bool:
-    return stage.num_completed_tasks > 0

@@ -13,19 +13,7 @@ from dbt.adapters.paimon.spark.launch import jvm_process
 
 # dbt commands that will use Spark (dbt.cli.types.Command); `debug` reports the start itself.
 _COMMANDS: Final = frozenset(
-    {
-        "build",
-        "clone",
-        "freshness",
-        "generate",
-        "retry",
-        "run",
-        "run-operation",
-        "seed",
-        "show",
-        "snapshot",
-        "test",
-    }
+    "build clone freshness generate retry run run-operation seed show snapshot test".split()
 )
 
 # numpy sets these while it is imported and then removes them, unless they were set before (numpy/core/__init__.py). dbt

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
 
 # Milliseconds to wait for the events of a statement that has ended.
 _EVENTS: Final = 500
-# A statement with more stages than this is reported without what they used: each costs a few calls into the JVM.
+# With more stages than this, a statement's metrics are not read: each stage takes a few calls into the JVM.
 _MOST_STAGES: Final = 200
 # org.apache.spark.status.api.v1.StageStatus.
 _ACTIVE, _PENDING, _SKIPPED = "ACTIVE", "PENDING", "SKIPPED"
@@ -75,50 +76,57 @@ def by_tag(session: SparkSession, tag: str) -> JobMetrics | None:
     stages = [number for job in jobs for number in elements(store.job(job).stageIds())]
     if len(stages) > _MOST_STAGES:
         return JobMetrics(jobs)
-    milliseconds = shuffled = spilled = 0
-    for number in stages:
-        stage = _stage(store, number)
-        if stage is None:
-            continue
-        milliseconds += stage.executorRunTime()
-        shuffled += stage.shuffleWriteBytes()
-        spilled += stage.diskBytesSpilled()
-    return JobMetrics(jobs, milliseconds / 1000, shuffled, spilled)
+    known = [stage for number in stages if (stage := _stage(store, number)) is not None]
+    return JobMetrics(
+        jobs,
+        sum(stage.executorRunTime() for stage in known) / 1000,
+        sum(stage.shuffleWriteBytes() for stage in known),
+        sum(stage.diskBytesSpilled() for stage in known),
+    )
 
 
 def job_progress(session: SparkSession, tag: str, since: float) -> Progress:
     """The progress of the jobs with a tag that were submitted since a time in epoch seconds."""
     context: Any = session.sparkContext._jsc.sc()
     store = context.statusStore()
-    stages: dict[int, Any] = {}
+    begun: dict[int, Any] = {}
     coming: set[int] = set()
-    for number in sorted(context.statusTracker().getJobIdsForTag(tag), reverse=True):
-        job = store.job(number)
-        submitted = job.submissionTime()
-        if submitted.isDefined() and submitted.get().getTime() < since * 1000:
+    for job in _jobs_since(context, tag, since):
+        stages = {number: _stage(store, number) for number in elements(job.stageIds())[:_MOST_STAGES]}
+        states = {number: _state(stage) for number, stage in stages.items()}
+        running = [number for number, state in states.items() if state == _ACTIVE]
+        pending = [number for number, state in states.items() if state == _PENDING]
+        # A pending stage before a running one will be skipped: an earlier job has its rows.
+        coming |= {number for number in pending if running and number > min(running)}
+        begun |= {number: stages[number] for number in states if states[number] not in _NOT_BEGUN}
+        if len(begun) > _MOST_STAGES:
             break
-        of_job = [(each, _stage(store, each)) for each in elements(job.stageIds())[:_MOST_STAGES]]
-        states = {each: _state(stage) for each, stage in of_job}
-        running = [each for each, state in states.items() if state == _ACTIVE]
-        # One that waits before a running one will be skipped: its rows are there from an earlier job.
-        coming |= {
-            each for each, state in states.items() if state == _PENDING and running and each > min(running)
-        }
-        stages |= {each: stage for each, stage in of_job if states[each] not in _NOT_BEGUN}
-        if len(stages) > _MOST_STAGES:
-            break
-    active = [stage for stage in stages.values() if _state(stage) == _ACTIVE]
+    active = [stage for stage in begun.values() if _state(stage) == _ACTIVE]
+
+    def total(metric: str) -> int:
+        return sum(getattr(stage, metric)() for stage in begun.values())
+
     return Progress(
-        stage=len(stages),
-        stages=len(stages.keys() | coming),
+        stage=len(begun),
+        stages=len(begun.keys() | coming),
         tasks_done=sum(stage.numCompleteTasks() for stage in active),
         tasks=sum(stage.numTasks() for stage in active),
-        rows_read=sum(stage.inputRecords() for stage in stages.values()),
-        bytes_read=sum(stage.inputBytes() for stage in stages.values()),
-        rows_written=sum(stage.outputRecords() for stage in stages.values()),
-        bytes_written=sum(stage.outputBytes() for stage in stages.values()),
-        shuffle_bytes=sum(stage.shuffleWriteBytes() for stage in stages.values()),
+        rows_read=total("inputRecords"),
+        bytes_read=total("inputBytes"),
+        rows_written=total("outputRecords"),
+        bytes_written=total("outputBytes"),
+        shuffle_bytes=total("shuffleWriteBytes"),
     )
+
+
+def _jobs_since(context: Any, tag: str, since: float) -> Iterator[Any]:
+    """The jobs with a tag that were submitted since a time in epoch seconds, newest first."""
+    for number in sorted(context.statusTracker().getJobIdsForTag(tag), reverse=True):
+        job = context.statusStore().job(number)
+        submitted = job.submissionTime()
+        if submitted.isDefined() and submitted.get().getTime() < since * 1000:
+            return
+        yield job
 
 
 def _state(stage: Any) -> str:

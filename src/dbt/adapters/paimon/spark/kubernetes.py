@@ -40,16 +40,8 @@ LOOK_EVERY: Final = 2.0
 # Reasons of a waiting container that do not go away by waiting (pkg/kubelet/images/types.go,
 # container/sync_result.go).
 _HOPELESS: Final = frozenset(
-    {
-        "CreateContainerConfigError",
-        "CreateContainerError",
-        "ErrImageNeverPull",
-        "ErrImagePull",
-        "ImageInspectError",
-        "ImagePullBackOff",
-        "InvalidImageName",
-        "RunContainerError",
-    }
+    "CreateContainerConfigError CreateContainerError ErrImageNeverPull ErrImagePull ImageInspectError "
+    "ImagePullBackOff InvalidImageName RunContainerError".split()
 )
 # The API server's answer in Spark's log, without the guess about the account that the client adds to every 401 and 403
 # (`errorMessages` of io.fabric8.kubernetes.client.Config).

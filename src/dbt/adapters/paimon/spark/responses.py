@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from dbt.adapters.contracts.connection import AdapterResponse
@@ -18,19 +17,17 @@ if TYPE_CHECKING:
     from dbt.adapters.paimon.spark.job_metrics import JobMetrics
     from dbt.adapters.paimon.spark.procedure_results import ProcedureResult
 
-# The statement of a table that is built under a staging name.
+# Kind of a statement that builds a table under a staging name.
 STAGING: Final = "staging"
 _DDL: Final = ("create ", "drop ", "alter ")
-# Operations that rewrite or remove files; without any, they had nothing to do.
+# Operations that rewrite or remove files.
 _REWRITES: Final = frozenset({"compact", "rescale", "expire_snapshots", "expire_partitions", "clear_table"})
-# What a kind of statement is called; all others by their own name, in capitals.
-_CODES: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        conflicts.REBUILD: "INSERT OVERWRITE",
-        STAGING: "CREATE TABLE",
-        "append": "INSERT",
-    }
-)
+# Codes of kinds of statements; the code of any other kind is its name in capitals.
+_CODES: Final[Mapping[str, str]] = {
+    conflicts.REBUILD: "INSERT OVERWRITE",
+    STAGING: "CREATE TABLE",
+    "append": "INSERT",
+}
 
 
 @dataclass
@@ -94,7 +91,7 @@ def of_write(
         work: its Spark jobs; None if unknown.
         query_id: see `PaimonAdapterResponse`.
     """
-    response = PaimonAdapterResponse(_message="", code=code_of(kind), query_id=query_id or None)
+    response = _response(code_of(kind), query_id)
     if committed is None:
         response.rows_affected = 0
     else:
@@ -119,12 +116,8 @@ def of_write(
 
 def of_operation(name: str, effect: ProcedureResult, query_id: str) -> PaimonAdapterResponse:
     """The response to an operation on a table, such as `compact`."""
-    response = PaimonAdapterResponse(
-        _message="",
-        code=code_of(name),
-        query_id=query_id or None,
-        snapshots_removed=effect.expired + effect.rolled_back,
-    )
+    response = _response(code_of(name), query_id)
+    response.snapshots_removed = effect.expired + effect.rolled_back
     if effect.commits:
         newest = effect.commits[-1]
         response.snapshot_id, response.commit_kind = newest.snapshot_id, newest.kind
@@ -166,8 +159,7 @@ def _replaced(response: PaimonAdapterResponse) -> Iterator[str]:
 
 def of_statement(kind: str, query_id: str) -> PaimonAdapterResponse:
     """The response to any other statement: `CREATE VIEW` and the like, else `OK`."""
-    code = kind.upper() if kind.startswith(_DDL) else "OK"
-    return PaimonAdapterResponse(_message=code, code=code, query_id=query_id or None)
+    return _response(kind.upper() if kind.startswith(_DDL) else "OK", query_id)
 
 
 def of_reuse(snapshot: int, same: str) -> PaimonAdapterResponse:
@@ -218,7 +210,10 @@ def of_passed(at: str) -> PaimonAdapterResponse:
 
 def unknown(kind: str, query_id: str) -> PaimonAdapterResponse:
     """The response to a statement that wrote a table and whose commit could not be read."""
-    code = code_of(kind)
+    return _response(code_of(kind), query_id)
+
+
+def _response(code: str, query_id: str) -> PaimonAdapterResponse:
     return PaimonAdapterResponse(_message=code, code=code, query_id=query_id or None)
 
 

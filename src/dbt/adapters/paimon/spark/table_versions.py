@@ -17,20 +17,20 @@ if TYPE_CHECKING:
 
     from dbt.adapters.paimon.spark.table_name import TableName
 
-# They change no rows. (Where a compaction makes rows visible, see `compaction_shows_rows`.)
+# Commits that change no rows; on some tables a compaction makes rows visible (see `compaction_shows_rows`).
 UPKEEP: Final = frozenset({"COMPACT", "ANALYZE"})
-# The position of a table that nothing was ever committed to.
+# The position of a table without any commit.
 EMPTY: Final = "0.0"
 # Classes of tables whose reads are exactly their newest table snapshot: no system tables, no fallback branches.
-_TABLES: Final = frozenset(
-    {
-        "org.apache.paimon.table.AppendOnlyFileStoreTable",
-        "org.apache.paimon.table.PrimaryKeyFileStoreTable",
-    }
+_TABLES: Final = (
+    "org.apache.paimon.table.AppendOnlyFileStoreTable",
+    "org.apache.paimon.table.PrimaryKeyFileStoreTable",
 )
-# Options, of the table or of this read of it, with which it is not the newest table snapshot that is read.
+# Options of the table or the read that make a scan read another snapshot than the latest.
 _OTHER_STATE: Final = ("scan.", "incremental-between", "consumer", "branch")
 _EXPIRES_ROWS: Final = "record-level."
+# Values that together tell two snapshots of the same number apart.
+_UNIQUE: Final = "commitUser commitIdentifier commitKind timeMillis deltaManifestList schemaId".split()
 # Paimon's identifier of a batch commit (BatchWriteBuilder.COMMIT_IDENTIFIER).
 BATCH: Final = 2**63 - 1
 
@@ -62,18 +62,10 @@ class Snapshot:
         """A snapshot from its JSON file."""
         content: Mapping[str, Any] = json.loads(text)
         number = int(content["id"])
-        parts = (
-            "commitUser",
-            "commitIdentifier",
-            "commitKind",
-            "timeMillis",
-            "deltaManifestList",
-            "schemaId",
-        )
-        print_ = fingerprint(json.dumps([content.get(part) for part in parts]))
+        unique = fingerprint(json.dumps([content.get(part) for part in _UNIQUE]))
         return cls(
             number,
-            f"{number}.{print_}",
+            f"{number}.{unique}",
             str(content["commitKind"]),
             str(content["commitUser"]),
             int(content["schemaId"]),
@@ -159,8 +151,7 @@ def commits_of(table: Any) -> list[tuple[int, str, str, int | None, int | None, 
     """
     found = []
     manager = table.snapshotManager()
-    newest, oldest = manager.latestSnapshotId(), manager.earliestSnapshotId()
-    for number in range(oldest, newest + 1) if newest is not None and oldest is not None else ():
+    for number in snapshot_numbers(manager):
         content = json.loads(manager.snapshot(number).toJson())
         counts = (content.get("totalRecordCount"), content.get("deltaRecordCount"))
         names = (str(content["commitKind"]), str(content["commitUser"]))
@@ -177,20 +168,21 @@ def commit_nothing(jvm: Any, table: Any, mark: str) -> None:
         commit.close()
 
 
-def _newest_first(manager: Any) -> Iterator[Snapshot]:
+def snapshot_numbers(manager: Any) -> range:
+    """The numbers of a table's snapshots, by Paimon's SnapshotManager."""
     newest, oldest = manager.latestSnapshotId(), manager.earliestSnapshotId()
-    if newest is None or oldest is None:
-        return
-    for number in range(newest, oldest - 1, -1):
+    return range(0) if newest is None or oldest is None else range(oldest, newest + 1)
+
+
+def _newest_first(manager: Any) -> Iterator[Snapshot]:
+    for number in reversed(snapshot_numbers(manager)):
         yield Snapshot.of(manager.snapshot(number).toJson())
 
 
 def _next_write(table: Any, below: Snapshot) -> Snapshot | None:
     """The newest commit other than upkeep, at or below a table snapshot."""
-    for snapshot in _newest_first(table.snapshotManager()):
-        if snapshot.number <= below.number and snapshot.kind not in UPKEEP:
-            return snapshot
-    return None
+    found = _newest_first(table.snapshotManager())
+    return next((each for each in found if each.number <= below.number and each.kind not in UPKEEP), None)
 
 
 def _changed_nothing(jvm: Any, table: Any, snapshot: Snapshot) -> bool:

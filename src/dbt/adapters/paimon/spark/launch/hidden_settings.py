@@ -38,7 +38,7 @@ def hidden(conf: Mapping[str, str], secrets: Sequence[str]) -> Iterator[dict[str
         return
     shown = {key: value for key, value in conf.items() if key not in private}
     folder = Path(tempfile.mkdtemp(prefix="dbt-paimon-"))
-    before = os.environ.get(_SUBMIT_ARGUMENTS)
+    before = os.environ.get(_SUBMIT_ARGUMENTS) or _NO_ARGUMENTS
     try:
         options = private.pop(JAVA_OPTIONS, None)
         if options is not None:
@@ -46,19 +46,17 @@ def hidden(conf: Mapping[str, str], secrets: Sequence[str]) -> Iterator[dict[str
             shown[JAVA_OPTIONS] = f"@{folder / 'java'}"
             _write(folder / "java", "\n".join(_java_argument(part) for part in shlex.split(options)))
         if private:
-            # It replaces spark-defaults.conf.
+            # This file replaces spark-defaults.conf.
             properties = "".join(f"{key}={_property(value)}\n" for key, value in private.items())
-            _write(folder / "spark.conf", f"{_spark_defaults()}\n{properties}")
-            rest = before or _NO_ARGUMENTS
-            os.environ[_SUBMIT_ARGUMENTS] = (
-                f"--properties-file {shlex.quote(str(folder / 'spark.conf'))} {rest}"
-            )
+            path = folder / "spark.conf"
+            _write(path, f"{_spark_defaults()}\n{properties}")
+            os.environ[_SUBMIT_ARGUMENTS] = f"--properties-file {shlex.quote(str(path))} {before}"
         yield shown
     finally:
         shutil.rmtree(folder, ignore_errors=True)
         # Never removed: dbt fails if a variable is removed while it iterates over them (see `early_start`).
         if private:
-            os.environ[_SUBMIT_ARGUMENTS] = before or _NO_ARGUMENTS
+            os.environ[_SUBMIT_ARGUMENTS] = before
 
 
 def _write(path: Path, text: str) -> None:

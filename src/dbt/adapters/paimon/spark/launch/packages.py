@@ -5,16 +5,15 @@ from __future__ import annotations
 import os
 import re
 import zipfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon import capabilities
-from dbt.adapters.paimon.catalogs.catalog import SparkCatalog
-from dbt.adapters.paimon.catalogs.object_stores import ObjectStore, carries
-from dbt.adapters.paimon.catalogs.storage import Storage, StorageContext
+from dbt.adapters.paimon.catalogs.object_stores import carries
+from dbt.adapters.paimon.catalogs.storage import Storage
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.errors.redaction import redact_text
 from dbt.adapters.paimon.spark.launch.connector_jars import (
@@ -102,27 +101,28 @@ def plan_packages(
     version = connector_version_from_jars(jars) or version_of_packages(packages) or credentials.paimon_version
     if not jars and not version_of_packages(packages):
         packages.insert(0, capabilities.connector_artifact(spark_version, version))
+    if own:
+        _check_plug_ins(storages, jars, packages, version)
+    else:
+        for package in _dependencies(credentials, storages, spark_version, version):
+            if not _names_artifact(artifact_without_scala(package), jars, packages):
+                packages.append(package)
+    return PackagePlan(jars, tuple(packages), tuple(credentials.repositories), version)
+
+
+def _dependencies(
+    credentials: PaimonCredentials, storages: Sequence[Storage], spark_version: str, version: str
+) -> Iterator[str]:
+    """The packages that a target needs besides the connector, in their order on the class path."""
     # Plug-ins that the connector does not contain: https://paimon.apache.org/docs/master/filesystems/overview/
     for storage in storages:
-        store = storage.plug_in
-        if store is None or _names_artifact(store.artifact, jars, packages):
-            continue
-        if not own:
-            packages.append(f"{GROUP}:{store.artifact}:{version}")
-        elif not _has_plug_in(store, jars, storage.around):
-            raise DbtRuntimeError(_no_plug_in(store, storage.catalog, version))
+        if storage.plug_in is not None:
+            yield f"{GROUP}:{storage.plug_in.artifact}:{version}"
     for protocol in sorted({storage.catalog.jdbc_protocol for storage in storages}):
-        driver = capabilities.JDBC_DRIVERS.get(protocol)
-        if driver and not own and not _names_artifact(driver.split(":")[1], jars, packages):
-            packages.append(driver)
-    reader = capabilities.kafka_artifact(spark_version)
-    if (
-        credentials.kafka_options
-        and not own
-        and not _names_artifact(artifact_without_scala(reader), jars, packages)
-    ):
-        packages.append(reader)
-    return PackagePlan(jars, tuple(packages), tuple(credentials.repositories), version)
+        if driver := capabilities.JDBC_DRIVERS.get(protocol):
+            yield driver
+    if credentials.kafka_options:
+        yield capabilities.kafka_artifact(spark_version)
 
 
 def with_connect(plan: PackagePlan, spark_version: str) -> PackagePlan:
@@ -204,19 +204,27 @@ def _check_line(jars: Sequence[str], packages: Sequence[str], spark_version: str
         )
 
 
-def _has_plug_in(store: ObjectStore, jars: Sequence[str], around: StorageContext) -> bool:
-    """Whether a storage's plug-in is inside a jar, or otherwise on Spark's class path."""
-    inside = any((path := local_path(jar)) is not None and carries(path, store) for jar in jars)
-    return inside or around.has_jar(store.artifact)
-
-
-def _no_plug_in(store: ObjectStore, catalog: SparkCatalog, version: str) -> str:
-    where = f"https://repo1.maven.org/maven2/{GROUP.replace('.', '/')}/{store.artifact}/{version}"
-    return (
-        f"The warehouse {redact_text(catalog.warehouse or '')} needs Paimon's plug-in for {store.name}, and no jar of "
-        f"the profile has it (with `jars` nothing is downloaded). Add {store.artifact}-{version}.jar to `jars` "
-        f"({where}/{store.artifact}-{version}.jar), or {GROUP}:{store.artifact}:{version} to `packages`."
-    )
+def _check_plug_ins(
+    storages: Sequence[Storage], jars: Sequence[str], packages: Sequence[str], version: str
+) -> None:
+    """Refuse jars without a plug-in that a storage needs, unless Spark's class path has it."""
+    paths = [path for jar in jars if (path := local_path(jar)) is not None]
+    for storage in storages:
+        store = storage.plug_in
+        if (
+            store is None
+            or _names_artifact(store.artifact, jars, packages)
+            or any(carries(path, store) for path in paths)
+            or storage.around.has_jar(store.artifact)
+        ):
+            continue
+        jar = f"{store.artifact}-{version}.jar"
+        where = f"https://repo1.maven.org/maven2/{GROUP.replace('.', '/')}/{store.artifact}/{version}/{jar}"
+        raise DbtRuntimeError(
+            f"The warehouse {redact_text(storage.catalog.warehouse or '')} needs Paimon's plug-in for {store.name}, "
+            f"and no jar of the profile has it (with `jars` nothing is downloaded). Add {jar} to `jars` ({where}), or "
+            f"{GROUP}:{store.artifact}:{version} to `packages`."
+        )
 
 
 def _names_artifact(artifact: str, jars: Iterable[str], packages: Iterable[str]) -> bool:
