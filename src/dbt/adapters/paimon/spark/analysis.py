@@ -19,8 +19,6 @@ from dbt.adapters.paimon.sql.scala import elements
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from dbt.adapters.paimon.spark.table_versions import TableVersion
-
 _TABLE: Final = "DataSourceV2Relation"
 _FILES: Final = "LogicalRelation"
 _FILES_RELATION: Final = "HadoopFsRelation"
@@ -70,17 +68,13 @@ class Analyzed:
     classes: frozenset[str]
     nondeterministic: frozenset[str] = frozenset()
     reads_clock: bool = False
-    tables: Mapping[TableName, TableVersion] = field(default_factory=dict)
+    tables: Mapping[TableName, table_versions.TableVersion] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
     others: tuple[str, ...] = ()
 
 
 def by_plan(frame: DataFrame) -> Analyzed:
-    """What a query reads and calls, without running it.
-
-    Args:
-        frame: the query, analyzed with a raised `spark.sql.debug.maxToStringFields`.
-    """
+    """What a query reads and calls, without running it; needs a raised `spark.sql.debug.maxToStringFields`."""
     jvm: Any = frame.sparkSession._jvm
     plan = frame._jdf.queryExecution().analyzed()
     plans = [plan, *elements(plan.subqueriesAll())]
@@ -126,7 +120,7 @@ class _Leaves:
     def __init__(self, jvm: Any) -> None:
         self._jvm = jvm
         self.texts: list[str] = []
-        self.tables: dict[TableName, TableVersion] = {}
+        self.tables: dict[TableName, table_versions.TableVersion] = {}
         self.files: dict[str, str] = {}
         self.others: list[str] = []
 

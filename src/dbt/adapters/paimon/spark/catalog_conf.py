@@ -30,19 +30,16 @@ V2_WRITE_FAILS = (
 def catalog_conf(
     credentials: PaimonCredentials, storages: Sequence[Storage], versions: Versions
 ) -> dict[str, str]:
-    """The settings that register a target's catalogs with Spark.
-
-    Args:
-        credentials: the target.
-        storages: what its warehouses need; that of its own catalog first.
-        versions: versions of the running Spark and Paimon.
+    """The settings that register a target's catalogs with Spark; `storages` begin with that of its own catalog.
 
     Raises:
         DbtRuntimeError: settings that contradict the profile or would lose data, and features that this Paimon lacks.
     """
     own, *integrations = storages
     if credentials.is_remote and own.catalog.warehouse is None and own.catalog.uri is None:
-        conf = _of_the_server(own.catalog)
+        # The server was started with this catalog: override only some of its options.
+        options = {_CACHE: "false", **own.catalog.options}
+        conf = {f"spark.sql.catalog.{own.catalog.name}.{key}": value for key, value in options.items()}
     else:
         conf = _one(own, versions)
     problems = [
@@ -57,12 +54,6 @@ def catalog_conf(
     for storage in integrations:
         conf |= _one(storage, versions)
     return conf
-
-
-def _of_the_server(catalog: SparkCatalog) -> dict[str, str]:
-    """The settings to override for a catalog that its server was started with."""
-    options = {_CACHE: "false", **catalog.options}
-    return {f"spark.sql.catalog.{catalog.name}.{key}": value for key, value in options.items()}
 
 
 def _one(storage: Storage, versions: Versions) -> dict[str, str]:

@@ -24,9 +24,8 @@ _OF_CLUSTER_MODE: Final = (
 _HADOOP_FOLDERS: Final = ("HADOOP_CONF_DIR", "YARN_CONF_DIR")
 
 
-def master_defaults(master: str, environ: Mapping[str, str] | None = None) -> dict[str, str]:
+def master_defaults(master: str, environ: Mapping[str, str] = os.environ) -> dict[str, str]:
     """Spark settings for a master; those of the profile override them."""
-    environ = os.environ if environ is None else environ
     if master == "yarn":
         return {_MODE: "client"}
     if not master.startswith("k8s://"):
@@ -43,10 +42,9 @@ def master_defaults(master: str, environ: Mapping[str, str] | None = None) -> di
 
 
 def master_problems(
-    master: str, settings: Mapping[str, str], environ: Mapping[str, str] | None = None
+    master: str, settings: Mapping[str, str], environ: Mapping[str, str] = os.environ
 ) -> Iterator[str]:
     """Why a target cannot run on its cluster; each problem with its remedy."""
-    environ = os.environ if environ is None else environ
     mode = settings.get(_MODE, "client")
     if mode != "client":
         yield (

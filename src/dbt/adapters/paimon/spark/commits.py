@@ -33,14 +33,9 @@ class Committed:
     """One commit of a table; None where unknown.
 
     Attributes:
-        snapshot_id: its table snapshot.
-        kind: APPEND or OVERWRITE, as in `$snapshots`.
         rows: rows in added data files.
         rows_deleted: those of `rows` that delete a key.
         files: added data files.
-        bytes: their size.
-        files_removed: removed data files.
-        bytes_removed: their size.
         growth: rows in added files minus rows in removed files.
         rows_inserted: new keys, or rows of a table without keys.
         rows_updated: keys that existed before.
@@ -65,13 +60,9 @@ def own_user(prefix: str) -> str:
 
 
 def by_jvm(session: SparkSession, table: TableName, user: str, since: float) -> Committed | None:
-    """The newest commit of a user, other than a compaction, by Paimon's own classes; None if there is none.
+    """The newest commit of a user since a time (epoch seconds), other than a compaction, by Paimon's own classes.
 
-    Args:
-        session: a session of the embedded Spark.
-        table: the table.
-        user: prefix of the commit user.
-        since: epoch seconds; older table snapshots are not read.
+    `user` is a prefix of the commit user. Returns None if there is no such commit.
     """
     jvm: Any = session._jvm
     paimon = table_versions.paimon_table(session, table)
@@ -105,7 +96,8 @@ def _newest(snapshots: Any, user: str, since: float) -> Any:
 
 
 def _file_counts(entries: Iterable[Any]) -> dict[str, int | None]:
-    added, removed = [], []
+    added: list[Any] = []
+    removed: list[Any] = []
     for entry in entries:
         (added if entry.kind().toString() == "ADD" else removed).append(entry.file())
     rows = sum(file.rowCount() for file in added)
@@ -126,11 +118,7 @@ def _file_counts(entries: Iterable[Any]) -> dict[str, int | None]:
 def by_sql(rows_of: Callable[[str], list[Any]], table: TableName, user: str, whole: bool) -> Committed | None:
     """The newest commit of a user, other than a compaction, by a query; None if there is none.
 
-    Args:
-        rows_of: runs a query.
-        table: the table.
-        user: prefix of the commit user.
-        whole: whether the statement replaces all rows.
+    `user` is a prefix of the commit user. `whole`: whether the statement replaces all rows.
     """
     found = rows_of(
         "select snapshot_id, commit_kind, delta_record_count, total_record_count "

@@ -32,11 +32,6 @@ def spark_conf(
 ) -> dict[str, str]:
     """The settings that a target's Spark session starts with; `spark_config` of the profile wins.
 
-    Args:
-        credentials: the target.
-        storages: what its warehouses need, from `PaimonCredentials.storages`.
-        plan: the jars, from `packages.plan_packages`.
-
     Raises:
         DbtRuntimeError: settings that contradict the profile or would lose data; all in one message.
     """
@@ -92,7 +87,7 @@ def _jvm_zone(conf: Mapping[str, str]) -> dict[str, str]:
 def java_zone(zone: str) -> str:
     """The name in java.util.TimeZone of a session's time zone (DateTimeUtils.getZoneId).
 
-    Returns '' for an offset with seconds, which has no name.
+    '' for an offset with seconds, which has no name.
     """
     if found := _OFFSET.fullmatch(zone):
         sign, hours, minutes = found.groups("0")
@@ -187,9 +182,9 @@ def _local_defaults(master: str) -> dict[str, str]:
 
 
 def driver_memory_mib(cores: int, physical_mib: int | None) -> int:
-    """Heap in MiB for a local Spark: each writing task may hold Paimon's write buffer (256 MiB) and a sort buffer.
+    """Heap in MiB for a local Spark: 512 per core, at least 2048, at most half of the machine's memory.
 
-    512 MiB per core, at least 2 GiB, and at most half of the machine's memory if that is known.
+    Each writing task may hold Paimon's write buffer (256 MiB) and a sort buffer.
     """
     wanted = max(2048, 512 * cores)
     return wanted if physical_mib is None else max(512, min(wanted, physical_mib // 2))

@@ -198,11 +198,8 @@ def _close_all() -> None:
         client: Any = _OPENED.pop().client
         with suppress(Exception):
             client.close()
-        client.close = _nothing
-
-
-def _nothing() -> None:
-    """Replaces `client.close` after closing, because PySpark calls it again."""
+        # PySpark calls it again.
+        client.close = lambda: None
 
 
 def _details(exc: Exception) -> str:

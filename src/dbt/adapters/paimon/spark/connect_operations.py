@@ -22,13 +22,8 @@ _LONGEST_LOOK: Final = 60.0
 def end(client: Any, writer: Writer, remember: Callable[[tuple[str, ...]], object]) -> None:
     """End the statements of a session, and wait until they have ended.
 
-    The server names the statements only in its first answer to an interrupt. So their ids are stored for the next
-    client, in case this one dies.
-
-    Args:
-        client: the client of another session.
-        writer: the session.
-        remember: called with the ids of its statements before the wait.
+    The server names the statements only in its first answer to an interrupt. So `remember` stores their ids for the
+    next client, in case this one dies.
     """
     from pyspark.sql.connect import proto
 

@@ -32,11 +32,7 @@ class ProgressMessages:
         self._came, self._stages, self._running = time.time(), list(stages or ()), inflight_tasks
 
     def since(self, began: float) -> Progress | None:
-        """Progress without rows, which the messages lack; None if there is no message yet.
-
-        Args:
-            began: epoch seconds when the statement began; an older message is another statement's.
-        """
+        """Progress without rows, which the messages lack; None without a message since epoch seconds."""
         if self._came < began:
             return None
         open_stages = [stage for stage in self._stages if not stage.done]

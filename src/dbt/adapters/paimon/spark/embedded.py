@@ -15,11 +15,8 @@ from dbt.adapters.paimon.spark import (
 from dbt.adapters.paimon.sql import predicates
 
 if TYPE_CHECKING:
-    from dbt.adapters.paimon.spark.analysis import Analyzed
     from dbt.adapters.paimon.spark.pyspark_handle import PySparkHandle
-    from dbt.adapters.paimon.spark.sizes import Size
     from dbt.adapters.paimon.spark.table_name import TableName
-    from dbt.adapters.paimon.spark.table_versions import TableVersion
 
 # Otherwise the text of a wide plan leaves out columns.
 _WHOLE_TEXT: Final = {"spark.sql.debug.maxToStringFields": str(2**31 - 1)}
@@ -43,7 +40,7 @@ class EmbeddedSpark:
     def spark_version(self) -> str:
         return str(self._session.version)
 
-    def analyzed(self, sql: str) -> Analyzed:
+    def analyzed(self, sql: str) -> analysis.Analyzed:
         """What a query reads and calls (see `analysis`)."""
         with self._handle.configured(_WHOLE_TEXT):
             return analysis.by_plan(self._handle.frame_of(sql))
@@ -58,7 +55,7 @@ class EmbeddedSpark:
         plans = self._handle.frame_of(sql)._jdf.queryExecution()
         return str(jvm.PythonSQLUtils.explainString(plans, "cost"))
 
-    def stand(self, table: TableName) -> TableVersion:
+    def stand(self, table: TableName) -> table_versions.TableVersion:
         """A table's latest snapshot and latest snapshot that changed rows (see `table_versions`)."""
         return table_versions.table_version_of(self._session._jvm, self._table(table))
 
@@ -80,7 +77,7 @@ class EmbeddedSpark:
         }
         row_writer.write(self._handle.frame_of(query), self._table(table), options)
 
-    def size(self, table: TableName) -> Size | None:
+    def size(self, table: TableName) -> sizes.Size | None:
         """A table's size (see `sizes`); None if it has no fixed buckets, or is small."""
         return sizes.of_table(self._table(table))
 

@@ -13,17 +13,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dbt.adapters.paimon.credentials import STATIC_CONF
 from dbt.adapters.paimon.spark import commits, procedure_results, scans
+from dbt.adapters.paimon.spark.procedure_results import ProcedureResult, SnapshotRange
 from dbt.adapters.paimon.sql import predicates
 from dbt.adapters.paimon.sql.text import statements
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from dbt.adapters.paimon.spark.commits import Committed
     from dbt.adapters.paimon.spark.embedded import EmbeddedSpark
     from dbt.adapters.paimon.spark.job_metrics import JobMetrics, Progress
-    from dbt.adapters.paimon.spark.procedure_results import ProcedureResult, SnapshotRange
-    from dbt.adapters.paimon.spark.scans import Scan
     from dbt.adapters.paimon.spark.server_clients import Writer
     from dbt.adapters.paimon.spark.table_name import TableName
     from dbt.adapters.paimon.sql.statements import Statement
@@ -154,7 +152,6 @@ class Handle(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Release the session."""
         self._closed.set()
 
     def rollback(self) -> None:  # noqa: B027 - every statement is its own commit
@@ -171,8 +168,6 @@ class Handle(ABC):
         """Set a Spark setting of this session, or unset it if the value is None."""
 
     def configured(self, conf: Mapping[str, str]) -> AbstractContextManager[None]:
-        """Set Spark settings inside the block, and restore the old values afterwards, also after an error."""
-
         def write(key: str, value: str | None) -> None:
             # A lost session is not used again.
             if not self.is_lost:
@@ -203,7 +198,7 @@ class Handle(ABC):
     def describe(self, node: str, text: str) -> None:
         """Show a node and a description on Spark's pages for all that this thread runs from now on."""
 
-    def committed(self, table: TableName, user: str, since: float, whole: bool) -> Committed | None:
+    def committed(self, table: TableName, user: str, since: float, whole: bool) -> commits.Committed | None:
         """The newest commit to a table by a user (see `commits`); None if there is none.
 
         Args:
@@ -230,7 +225,7 @@ class Handle(ABC):
         """The features of an embedded Spark; None if Spark is in a server."""
         return None
 
-    def scans(self, sql: str) -> tuple[Scan, ...]:
+    def scans(self, sql: str) -> tuple[scans.Scan, ...]:
         """What a query would read from Paimon tables (see `scans`), without running it."""
         return scans.by_explain(self._rows_of, sql)
 
@@ -261,7 +256,6 @@ class Handle(ABC):
 
     @property
     def is_cancelled(self) -> bool:
-        """Whether `cancel` was called."""
         return self._cancelled.is_set()
 
     def begins(self) -> None:  # noqa: B027 - only an embedded Spark needs it

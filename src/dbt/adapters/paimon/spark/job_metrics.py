@@ -22,14 +22,7 @@ _NOT_BEGUN: Final = (_PENDING, _SKIPPED)
 
 @dataclass(frozen=True)
 class JobMetrics:
-    """Metrics of a statement's Spark jobs.
-
-    Attributes:
-        job_ids: Spark's jobs, oldest first.
-        seconds: total run time of all tasks.
-        shuffle_bytes: written for shuffles.
-        spill_bytes: spilled to disk.
-    """
+    """Metrics of a statement's Spark jobs, oldest first; `seconds` is the total run time of all tasks."""
 
     job_ids: tuple[int, ...] = ()
     seconds: float | None = None
@@ -46,11 +39,7 @@ class Progress:
         stages: number of known stages; adaptive execution adds more.
         tasks_done: ended tasks of the running stages.
         tasks: tasks of the running stages; 0 if no job runs.
-        rows_read: from tables and files, by ended tasks; a cluster's executors report running ones, too.
-        bytes_read: likewise.
-        rows_written: likewise.
-        bytes_written: likewise.
-        shuffle_bytes: written for shuffles.
+        rows_read: by ended tasks, like the numbers below; a cluster's executors report running ones, too.
     """
 
     stage: int = 0

@@ -25,11 +25,7 @@ class ParsedCall:
 def parsed(session: SparkSession, statement: str, procedure: str, order: Sequence[str]) -> ParsedCall | None:
     """The CALL of a procedure; None if the statement is another one, or a script.
 
-    Args:
-        session: a session of the embedded Spark.
-        statement: one statement.
-        procedure: the procedure's name.
-        order: names of its positional arguments; the first is `table`.
+    `order` has the names of its positional arguments; the first is `table`.
     """
     if len(statements(statement)) > 1:
         return None

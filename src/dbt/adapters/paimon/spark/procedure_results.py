@@ -6,12 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from dbt.adapters.paimon.spark import commits, table_versions
+from dbt.adapters.paimon.spark import table_versions
+from dbt.adapters.paimon.spark.commits import Committed, of_snapshot
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from dbt.adapters.paimon.spark.commits import Committed
     from dbt.adapters.paimon.spark.table_name import TableName
 
 # Only so many of the newest commits are read: a procedure makes one or two.
@@ -27,7 +27,6 @@ class SnapshotRange:
 
     @property
     def count(self) -> int:
-        """Number of table snapshots."""
         return self.last - self.first + 1 if self.last else 0
 
 
@@ -62,7 +61,7 @@ def effect_by_jvm(session: SparkSession, table: TableName, before: SnapshotRange
     snapshots = paimon.snapshotManager()
     after = _range(snapshots)
     numbers = range(max(before.last + 1, after.first), after.last + 1)[-_MOST_COMMITS:]
-    found = (commits.of_snapshot(jvm, paimon, snapshots.snapshot(number)) for number in numbers)
+    found = (of_snapshot(jvm, paimon, snapshots.snapshot(number)) for number in numbers)
     return ProcedureResult(before, after, tuple(found))
 
 
@@ -84,5 +83,5 @@ def effect_by_sql(
     name = table.system_table("snapshots")
     found = sorted(map(tuple, rows_of(f"select snapshot_id, commit_kind from {name}")))
     after = SnapshotRange(found[0][0], found[-1][0]) if found else SnapshotRange()
-    news = tuple(commits.Committed(number, kind) for number, kind in found if number > before.last)
+    news = tuple(Committed(number, kind) for number, kind in found if number > before.last)
     return ProcedureResult(before, after, news[-_MOST_COMMITS:])

@@ -39,16 +39,8 @@ class PaimonAdapterResponse(AdapterResponse):
         rows_inserted: new keys; for a `merge` without a primary key, inserted rows.
         rows_updated: keys that existed before.
         rows_deleted: those of `rows_affected` that delete a key.
-        snapshot_id: the table snapshot that it committed.
         commit_kind: APPEND or OVERWRITE.
-        files_written: added data files.
-        bytes_written: their size.
-        files_removed: removed data files.
-        bytes_removed: their size.
-        spark_job_ids: Spark's jobs.
         spark_seconds: total run time of Spark's tasks.
-        shuffle_bytes: written for shuffles.
-        spill_bytes: spilled to disk.
         snapshots_removed: table snapshots that an operation expired or rolled back.
         reason: why nothing was done (`code` is REUSED).
         refresh: what the refresh of a materialized view did.
@@ -83,13 +75,9 @@ def code_of(kind: str) -> str:
 def of_write(
     kind: str, committed: Committed | None, work: JobMetrics | None, query_id: str
 ) -> PaimonAdapterResponse:
-    """The response to a statement whose commit was looked for.
+    """The response to a statement of a kind (a strategy, or what another materialization writes).
 
-    Args:
-        kind: the kind of statement: a strategy, or what another materialization writes.
-        committed: its commit; None if it had no rows and committed nothing.
-        work: its Spark jobs; None if unknown.
-        query_id: see `PaimonAdapterResponse`.
+    `committed` is None if the statement had no rows and committed nothing.
     """
     response = _response(code_of(kind), query_id)
     if committed is None:
@@ -163,12 +151,7 @@ def of_statement(kind: str, query_id: str) -> PaimonAdapterResponse:
 
 
 def of_reuse(snapshot: int, same: str) -> PaimonAdapterResponse:
-    """The response of a skipped node.
-
-    Args:
-        snapshot: the table snapshot that has its rows.
-        same: what has not changed since.
-    """
+    """The response of a skipped node: `same` has not changed since the table snapshot that has its rows."""
     reason = f"{same} as at snapshot {snapshot}"
     return PaimonAdapterResponse(
         _message=f"REUSED: {reason}", code="REUSED", snapshot_id=snapshot, reason=reason
@@ -176,12 +159,7 @@ def of_reuse(snapshot: int, same: str) -> PaimonAdapterResponse:
 
 
 def of_refresh(words: str, affected: int) -> PaimonAdapterResponse:
-    """The response of a materialized view whose refresh wrote nothing.
-
-    Args:
-        words: what the refresh did.
-        affected: number of recomputed keys or groups.
-    """
+    """The response of a materialized view whose refresh wrote nothing; `words` say what it did."""
     return PaimonAdapterResponse(
         _message=f"REFRESH {words}", code="REFRESH", rows_affected=0, refresh=words, refreshed=affected
     )
@@ -190,10 +168,7 @@ def of_refresh(words: str, affected: int) -> PaimonAdapterResponse:
 def with_refresh(response: AdapterResponse, words: str, affected: int | None) -> AdapterResponse:
     """The response to the statement that wrote a materialized view, plus what the refresh did.
 
-    Args:
-        response: to the statement.
-        words: what the refresh did.
-        affected: number of recomputed keys or groups; None if all.
+    `affected` is the number of recomputed keys or groups; None if all.
     """
     if not isinstance(response, PaimonAdapterResponse):
         return response

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 _COMPARING: Final = frozenset({"lookup", "full-compaction"})
-# An update without a change is no row of the changelog.
+# With this option the changelog leaves out updates without a change.
 _DEDUPLICATES: Final = "changelog-producer.row-deduplicate"
 _MOST_FILES: Final = 1000
 # Kinds of statements that are a MERGE.
@@ -45,8 +45,7 @@ def by_changelog(
     """
     if rows is None or deleted != 0:
         return UNKNOWN
-    options = paimon.coreOptions()
-    if options.changelogProducer().toString() not in _COMPARING:
+    if paimon.coreOptions().changelogProducer().toString() not in _COMPARING:
         return UNKNOWN
     holder = _with_changelog(snapshots, snapshot)
     if holder is None:
@@ -55,13 +54,11 @@ def by_changelog(
     entries = paimon.store().newScan().withSnapshot(holder.id()).withKind(kind).plan().files()
     if entries.size() > _MOST_FILES:
         return UNKNOWN
-    changes = retracting = 0
-    for entry in entries:
-        retracts = entry.file().deleteRowCount()
-        if not retracts.isPresent():
-            return UNKNOWN
-        changes += entry.file().rowCount()
-        retracting += retracts.get()
+    files = [entry.file() for entry in entries]
+    retractions = [file.deleteRowCount() for file in files]
+    if not all(each.isPresent() for each in retractions):
+        return UNKNOWN
+    changes, retracting = sum(file.rowCount() for file in files), sum(each.get() for each in retractions)
     deduplicates = str(paimon.options().get(_DEDUPLICATES)).lower() == "true"
     return counted(changes, retracting, rows, may_be_less=deduplicates)
 
@@ -75,21 +72,17 @@ def counted(changes: int, retracting: int, rows: int, *, may_be_less: bool) -> R
         rows: rows in the data files that it added.
         may_be_less: whether the changelog leaves out updates that change nothing.
     """
-    updated = retracting
     inserted = changes - 2 * retracting
-    keys = inserted + updated
+    keys = inserted + retracting
     if inserted < 0 or keys > rows or (keys < rows and not may_be_less):
         return UNKNOWN
-    return RowKinds(inserted, updated)
+    return RowKinds(inserted, updated=retracting)
 
 
 def grows_by_inserts(kind: str, properties: Mapping[str, str], *, deletes: bool) -> bool:
     """Whether a table grows by exactly the rows that a statement inserts: a MERGE without deletes or keys.
 
-    Args:
-        kind: the kind of statement.
-        properties: the table's, by Paimon's names. Deletion vectors keep the old rows of updates in their files.
-        deletes: whether the statement may delete rows.
+    Deletion vectors (in the table's `properties`) keep the old rows of updates in their files.
     """
     rewrites = "primary-key" not in properties and properties.get("deletion-vectors.enabled") != "true"
     return kind in _MERGES and rewrites and not deletes

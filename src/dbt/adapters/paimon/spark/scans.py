@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 _SCAN: Final = "DataSourceV2ScanRelation"
 _PAIMON: Final = "org.apache.paimon.spark."
-# The answer to an aggregate that the metadata has.
+# The scan of an aggregate that Paimon answers from metadata.
 _LOCAL: Final = "PaimonLocalScan"
-# A leaf of the plan that EXPLAIN COST shows; a row count has three digits: 1.23E+6.
+# A leaf of the plan in EXPLAIN COST; row counts are rounded to three digits: 1.23E+6.
 _EXPLAINED: Final = re.compile(
     r"RelationV2\[[^\]]*\] (?P<table>\S+), Statistics\([^)]*?(?:rowCount=(?P<rows>[0-9.E+]+))?\)"
 )
@@ -35,8 +35,7 @@ class Scan:
         table: schema and name, as in Spark's plan.
         rows: rows in the data files, before keys are merged.
         partitions: partitions with such files.
-        files: data files.
-        bytes: their size, including columns that the query does not read.
+        bytes: size of the data files, including columns that the query does not read.
     """
 
     table: str
@@ -72,8 +71,7 @@ def by_plan(frame: DataFrame) -> tuple[Scan, ...]:
 
 def _scans(plan: Any) -> Iterator[tuple[Any, str]]:
     """Paimon's scans and their tables, also in subqueries."""
-    subqueries = plan.subqueriesAll()
-    for each in (plan, *elements(subqueries)):
+    for each in (plan, *elements(plan.subqueriesAll())):
         for leaf in elements(each.collectLeaves()):
             if leaf.getClass().getSimpleName() != _SCAN:
                 continue

@@ -1,4 +1,4 @@
-"""Warm local Spark Connect servers of `dbt-paimon server`: their notes, and the one that serves a target.
+"""Warm local Spark Connect servers of `dbt-paimon server`.
 
 Each server has a note in a private file, named by master, catalog and warehouse, so that a target finds it without
 an address.
@@ -35,13 +35,11 @@ LOOPBACK = "127.0.0.1"
 
 @dataclass(frozen=True)
 class ServerNote:
-    """A running server.
+    """A running server; secrets in its settings are masked.
 
     Attributes:
-        pid: id of its process.
-        port: its port on the loopback interface.
         versions: versions of dbt-paimon, PySpark and Paimon.
-        settings: settings that are fixed at the start; secrets are masked.
+        settings: settings that are fixed at the start.
         works_on: master, catalog and warehouse, for display.
         idle_minutes: minutes without a statement after which it ends.
         asks_token: whether it requires its token (the flag `require_server_token`).
@@ -57,11 +55,7 @@ class ServerNote:
 
 
 def folder() -> Path:
-    """The folder with the notes of this user's servers, next to dbt's `profiles.yml`.
-
-    Raises:
-        DbtRuntimeError: other users may change its content, and so redirect a client's statements.
-    """
+    """The folder with the notes of this user's servers, next to dbt's `profiles.yml`; no other user may write it."""
     path = Path(os.environ.get(FOLDER_VARIABLE) or Path.home() / ".dbt" / "paimon-servers")
     return require_own_folder(
         path,
@@ -134,11 +128,7 @@ def running() -> list[ServerNote]:
 
 
 def find(credentials: PaimonCredentials) -> tuple[ServerNote, str]:
-    """The warm server that serves a target, and its token.
-
-    Raises:
-        DbtRuntimeError: there is none, or its versions or settings differ from this target's.
-    """
+    """The warm server that serves a target, and its token; raises if there is none or it does not fit the target."""
     path = note_path(credentials)
     note = read_note(path)
     if note is None:

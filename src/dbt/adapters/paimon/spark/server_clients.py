@@ -19,9 +19,7 @@ class Writer:
 
     Attributes:
         session: the server's id of it; '' if another client cannot use it.
-        user: the user of the session.
         machine: machine and process namespace of `pid`.
-        pid: the client's process.
         holding: a random id of one holding of a table's lock.
         renewals: how often the note was renewed.
         ending: statements that another client is ending.

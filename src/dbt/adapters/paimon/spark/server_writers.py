@@ -59,28 +59,29 @@ class ServerWriters:
     """
 
     def __init__(self, bound: float, *, served: bool) -> None:
-        self._bound = bound
-        self._served = served
+        self.bound = bound
+        self.served = served
         self._of_thread = _OfThread()
 
-    def noting(self, handle: Callable[[], Handle], table: str) -> Note:
-        """A context in which a table is noted as written by a handle; it does nothing for an embedded Spark.
+    @property
+    def notes(self) -> list[Note]:
+        """The notes of this thread's locks."""
+        return self._of_thread.notes
 
-        Args:
-            handle: returns this thread's handle; another one after a server was lost.
-            table: the table, quoted.
+    def noting(self, handle: Callable[[], Handle], table: str) -> Note:
+        """A context in which a table (quoted) is noted as written by a handle; a no-op for an embedded Spark.
+
+        `handle` returns this thread's handle; another one after a server was lost.
         """
-        return Note(handle, table, self._bound, self._of_thread.notes, served=self._served)
+        return Note(self, handle, table)
 
     def move(self) -> None:
         """Note the new session of this thread, after the old one was lost and its statements have ended."""
-        for note in self._of_thread.notes:
+        for note in self.notes:
             note.move()
 
 
 class _OfThread(local):
-    """The notes of this thread's locks."""
-
     def __init__(self) -> None:
         self.notes: list[Note] = []
 
@@ -88,14 +89,11 @@ class _OfThread(local):
 class Note:
     """One table's note in a server, from the lock of the table to its release."""
 
-    def __init__(
-        self, handle: Callable[[], Handle], table: str, bound: float, notes: list[Note], *, served: bool
-    ) -> None:
-        self._served = served
+    def __init__(self, writers: ServerWriters, handle: Callable[[], Handle], table: str) -> None:
+        self._writers = writers
+        self._notes = writers.notes
         self._handle = handle
         self._table = table
-        self._bound = bound
-        self._notes = notes
         self._view = f"dbt_paimon_{hashlib.sha256(table.encode()).hexdigest()[:32]}"
         self._name = f"{quoted(_DATABASE)}.{quoted(self._view)}"
         self._mine: Writer | None = None
@@ -107,12 +105,8 @@ class Note:
         self.others_wrote = False
 
     def __enter__(self) -> Self:
-        """Note this thread's session, after another client's statements on the table have ended.
-
-        Raises:
-            WaitedTooLongError: another client writes the table for longer than the profile's `lock_timeout`.
-        """
-        if not self._served:
+        """Note this thread's session, after another client's statements on the table have ended."""
+        if not self._writers.served:
             return self
         self._used = self._handle()
         mine = self._used.writer()
@@ -195,7 +189,7 @@ class Note:
             return
         wait = Wait(
             f"{self._table}, which another client of the server is writing ({found})",
-            self._bound,
+            self._writers.bound,
             "Nothing was written. Run again when the other run has finished, stop it, or raise `lock_timeout` in the "
             "profile.",
         )

@@ -33,10 +33,7 @@ from dbt.adapters.paimon.sql import predicates
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from dbt.adapters.paimon.spark.commits import Committed
-    from dbt.adapters.paimon.spark.job_metrics import JobMetrics, Progress
     from dbt.adapters.paimon.spark.procedure_results import ProcedureResult, SnapshotRange
-    from dbt.adapters.paimon.spark.scans import Scan
     from dbt.adapters.paimon.spark.table_name import TableName
 
 _START = RLock()
@@ -79,7 +76,7 @@ class SessionHandle(PySparkHandle):
             self.session.sparkContext.setJobGroup(node, text)
             self._described = (node, text)
 
-    def committed(self, table: TableName, user: str, since: float, whole: bool) -> Committed | None:
+    def committed(self, table: TableName, user: str, since: float, whole: bool) -> commits.Committed | None:
         return commits.by_jvm(self.session, table, user, since)
 
     def kept(self, table: TableName) -> SnapshotRange:
@@ -88,16 +85,16 @@ class SessionHandle(PySparkHandle):
     def effect(self, table: TableName, before: SnapshotRange) -> ProcedureResult:
         return procedure_results.effect_by_jvm(self.session, table, before)
 
-    def work_of(self, statement_id: str) -> JobMetrics | None:
+    def work_of(self, statement_id: str) -> job_metrics.JobMetrics | None:
         return job_metrics.by_tag(self.session, statement_id)
 
     def embedded(self) -> EmbeddedSpark:
         return EmbeddedSpark(self)
 
-    def scans(self, sql: str) -> tuple[Scan, ...]:
+    def scans(self, sql: str) -> tuple[scans.Scan, ...]:
         return scans.by_plan(self.frame_of(sql))
 
-    def progress(self, since: float) -> Progress | None:
+    def progress(self, since: float) -> job_metrics.Progress:
         return job_metrics.job_progress(self.session, self._tags.own, since)
 
     def begins(self) -> None:
@@ -211,12 +208,7 @@ def _warn_once(texts: tuple[str, ...]) -> None:
 
 
 def start_spark(conf: Mapping[str, str], secrets: Sequence[str]) -> SparkSession:
-    """Return this process's Spark, and start it if it does not run.
-
-    Args:
-        conf: settings to start it with.
-        secrets: values that must not appear on a command line or in a log.
-    """
+    """Return this process's Spark, and start it with these settings if it does not run."""
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 

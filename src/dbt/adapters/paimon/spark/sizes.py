@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-# Rows a bucket below which nobody needs more buckets; the total stands in the table snapshot, sizes only in manifests.
+# Rows per bucket below which a table needs no more buckets. The total is in the table snapshot, sizes in manifests.
 _FEW_ROWS: Final = 100_000
 
 

@@ -34,16 +34,10 @@ RESULT: Final = "select true as result"
 
 
 def sort(session: SparkSession, statement: str, references_of: Callable[[str], Iterable[Reference]]) -> bool:
-    """Run a CALL of `compact` with an order.
+    """Run a CALL of `compact` with an order; returns whether it was run.
 
-    Args:
-        session: a session of the embedded Spark.
-        statement: one statement.
-        references_of: returns the names in an SQL expression.
-
-    Returns:
-        Whether it was run. Not if it is another statement, or one that Paimon must run, which then refuses it, or loses
-        rows: on a table with deletion vectors.
+    Not run: other statements, and those that Paimon must run, which refuses them or loses rows (with deletion
+    vectors). `references_of` returns the names in an SQL expression.
     """
     call = parsed_calls.parsed(session, statement, "compact", _ORDER)
     if call is None or not call.arguments.get("order_strategy"):

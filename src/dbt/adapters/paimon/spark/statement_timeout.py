@@ -25,16 +25,9 @@ _SHOWN: Final = 100
 
 @contextmanager
 def watched(handle: Handle, sql: str, bound: float, look_every: float = LOOK_EVERY) -> Iterator[None]:
-    """Watch a statement.
+    """Watch a statement, and end it after `bound` seconds without a Spark job.
 
-    Args:
-        handle: the handle that runs it.
-        sql: its text without dbt's query comment, for the log.
-        bound: seconds without a Spark job after which it is ended.
-        look_every: seconds between two checks.
-
-    Raises:
-        WaitedTooLongError: it was ended; its table is in its old or its new state, nothing in between.
+    Its table is then in its old or its new state, nothing in between. `sql` is its text for the log.
     """
     over = Event()
     ended: list[WaitedTooLongError] = []

@@ -43,7 +43,6 @@ class Snapshot:
         number: its number, which can occur again after a rollback or in a new table.
         position: its number and a fingerprint, which together are unique.
         kind: APPEND, OVERWRITE, COMPACT or ANALYZE.
-        user: the commit user.
         schema: the number of its schema.
         delta: added rows minus removed rows.
         index: the name of its index manifest, which has deletion vectors; '' if there is none.
@@ -97,7 +96,7 @@ def fingerprint(text: str) -> str:
 
 
 def paimon_table(session: SparkSession, name: TableName) -> Any:
-    """Load Paimon's own object of a table, bypassing caches; raises if there is none, or this catalog cannot."""
+    """Load Paimon's own object of a table, bypassing caches; raises if there is none."""
     jvm: Any = session._jvm
     catalogs = session._jsparkSession.sessionState().catalogManager()
     identifier = jvm.org.apache.paimon.catalog.Identifier.create(name.schema, name.identifier)
@@ -145,10 +144,7 @@ def compaction_shows_rows(options: Mapping[str, str]) -> bool:
 
 
 def commits_of(table: Any) -> list[tuple[int, str, str, int | None, int | None, int]]:
-    """Number, kind, commit user, rows, added rows and schema of each table snapshot, the oldest first.
-
-    The same columns as `changes.positions.commits_sql` queries.
-    """
+    """Number, kind, user, rows, added rows and schema of each snapshot, like `changes.positions.commits_sql`."""
     found = []
     manager = table.snapshotManager()
     for number in snapshot_numbers(manager):

@@ -33,10 +33,7 @@ _KEPT: Final = 6
 def java_options(java: JavaRuntime, class_path: Sequence[Path], conf: Mapping[str, str]) -> list[str]:
     """The Java options that use the archive of this kind of JVM, or create it; none if there can be no archive.
 
-    Args:
-        java: the Java that starts.
-        class_path: the jars that Spark starts with.
-        conf: Spark settings; if the user's Java options name an archive, they are respected.
+    An archive in the user's own Java options is respected.
     """
     own = f"{conf.get('spark.driver.extraJavaOptions', '')} {os.environ.get('JDK_JAVA_OPTIONS', '')}"
     unwanted = os.environ.get(VARIABLE, "1") in ("0", "false") or "Archive" in own or "-Xshare" in own

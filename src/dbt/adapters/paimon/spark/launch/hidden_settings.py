@@ -24,9 +24,7 @@ _NO_ARGUMENTS: Final = "pyspark-shell"
 def hidden(conf: Mapping[str, str], secrets: Sequence[str]) -> Iterator[dict[str, str]]:
     """The settings that may be on a command line; the others are in private files inside the block.
 
-    Args:
-        conf: settings for the launcher.
-        secrets: known secrets; settings that look like a secret are hidden too.
+    A setting is private if it has one of the known secrets, or looks like a secret.
     """
     private = {
         key: value

@@ -48,30 +48,30 @@ _FOR_THE_LAUNCHER: Final = (
 # Spark creates its Ivy without Ivy's defaults, including this one [ran, 3.5.7: a jar with a wrong checksum was used].
 _CHECKSUMS: Final = "-Divy.checksums=sha1,md5"
 _TEMPORARY_PROPERTY: Final = "java.io.tmpdir"
-# After so many milliseconds without a collection an idle JVM collects, and gives memory back.
+# Makes an idle JVM collect garbage after so many milliseconds, which releases memory.
 _IDLE: Final = "-XX:G1PeriodicGCInterval=60000"
 # Seconds until a JVM answers, without and with jars to download first.
 _LONGEST_START: Final = 600.0
 _LONGEST_DOWNLOAD: Final = 1800.0
-# Per run of dbt: otherwise each thread would ask the repositories again, for the same answer.
+# Errors by run of dbt and packages: otherwise each thread would ask the repositories again.
 _unresolved: Final[dict[tuple[str, tuple[str, ...]], str]] = {}
 
 
 def launch(conf: Mapping[str, str], secrets: Sequence[str]) -> None:
-    """Start this process's JVM and connect PySpark to it.
+    """Start this process's JVM and connect PySpark to it; downloads the packages of `spark.jars.packages`.
 
-    Args:
-        conf: Spark settings; the packages of `spark.jars.packages` are downloaded during the start.
-        secrets: values that must not appear on a command line or in a log.
+    `secrets` must not appear on a command line or in a log.
     """
-    from pyspark import SparkContext
+    from pyspark import SparkContext, __version__
 
+    # Not known for a driver on a cluster's machine.
+    runtime = None
     if conf["spark.master"].startswith("local"):
         # Spark looks for `python3` on the PATH, which may not be the Python that runs dbt.
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         # Where Spark's UI listens if a profile enables it (WebUI.bind); by default on every interface.
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    runtime = _own_java(conf)
+        runtime = java.find_java(os.environ, __version__)
     log = log_path()
     downloads = tuple(filter(None, conf.get("spark.jars.packages", "").split(",")))
     if why := _unresolved.get((get_invocation_id(), downloads)):
@@ -185,13 +185,6 @@ def _temporary_option() -> str:
     if any(_TEMPORARY_PROPERTY in os.environ.get(name, "") for name in java.OPTION_VARIABLES):
         return ""
     return f'-D{_TEMPORARY_PROPERTY}="{private_files.temporary_folder()}"'
-
-
-def _own_java(conf: Mapping[str, str]) -> java.JavaRuntime | None:
-    """The Java that starts; None for a driver on a cluster's machine."""
-    from pyspark import __version__
-
-    return java.find_java(os.environ, __version__) if conf["spark.master"].startswith("local") else None
 
 
 def _archive_options(conf: Mapping[str, str], runtime: java.JavaRuntime | None) -> list[str]:

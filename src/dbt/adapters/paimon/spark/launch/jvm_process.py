@@ -25,11 +25,7 @@ def abandon() -> None:
 
 
 def exit_status(seconds: float) -> int | None:
-    """The exit status of the JVM that this process started last (`Popen.returncode`); None if there is none.
-
-    Args:
-        seconds: how long to wait for its exit.
-    """
+    """The exit status of this process's last JVM (`Popen.returncode`), waiting so many seconds; or None."""
     with suppress(subprocess.TimeoutExpired):
         return Spawned.last.wait(seconds) if Spawned.last else None
     return None
@@ -48,11 +44,9 @@ def end(why: str) -> None:
 
 
 def end_by(way: Callable[[], object], why: str) -> None:
-    """Make this process's JVM exit in order, or kill it if it does not within some seconds.
+    """Call `way` to make this process's JVM exit in order, or kill it if it does not within some seconds.
 
-    Args:
-        way: makes it exit; may raise, since its connection ends too.
-        why: first sentence of the later error.
+    `way` may raise, since its connection ends too. The later error begins with `why`.
     """
     Spawned.ended_because = why
     with suppress(Exception):

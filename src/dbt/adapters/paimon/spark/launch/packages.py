@@ -55,14 +55,7 @@ EXCLUDES = (
 
 @dataclass(frozen=True)
 class PackagePlan:
-    """The jars for Spark's class path.
-
-    Attributes:
-        jars: local files and URIs, for `spark.jars`.
-        packages: Maven coordinates to download, for `spark.jars.packages`.
-        repositories: additional Maven repositories, for `spark.jars.repositories`.
-        paimon_version: version of Paimon's connector among them, if known.
-    """
+    """The jars for Spark's class path: files and URIs, Maven coordinates to download, and Maven repositories."""
 
     jars: tuple[str, ...]
     packages: tuple[str, ...]
@@ -74,20 +67,15 @@ def plan_packages(
     credentials: PaimonCredentials,
     storages: Sequence[Storage],
     spark_version: str,
-    environ: Mapping[str, str] | None = None,
+    environ: Mapping[str, str] = os.environ,
 ) -> PackagePlan:
     """The jars for a Spark, a Paimon version and the storages.
 
-    Args:
-        credentials: the target. If it has `jars`, only its `packages` are downloaded.
-        storages: what its warehouses need.
-        spark_version: version of the Spark that will run.
-        environ: environment; its `DBT_PAIMON_JARS` replaces any connector.
+    If the target has `jars`, only its `packages` are downloaded. `DBT_PAIMON_JARS` replaces any connector.
 
     Raises:
         DbtRuntimeError: jars that do not exist or do not fit Spark.
     """
-    environ = os.environ if environ is None else environ
     override = _override(environ)
     own = [jar for jar in credentials.jars if not (override and is_connector(jar))]
     _check_jars((JARS_VARIABLE, override), ("jars in the profile", own))
@@ -135,14 +123,14 @@ def with_connect(plan: PackagePlan, spark_version: str) -> PackagePlan:
     return replace(plan, packages=(*plan.packages, package))
 
 
-def effective_paimon_version(credentials: PaimonCredentials, environ: Mapping[str, str] | None = None) -> str:
+def effective_paimon_version(credentials: PaimonCredentials, environ: Mapping[str, str] = os.environ) -> str:
     """The Paimon version that will run: a connector's jar wins over the profile's `paimon_version`."""
     return connector_version(credentials, environ) or credentials.paimon_version
 
 
-def connector_version(credentials: PaimonCredentials, environ: Mapping[str, str] | None = None) -> str | None:
+def connector_version(credentials: PaimonCredentials, environ: Mapping[str, str] = os.environ) -> str | None:
     """The version of the connector in jars or packages; None if there is none."""
-    override = _override(os.environ if environ is None else environ)
+    override = _override(environ)
     named = connector_version_from_jars((*override, *credentials.jars))
     return named or (None if override else version_of_packages(credentials.packages))
 

@@ -25,11 +25,8 @@ logger = AdapterLogger("Paimon")
 class Jar(NamedTuple):
     """A jar when Ivy had downloaded it.
 
-    Attributes:
-        path: its path.
-        stamp: size, modification time and status change time (`st_ctime_ns`, which only root can set): while these are
-            the same, so is the file.
-        sha256: checksum of its content.
+    `stamp` has size, modification time and status change time (`st_ctime_ns`, which only root can set): while these
+    are the same, so is the file.
     """
 
     path: str
@@ -42,11 +39,8 @@ def with_known(plan: PackagePlan, settings: tuple[str, ...] = ()) -> PackagePlan
     """A plan with jars in place of its packages, if an earlier start resolved them and every jar is unchanged.
 
     Computed once per process, for its one JVM. Reading a jar takes 0.1 s or more, so the checksum is only compared
-    if the stamp differs, for example after restoring a backup.
-
-    Args:
-        plan: the plan.
-        settings: other settings that affect what Ivy downloads (for example spark.jars.ivySettings).
+    if the stamp differs, for example after restoring a backup. `settings` are others that affect what Ivy
+    downloads.
 
     Raises:
         DbtRuntimeError: a jar differs from what was downloaded and cannot be moved away.
@@ -67,13 +61,7 @@ def with_known(plan: PackagePlan, settings: tuple[str, ...] = ()) -> PackagePlan
 
 
 def remember(plan: PackagePlan, class_path: str | None, settings: tuple[str, ...] = ()) -> None:
-    """Remember the jars to which a Spark resolved a plan's packages.
-
-    Args:
-        plan: the plan that Spark was started with.
-        class_path: `spark.jars` of the running Spark.
-        settings: see `with_known`.
-    """
+    """Remember the jars to which a Spark resolved a plan's packages; `class_path` is its `spark.jars`."""
     if not plan.packages:
         return
     own = {Path(_path(jar)).name for jar in plan.jars}

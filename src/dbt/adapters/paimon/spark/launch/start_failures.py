@@ -13,17 +13,16 @@ from dbt.adapters.paimon.errors.redaction import redact_text
 from dbt.adapters.paimon.machine import installation
 from dbt.adapters.paimon.spark.launch.packages import JARS_VARIABLE
 
-# From Ivy's report: a host that does not resolve, one that refuses connections, one that answers with an error other
-# than "not found".
+# From Ivy's report: an unknown host, a refused connection, an HTTP status.
 _IVY_NO_HOST = re.compile(r"Host ([\w.-]+) not found\. url=")
 _IVY_NO_ACCESS = re.compile(
     r"Server access error at url \w+://(?:[^/@\s]*@)?([\w.-]+)\S* \([\w.]*?(\w+): ?([^)]*)\)"
 )
 _IVY_STATUS = re.compile(r"HTTP response status: (\d+) url=\w+://(?:[^/@\s]*@)?([\w.-]+)")
-# A repository that Spark always searches too; whether it answers makes no difference.
+# A repository that Spark always searches too; its answer is irrelevant.
 _SPARK_PACKAGES = "repos.spark-packages.org"
 _IVY_MISSING = re.compile(r"(?:unresolved dependency|download failed): ([^\s:#]+)#([^;\s]+);([^:!\s]+)")
-# A file that a repository has, and that did not arrive whole or has another checksum.
+# A file that arrived incomplete or with another checksum.
 _IVY_FAILED = re.compile(
     r"\[FAILED\s*\] ([^\s:#]+)#([^;\s]+);([^!\s]+)!\S+?:? +(.*?)(?: \(\d+ms\))?$", re.MULTILINE
 )
