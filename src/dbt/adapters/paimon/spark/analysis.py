@@ -34,16 +34,16 @@ _STATIC: Final = re.compile(r'StaticInvoke","num-children":\d+,"staticObject":"?
 # the process, and the creation time of views.
 _IDS: Final = re.compile(r'ExprId","id":(\d+)')
 _IDS_IN_TREE: Final = re.compile(r"#(\d+)|CTERelation(?:Def|Ref) (\d+)|lambda \w+?_(\d+)(?=#)")
-_PASSING: Final = re.compile(
+_VOLATILE: Final = re.compile(
     r'"createTime":\d+|"lastAccessTime":-?\d+|"jvmId":"[0-9a-f-]+"|"cteId":\d+'
     r'|(?<=CTERelationDef","num-children":1,"child":0,)"id":\d+'
 )
 _LAMBDAS: Final = re.compile(r'(NamedLambdaVariable","num-children":0,"name":"\w+?)_\d+(?=")')
 _NONDETERMINISTIC: Final = "org.apache.spark.sql.catalyst.expressions.Nondeterministic"
 # Cache of `_is_nondeterministic` by class, the same for every session of the process.
-_KNOWN: dict[str, bool] = {}
+_IS_NONDETERMINISTIC: dict[str, bool] = {}
 # Nodes that may return other rows each time although their expressions are deterministic.
-_CHOOSING: Final = frozenset(
+_ROW_CHOOSING: Final = frozenset(
     f"org.apache.spark.sql.catalyst.plans.logical.{node}" for node in ("GlobalLimit", "LocalLimit", "Sample")
 )
 
@@ -78,18 +78,20 @@ def by_plan(frame: DataFrame) -> Analyzed:
     jvm: Any = frame.sparkSession._jvm
     plan = frame._jdf.queryExecution().analyzed()
     plans = [plan, *elements(plan.subqueriesAll())]
-    reader = _Leaves(jvm)
+    reader = _LeafReader(jvm)
     for part in plans:
         for node in _nodes(part):
-            reader.look_at(node)
+            reader.add(node)
     as_json = str(plan.toJSON())
     classes = frozenset(_CLASS.findall(as_json))
     # Only classes of a catalog's functions, not those behind Spark's own functions and types.
     foreign = {
         name for name in _STATIC.findall(as_json) if not name.startswith("org.apache.spark.sql.catalyst.")
     }
-    trees = (_numbered(str(part.treeString()), _IDS_IN_TREE) for part in plans)
-    text = "\n".join((*trees, _numbered(_LAMBDAS.sub(r"\1", _PASSING.sub("", as_json)), _IDS), *reader.texts))
+    trees = (_with_numbered_ids(str(part.treeString()), _IDS_IN_TREE) for part in plans)
+    text = "\n".join(
+        (*trees, _with_numbered_ids(_LAMBDAS.sub(r"\1", _VOLATILE.sub("", as_json)), _IDS), *reader.texts)
+    )
     return Analyzed(
         text,
         tuple((field.name, type_text(field.dataType)) for field in frame.schema.fields),
@@ -111,10 +113,10 @@ def reads_alike(frame: DataFrame) -> bool:
     if not plan.deterministic():
         return False
     texts = (str(part.toJSON()) for part in (plan, *elements(plan.subqueriesAll())))
-    return not any(_CHOOSING & set(_CLASS.findall(text)) for text in texts)
+    return not any(_ROW_CHOOSING & set(_CLASS.findall(text)) for text in texts)
 
 
-class _Leaves:
+class _LeafReader:
     """Collects what the nodes of a plan read."""
 
     def __init__(self, jvm: Any) -> None:
@@ -124,7 +126,7 @@ class _Leaves:
         self.files: dict[str, str] = {}
         self.others: list[str] = []
 
-    def look_at(self, node: Any) -> None:
+    def add(self, node: Any) -> None:
         kind = node.getClass().getSimpleName()
         if kind == _TABLE:
             self._table(node)
@@ -183,7 +185,7 @@ def _nodes(plan: Any) -> Iterator[Any]:
         yield from _nodes(child)
 
 
-def _numbered(text: str, ids: re.Pattern[str]) -> str:
+def _with_numbered_ids(text: str, ids: re.Pattern[str]) -> str:
     """Number the ids that a pattern's groups find in the order of their first occurrence, per group."""
     numbers: dict[tuple[int, str], int] = {}
 
@@ -207,7 +209,9 @@ def _reads_clock(jvm: Any, plan: Any) -> bool:
 
 
 def _is_nondeterministic(jvm: Any, name: str) -> bool:
-    if name not in _KNOWN:
+    if name not in _IS_NONDETERMINISTIC:
         loader = jvm.java.lang.Class
-        _KNOWN[name] = bool(loader.forName(_NONDETERMINISTIC).isAssignableFrom(loader.forName(name)))
-    return _KNOWN[name]
+        _IS_NONDETERMINISTIC[name] = bool(
+            loader.forName(_NONDETERMINISTIC).isAssignableFrom(loader.forName(name))
+        )
+    return _IS_NONDETERMINISTIC[name]

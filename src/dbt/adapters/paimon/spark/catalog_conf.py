@@ -18,7 +18,7 @@ CATALOG_CLASS = "org.apache.paimon.spark.SparkCatalog"
 GENERIC_CATALOG_CLASS = "org.apache.paimon.spark.SparkGenericCatalog"
 # If another session drops a table, this session's cached metadata stays: it would read wrong rows of a new table with
 # that name, and from Paimon 1.4 an INSERT would corrupt the table.
-_CACHE = "cache-enabled"
+_CACHE_ENABLED = "cache-enabled"
 V2_WRITE = "spark.paimon.write.use-v2-write"
 # Compatibility.getExecutionMetrics asks Spark for the query's metrics after the commit; Spark notes them in another
 # thread, maybe later: NoSuchElementException [ran, 1.4.2; the same code at 2.0.0].
@@ -38,25 +38,25 @@ def catalog_conf(
     own, *integrations = storages
     if credentials.is_remote and own.catalog.warehouse is None and own.catalog.uri is None:
         # The server was started with this catalog: override only some of its options.
-        options = {_CACHE: "false", **own.catalog.options}
+        options = {_CACHE_ENABLED: "false", **own.catalog.options}
         conf = {f"spark.sql.catalog.{own.catalog.name}.{key}": value for key, value in options.items()}
     else:
-        conf = _one(own, versions)
+        conf = _settings_of(own, versions)
     problems = [
         *_contradictions(credentials, conf),
         *master_problems(credentials.spark_master, credentials.spark_config),
-        *(problem for storage in storages for problem in _lacks(storage, versions)),
+        *(problem for storage in storages for problem in _unsupported(storage, versions)),
     ]
     if problems:
         raise DbtRuntimeError(
             "The profile's Spark settings:\n" + "\n".join(f"  - {problem}" for problem in problems)
         )
     for storage in integrations:
-        conf |= _one(storage, versions)
+        conf |= _settings_of(storage, versions)
     return conf
 
 
-def _one(storage: Storage, versions: Versions) -> dict[str, str]:
+def _settings_of(storage: Storage, versions: Versions) -> dict[str, str]:
     """The settings of one catalog; its own options override the defaults."""
     catalog = storage.catalog
     prefix = f"spark.sql.catalog.{catalog.name}"
@@ -69,14 +69,13 @@ def _one(storage: Storage, versions: Versions) -> dict[str, str]:
         conf[f"{prefix}.metastore"] = catalog.metastore
     if catalog.uri is not None:
         conf[f"{prefix}.uri"] = catalog.uri
-    conf[f"{prefix}.{_CACHE}"] = "false"
+    conf[f"{prefix}.{_CACHE_ENABLED}"] = "false"
     options = dict(_DEFAULTS.get(catalog.jdbc_protocol or catalog.metastore, {}))
     if catalog.metastore == "hive" and not versions.supports(Capability.HIVE_CALLS_ONE_AT_A_TIME):
         # More than the threads of any target; a client is only created when it is needed.
         options["client-pool-size"] = "128"
     options |= {**storage.added, **catalog.options}
-    conf.update({f"{prefix}.{key}": value for key, value in options.items()})
-    return conf
+    return conf | {f"{prefix}.{key}": value for key, value in options.items()}
 
 
 # Default options of a catalog, by its metastore or, for a JDBC catalog, by its database.
@@ -106,8 +105,7 @@ def _session_catalog_conf(catalog: SparkCatalog) -> dict[str, str]:
     if catalog.warehouse is not None:
         conf["spark.sql.warehouse.dir"] = catalog.warehouse
     defaults = {**_DEFAULTS["hive"], **catalog.options}
-    conf.update({f"spark.hadoop.{key}": value for key, value in defaults.items() if key.startswith("hive.")})
-    return conf
+    return conf | {f"spark.hadoop.{key}": value for key, value in defaults.items() if key.startswith("hive.")}
 
 
 def _contradictions(credentials: PaimonCredentials, conf: Mapping[str, str]) -> Iterator[str]:
@@ -117,7 +115,9 @@ def _contradictions(credentials: PaimonCredentials, conf: Mapping[str, str]) -> 
     for key in ("warehouse", "metastore", "uri"):
         if key in credentials.catalog_options:
             yield f"catalog_options: {key} is a key of the profile itself; write it there"
-    others = {key: value for key, value in credentials.spark_config.items() if key != f"{prefix}.{_CACHE}"}
+    others = {
+        key: value for key, value in credentials.spark_config.items() if key != f"{prefix}.{_CACHE_ENABLED}"
+    }
     for key, value in others.items():
         short = key.removeprefix(f"{prefix}.")
         if key == prefix and value != catalog_class:
@@ -132,32 +132,32 @@ def _contradictions(credentials: PaimonCredentials, conf: Mapping[str, str]) -> 
             yield f"spark_config: {key} is {shown}, but catalog_options differs; keep one"
     if credentials.spark_config.get(V2_WRITE, "false").strip().lower() == "true":
         yield f"spark_config: {V2_WRITE}=true: with it, {V2_WRITE_FAILS}; remove it"
-    yield from _cache_problem("spark_config", credentials.spark_config.get(f"{prefix}.{_CACHE}", "false"))
-    yield from _cache_problem("catalog_options", credentials.catalog_options.get(_CACHE, "false"))
+    yield from _cache_problem(
+        "spark_config", credentials.spark_config.get(f"{prefix}.{_CACHE_ENABLED}", "false")
+    )
+    yield from _cache_problem("catalog_options", credentials.catalog_options.get(_CACHE_ENABLED, "false"))
 
 
 def _cache_problem(place: str, enabled: str) -> Iterator[str]:
     if enabled.lower() != "false":
         yield (
-            f"{place}: {_CACHE}={enabled} corrupts a table that another session drops and creates again; "
+            f"{place}: {_CACHE_ENABLED}={enabled} corrupts a table that another session drops and creates again; "
             "leave it out"
         )
 
 
-def _lacks(storage: Storage, versions: Versions) -> Iterator[str]:
+def _unsupported(storage: Storage, versions: Versions) -> Iterator[str]:
     """Problems: what this Paimon or the profile lacks for a catalog."""
     catalog = storage.catalog
-    needed = []
+    needed = {}
     if catalog.metastore == "rest":
-        needed.append((Capability.REST_CATALOG, "metastore=rest"))
+        needed[Capability.REST_CATALOG] = "metastore=rest"
     # AbstractCatalog.lockEnabled: locks if set, or on an object store. HDFS and local disks rename atomically.
     atomic = catalog.scheme in ("file", "hdfs", "viewfs")
     locks = catalog.options.get("lock.enabled", str(not atomic)).lower() == "true"
     if catalog.jdbc_protocol == "postgresql" and locks and "lock.type" not in catalog.options:
-        needed.append(
-            (Capability.JDBC_LOCK_ON_POSTGRESQL, f"writing to {catalog.warehouse} with metastore=jdbc")
-        )
-    for capability, what in needed:
+        needed[Capability.JDBC_LOCK_ON_POSTGRESQL] = f"writing to {catalog.warehouse} with metastore=jdbc"
+    for capability, what in needed.items():
         if not versions.supports(capability):
             yield f"catalog {catalog.name}: {what}: {versions.explain(capability)}"
     if missing := storage.missing_keys(versions):

@@ -25,7 +25,7 @@ _COMPACT: Final = "COMPACT"
 # Each entry of a manifest costs four calls into the JVM, about a millisecond at worst.
 _MOST_FILES: Final = 1000
 # Milliseconds that the clock of the committing process may be behind.
-_CLOCKS: Final = 2000
+_CLOCK_SKEW: Final = 2000
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def by_jvm(session: SparkSession, table: TableName, user: str, since: float) -> 
     jvm: Any = session._jvm
     paimon = table_versions.paimon_table(session, table)
     snapshots = paimon.snapshotManager()
-    snapshot = _newest(snapshots, user, since * 1000 - _CLOCKS)
+    snapshot = _newest(snapshots, user, since * 1000 - _CLOCK_SKEW)
     if snapshot is None:
         return None
     found = of_snapshot(jvm, paimon, snapshot)

@@ -28,7 +28,7 @@ from dbt.adapters.paimon.sql.text import commented
 # clients would shut down the thread pool that all of them share (SparkConnectClient.close of 3.5).
 _IDLE: dict[str, list[Any]] = {}
 # All sessions of this process.
-_OPENED: list[Any] = []
+_ALL: list[Any] = []
 # With the client's pauses of 0.05, 0.2, 0.8, 3.2 and 12.8 s, a lost server is reported after 17 s instead of minutes.
 _RETRIES = 5
 # Milliseconds: a server that does not answer a ping for a minute is gone, however long its statement may take. It
@@ -158,7 +158,7 @@ def open_session(credentials: PaimonCredentials) -> ConnectHandle:
         # PySpark 4 has split the builder in two.
         builder = getattr(core, "DefaultChannelBuilder", core.ChannelBuilder)
         session = SparkSession(connection=builder(url, _KEEPALIVE))
-        _OPENED.append(session)
+        _ALL.append(session)
         _limit_retries(session.client)
     try:
         _prepare(session, credentials)
@@ -194,8 +194,8 @@ def _close_all() -> None:
     stopped by then, and one that held the lock of its channel never releases it [ran, PySpark 3.5.7, grpcio
     1.85.1].
     """
-    while _OPENED:
-        client: Any = _OPENED.pop().client
+    while _ALL:
+        client: Any = _ALL.pop().client
         with suppress(Exception):
             client.close()
         # PySpark calls it again.

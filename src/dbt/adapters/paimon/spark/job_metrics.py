@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 # Milliseconds to wait for the events of a statement that has ended.
-_EVENTS: Final = 500
+_LONGEST_EVENTS: Final = 500
 # With more stages than this, a statement's metrics are not read: each stage takes a few calls into the JVM.
 _MOST_STAGES: Final = 200
 # org.apache.spark.status.api.v1.StageStatus.
@@ -57,7 +57,7 @@ def by_tag(session: SparkSession, tag: str) -> JobMetrics | None:
     """The metrics of the jobs with a tag; None if Spark is too busy to have counted them."""
     context: Any = session.sparkContext._jsc.sc()
     try:
-        context.listenerBus().waitUntilEmpty(_EVENTS)
+        context.listenerBus().waitUntilEmpty(_LONGEST_EVENTS)
     except Exception:  # noqa: BLE001 - java.util.concurrent.TimeoutException, by py4j
         return None
     jobs = tuple(sorted(context.statusTracker().getJobIdsForTag(tag)))

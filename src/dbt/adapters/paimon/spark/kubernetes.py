@@ -25,7 +25,7 @@ logger = AdapterLogger("Paimon")
 
 _MASTER: Final = "k8s://"
 # The rights that Spark needs at its start, during a run and at its end.
-_NEEDED: Final = {
+_RIGHTS: Final = {
     "pods": ("get", "list", "watch", "create", "delete", "deletecollection"),
     "configmaps": ("create", "list", "delete", "deletecollection"),
 }
@@ -49,7 +49,7 @@ _REFUSAL: Final = re.compile(
     r"KubernetesClientException: .*?POST at: \S+/pods\. Message: "
     r"(?:(?:Unauthorized|Forbidden)!.*?(?:revoked|again|permission)\. )?(.+)"
 )
-_LAST_OF_LOG: Final = 65536
+_LOG_TAIL: Final = 65536
 
 
 def require_rights(jvm: Any, conf: Mapping[str, str]) -> None:
@@ -59,8 +59,8 @@ def require_rights(jvm: Any, conf: Mapping[str, str]) -> None:
     namespace = _namespace(conf)
     with _client(jvm, conf) as client:
         missing = {
-            resource: [verb for verb in verbs if not _may(jvm, client, namespace, verb, resource)]
-            for resource, verbs in _NEEDED.items()
+            resource: [verb for verb in verbs if not _is_allowed(jvm, client, namespace, verb, resource)]
+            for resource, verbs in _RIGHTS.items()
         }
     lacking = " and ".join(f"{', '.join(verbs)} {resource}" for resource, verbs in missing.items() if verbs)
     if lacking:
@@ -147,13 +147,13 @@ def _reason(pods: Sequence[Mapping[str, Any]]) -> str:
 def _refusal(log: Path, since: int) -> str:
     """The API server's last refusal of pods in Spark's log after an offset; '' if there is none."""
     with suppress(OSError), log.open("rb") as file:
-        file.seek(max(since, log.stat().st_size - _LAST_OF_LOG))
+        file.seek(max(since, log.stat().st_size - _LOG_TAIL))
         found = _REFUSAL.findall(file.read().decode(errors="replace"))
         return f"Kubernetes refused the executors' pods: {found[-1].strip().rstrip('.')}" if found else ""
     return ""
 
 
-def _may(jvm: Any, client: Any, namespace: str, verb: str, resource: str) -> bool:
+def _is_allowed(jvm: Any, client: Any, namespace: str, verb: str, resource: str) -> bool:
     review = (
         jvm.io.fabric8.kubernetes.api.model.authorization.v1.SelfSubjectAccessReviewBuilder()
         .withNewSpec()

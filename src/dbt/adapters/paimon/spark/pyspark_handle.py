@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
 logger = AdapterLogger("Paimon")
 # What the tags of all handles begin with.
-_OURS = "dbt-"
+_TAG_PREFIX = "dbt-"
 
 
 class Tags:
     """Spark tags of a handle: `own` for all that it runs, one for each statement, and `node` if it is not ''."""
 
     def __init__(self) -> None:
-        self.own = f"{_OURS}{uuid.uuid4().hex[:12]}"
+        self.own = f"{_TAG_PREFIX}{uuid.uuid4().hex[:12]}"
         self.statement = ""
         self.node = ""
         self._statements = 0
@@ -50,12 +50,12 @@ class Tags:
             remove: removes a tag.
             add: adds a tag.
         """
-        for tag in [tag for tag in thread if tag.startswith(_OURS) and tag != self.own]:
+        for tag in [tag for tag in thread if tag.startswith(_TAG_PREFIX) and tag != self.own]:
             remove(tag)
         add(self.own)
         add(self.statement)
         if self.node:
-            add(f"{_OURS}{self.node}")
+            add(f"{_TAG_PREFIX}{self.node}")
 
 
 @lru_cache(maxsize=1)
@@ -124,24 +124,26 @@ class PySparkCursor(Cursor):
         ]
 
     def fetchall(self) -> list[Any]:
-        if self._rows is None:
-            self._rows = self._brought(lambda frame: frame.collect())
-        rows, self._rows = self._rows, []
+        rows, self._rows = self._remaining(), []
         return rows
 
     def fetchmany(self, size: int) -> list[Any]:
         if self._rows is None and self._frame is not None:
-            return self._brought(lambda frame: frame.take(size))
+            return self._tuples(lambda frame: frame.take(size))
         rows = self._rows or []
         self._rows = rows[size:]
         return rows[:size]
 
     def fetchone(self) -> Any:
-        if self._rows is None:
-            self._rows = self._brought(lambda frame: frame.collect())
-        return self._rows.pop(0) if self._rows else None
+        rows = self._remaining()
+        return rows.pop(0) if rows else None
 
-    def _brought(self, how: Callable[[DataFrame], list[Any]]) -> list[Any]:
+    def _remaining(self) -> list[Any]:
+        if self._rows is None:
+            self._rows = self._tuples(lambda frame: frame.collect())
+        return self._rows
+
+    def _tuples(self, how: Callable[[DataFrame], list[Any]]) -> list[Any]:
         if self._frame is None:
             return []
         return [tuple(row) for row in how(on_session_clock(self._frame))]

@@ -113,7 +113,7 @@ def of_operation(name: str, effect: ProcedureResult, query_id: str) -> PaimonAda
         response.bytes_written = _sum(each.bytes for each in effect.commits)
         response.files_removed = _sum(each.files_removed for each in effect.commits)
         response.bytes_removed = _sum(each.bytes_removed for each in effect.commits)
-    parts = list(_replaced(response))
+    parts = list(_file_changes(response))
     if effect.expired:
         parts.append(f"{counted(effect.expired, 'table snapshot')} expired, {effect.after.count:,} left")
     if effect.rolled_back:
@@ -131,7 +131,7 @@ def _sum(numbers: Iterable[int | None]) -> int | None:
     return None if None in known else sum(number or 0 for number in known)
 
 
-def _replaced(response: PaimonAdapterResponse) -> Iterator[str]:
+def _file_changes(response: PaimonAdapterResponse) -> Iterator[str]:
     """`12 files (40.2 MiB) into 2 files (38.1 MiB)`, or only the side that has files."""
     removed, written = response.files_removed, response.files_written
     if removed and written:

@@ -131,18 +131,17 @@ def find(credentials: PaimonCredentials) -> tuple[ServerNote, str]:
     """The warm server that serves a target, and its token; raises if there is none or it does not fit the target."""
     path = note_path(credentials)
     note = read_note(path)
+    remedy = f"Restart it: {STOP} && {START}"
     if note is None:
         raise DbtRuntimeError(
             f"No warm Spark server runs for this target (method: connect without host). Start it: {START} "
             "(with the same --target and --profiles-dir), or name a server under host."
         )
-    differences = mismatches(note, credentials)
-    if differences:
+    if differences := mismatches(note, credentials):
         raise DbtRuntimeError(
             f"The warm Spark server of this target (process {note.pid}) does not match: {'; '.join(differences)}. "
-            f"Restart it: {STOP} && {START}"
+            f"{remedy}"
         )
-    remedy = f"Restart it: {STOP} && {START}"
     addresses.require_listener("The warm Spark server of this target", [(LOOPBACK, note.port)], remedy)
     owner = owner_of_listener(note.port)
     if owner not in (None, os.geteuid()):
@@ -158,18 +157,14 @@ def mismatches(note: ServerNote, credentials: PaimonCredentials) -> list[str]:
     """The differences between a server and a target's needs, one sentence each."""
     storages = credentials.storages()
     plan = launch_plan(credentials, storages)
-    wanted = versions(plan)
     found = [
         f"it runs {name} {note.versions.get(name, 'unknown')}, this is {value}"
-        for name, value in wanted.items()
+        for name, value in versions(plan).items()
         if note.versions.get(name) != value
     ]
     settings = fixed_settings(spark_conf(credentials, storages, plan))
-    changed = sorted(
-        key for key in settings.keys() | note.settings.keys() if settings.get(key) != note.settings.get(key)
-    )
-    if changed:
-        found.append(f"it was started with other settings ({', '.join(changed)})")
+    if changed := {key for key, _ in settings.items() ^ note.settings.items()}:
+        found.append(f"it was started with other settings ({', '.join(sorted(changed))})")
     return found
 
 

@@ -56,7 +56,7 @@ def forget(note: Path, pid: int) -> None:
 
 def parameters(token: str, spark_version: str) -> Mapping[str, str]:
     """The connection parameters (`;key=value`) that make a client send the token as a header."""
-    if _has_own(spark_version):
+    if _has_pre_shared_key(spark_version):
         return {"authorization": quote(f"Bearer {token}")}
     return {HEADER: quote(token)}
 
@@ -71,7 +71,7 @@ def guard(session: Any, builder: Any, token: str, spark_version: str) -> None:
         spark_version: version of its Spark.
     """
     jvm = session._jvm
-    if _has_own(spark_version):
+    if _has_pre_shared_key(spark_version):
         builder.intercept(
             jvm.org.apache.spark.sql.connect.service.PreSharedKeyAuthenticationInterceptor(token)
         )
@@ -82,7 +82,7 @@ def guard(session: Any, builder: Any, token: str, spark_version: str) -> None:
     builder.intercept(constructor.newInstance(arguments))
 
 
-def _has_own(spark_version: str) -> bool:
+def _has_pre_shared_key(spark_version: str) -> bool:
     return Versions.of(OLDEST_PAIMON, spark_version).supports(Capability.CONNECT_PRE_SHARED_KEY)
 
 

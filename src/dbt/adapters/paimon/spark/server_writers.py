@@ -96,11 +96,11 @@ class Note:
         self._table = table
         self._view = f"dbt_paimon_{hashlib.sha256(table.encode()).hexdigest()[:32]}"
         self._name = f"{quoted(_DATABASE)}.{quoted(self._view)}"
-        self._mine: Writer | None = None
+        self._own_writer: Writer | None = None
         self._used: Handle | None = None
         self._began = time.monotonic()
         self._over = Event()
-        self._renews: Thread | None = None
+        self._renewal: Thread | None = None
         # Whether statements of a dead writer had to be ended.
         self.others_wrote = False
 
@@ -112,49 +112,49 @@ class Note:
         mine = self._used.writer()
         if mine is None:
             return self
-        self._mine = replace(mine, holding=uuid.uuid4().hex)
+        self._own_writer = replace(mine, holding=uuid.uuid4().hex)
         try:
-            created = self._created(self._mine)
+            created = self._created(self._own_writer)
         except Exception as exc:  # noqa: BLE001 - of gRPC, Thrift or Spark
-            self._mine = None
+            self._own_writer = None
             warn(
                 f"{self._table}: the server does not take a note of who writes it, so a statement that outlives its "
                 f"client is not found there: {messages.shorten(messages.error_text(exc))}"
             )
             return self
         while not created:
-            self._settle()
-            created = self._created(self._mine)
-        _HOLDINGS.add(self._mine.holding)
+            self._wait_for_writer()
+            created = self._created(self._own_writer)
+        _HOLDINGS.add(self._own_writer.holding)
         self._notes.append(self)
-        self._renews = Thread(target=self._renew, name="server-note", daemon=True)
-        self._renews.start()
+        self._renewal = Thread(target=self._renew, name="server-note", daemon=True)
+        self._renewal.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._mine is None:
+        if self._own_writer is None:
             return
         self._over.set()
-        if self._renews is not None:
-            self._renews.join(_RENEWAL_ENDS)
-        _HOLDINGS.discard(self._mine.holding)
+        if self._renewal is not None:
+            self._renewal.join(_RENEWAL_ENDS)
+        _HOLDINGS.discard(self._own_writer.holding)
         self._notes.remove(self)
         if self._used is None or self._used.is_lost:
             # Its statement may still run: the next writer ends it.
             return
         with suppress(Exception):
             late = time.monotonic() - self._began >= _DEAD_AFTER
-            if not late or self._is_mine(self._read()):
+            if not late or self._is_own(self._read()):
                 self._rows(f"drop view if exists {self._name}")
 
     def move(self) -> None:
         self._used = self._handle()
         now = self._used.writer()
-        if self._mine is not None and now is not None:
-            self._mine = replace(now, holding=self._mine.holding)
-            self._write(self._mine)
+        if self._own_writer is not None and now is not None:
+            self._own_writer = replace(now, holding=self._own_writer.holding)
+            self._write(self._own_writer)
 
     def _created(self, mine: Writer) -> bool:
         """Create the note; False if there is one already."""
@@ -182,7 +182,7 @@ class Note:
             raise
         return of_text(str(content))
 
-    def _settle(self) -> None:
+    def _wait_for_writer(self) -> None:
         """Wait until the writer of the note has released the table or died; then end the statements it left."""
         found = self._read()
         if found is None:
@@ -215,21 +215,23 @@ class Note:
         lost = found.pid == os.getpid() and found.machine == machine() and found.holding not in _HOLDINGS
         return found.has_died or lost or time.monotonic() - since > _DEAD_AFTER
 
-    def _is_mine(self, found: Writer | None) -> bool:
-        return found is not None and self._mine is not None and found.holding == self._mine.holding
+    def _is_own(self, found: Writer | None) -> bool:
+        return (
+            found is not None and self._own_writer is not None and found.holding == self._own_writer.holding
+        )
 
     def _renew(self) -> None:
         while not self._over.wait(_RENEWED_EVERY):
             # If the server does not answer, the statement itself fails and reports it.
             with suppress(Exception):
-                mine, handle = self._mine, self._used
+                mine, handle = self._own_writer, self._used
                 if mine is None or handle is None or handle.is_lost:
                     continue
                 ((content,),) = handle.beside(f"select writer from {self._name}")
-                if not self._is_mine(of_text(str(content))):
+                if not self._is_own(of_text(str(content))):
                     return
-                self._mine = replace(mine, renewals=mine.renewals + 1)
-                handle.beside(self._note_sql("create or replace", self._mine))
+                self._own_writer = replace(mine, renewals=mine.renewals + 1)
+                handle.beside(self._note_sql("create or replace", self._own_writer))
 
     def _rows(self, sql: str) -> list[Any]:
         cursor = self._handle().cursor()

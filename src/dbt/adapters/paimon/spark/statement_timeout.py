@@ -32,7 +32,7 @@ def watched(handle: Handle, sql: str, bound: float, look_every: float = LOOK_EVE
     over = Event()
     ended: list[WaitedTooLongError] = []
 
-    def look() -> None:
+    def watch() -> None:
         wait = _wait(sql, bound)
         while not over.wait(min(look_every, wait.left + 0.01)):
             with suppress(Exception):
@@ -51,7 +51,7 @@ def watched(handle: Handle, sql: str, bound: float, look_every: float = LOOK_EVE
             jvm_process.end("A statement that had no Spark job could not be stopped otherwise.")
 
     handle.begins()
-    Thread(target=look, name="stalls", daemon=True).start()
+    Thread(target=watch, name="stalls", daemon=True).start()
     try:
         with ended_by(ended, over):
             yield

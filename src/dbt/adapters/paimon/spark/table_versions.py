@@ -22,12 +22,12 @@ UPKEEP: Final = frozenset({"COMPACT", "ANALYZE"})
 # The position of a table without any commit.
 EMPTY: Final = "0.0"
 # Classes of tables whose reads are exactly their newest table snapshot: no system tables, no fallback branches.
-_TABLES: Final = (
+_SUPPORTED: Final = (
     "org.apache.paimon.table.AppendOnlyFileStoreTable",
     "org.apache.paimon.table.PrimaryKeyFileStoreTable",
 )
 # Options of the table or the read that make a scan read another snapshot than the latest.
-_OTHER_STATE: Final = ("scan.", "incremental-between", "consumer", "branch")
+_OTHER_SNAPSHOT: Final = ("scan.", "incremental-between", "consumer", "branch")
 _EXPIRES_ROWS: Final = "record-level."
 # Values that together tell two snapshots of the same number apart.
 _UNIQUE: Final = "commitUser commitIdentifier commitKind timeMillis deltaManifestList schemaId".split()
@@ -105,7 +105,7 @@ def paimon_table(session: SparkSession, name: TableName) -> Any:
 
 def table_version_of(jvm: Any, table: Any) -> TableVersion:
     """The version of a table, from Paimon's object of it."""
-    if (kind := table.getClass().getName()) not in _TABLES:
+    if (kind := table.getClass().getName()) not in _SUPPORTED:
         return TableVersion(None, None, "", f"is a {kind.rpartition('.')[2]}")
     options = {str(key): str(value) for key, value in dict(table.options()).items()}
     schema = str(table.schema().toString())
@@ -127,7 +127,7 @@ def table_version_of(jvm: Any, table: Any) -> TableVersion:
 def other_state(options: Mapping[str, str]) -> str:
     """Why a table with these options does not show its newest table snapshot as it is; '' if it does."""
     for name, value in options.items():
-        if name.startswith(_OTHER_STATE) and (name, value) != ("branch", "main"):
+        if name.startswith(_OTHER_SNAPSHOT) and (name, value) != ("branch", "main"):
             return f"is read by its option {name}={value}"
         if name.startswith(_EXPIRES_ROWS):
             return f"drops rows by itself ({name}={value})"

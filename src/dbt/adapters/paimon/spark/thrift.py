@@ -6,6 +6,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
@@ -38,12 +39,12 @@ _ANSWER = 600_000
 _POLL_FIRST, _POLL_LAST = 0.01, 0.5
 # Seconds that a statement may take to end after its client has died. Its jobs and its thread are interrupted at once,
 # but a commit that has begun continues. HiveServer2's protocol does not say when the statement has ended.
-_CANCELLED = 10.0
-_SHOWN_WIDTH = "spark.sql.debug.maxToStringFields"
+_CANCELLATION = 10.0
+_MAX_FIELDS = "spark.sql.debug.maxToStringFields"
 _DEFAULT_CATALOG = "spark.sql.defaultCatalog"
 # Without this prefix a server ignores a setting in the request for a session (HiveSessionImpl.configureSession,
 # SparkSQLSessionManager.setConfMap) [ran, 3.5.7].
-_SET = "set:hiveconf:"
+_SETTING_PREFIX = "set:hiveconf:"
 
 
 class ThriftCursor(Cursor):
@@ -163,7 +164,7 @@ class _Running:
     def _run(self, connection: Any, statement: str) -> Any:
         from TCLIService.ttypes import TOperationState
 
-        going = (
+        unfinished = (
             TOperationState.INITIALIZED_STATE,
             TOperationState.PENDING_STATE,
             TOperationState.RUNNING_STATE,
@@ -180,7 +181,7 @@ class _Running:
             self.statement_id = _id_of(cursor)
         try:
             pause = _POLL_FIRST
-            while (status := poll()).operationState in going:
+            while (status := poll()).operationState in unfinished:
                 time.sleep(pause)
                 pause = min(pause * 1.5, _POLL_LAST)
         finally:
@@ -286,7 +287,7 @@ class ThriftHandle(Handle):
 
     def end(self, writer: Writer, remember: Callable[[tuple[str, ...]], object]) -> None:
         """Wait: a server cancels statements when their connection ends, but does not say when they end."""
-        time.sleep(_CANCELLED)
+        time.sleep(_CANCELLATION)
 
     def close(self) -> None:
         super().close()
@@ -319,7 +320,7 @@ def open_session(credentials: PaimonCredentials) -> ThriftHandle:
         [(credentials.host, credentials.server_port)],
         "Start it, or correct host and port in the profile.",
     )
-    settings = {_SHOWN_WIDTH: "10000", **session_conf(remote_conf(credentials))}
+    settings = {_MAX_FIELDS: "10000", **session_conf(remote_conf(credentials))}
     # The server begins a session with `use default`, which is in its own default catalog.
     settings.pop(_DEFAULT_CATALOG, None)
 
@@ -328,7 +329,7 @@ def open_session(credentials: PaimonCredentials) -> ThriftHandle:
         connection = hive.connect(
             thrift_transport=transport,
             username=credentials.user or "dbt",
-            configuration={f"{_SET}{key}": value for key, value in settings.items()},
+            configuration={f"{_SETTING_PREFIX}{key}": value for key, value in settings.items()},
         )
         socket.setTimeout(_ANSWER)
         return connection
@@ -358,7 +359,7 @@ def _prepare(
             f"The Thrift server at {where} runs without Paimon's extensions: start it with "
             f"--conf spark.sql.extensions={EXTENSIONS} and Paimon's connector among its jars."
         )
-    if handle._value_of(_SHOWN_WIDTH) != settings[_SHOWN_WIDTH]:
+    if handle._value_of(_MAX_FIELDS) != settings[_MAX_FIELDS]:
         # This server ignores settings in the request for a session.
         for key, value in settings.items():
             handle._set(key, value)
@@ -379,7 +380,8 @@ def _transport(credentials: PaimonCredentials) -> tuple[Any, Any]:
     from pyhive.hive import get_installed_sasl
 
     mechanism = "GSSAPI" if credentials.auth == "KERBEROS" else "PLAIN"
-    make: Callable[[], Any] = lambda: get_installed_sasl(  # noqa: E731
+    make = partial(
+        get_installed_sasl,
         host=credentials.host,
         sasl_auth=mechanism,
         service=credentials.kerberos_service_name,

@@ -40,23 +40,23 @@ def java_options(java: JavaRuntime, class_path: Sequence[Path], conf: Mapping[st
     if unwanted or java.major < JAVA_WITH_CLASS_ARCHIVES or os.name == "nt":
         return []
     with suppress(OSError):
-        archive = cache_folder() / f"classes-{_kind(java, class_path)}.jsa"
-        if _is_whole(archive):
+        archive = cache_folder() / f"classes-{_fingerprint(java, class_path)}.jsa"
+        if _is_usable(archive):
             os.utime(archive.with_suffix(".json"))
             # Checksums (0.1 s) detect a damaged file; Java then starts without the archive.
             return [f"-XX:SharedArchiveFile={archive}", "-XX:+VerifySharedSpaces", *_QUIET]
-        if _may_be_made(archive):
+        if _claim(archive):
             return [f"-XX:ArchiveClassesAtExit={archive}", *_QUIET]
     return []
 
 
-def _kind(java: JavaRuntime, class_path: Sequence[Path]) -> str:
+def _fingerprint(java: JavaRuntime, class_path: Sequence[Path]) -> str:
     release = Path(java.home, "release")
     text = release.read_text(errors="replace") if release.is_file() else ""
     return fingerprint([java.home, text, sys.platform, *(stamp(jar) for jar in class_path)])
 
 
-def _is_whole(archive: Path) -> bool:
+def _is_usable(archive: Path) -> bool:
     """Whether an archive is complete, and unchanged since it was first seen; a changed one is deleted."""
     note = archive.with_suffix(".json")
     with suppress(FileNotFoundError):
@@ -64,7 +64,6 @@ def _is_whole(archive: Path) -> bool:
         with suppress(OSError, ValueError):
             if json.loads(read_own(note)) == found and is_own_file(archive):
                 return True
-            # The file has been changed.
             note.unlink()
             archive.unlink()
             return False
@@ -75,12 +74,12 @@ def _is_whole(archive: Path) -> bool:
             head = file.read(4)
         if len(head) == 4 and struct.unpack("=I", head)[0] == _MAGIC:
             write_own(note, json.dumps(found))
-            _let_old_ones_go(archive.parent)
+            _delete_old_archives(archive.parent)
             return True
     return False
 
 
-def _may_be_made(archive: Path) -> bool:
+def _claim(archive: Path) -> bool:
     """Whether this process may create the archive; only one process at a time does."""
     claim = archive.with_suffix(".pid")
     with suppress(FileExistsError):
@@ -91,11 +90,11 @@ def _may_be_made(archive: Path) -> bool:
         if not is_alive(int(claim.read_text())):
             # The JVM was killed, or could not write it: try again.
             claim.unlink()
-            return _may_be_made(archive)
+            return _claim(archive)
     return False
 
 
-def _let_old_ones_go(folder: Path) -> None:
+def _delete_old_archives(folder: Path) -> None:
     notes = sorted(folder.glob("classes-*.json"), key=lambda note: note.stat().st_mtime, reverse=True)
     for note in notes[_KEPT:]:
         for ending in (".jsa", ".pid", ".json"):

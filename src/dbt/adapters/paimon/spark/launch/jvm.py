@@ -126,7 +126,7 @@ def _resolved(
     for wait in (*(_RESOLVE_AGAIN_AFTER if downloads else ()), None):
         output = Output(log, secrets)
         try:
-            with watched(_start_of(downloads, log), kill), spawned():
+            with watched(_wait_for_start(downloads, log), kill), spawned():
                 return launch_gateway(launch_conf, popen_kwargs={"stdout": output.end, "stderr": output.end})
         except PySparkRuntimeError as exc:
             text = output.text()
@@ -143,7 +143,7 @@ def _resolved(
     raise AssertionError("the last attempt returns or raises")
 
 
-def _start_of(downloads: tuple[str, ...], log: Path) -> Wait:
+def _wait_for_start(downloads: tuple[str, ...], log: Path) -> Wait:
     if downloads:
         return Wait(
             f"Spark's JVM, which downloads its jars first ({', '.join(downloads)})",

@@ -16,7 +16,7 @@ _LONGEST_END: Final = 5
 # org.apache.spark.util.SparkExitCode.OOM
 _OUT_OF_MEMORY: Final = 52
 # Watchdog.STATUS of Watchdog.java
-_FUSE: Final = 97
+_WATCHDOG: Final = 97
 
 
 def error(exc: BaseException) -> DbtDatabaseError | None:
@@ -35,7 +35,7 @@ def _message(status: int) -> str:
     if why := jvm_process.ended_because():
         what, advice = f"{why} So this run has ended Spark's JVM.", ""
     else:
-        how, advice = _how(status)
+        how, advice = _cause(status)
         what = f"Spark's JVM has exited: {how}."
     parts = [
         f"{what} Its log is {log_path()}.",
@@ -45,11 +45,11 @@ def _message(status: int) -> str:
     return "\n".join(part for part in parts if part)
 
 
-def _how(status: int) -> tuple[str, str]:
+def _cause(status: int) -> tuple[str, str]:
     """The cause of an exit status (`subprocess.Popen.returncode`), and the remedy if there is one."""
     if status == _OUT_OF_MEMORY:
         return "it was out of memory", MEMORY_ADVICE
-    if status == _FUSE:
+    if status == _WATCHDOG:
         return (
             "this run's lock of a table in a bucket could not be renewed in time, and another run might write it",
             "Either the store did not answer, or this process was stopped or starved of CPU time.",
