@@ -20,8 +20,8 @@ GENERIC_CATALOG_CLASS = "org.apache.paimon.spark.SparkGenericCatalog"
 # that name, and from Paimon 1.4 an INSERT would corrupt the table.
 _CACHE_ENABLED = "cache-enabled"
 V2_WRITE = "spark.paimon.write.use-v2-write"
-# Compatibility.getExecutionMetrics asks Spark for the query's metrics after the commit; Spark notes them in another
-# thread, maybe later: NoSuchElementException [ran, 1.4.2; the same code at 2.0.0].
+# Compatibility.getExecutionMetrics reads the query's metrics after the commit, but Spark may store them later, in
+# another thread: NoSuchElementException [ran, 1.4.2; the same code at 2.0.0].
 V2_WRITE_FAILS = (
     "statements may fail after they have committed their rows, and a MERGE may not hold rand() or a sample"
 )
@@ -87,7 +87,7 @@ _DEFAULTS: Mapping[str, Mapping[str, str]] = {
         "hive.metastore.client.connect.retry.delay": "1s",
         "hive.metastore.failure.retries": "1",
         "hive.metastore.client.socket.timeout": "60s",
-        # Allows columns like `Id`: SparkCatalog.initialize means to set this, but too late.
+        # Allows columns like `Id`; SparkCatalog.initialize sets this too late.
         "allow-upper-case": "true",
     },
     # Milliseconds; a writer locks the whole file.

@@ -154,7 +154,7 @@ def open_session(credentials: PaimonCredentials) -> ConnectHandle:
     try:
         session: Any = _IDLE[url].pop()
     except LookupError:
-        # Not through a builder, which talks to the server before its retries can be limited.
+        # Not through a builder, which sends requests before its retries can be limited.
         # PySpark 4 has split the builder in two.
         builder = getattr(core, "DefaultChannelBuilder", core.ChannelBuilder)
         session = SparkSession(connection=builder(url, _KEEPALIVE))
@@ -219,8 +219,8 @@ def _prepare(session: Any, credentials: PaimonCredentials) -> None:
     settings = session_conf(remote_conf(credentials))
     pairs = [proto.KeyValue(key=key, value=value) for key, value in settings.items()]
     session.client.config(proto.ConfigRequest.Operation(set=proto.ConfigRequest.Set(pairs=pairs)))
-    # The target's catalog comes last, and stays. The others are loaded now: inside a view, Paimon's check of the
-    # session's settings sees those of when the view was created.
+    # The target's catalog comes last, and stays current. The others are loaded now, not in the first query: inside a
+    # view, Paimon's check of the session settings would get the settings from the view's creation.
     for catalog in reversed(credentials.spark_catalogs):
         session.catalog.setCurrentCatalog(catalog.name)
     session.catalog.setCurrentCatalog(credentials.catalog)

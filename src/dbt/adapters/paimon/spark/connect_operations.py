@@ -1,4 +1,4 @@
-"""Statements of a Spark Connect server: end those of another session, and tell a lost answer from an error."""
+"""Statements of a Spark Connect server: end those of another session, and detect lost answers."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from dbt.adapters.paimon.errors.causes import causes
 if TYPE_CHECKING:
     from dbt.adapters.paimon.spark.server_clients import Writer
 
-# Seconds between two looks at a statement whose answers another client has read in part, and until the last look:
-# the server gives the rest to no other client, not even that the statement has ended.
-_LOOK_EVERY: Final = 0.5
-_LONGEST_LOOK: Final = 60.0
+# Seconds between two checks of a statement whose answers another client has read in part, and until the last check.
+# The server sends the rest to no other client, not even that the statement has ended.
+_CHECK_EVERY: Final = 0.5
+_LONGEST_CHECK: Final = 60.0
 
 
 def end(client: Any, writer: Writer, remember: Callable[[tuple[str, ...]], object]) -> None:
@@ -99,7 +99,7 @@ def _wait_for_end(attach: Callable[[], Any]) -> None:
     """
     from grpc import RpcError
 
-    until = time.monotonic() + _LONGEST_LOOK
+    until = time.monotonic() + _LONGEST_CHECK
     while True:
         try:
             if any(answer.HasField("result_complete") for answer in attach()):
@@ -110,7 +110,7 @@ def _wait_for_end(attach: Callable[[], Any]) -> None:
             # Another client reads them, or has read some already.
             if "INVALID_CURSOR" not in str(exc) or time.monotonic() > until:
                 return
-        time.sleep(_LOOK_EVERY)
+        time.sleep(_CHECK_EVERY)
 
 
 def _is_of_spark(error: Any) -> bool:

@@ -1,6 +1,6 @@
 """Kubernetes: checks dbt's rights, reports why executors do not start, and releases executors at the end.
 
-Spark requests pods again and again, whatever the API server or the nodes answer, and reports it only in its log.
+Without it Spark would request pods again and again after any refusal, and report it only in its log.
 """
 
 from __future__ import annotations

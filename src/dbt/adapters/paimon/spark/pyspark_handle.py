@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 logger = AdapterLogger("Paimon")
-# What the tags of all handles begin with.
+# Prefix of the tags of all handles.
 _TAG_PREFIX = "dbt-"
 
 

@@ -54,8 +54,8 @@ def to_text(client: Writer) -> str:
 
 def of_text(text: str) -> Writer:
     """The client of a note; fields of a newer version are ignored."""
-    said = json.loads(text)
-    found = Writer(**{each.name: said[each.name] for each in fields(Writer) if each.name in said})
+    content = json.loads(text)
+    found = Writer(**{each.name: content[each.name] for each in fields(Writer) if each.name in content})
     return replace(found, ending=tuple(found.ending))
 
 

@@ -36,7 +36,7 @@ logger = AdapterLogger("Paimon")
 
 # Spark's database of such views (spark.sql.globalTempDatabase).
 _DATABASE: Final = "global_temp"
-# TEMP_TABLE_OR_VIEW_ALREADY_EXISTS, and what Spark said before 3.4.
+# TEMP_TABLE_OR_VIEW_ALREADY_EXISTS, and Spark's message before 3.4.
 _EXISTS: Final = re.compile(r"already[ _]exists", re.IGNORECASE)
 _MISSING: Final = re.compile(r"NOT_FOUND|not found", re.IGNORECASE)
 # Seconds between two renewals of a note, seconds without one until its writer counts as dead, and between two checks.

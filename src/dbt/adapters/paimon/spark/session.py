@@ -137,8 +137,8 @@ def open_session(credentials: PaimonCredentials) -> SessionHandle:
     for key, value in session_conf(conf).items():
         if session.conf.get(key, None) != value:
             session.conf.set(key, value)
-    # Load the catalogs now, not in the first query: inside a view, Spark shows Paimon's check of the session settings
-    # those of when the view was created. And a catalog that cannot be opened is reported before any model runs.
+    # Load the catalogs now, not in the first query. Inside a view, Paimon's check of the session settings would get the
+    # settings from the view's creation. It also reports a catalog that cannot be opened before any model runs.
     session._jvm.SparkSession.setActiveSession(session._jsparkSession)  # type: ignore[union-attr]
     catalogs = session._jsparkSession.sessionState().catalogManager()
     for catalog in credentials.spark_catalogs:

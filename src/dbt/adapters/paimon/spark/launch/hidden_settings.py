@@ -16,7 +16,7 @@ from dbt.adapters.paimon.errors.redaction import secrets_of
 
 JAVA_OPTIONS: Final = "spark.driver.extraJavaOptions"
 _SUBMIT_ARGUMENTS: Final = "PYSPARK_SUBMIT_ARGS"
-# What PySpark uses if the variable is not set.
+# PySpark's default of the variable.
 _NO_ARGUMENTS: Final = "pyspark-shell"
 
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 logger = AdapterLogger("Paimon")
 
-# Seconds before asking a repository again that did not answer, or whose file arrived damaged.
+# Seconds before a retry, if a repository does not answer or sends a damaged file.
 _RESOLVE_AGAIN_AFTER = (2, 8)
 # Settings that the launcher needs before there is a JVM; all others are sent later, over py4j.
 _FOR_THE_LAUNCHER: Final = (
@@ -83,7 +83,7 @@ def launch(conf: Mapping[str, str], secrets: Sequence[str]) -> None:
     with resolution_lock(downloads), starting, hidden(for_launcher, secrets) as shown:
         if ending.is_set():
             raise DbtRuntimeError("Spark is not started: this process is shutting down.")
-        # Java uses the last one of an option: the user's own, then those of the log.
+        # Java uses the last value of an option, so the user's own options come after the defaults.
         idle = _IDLE if runtime and runtime.major >= JAVA_WITH_IDLE_COLLECTIONS else ""
         options = (_temporary_option(), _CHECKSUMS, idle, shown.get(JAVA_OPTIONS, ""), log_options(log))
         shown[JAVA_OPTIONS] = " ".join(filter(None, options))

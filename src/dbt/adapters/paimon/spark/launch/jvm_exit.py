@@ -26,7 +26,7 @@ def error(exc: BaseException) -> DbtDatabaseError | None:
     unanswered = isinstance(exc, OSError) or (
         isinstance(exc, Py4JError) and not isinstance(exc, Py4JJavaError)
     )
-    # A JVM that was told to exit cancels its jobs first.
+    # An orderly exit first cancels the JVM's jobs.
     status = jvm_process.exit_status(_LONGEST_END if unanswered or jvm_process.ended_because() else 0)
     return None if status is None else DbtDatabaseError(_message(status))
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from threading import Event, Lock
 from typing import Any, Final
 
-# Held while a JVM starts; none is started once the process ends.
+# `starting` is held while a JVM starts. No JVM starts after `ending` is set.
 starting: Final = Lock()
 ending: Final = Event()
 # Seconds; a JVM that is asked to exit takes a fraction of one.
