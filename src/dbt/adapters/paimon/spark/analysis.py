@@ -85,13 +85,11 @@ def by_plan(frame: DataFrame) -> Analyzed:
     as_json = str(plan.toJSON())
     classes = frozenset(_CLASS.findall(as_json))
     # Only classes of a catalog's functions, not those behind Spark's own functions and types.
-    foreign = {
-        name for name in _STATIC.findall(as_json) if not name.startswith("org.apache.spark.sql.catalyst.")
-    }
+    static = _STATIC.findall(as_json)
+    foreign = {name for name in static if not name.startswith("org.apache.spark.sql.catalyst.")}
     trees = (_with_numbered_ids(str(part.treeString()), _IDS_IN_TREE) for part in plans)
-    text = "\n".join(
-        (*trees, _with_numbered_ids(_LAMBDAS.sub(r"\1", _VOLATILE.sub("", as_json)), _IDS), *reader.texts)
-    )
+    stable_json = _with_numbered_ids(_LAMBDAS.sub(r"\1", _VOLATILE.sub("", as_json)), _IDS)
+    text = "\n".join((*trees, stable_json, *reader.texts))
     return Analyzed(
         text,
         tuple((field.name, type_text(field.dataType)) for field in frame.schema.fields),

@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from dbt_common.exceptions import DbtRuntimeError
+
 from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.catalogs.storage import Storage
 from dbt.adapters.paimon.credentials import TIMESTAMP_TYPE, PaimonCredentials
@@ -77,11 +79,17 @@ def _jvm_zone(conf: Mapping[str, str]) -> dict[str, str]:
     if not zone or any("user.timezone" in os.environ.get(name, "") for name in OPTION_VARIABLES):
         return {}
     local = _LOCAL_MASTER.match(conf["spark.master"])
-    found = {}
-    for part in ("driver",) if local else ("driver", "executor"):
-        key = f"spark.{part}.defaultJavaOptions"
-        found[key] = " ".join(filter(None, (f"-Duser.timezone={zone}", conf.get(key))))
-    return found
+    keys = [f"spark.{part}.defaultJavaOptions" for part in (("driver",) if local else ("driver", "executor"))]
+    return {key: " ".join(filter(None, (f"-Duser.timezone={zone}", conf.get(key)))) for key in keys}
+
+
+def require_extensions(extensions: str | None, server: str) -> None:
+    """Refuse a server whose `spark.sql.extensions` do not include Paimon's."""
+    if EXTENSIONS not in (extensions or ""):
+        raise DbtRuntimeError(
+            f"The {server} runs without Paimon's extensions: start it with "
+            f"--conf spark.sql.extensions={EXTENSIONS} and Paimon's connector among its jars."
+        )
 
 
 def java_zone(zone: str) -> str:
@@ -109,15 +117,14 @@ def driver_class_path(master: str, plan: PackagePlan, own: Mapping[str, str]) ->
     Only classes on the JVM's own class path can be in the CDS archive (see `cds_archive`). They cannot see classes
     that Spark loads later, for example a JDBC driver.
     """
-    if (
-        plan.packages
-        or _names_jars(own)
-        or not _LOCAL_MASTER.match(master)
-        or not any(is_local_connector(jar) for jar in plan.jars)
-    ):
-        return []
-    local = all(Path(jar).is_absolute() and os.pathsep not in jar for jar in plan.jars)
-    return list(plan.jars) if local else []
+    possible = (
+        not plan.packages
+        and not _names_jars(own)
+        and _LOCAL_MASTER.match(master)
+        and any(is_local_connector(jar) for jar in plan.jars)
+        and all(Path(jar).is_absolute() and os.pathsep not in jar for jar in plan.jars)
+    )
+    return list(plan.jars) if possible else []
 
 
 def _names_jars(own: Mapping[str, str]) -> bool:

@@ -18,7 +18,7 @@ from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.errors.redaction import tell_dbt
 from dbt.adapters.paimon.machine import addresses, installation
 from dbt.adapters.paimon.spark import connect_operations, progress, server, server_clients, server_token
-from dbt.adapters.paimon.spark.conf import EXTENSIONS, remote_conf
+from dbt.adapters.paimon.spark.conf import remote_conf, require_extensions
 from dbt.adapters.paimon.spark.connect_progress import ProgressMessages
 from dbt.adapters.paimon.spark.handles import session_conf
 from dbt.adapters.paimon.spark.pyspark_handle import PySparkCursor, PySparkHandle, Tags
@@ -208,11 +208,8 @@ def _details(exc: Exception) -> str:
 
 
 def _prepare(session: Any, credentials: PaimonCredentials) -> None:
-    if EXTENSIONS not in (session.conf.get("spark.sql.extensions", "") or ""):
-        raise DbtRuntimeError(
-            f"The Spark Connect server at {credentials.address} runs without Paimon's extensions: start it with "
-            f"--conf spark.sql.extensions={EXTENSIONS} and Paimon's connector among its jars."
-        )
+    extensions = session.conf.get("spark.sql.extensions", "")
+    require_extensions(extensions, f"Spark Connect server at {credentials.address}")
     # One request for all settings; `conf.set` would send one each.
     from pyspark.sql.connect import proto
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, Final
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from dbt.adapters.paimon.spark.job_metrics import JobMetrics, Progress
     from dbt.adapters.paimon.spark.server_clients import Writer
     from dbt.adapters.paimon.spark.table_name import TableName
-    from dbt.adapters.paimon.sql.statements import Statement
 
 # Seconds; a job that starts after Ctrl-C is cancelled within this time.
 _CANCEL_EVERY: Final = 0.2
@@ -133,7 +132,8 @@ class Handle(ABC):
     def cursor(self) -> Cursor:
         """A cursor over this session."""
 
-    def _rows_of(self, sql: str) -> list[Any]:
+    def rows_of(self, sql: str) -> list[Any]:
+        """The rows of a statement."""
         cursor = self.cursor()
         cursor.execute(sql)
         return cursor.fetchall()
@@ -175,10 +175,6 @@ class Handle(ABC):
 
         return with_conf(conf, self._value_of, write)
 
-    def running(self, statement: Statement) -> AbstractContextManager[None]:
-        """Apply the settings of a statement inside the block."""
-        return self.configured(statement.conf) if statement.conf else nullcontext()
-
     def setting(self, key: str) -> str | None:
         """The session's value of a Spark setting; None if it has none, or if reading it takes a statement."""
         return self._value_of(key)
@@ -207,15 +203,15 @@ class Handle(ABC):
             since: seconds since the epoch; only the embedded Spark uses it.
             whole: whether the statement replaced all rows.
         """
-        return commits.by_sql(self._rows_of, table, user, whole)
+        return commits.by_sql(self.rows_of, table, user, whole)
 
     def kept(self, table: TableName) -> SnapshotRange:
         """The table snapshots that a table has; raises if the table or its catalog cannot be read."""
-        return procedure_results.kept_by_sql(self._rows_of, table)
+        return procedure_results.kept_by_sql(self.rows_of, table)
 
     def effect(self, table: TableName, before: SnapshotRange) -> ProcedureResult:
         """The changes to a table since it had these table snapshots; raises if its catalog cannot be read."""
-        return procedure_results.effect_by_sql(self._rows_of, table, before)
+        return procedure_results.effect_by_sql(self.rows_of, table, before)
 
     def work_of(self, statement_id: str) -> JobMetrics | None:
         """Spark's job metrics of a statement; None if they are not available."""
@@ -227,7 +223,7 @@ class Handle(ABC):
 
     def scans(self, sql: str) -> tuple[scans.Scan, ...]:
         """What a query would read from Paimon tables (see `scans`), without running it."""
-        return scans.by_explain(self._rows_of, sql)
+        return scans.by_explain(self.rows_of, sql)
 
     def progress(self, since: float) -> Progress | None:
         """Progress of this thread's work since a time in epoch seconds; None if unknown. Called by another thread."""
@@ -283,7 +279,7 @@ class Handle(ABC):
 
     def beside(self, sql: str) -> list[Any]:
         """The rows of a short statement that runs parallel to the current one; called by another thread."""
-        return self._rows_of(sql)
+        return self.rows_of(sql)
 
     def end(self, writer: Writer, remember: Callable[[tuple[str, ...]], object]) -> None:  # noqa: B027 - see `writer`
         """End the statements of a client that died or lost its connection, and wait until they have ended.

@@ -234,6 +234,4 @@ class Note:
                 handle.beside(self._note_sql("create or replace", self._own_writer))
 
     def _rows(self, sql: str) -> list[Any]:
-        cursor = self._handle().cursor()
-        cursor.execute(sql)
-        return cursor.fetchall()
+        return self._handle().rows_of(sql)

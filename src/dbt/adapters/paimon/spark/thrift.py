@@ -19,7 +19,7 @@ from dbt.adapters.paimon.errors.causes import causes
 from dbt.adapters.paimon.machine import addresses
 from dbt.adapters.paimon.machine.waiting import Wait, WaitedTooLongError
 from dbt.adapters.paimon.spark import server_clients
-from dbt.adapters.paimon.spark.conf import EXTENSIONS, remote_conf
+from dbt.adapters.paimon.spark.conf import remote_conf, require_extensions
 from dbt.adapters.paimon.spark.handles import Cursor, Handle, session_conf
 from dbt.adapters.paimon.sql import users_statement, views
 from dbt.adapters.paimon.sql.text import bound, commented, quoted
@@ -354,11 +354,7 @@ def open_session(credentials: PaimonCredentials) -> ThriftHandle:
 def _prepare(
     handle: ThriftHandle, credentials: PaimonCredentials, where: str, settings: Mapping[str, str]
 ) -> None:
-    if EXTENSIONS not in (handle._value_of("spark.sql.extensions") or ""):
-        raise DbtRuntimeError(
-            f"The Thrift server at {where} runs without Paimon's extensions: start it with "
-            f"--conf spark.sql.extensions={EXTENSIONS} and Paimon's connector among its jars."
-        )
+    require_extensions(handle._value_of("spark.sql.extensions"), f"Thrift server at {where}")
     if handle._value_of(_MAX_FIELDS) != settings[_MAX_FIELDS]:
         # This server ignores settings in the request for a session.
         for key, value in settings.items():

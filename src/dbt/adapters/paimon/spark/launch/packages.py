@@ -82,10 +82,7 @@ def plan_packages(
     _check_scala((*override, *own), credentials.packages, spark_version)
     _check_line((*override, *own), credentials.packages, spark_version)
     jars = (*override, *own)
-    packages = [
-        package for package in credentials.packages if not (override and is_connector_package(package))
-    ]
-
+    packages = [each for each in credentials.packages if not (override and is_connector_package(each))]
     version = connector_version_from_jars(jars) or version_of_packages(packages) or credentials.paimon_version
     if not jars and not version_of_packages(packages):
         packages.insert(0, capabilities.connector_artifact(spark_version, version))
@@ -161,12 +158,9 @@ def _check_jars(*groups: tuple[str, Sequence[str]]) -> None:
 def _check_scala(jars: Sequence[str], packages: Sequence[str], spark_version: str) -> None:
     """Refuse jars built for another Scala version than Spark's, for which Java's errors are unclear."""
     wanted = capabilities.scala_version(spark_version)
-    found = {jar: scala_of_jar(jar) for jar in jars} | {
-        package: scala_of_name(package.split(":")[1]) for package in packages
-    }
-    wrong = [
-        f"{name} is made for Scala {scala}" for name, scala in found.items() if scala not in (None, wanted)
-    ]
+    found = {jar: scala_of_jar(jar) for jar in jars}
+    found |= {package: scala_of_name(package.split(":")[1]) for package in packages}
+    wrong = [f"{name} is made for Scala {of}" for name, of in found.items() if of not in (None, wanted)]
     if wrong:
         raise DbtRuntimeError(
             f"Jars for Spark: {'; '.join(wrong)}, and Spark {spark_version} runs on Scala {wanted}. Take the artifact "
@@ -178,11 +172,9 @@ def _check_scala(jars: Sequence[str], packages: Sequence[str], spark_version: st
 def _check_line(jars: Sequence[str], packages: Sequence[str], spark_version: str) -> None:
     """Refuse a connector built for another minor version of Spark, whose internal classes differ."""
     line = capabilities.minor(capabilities.parse_version(spark_version))
-    lines = {jar: capabilities.connector_line(connector_of_jar(jar)) for jar in jars} | {
-        package: capabilities.connector_line(package.split(":")[1])
-        for package in packages
-        if is_connector_package(package)
-    }
+    connectors = {jar: connector_of_jar(jar) for jar in jars}
+    connectors |= {package: package.split(":")[1] for package in packages if is_connector_package(package)}
+    lines = {name: capabilities.connector_line(artifact) for name, artifact in connectors.items()}
     wrong = [name for name, of in lines.items() if of not in (None, line)]
     if wrong:
         raise DbtRuntimeError(
@@ -217,6 +209,5 @@ def _check_plug_ins(
 
 def _names_artifact(artifact: str, jars: Iterable[str], packages: Iterable[str]) -> bool:
     name = re.compile(rf"{re.escape(artifact)}(_2\.1\d)?[-:]")
-    return any(name.match(jar.rsplit("/", 1)[-1]) for jar in jars) or any(
-        name.match(package.partition(":")[2]) for package in packages
-    )
+    files = (jar.rsplit("/", 1)[-1] for jar in jars)
+    return any(map(name.match, (*files, *(package.partition(":")[2] for package in packages))))
