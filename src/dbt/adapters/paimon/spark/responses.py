@@ -11,7 +11,7 @@ from dbt.adapters.paimon.concurrency import conflicts
 from dbt.adapters.paimon.spark.formatting import counted, size
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
 
     from dbt.adapters.paimon.spark.commits import Committed
     from dbt.adapters.paimon.spark.job_metrics import JobMetrics
@@ -113,7 +113,7 @@ def of_operation(name: str, effect: ProcedureResult, query_id: str) -> PaimonAda
         response.bytes_written = _sum(each.bytes for each in effect.commits)
         response.files_removed = _sum(each.files_removed for each in effect.commits)
         response.bytes_removed = _sum(each.bytes_removed for each in effect.commits)
-    parts = list(_file_changes(response))
+    parts = _file_changes(response)
     if effect.expired:
         parts.append(f"{counted(effect.expired, 'table snapshot')} expired, {effect.after.count:,} left")
     if effect.rolled_back:
@@ -131,18 +131,19 @@ def _sum(numbers: Iterable[int | None]) -> int | None:
     return None if None in known else sum(number or 0 for number in known)
 
 
-def _file_changes(response: PaimonAdapterResponse) -> Iterator[str]:
+def _file_changes(response: PaimonAdapterResponse) -> list[str]:
     """`12 files (40.2 MiB) into 2 files (38.1 MiB)`, or only the side that has files."""
-    removed, written = response.files_removed, response.files_written
+    removed = _files(response.files_removed, response.bytes_removed)
+    written = _files(response.files_written, response.bytes_written)
     if removed and written:
-        yield (
-            f"{counted(removed, 'file')} ({size(response.bytes_removed or 0)}) into "
-            f"{counted(written, 'file')} ({size(response.bytes_written or 0)})"
-        )
-    elif removed:
-        yield f"{counted(removed, 'file')} ({size(response.bytes_removed or 0)}) removed"
-    elif written:
-        yield f"{counted(written, 'file')} ({size(response.bytes_written or 0)}) written"
+        return [f"{removed} into {written}"]
+    if removed:
+        return [f"{removed} removed"]
+    return [f"{written} written"] if written else []
+
+
+def _files(number: int | None, volume: int | None) -> str:
+    return f"{counted(number, 'file')} ({size(volume or 0)})" if number else ""
 
 
 def of_statement(kind: str, query_id: str) -> PaimonAdapterResponse:
@@ -197,18 +198,13 @@ def _message(response: PaimonAdapterResponse) -> str:
     if response.snapshot_id is None:
         created = response.code == _CODES[STAGING]
         return f"{response.code} 0 rows" + ("" if created else ", table unchanged")
-    parts = []
-    if response.rows_affected is not None:
-        parts.append(counted(response.rows_affected, "row"))
-    parts += [
-        f"{number:,} {what}"
-        for number, what in (
-            (response.rows_inserted, "inserted"),
-            (response.rows_updated, "updated"),
-            (response.rows_deleted, "deleted"),
-        )
-        if number
-    ]
+    parts = [] if response.rows_affected is None else [counted(response.rows_affected, "row")]
+    kinds = {
+        "inserted": response.rows_inserted,
+        "updated": response.rows_updated,
+        "deleted": response.rows_deleted,
+    }
+    parts += [f"{number:,} {kind}" for kind, number in kinds.items() if number]
     if response.files_written is not None:
         parts.append(counted(response.files_written, "file"))
     if response.bytes_written:

@@ -75,8 +75,7 @@ def _property(text: str) -> str:
 
 def utf16(text: str) -> str:
     """Escape each character for properties files and for Java's regular expressions."""
-    units = text.encode("utf-16-be")
-    return "".join(f"\\u{units[i]:02x}{units[i + 1]:02x}" for i in range(0, len(units), 2))
+    return re.sub("(....)", r"\\u\1", text.encode("utf-16-be").hex())
 
 
 def _spark_defaults() -> str:
