@@ -24,7 +24,7 @@ _OF_CLUSTER_MODE: Final = (
 _HADOOP_FOLDERS: Final = ("HADOOP_CONF_DIR", "YARN_CONF_DIR")
 
 
-def master_defaults(master: str, environ: Mapping[str, str] = os.environ) -> dict[str, str]:
+def master_defaults(master: str, environ: Mapping[str, str] | None = None) -> dict[str, str]:
     """Spark settings for a master; those of the profile override them."""
     if master == "yarn":
         return {_MODE: "client"}
@@ -35,6 +35,7 @@ def master_defaults(master: str, environ: Mapping[str, str] = os.environ) -> dic
         # The address given to executors may be that of a service, which is not on any interface of the pod.
         "spark.driver.bindAddress": "0.0.0.0",  # noqa: S104
     }
+    environ = os.environ if environ is None else environ
     if environ.get("POD_NAME"):
         # Makes the driver's pod the owner of its executors, so that they end when it does.
         defaults["spark.kubernetes.driver.pod.name"] = environ["POD_NAME"]
@@ -42,7 +43,7 @@ def master_defaults(master: str, environ: Mapping[str, str] = os.environ) -> dic
 
 
 def master_problems(
-    master: str, settings: Mapping[str, str], environ: Mapping[str, str] = os.environ
+    master: str, settings: Mapping[str, str], environ: Mapping[str, str] | None = None
 ) -> Iterator[str]:
     """Why a target cannot run on its cluster; each problem with its remedy."""
     mode = settings.get(_MODE, "client")
@@ -54,7 +55,7 @@ def master_problems(
     if master.startswith("k8s:"):
         yield from _kubernetes_problems(master, settings)
     elif master.startswith("yarn"):
-        yield from _yarn_problems(master, environ)
+        yield from _yarn_problems(master, os.environ if environ is None else environ)
 
 
 def unread_settings(settings: Mapping[str, str]) -> tuple[str, ...]:

@@ -67,7 +67,7 @@ def plan_packages(
     credentials: PaimonCredentials,
     storages: Sequence[Storage],
     spark_version: str,
-    environ: Mapping[str, str] = os.environ,
+    environ: Mapping[str, str] | None = None,
 ) -> PackagePlan:
     """The jars for a Spark, a Paimon version and the storages.
 
@@ -76,7 +76,7 @@ def plan_packages(
     Raises:
         DbtRuntimeError: jars that do not exist or do not fit Spark.
     """
-    override = _override(environ)
+    override = _override(os.environ if environ is None else environ)
     own = [jar for jar in credentials.jars if not (override and is_connector(jar))]
     _check_jars((JARS_VARIABLE, override), ("jars in the profile", own))
     _check_scala((*override, *own), credentials.packages, spark_version)
@@ -120,14 +120,14 @@ def with_connect(plan: PackagePlan, spark_version: str) -> PackagePlan:
     return replace(plan, packages=(*plan.packages, package))
 
 
-def effective_paimon_version(credentials: PaimonCredentials, environ: Mapping[str, str] = os.environ) -> str:
+def effective_paimon_version(credentials: PaimonCredentials, environ: Mapping[str, str] | None = None) -> str:
     """The Paimon version that will run: a connector's jar wins over the profile's `paimon_version`."""
     return connector_version(credentials, environ) or credentials.paimon_version
 
 
-def connector_version(credentials: PaimonCredentials, environ: Mapping[str, str] = os.environ) -> str | None:
+def connector_version(credentials: PaimonCredentials, environ: Mapping[str, str] | None = None) -> str | None:
     """The version of the connector in jars or packages; None if there is none."""
-    override = _override(environ)
+    override = _override(os.environ if environ is None else environ)
     named = connector_version_from_jars((*override, *credentials.jars))
     return named or (None if override else version_of_packages(credentials.packages))
 
