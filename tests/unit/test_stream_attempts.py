@@ -36,7 +36,7 @@ def attempts(
     """Run a query whose attempts to read its inputs raise these; what ended it, and how many were not raised."""
     monkeypatch.setattr("dbt.adapters.paimon.streaming.long_running.PAUSES", (0,) * 6)
     # Another test of this process may have had one, which has ended.
-    monkeypatch.setattr("dbt.adapters.paimon.spark.launch.jvm_process.Spawned._last", None)
+    monkeypatch.setattr("dbt.adapters.paimon.spark.launch.jvm_process.Spawned.last", None)
     sink: Any = None
     writer = BatchWriter("stream", (), sink, "", None, refuses_new_columns=False)
     trigger = Trigger("1 second" if goes_on else None, lambda: False, lambda: False)

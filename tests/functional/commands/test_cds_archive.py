@@ -88,7 +88,7 @@ def archive(folder: Path) -> Path:
     deadline = time.monotonic() + 300
     while time.monotonic() < deadline:
         for path in caches(folder).glob("classes-*.jsa"):
-            if cds_archive._is_whole(path):
+            if cds_archive._is_usable(path):
                 return path
         time.sleep(0.5)
     raise AssertionError(f"no whole archive in {list(caches(folder).iterdir())}")

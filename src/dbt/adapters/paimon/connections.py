@@ -270,7 +270,7 @@ class PaimonConnectionManager(SparkConnectionManager):
         handle.describe(node, text)
         sent = replace(statement, sql=self._add_query_comment(statement.sql))
         with (
-            handle.running(sent),
+            handle.configured(sent.conf),
             statement_timeout.watched(handle, statement.sql, bound),
             progress.report_progress(handle, progress.short_name(node)),
             leases.guarded(handle.interrupt, handle.ends),

@@ -8,7 +8,7 @@ import org.sparkproject.connect.grpc.ServerCallHandler;
 import org.sparkproject.connect.grpc.ServerInterceptor;
 import org.sparkproject.connect.grpc.Status;
 
-/** Lets no call through whose header does not hold the server's token. Compiled as the server starts (server_token.py). */
+/** Refuses calls whose header does not have the server's token. Compiled as the server starts (server_token.py). */
 public final class TokenInterceptor implements ServerInterceptor {
   private final Metadata.Key header;
   private final byte[] token;
@@ -28,6 +28,6 @@ public final class TokenInterceptor implements ServerInterceptor {
     return new Refused();
   }
 
-  /** Of a call that has been closed: nothing of it is looked at. */
+  /** Listener of a closed call; ignores it. */
   static final class Refused extends ServerCall.Listener {}
 }

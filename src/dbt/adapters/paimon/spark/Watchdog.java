@@ -3,7 +3,7 @@ package dbt.paimon;
 import java.util.HashMap;
 import java.util.Iterator;
 
-/** Ends this JVM at the earliest of some times, unless they are put off or removed. Compiled at run time (watchdog.py). */
+/** Halts this JVM at the earliest deadline that is not extended or removed. Compiled at run time (watchdog.py). */
 public final class Watchdog extends Thread {
   public static final int STATUS = 97;
   private final HashMap times = new HashMap();
@@ -13,13 +13,13 @@ public final class Watchdog extends Thread {
     setDaemon(true);
   }
 
-  /** Sets the time of a name, in milliseconds from now. */
+  /** Sets the deadline of a name, in milliseconds from now. */
   public synchronized void set(String name, long milliseconds) {
     this.times.put(name, Long.valueOf(now() + milliseconds));
     notifyAll();
   }
 
-  /** Removes the time of a name. */
+  /** Removes the deadline of a name. */
   public synchronized void remove(String name) {
     this.times.remove(name);
     notifyAll();
@@ -38,7 +38,7 @@ public final class Watchdog extends Thread {
       try {
         wait(Math.min(left, 1000L));
       } catch (InterruptedException ignored) {
-        // Nobody else has this thread.
+        // No other code has this thread.
       }
     }
   }

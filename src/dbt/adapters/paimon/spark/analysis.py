@@ -1,7 +1,7 @@
 """What a query reads and calls, from the plan that Spark has analyzed but not optimized. No job runs.
 
-The analyzed plan has every view resolved to the tables under it, and `current_timestamp()` as it is written; the
-optimizer would put a time in its place.
+In the analyzed plan views are resolved to their tables, and `current_timestamp()` is still a call; the optimizer
+replaces it by a time.
 """
 
 from __future__ import annotations
@@ -19,8 +19,6 @@ from dbt.adapters.paimon.sql.scala import elements
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from dbt.adapters.paimon.spark.table_versions import TableVersion
-
 _TABLE: Final = "DataSourceV2Relation"
 _FILES: Final = "LogicalRelation"
 _FILES_RELATION: Final = "HadoopFsRelation"
@@ -28,43 +26,41 @@ _LITERAL_ROWS: Final = "LocalRelation"
 _VIEW: Final = "View"
 _PAIMON: Final = "org.apache.paimon.spark.SparkTable"
 _LISTED: Final = "org.apache.spark.sql.execution.datasources.InMemoryFileIndex"
-# Each costs a few calls into the JVM.
+# Each takes a few calls into the JVM.
 _MOST_FILES: Final = 2000
 _CLASS: Final = re.compile(r'"class":"([^"]+)"')
 _STATIC: Final = re.compile(r'StaticInvoke","num-children":\d+,"staticObject":"?([^",]*)')
-# What is another number, or another time, each time that the same query is analyzed: ids of expressions, of CTEs, of
-# the variables of lambdas, of the process, and when a view was created in it.
+# Parts of a plan that differ each time that the same query is analyzed: ids of expressions, CTEs, lambda variables and
+# the process, and the creation time of views.
 _IDS: Final = re.compile(r'ExprId","id":(\d+)')
 _IDS_IN_TREE: Final = re.compile(r"#(\d+)|CTERelation(?:Def|Ref) (\d+)|lambda \w+?_(\d+)(?=#)")
-_PASSING: Final = re.compile(
+_VOLATILE: Final = re.compile(
     r'"createTime":\d+|"lastAccessTime":-?\d+|"jvmId":"[0-9a-f-]+"|"cteId":\d+'
     r'|(?<=CTERelationDef","num-children":1,"child":0,)"id":\d+'
 )
 _LAMBDAS: Final = re.compile(r'(NamedLambdaVariable","num-children":0,"name":"\w+?)_\d+(?=")')
 _NONDETERMINISTIC: Final = "org.apache.spark.sql.catalyst.expressions.Nondeterministic"
-# By class: whether it is nondeterministic by its own account. The same for every session of the process.
-_KNOWN: dict[str, bool] = {}
-
-
-# Nodes whose rows are another choice each time, though their expressions are deterministic.
-_CHOOSING: Final = frozenset(
+# Cache of `_is_nondeterministic` by class, the same for every session of the process.
+_IS_NONDETERMINISTIC: dict[str, bool] = {}
+# Nodes that may return other rows each time although their expressions are deterministic.
+_ROW_CHOOSING: Final = frozenset(
     f"org.apache.spark.sql.catalyst.plans.logical.{node}" for node in ("GlobalLimit", "LocalLimit", "Sample")
 )
 
 
 @dataclass(frozen=True)
 class Analyzed:
-    """What Spark makes of a query.
+    """Facts of an analyzed query.
 
     Attributes:
         text: the plan; the same text for the same query over the same views, in any process.
         columns: name and Spark type text of each column.
-        classes: the classes of the plan's nodes and expressions, by their full names.
-        nondeterministic: those of them that are so by Spark's own account.
-        reads_clock: whether Spark would put the current time, or a date such as 'today', into it.
-        tables: where each Paimon table stands that it reads.
+        classes: full class names of the plan's nodes and expressions.
+        nondeterministic: those of the classes that Spark declares nondeterministic.
+        reads_clock: whether Spark would insert the current time, or a date such as 'today'.
+        tables: version of each Paimon table that it reads.
         files: size and time of each file that it reads, by path.
-        others: what it reads besides, in words.
+        others: other things that it reads, in words.
     """
 
     text: str
@@ -72,35 +68,28 @@ class Analyzed:
     classes: frozenset[str]
     nondeterministic: frozenset[str] = frozenset()
     reads_clock: bool = False
-    tables: Mapping[TableName, TableVersion] = field(default_factory=dict)
+    tables: Mapping[TableName, table_versions.TableVersion] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
     others: tuple[str, ...] = ()
 
 
 def by_plan(frame: DataFrame) -> Analyzed:
-    """What a query reads and calls.
-
-    Args:
-        frame: the query, which has not run. `spark.sql.debug.maxToStringFields` must have been raised for it.
-
-    Raises:
-        Exception: this Spark cannot be asked in this way.
-    """
+    """What a query reads and calls, without running it; needs a raised `spark.sql.debug.maxToStringFields`."""
     jvm: Any = frame.sparkSession._jvm
     plan = frame._jdf.queryExecution().analyzed()
     plans = [plan, *elements(plan.subqueriesAll())]
-    reader = _Leaves(jvm)
+    reader = _LeafReader(jvm)
     for part in plans:
         for node in _nodes(part):
-            reader.look_at(node)
+            reader.add(node)
     as_json = str(plan.toJSON())
     classes = frozenset(_CLASS.findall(as_json))
-    # Spark's own objects behind its functions and types of fixed length are not those of a catalog's functions.
-    foreign = {
-        name for name in _STATIC.findall(as_json) if not name.startswith("org.apache.spark.sql.catalyst.")
-    }
-    trees = (_numbered(str(part.treeString()), _IDS_IN_TREE) for part in plans)
-    text = "\n".join((*trees, _numbered(_LAMBDAS.sub(r"\1", _PASSING.sub("", as_json)), _IDS), *reader.texts))
+    # Only classes of a catalog's functions, not those behind Spark's own functions and types.
+    static = _STATIC.findall(as_json)
+    foreign = {name for name in static if not name.startswith("org.apache.spark.sql.catalyst.")}
+    trees = (_with_numbered_ids(str(part.treeString()), _IDS_IN_TREE) for part in plans)
+    stable_json = _with_numbered_ids(_LAMBDAS.sub(r"\1", _VOLATILE.sub("", as_json)), _IDS)
+    text = "\n".join((*trees, stable_json, *reader.texts))
     return Analyzed(
         text,
         tuple((field.name, type_text(field.dataType)) for field in frame.schema.fields),
@@ -114,41 +103,35 @@ def by_plan(frame: DataFrame) -> Analyzed:
 
 
 def reads_alike(frame: DataFrame) -> bool:
-    """Whether a query whose text is in a statement twice gives the same rows in both places.
+    """Whether a query whose text occurs twice in a statement gives the same rows in both places.
 
-    It does not if it calls `rand`, `uuid` and the like, takes a sample, or has a limit.
-
-    Args:
-        frame: the query, which has not run.
-
-    Raises:
-        Exception: this Spark cannot be asked in this way.
+    Not if it calls `rand`, `uuid` and the like, takes a sample, or has a limit.
     """
     plan: Any = frame._jdf.queryExecution().analyzed()
     if not plan.deterministic():
         return False
     texts = (str(part.toJSON()) for part in (plan, *elements(plan.subqueriesAll())))
-    return not any(_CHOOSING & set(_CLASS.findall(text)) for text in texts)
+    return not any(_ROW_CHOOSING & set(_CLASS.findall(text)) for text in texts)
 
 
-class _Leaves:
+class _LeafReader:
     """Collects what the nodes of a plan read."""
 
     def __init__(self, jvm: Any) -> None:
         self._jvm = jvm
         self.texts: list[str] = []
-        self.tables: dict[TableName, TableVersion] = {}
+        self.tables: dict[TableName, table_versions.TableVersion] = {}
         self.files: dict[str, str] = {}
         self.others: list[str] = []
 
-    def look_at(self, node: Any) -> None:
+    def add(self, node: Any) -> None:
         kind = node.getClass().getSimpleName()
         if kind == _TABLE:
             self._table(node)
         elif kind == _FILES:
             self._files(node)
         elif kind == _LITERAL_ROWS:
-            # Neither the tree nor the JSON shows them.
+            # Neither the tree nor the JSON shows the rows.
             self.texts.append(str(node.data().toString()))
         elif kind == _VIEW:
             self.texts.append(str(node.desc().viewText()))
@@ -166,13 +149,12 @@ class _Leaves:
         if not node.options().isEmpty():
             self.others.append(f"{shown} with options of its own")
             return
-        stand = table_versions.table_version_of(self._jvm, node.table().getTable())
-        if stand.problem:
-            self.others.append(f"{schema}.{name.identifier}, which {stand.problem}")
+        version = table_versions.table_version_of(self._jvm, node.table().getTable())
+        if version.problem:
+            self.others.append(f"{schema}.{name.identifier}, which {version.problem}")
             return
-        known = self.tables.setdefault(name, stand)
-        if known != stand:
-            # Somebody has committed between the two.
+        if self.tables.setdefault(name, version) != version:
+            # Another writer has committed between the two reads.
             self.others.append(f"{schema}.{name.identifier}, which changes at this moment")
         self.texts.append(f"table {name}")
 
@@ -201,8 +183,8 @@ def _nodes(plan: Any) -> Iterator[Any]:
         yield from _nodes(child)
 
 
-def _numbered(text: str, ids: re.Pattern[str]) -> str:
-    """A text with the ids that the groups of a pattern find numbered in their order, each kind for itself."""
+def _with_numbered_ids(text: str, ids: re.Pattern[str]) -> str:
+    """Number the ids that a pattern's groups find in the order of their first occurrence, per group."""
     numbers: dict[tuple[int, str], int] = {}
 
     def number(found: re.Match[str]) -> str:
@@ -215,7 +197,7 @@ def _numbered(text: str, ids: re.Pattern[str]) -> str:
 
 
 def _reads_clock(jvm: Any, plan: Any) -> bool:
-    """Whether Spark's own rules, which put the current time into a plan, would change this one."""
+    """Whether Spark's rules that insert the current time into a plan would change this one."""
     rules = jvm.org.apache.spark.sql.catalyst.optimizer
     replaced = rules.ReplaceExpressions.apply(plan)
     return not all(
@@ -225,7 +207,9 @@ def _reads_clock(jvm: Any, plan: Any) -> bool:
 
 
 def _is_nondeterministic(jvm: Any, name: str) -> bool:
-    if name not in _KNOWN:
+    if name not in _IS_NONDETERMINISTIC:
         loader = jvm.java.lang.Class
-        _KNOWN[name] = bool(loader.forName(_NONDETERMINISTIC).isAssignableFrom(loader.forName(name)))
-    return _KNOWN[name]
+        _IS_NONDETERMINISTIC[name] = bool(
+            loader.forName(_NONDETERMINISTIC).isAssignableFrom(loader.forName(name))
+        )
+    return _IS_NONDETERMINISTIC[name]

@@ -1,8 +1,8 @@
-"""Gives a new branch the schemas of its table that Paimon 0.9 leaves out.
+"""Copies the schemas that Paimon 0.9 omits when it creates a branch.
 
-Its BranchManager.createBranch copies the schema of the branch's table snapshot only. A data file names the schema that
-it was written with, and a branch looks for it among its own: rows that are older than the last ALTER, be it of a
-column or of an option, could not be read there [ran, 0.9.0]. Later versions copy all schemas.
+Its BranchManager.createBranch copies only the schema of the branch's table snapshot. A branch looks for the schema
+of a data file among its own, so rows from before the last ALTER could not be read there [ran, 0.9.0]. Later
+versions copy all schemas.
 """
 
 from __future__ import annotations
@@ -14,20 +14,12 @@ from dbt.adapters.paimon.spark import parsed_calls, table_versions
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# CreateBranchProcedure.PARAMETERS, where they are given by position; its other names are not needed.
+# The first of CreateBranchProcedure.PARAMETERS, in their order; the others are not needed.
 _ORDER: Final = ("table", "branch")
 
 
 def complete(session: SparkSession, statement: str) -> None:
-    """Copy the schemas that a branch lacks, after the CALL that created it; nothing for any other statement.
-
-    Args:
-        session: a session of the embedded Spark.
-        statement: one statement, which has run.
-
-    Raises:
-        Exception: of the storage, or this Paimon cannot be asked in this way.
-    """
+    """Copy the schemas that a branch lacks, after the CALL that created it; other statements are ignored."""
     jvm: Any = session._jvm
     call = parsed_calls.parsed(session, statement, "create_branch", _ORDER)
     if call is None:
@@ -35,11 +27,9 @@ def complete(session: SparkSession, statement: str) -> None:
     table = table_versions.paimon_table(session, call.table)
     files = table.fileIO()
     schemas = jvm.org.apache.paimon.schema.SchemaManager
-    ours, theirs = (
-        schemas(files, table.location()),
-        schemas(files, table.location(), call.arguments["branch"]),
-    )
-    there = set(theirs.listAllIds())
-    for number in ours.listAllIds():
-        if number < max(there) and number not in there:
-            files.copyFile(ours.toSchemaPath(number), theirs.toSchemaPath(number), False)
+    main = schemas(files, table.location())
+    branch = schemas(files, table.location(), call.arguments["branch"])
+    existing = set(branch.listAllIds())
+    for number in main.listAllIds():
+        if number < max(existing) and number not in existing:
+            files.copyFile(main.toSchemaPath(number), branch.toSchemaPath(number), False)

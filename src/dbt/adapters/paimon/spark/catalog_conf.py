@@ -16,12 +16,12 @@ from dbt.adapters.paimon.spark.cluster_managers import master_problems
 CATALOG_CLASS = "org.apache.paimon.spark.SparkCatalog"
 # Replaces `spark_catalog`, and delegates tables that are not Paimon's to Spark's own catalog.
 GENERIC_CATALOG_CLASS = "org.apache.paimon.spark.SparkGenericCatalog"
-# Cached metadata of a table outlives its drop by another session: this session would read wrong rows of a new table
-# with that name, and from Paimon 1.4 an INSERT here would corrupt it.
-_CACHE = "cache-enabled"
+# If another session drops a table, this session's cached metadata stays: it would read wrong rows of a new table with
+# that name, and from Paimon 1.4 an INSERT would corrupt the table.
+_CACHE_ENABLED = "cache-enabled"
 V2_WRITE = "spark.paimon.write.use-v2-write"
-# Compatibility.getExecutionMetrics asks Spark for the query's metrics after the commit; Spark notes them in another
-# thread, maybe later: NoSuchElementException [ran, 1.4.2; the same code at 2.0.0].
+# Compatibility.getExecutionMetrics reads the query's metrics after the commit, but Spark may store them later, in
+# another thread: NoSuchElementException [ran, 1.4.2; the same code at 2.0.0].
 V2_WRITE_FAILS = (
     "statements may fail after they have committed their rows, and a MERGE may not hold rand() or a sample"
 )
@@ -30,44 +30,34 @@ V2_WRITE_FAILS = (
 def catalog_conf(
     credentials: PaimonCredentials, storages: Sequence[Storage], versions: Versions
 ) -> dict[str, str]:
-    """The settings that register a target's catalogs with Spark.
-
-    Args:
-        credentials: the target.
-        storages: what its warehouses need, that of its own catalog first.
-        versions: versions of the Spark and Paimon that run.
+    """The settings that register a target's catalogs with Spark; `storages` begin with that of its own catalog.
 
     Raises:
-        DbtRuntimeError: settings of `spark_config` or `catalog_options` that contradict the profile or would lose data,
-        and features that this Paimon lacks for a catalog; all in one message.
+        DbtRuntimeError: settings that contradict the profile or would lose data, and features that this Paimon lacks.
     """
     own, *integrations = storages
     if credentials.is_remote and own.catalog.warehouse is None and own.catalog.uri is None:
-        conf = _of_the_server(own.catalog)
+        # The server was started with this catalog: override only some of its options.
+        options = {_CACHE_ENABLED: "false", **own.catalog.options}
+        conf = {f"spark.sql.catalog.{own.catalog.name}.{key}": value for key, value in options.items()}
     else:
-        conf = _one(own, versions)
+        conf = _settings_of(own, versions)
     problems = [
         *_contradictions(credentials, conf),
         *master_problems(credentials.spark_master, credentials.spark_config),
-        *(problem for storage in storages for problem in _lacks(storage, versions)),
+        *(problem for storage in storages for problem in _unsupported(storage, versions)),
     ]
     if problems:
         raise DbtRuntimeError(
             "The profile's Spark settings:\n" + "\n".join(f"  - {problem}" for problem in problems)
         )
     for storage in integrations:
-        conf |= _one(storage, versions)
+        conf |= _settings_of(storage, versions)
     return conf
 
 
-def _of_the_server(catalog: SparkCatalog) -> dict[str, str]:
-    """The settings to override for a catalog that its server was started with."""
-    options = {_CACHE: "false", **catalog.options}
-    return {f"spark.sql.catalog.{catalog.name}.{key}": value for key, value in options.items()}
-
-
-def _one(storage: Storage, versions: Versions) -> dict[str, str]:
-    """The settings of one catalog; its own options win over the defaults below."""
+def _settings_of(storage: Storage, versions: Versions) -> dict[str, str]:
+    """The settings of one catalog; its own options override the defaults."""
     catalog = storage.catalog
     prefix = f"spark.sql.catalog.{catalog.name}"
     conf = {prefix: GENERIC_CATALOG_CLASS if catalog.is_sessions else CATALOG_CLASS}
@@ -79,14 +69,13 @@ def _one(storage: Storage, versions: Versions) -> dict[str, str]:
         conf[f"{prefix}.metastore"] = catalog.metastore
     if catalog.uri is not None:
         conf[f"{prefix}.uri"] = catalog.uri
-    conf[f"{prefix}.{_CACHE}"] = "false"
+    conf[f"{prefix}.{_CACHE_ENABLED}"] = "false"
     options = dict(_DEFAULTS.get(catalog.jdbc_protocol or catalog.metastore, {}))
     if catalog.metastore == "hive" and not versions.supports(Capability.HIVE_CALLS_ONE_AT_A_TIME):
-        # More than anyone has threads; a client is only created when it is needed.
+        # More than the threads of any target; a client is only created when it is needed.
         options["client-pool-size"] = "128"
     options |= {**storage.added, **catalog.options}
-    conf.update({f"{prefix}.{key}": value for key, value in options.items()})
-    return conf
+    return conf | {f"{prefix}.{key}": value for key, value in options.items()}
 
 
 # Default options of a catalog, by its metastore or, for a JDBC catalog, by its database.
@@ -98,12 +87,12 @@ _DEFAULTS: Mapping[str, Mapping[str, str]] = {
         "hive.metastore.client.connect.retry.delay": "1s",
         "hive.metastore.failure.retries": "1",
         "hive.metastore.client.socket.timeout": "60s",
-        # Allows columns like `Id`: SparkCatalog.initialize means to set this, but too late.
+        # Allows columns like `Id`; SparkCatalog.initialize sets this too late.
         "allow-upper-case": "true",
     },
-    # Milliseconds; one writer at a time locks the whole file.
+    # Milliseconds; a writer locks the whole file.
     "sqlite": {"jdbc.busy_timeout": "30000"},
-    # By default the drivers wait for the database for ever. pgjdbc counts seconds, the others milliseconds.
+    # By default the drivers wait without end. pgjdbc counts seconds, the others milliseconds.
     "postgresql": {"jdbc.connectTimeout": "30", "jdbc.socketTimeout": "120"},
     "mysql": {"jdbc.connectTimeout": "30000", "jdbc.socketTimeout": "120000"},
     "mariadb": {"jdbc.connectTimeout": "30000", "jdbc.socketTimeout": "120000"},
@@ -116,21 +105,21 @@ def _session_catalog_conf(catalog: SparkCatalog) -> dict[str, str]:
     if catalog.warehouse is not None:
         conf["spark.sql.warehouse.dir"] = catalog.warehouse
     defaults = {**_DEFAULTS["hive"], **catalog.options}
-    conf.update({f"spark.hadoop.{key}": value for key, value in defaults.items() if key.startswith("hive.")})
-    return conf
+    return conf | {f"spark.hadoop.{key}": value for key, value in defaults.items() if key.startswith("hive.")}
 
 
 def _contradictions(credentials: PaimonCredentials, conf: Mapping[str, str]) -> Iterator[str]:
-    """Problems: settings of `spark_config` and `catalog_options` that contradict the profile or endanger tables."""
+    """Problems: settings that contradict the profile or endanger tables."""
     prefix = f"spark.sql.catalog.{credentials.catalog}"
     catalog_class = conf.get(prefix, CATALOG_CLASS)
     for key in ("warehouse", "metastore", "uri"):
         if key in credentials.catalog_options:
             yield f"catalog_options: {key} is a key of the profile itself; write it there"
-    for key, value in credentials.spark_config.items():
+    others = {
+        key: value for key, value in credentials.spark_config.items() if key != f"{prefix}.{_CACHE_ENABLED}"
+    }
+    for key, value in others.items():
         short = key.removeprefix(f"{prefix}.")
-        if key == f"{prefix}.{_CACHE}":
-            continue
         if key == prefix and value != catalog_class:
             yield (
                 f"spark_config: {key}={value} replaces Paimon's catalog ({catalog_class}); "
@@ -143,31 +132,32 @@ def _contradictions(credentials: PaimonCredentials, conf: Mapping[str, str]) -> 
             yield f"spark_config: {key} is {shown}, but catalog_options differs; keep one"
     if credentials.spark_config.get(V2_WRITE, "false").strip().lower() == "true":
         yield f"spark_config: {V2_WRITE}=true: with it, {V2_WRITE_FAILS}; remove it"
-    for place, cached in (
-        ("spark_config", credentials.spark_config.get(f"{prefix}.{_CACHE}", "false")),
-        ("catalog_options", credentials.catalog_options.get(_CACHE, "false")),
-    ):
-        if cached.lower() != "false":
-            yield (
-                f"{place}: {_CACHE}={cached} corrupts a table that another session drops and creates again; "
-                "leave it out"
-            )
+    yield from _cache_problem(
+        "spark_config", credentials.spark_config.get(f"{prefix}.{_CACHE_ENABLED}", "false")
+    )
+    yield from _cache_problem("catalog_options", credentials.catalog_options.get(_CACHE_ENABLED, "false"))
 
 
-def _lacks(storage: Storage, versions: Versions) -> Iterator[str]:
+def _cache_problem(place: str, enabled: str) -> Iterator[str]:
+    if enabled.lower() != "false":
+        yield (
+            f"{place}: {_CACHE_ENABLED}={enabled} corrupts a table that another session drops and creates again; "
+            "leave it out"
+        )
+
+
+def _unsupported(storage: Storage, versions: Versions) -> Iterator[str]:
     """Problems: what this Paimon or the profile lacks for a catalog."""
     catalog = storage.catalog
-    needed = []
+    needed = {}
     if catalog.metastore == "rest":
-        needed.append((Capability.REST_CATALOG, "metastore=rest"))
-    # AbstractCatalog.lockEnabled: if set, or on an object store. HDFS and local disks rename atomically.
+        needed[Capability.REST_CATALOG] = "metastore=rest"
+    # AbstractCatalog.lockEnabled: locks if set, or on an object store. HDFS and local disks rename atomically.
     atomic = catalog.scheme in ("file", "hdfs", "viewfs")
     locks = catalog.options.get("lock.enabled", str(not atomic)).lower() == "true"
     if catalog.jdbc_protocol == "postgresql" and locks and "lock.type" not in catalog.options:
-        needed.append(
-            (Capability.JDBC_LOCK_ON_POSTGRESQL, f"writing to {catalog.warehouse} with metastore=jdbc")
-        )
-    for capability, what in needed:
+        needed[Capability.JDBC_LOCK_ON_POSTGRESQL] = f"writing to {catalog.warehouse} with metastore=jdbc"
+    for capability, what in needed.items():
         if not versions.supports(capability):
             yield f"catalog {catalog.name}: {what}: {versions.explain(capability)}"
     if missing := storage.missing_keys(versions):

@@ -1,7 +1,7 @@
 """Cluster managers (YARN, Kubernetes, standalone): default settings and checks for a target on one of them.
 
-dbt's process is always the driver: only client mode is supported.
-Sources: https://spark.apache.org/docs/3.5.7/running-on-kubernetes.html#client-mode and running-on-yarn.html
+dbt's process is always the driver: only client mode is supported. Sources:
+https://spark.apache.org/docs/3.5.7/running-on-kubernetes.html#client-mode and running-on-yarn.html
 """
 
 from __future__ import annotations
@@ -25,13 +25,7 @@ _HADOOP_FOLDERS: Final = ("HADOOP_CONF_DIR", "YARN_CONF_DIR")
 
 
 def master_defaults(master: str, environ: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Spark settings for a master; those of the profile win over them.
-
-    Args:
-        master: `spark.master`.
-        environ: the environment of dbt's process.
-    """
-    environ = os.environ if environ is None else environ
+    """Spark settings for a master; those of the profile override them."""
     if master == "yarn":
         return {_MODE: "client"}
     if not master.startswith("k8s://"):
@@ -41,6 +35,7 @@ def master_defaults(master: str, environ: Mapping[str, str] | None = None) -> di
         # The address given to executors may be that of a service, which is not on any interface of the pod.
         "spark.driver.bindAddress": "0.0.0.0",  # noqa: S104
     }
+    environ = os.environ if environ is None else environ
     if environ.get("POD_NAME"):
         # Makes the driver's pod the owner of its executors, so that they end when it does.
         defaults["spark.kubernetes.driver.pod.name"] = environ["POD_NAME"]
@@ -50,14 +45,7 @@ def master_defaults(master: str, environ: Mapping[str, str] | None = None) -> di
 def master_problems(
     master: str, settings: Mapping[str, str], environ: Mapping[str, str] | None = None
 ) -> Iterator[str]:
-    """What keeps a target from running on its cluster, each problem with its remedy.
-
-    Args:
-        master: `spark.master`.
-        settings: `spark_config`.
-        environ: the environment of dbt's process.
-    """
-    environ = os.environ if environ is None else environ
+    """Why a target cannot run on its cluster; each problem with its remedy."""
     mode = settings.get(_MODE, "client")
     if mode != "client":
         yield (
@@ -67,14 +55,11 @@ def master_problems(
     if master.startswith("k8s:"):
         yield from _kubernetes_problems(master, settings)
     elif master.startswith("yarn"):
-        yield from _yarn_problems(master, environ)
+        yield from _yarn_problems(master, os.environ if environ is None else environ)
 
 
 def unread_settings(settings: Mapping[str, str]) -> tuple[str, ...]:
     """A warning for each setting that only `spark-submit` reads, in cluster mode.
-
-    Args:
-        settings: `spark_config`.
 
     Source: the callers of Config.KUBERNETES_FILE_UPLOAD_PATH and KUBERNETES_SUBMIT_GRACE_PERIOD in Spark 3.5.
     """
@@ -117,11 +102,7 @@ def _yarn_problems(master: str, environ: Mapping[str, str]) -> Iterator[str]:
 
 
 def require_master(master: str) -> None:
-    """Check that a standalone cluster's master answers; Spark itself would try for a minute.
-
-    Raises:
-        DbtRuntimeError: none of the masters in the URL answers.
-    """
+    """Check that a standalone cluster's master answers; Spark itself would try for a minute."""
     if master.startswith("spark://"):
         found = [addresses.host_and_port(item) for item in master.removeprefix("spark://").split(",")]
         addresses.require_listener(

@@ -1,15 +1,14 @@
-"""What a statement committed, as Paimon recorded it: read from the table's snapshots, never from its data files.
+"""What a statement committed, by the table's snapshots, without reading data files.
 
-In this process Paimon's own classes read the snapshot and its delta manifests, without a Spark job. On a server it is
-one query of `$snapshots`, which has no files.
+An embedded Spark reads the snapshot and its delta manifests by Paimon's own classes, without a Spark job. A server
+gets one query of `$snapshots`, which does not have numbers of files.
 """
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from dbt.adapters.paimon.spark import row_kinds, table_versions
@@ -20,32 +19,26 @@ if TYPE_CHECKING:
 
     from dbt.adapters.paimon.spark.table_name import TableName
 
-# Paimon writes it into the snapshots of a statement, followed by `_` and a UUID (CoreOptions.createCommitUser).
+# Prefix of the commit user of a statement's snapshots; `_` and a UUID follow (CoreOptions.createCommitUser).
 COMMIT_USER_CONF: Final = "spark.paimon.commit.user-prefix"
 _COMPACT: Final = "COMPACT"
-_APPEND: Final = "APPEND"
 # Each entry of a manifest costs four calls into the JVM, about a millisecond at worst.
 _MOST_FILES: Final = 1000
-# Milliseconds that the clock of what commits may be behind.
-_CLOCKS: Final = 2000
+# Milliseconds that the clock of the committing process may be behind.
+_CLOCK_SKEW: Final = 2000
 
 
 @dataclass(frozen=True)
 class Committed:
-    """One commit of a table. What is not known is None.
+    """One commit of a table; None where unknown.
 
     Attributes:
-        snapshot_id: its table snapshot.
-        kind: APPEND or OVERWRITE, as in `$snapshots`.
-        rows: rows in the data files that it added.
-        rows_deleted: of these, the rows that delete a key.
-        files: data files that it added.
-        bytes: their size.
-        files_removed: data files that it took out of the table.
-        bytes_removed: their size.
-        growth: rows that it added less rows that it took out, as files have them.
-        rows_inserted: keys that it added, or rows of a table without keys.
-        rows_updated: keys that were there before.
+        rows: rows in added data files.
+        rows_deleted: those of `rows` that delete a key.
+        files: added data files.
+        growth: rows in added files minus rows in removed files.
+        rows_inserted: new keys, or rows of a table without keys.
+        rows_updated: keys that existed before.
     """
 
     snapshot_id: int
@@ -62,26 +55,19 @@ class Committed:
 
 
 def own_user(prefix: str) -> str:
-    """A commit user that no other statement has: what it has to begin with, and eight random characters."""
+    """A commit user that no other statement has: the prefix and eight random characters."""
     return f"{prefix or 'dbt'}_{uuid.uuid4().hex[:8]}"
 
 
 def by_jvm(session: SparkSession, table: TableName, user: str, since: float) -> Committed | None:
-    """The newest commit of a user since a time, other than a compaction; None if there is none.
+    """The newest commit of a user since a time (epoch seconds), other than a compaction, by Paimon's own classes.
 
-    Args:
-        session: a session of the embedded Spark.
-        table: the table.
-        user: what the commit user begins with.
-        since: seconds since the epoch; older table snapshots are not looked at.
-
-    Raises:
-        Exception: this catalog or this Paimon cannot be asked in this way.
+    `user` is a prefix of the commit user. Returns None if there is no such commit.
     """
     jvm: Any = session._jvm
     paimon = table_versions.paimon_table(session, table)
     snapshots = paimon.snapshotManager()
-    snapshot = _newest(snapshots, user, since * 1000 - _CLOCKS)
+    snapshot = _newest(snapshots, user, since * 1000 - _CLOCK_SKEW)
     if snapshot is None:
         return None
     found = of_snapshot(jvm, paimon, snapshot)
@@ -90,26 +76,17 @@ def by_jvm(session: SparkSession, table: TableName, user: str, since: float) -> 
 
 
 def of_snapshot(jvm: Any, paimon: Any, snapshot: Any) -> Committed:
-    """The commit that made a table snapshot, by Paimon's own classes.
-
-    Args:
-        jvm: the JVM.
-        paimon: Paimon's own object of the table.
-        snapshot: its own object of the table snapshot.
-    """
+    """The commit of a table snapshot; `paimon` and `snapshot` are Paimon's own objects."""
     delta = jvm.org.apache.paimon.table.source.ScanMode.DELTA
     entries = paimon.store().newScan().withSnapshot(snapshot.id()).withKind(delta).plan().files()
     kind = snapshot.commitKind().toString()
     if entries.size() > _MOST_FILES:
         return Committed(snapshot.id(), kind, _rows_of(kind, snapshot.deltaRecordCount()))
-    return Committed(snapshot.id(), kind, **_added_up(entries))
+    return Committed(snapshot.id(), kind, **_file_counts(entries))
 
 
 def _newest(snapshots: Any, user: str, since: float) -> Any:
-    newest, earliest = snapshots.latestSnapshotId(), snapshots.earliestSnapshotId()
-    if newest is None or earliest is None:
-        return None
-    for number in range(newest, earliest - 1, -1):
+    for number in reversed(table_versions.snapshot_numbers(snapshots)):
         snapshot = snapshots.snapshot(number)
         if snapshot.timeMillis() < since:
             return None
@@ -118,43 +95,30 @@ def _newest(snapshots: Any, user: str, since: float) -> Any:
     return None
 
 
-def _added_up(entries: Iterable[Any]) -> Mapping[str, int | None]:
-    rows = deleted = files = size = files_removed = size_removed = gone = 0
-    deletes_known = True
+def _file_counts(entries: Iterable[Any]) -> dict[str, int | None]:
+    added: list[Any] = []
+    removed: list[Any] = []
     for entry in entries:
-        file = entry.file()
-        if entry.kind().toString() != "ADD":
-            files_removed += 1
-            size_removed += file.fileSize()
-            gone += file.rowCount()
-            continue
-        files += 1
-        size += file.fileSize()
-        rows += file.rowCount()
-        deletes = file.deleteRowCount()
-        deletes_known = deletes_known and deletes.isPresent()
-        deleted += deletes.get() if deletes.isPresent() else 0
-    return MappingProxyType(
-        {
-            "rows": rows,
-            "rows_deleted": deleted if deletes_known else None,
-            "files": files,
-            "bytes": size,
-            "files_removed": files_removed,
-            "bytes_removed": size_removed,
-            "growth": rows - gone,
-        }
-    )
+        (added if entry.kind().toString() == "ADD" else removed).append(entry.file())
+    rows = sum(file.rowCount() for file in added)
+    deletes = [file.deleteRowCount() for file in added]
+    return {
+        "rows": rows,
+        "rows_deleted": sum(each.get() for each in deletes)
+        if all(each.isPresent() for each in deletes)
+        else None,
+        "files": len(added),
+        "bytes": sum(file.fileSize() for file in added),
+        "files_removed": len(removed),
+        "bytes_removed": sum(file.fileSize() for file in removed),
+        "growth": rows - sum(file.rowCount() for file in removed),
+    }
 
 
 def by_sql(rows_of: Callable[[str], list[Any]], table: TableName, user: str, whole: bool) -> Committed | None:
     """The newest commit of a user, other than a compaction, by a query; None if there is none.
 
-    Args:
-        rows_of: runs a query.
-        table: the table.
-        user: what the commit user begins with.
-        whole: whether the statement replaces all rows.
+    `user` is a prefix of the commit user. `whole`: whether the statement replaces all rows.
     """
     found = rows_of(
         "select snapshot_id, commit_kind, delta_record_count, total_record_count "
@@ -169,5 +133,5 @@ def by_sql(rows_of: Callable[[str], list[Any]], table: TableName, user: str, who
 
 
 def _rows_of(kind: str, delta: int | None) -> int | None:
-    # An OVERWRITE's delta is less by the rows that it replaced.
-    return delta if kind == _APPEND else None
+    # The delta of an OVERWRITE has the replaced rows subtracted.
+    return delta if kind == "APPEND" else None

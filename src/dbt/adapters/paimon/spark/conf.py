@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+
+from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.catalogs.storage import Storage
@@ -30,21 +32,15 @@ _OFFSET = re.compile(r"(?:UTC|UT|GMT)?([+-])(\d{1,2})(?::?(\d{1,2}))?")
 def spark_conf(
     credentials: PaimonCredentials, storages: Sequence[Storage], plan: PackagePlan
 ) -> dict[str, str]:
-    """The settings that a target's Spark session starts with.
-
-    Args:
-        credentials: the target; its `spark_config` wins over the defaults here.
-        storages: what its warehouses need, from `PaimonCredentials.storages`.
-        plan: the jars, from `packages.plan_packages`.
+    """The settings that a target's Spark session starts with; `spark_config` of the profile wins.
 
     Raises:
-        DbtRuntimeError: settings of `spark_config` or `catalog_options` that contradict the profile or would lose data;
-        all in one message.
+        DbtRuntimeError: settings that contradict the profile or would lose data; all in one message.
     """
     conf = {
         "spark.master": credentials.spark_master,
         "spark.app.name": "dbt-paimon",
-        # A session catalog in memory; Hive's if the profile sets `catalogImplementation: hive`.
+        # The profile may set `catalogImplementation: hive`.
         "spark.sql.catalogImplementation": "in-memory",
         "spark.ui.showConsoleProgress": "false",
         # Spark's default pattern does not match Paimon's `access-key`.
@@ -55,41 +51,51 @@ def spark_conf(
         **_session_settings(credentials, storages, plan.paimon_version),
     }
     own = credentials.spark_config
-    conf["spark.sql.extensions"] = _joined([EXTENSIONS], own.get("spark.sql.extensions"))
     on_class_path = driver_class_path(credentials.spark_master, plan, own)
-    _set_joined(conf, "spark.jars", [jar for jar in plan.jars if jar not in on_class_path], own)
     if on_class_path:
-        theirs = own.get("spark.driver.extraClassPath")
-        conf["spark.driver.extraClassPath"] = os.pathsep.join([*on_class_path, *([theirs] if theirs else [])])
-    _set_joined(conf, "spark.jars.packages", plan.packages, own)
-    if plan.packages:
-        _set_joined(conf, "spark.jars.excludes", EXCLUDES, own)
-    _set_joined(conf, "spark.jars.repositories", plan.repositories, own)
+        paths = [*on_class_path, own.get("spark.driver.extraClassPath", "")]
+        conf["spark.driver.extraClassPath"] = os.pathsep.join(filter(None, paths))
+    lists: dict[str, Sequence[str]] = {
+        "spark.sql.extensions": [EXTENSIONS],
+        "spark.jars": [jar for jar in plan.jars if jar not in on_class_path],
+        "spark.jars.packages": plan.packages,
+        **({"spark.jars.excludes": EXCLUDES} if plan.packages else {}),
+        "spark.jars.repositories": plan.repositories,
+    }
+    for key, ours in lists.items():
+        items = [*ours, *(item.strip() for item in own.get(key, "").split(","))]
+        if joined := ",".join(dict.fromkeys(filter(None, items))):
+            conf[key] = joined
     return {**conf, **_jvm_zone(conf)}
 
 
 def _jvm_zone(conf: Mapping[str, str]) -> dict[str, str]:
-    """The settings with which Spark's JVMs have the session's time zone, unless the user's own options name one.
+    """Options that set the JVM's time zone to the session's, unless the user's own options set one.
 
-    Paimon tells the time on the JVM's clock (see `sql.clocks`): when it expires partitions and tags, names automatic
-    tags and shows commits. The options come before those of `extraJavaOptions`: Java takes the last one.
+    Paimon reads the JVM's clock (see `sql.clocks`) to expire partitions and tags, to name automatic tags and to
+    show commits. The options come before those of `extraJavaOptions`: Java uses the last one.
     """
     zone = java_zone(conf[_ZONE])
     if not zone or any("user.timezone" in os.environ.get(name, "") for name in OPTION_VARIABLES):
         return {}
     local = _LOCAL_MASTER.match(conf["spark.master"])
-    found = {}
-    for part in ("driver",) if local else ("driver", "executor"):
-        key = f"spark.{part}.defaultJavaOptions"
-        found[key] = " ".join(filter(None, (f"-Duser.timezone={zone}", conf.get(key))))
-    return found
+    keys = [f"spark.{part}.defaultJavaOptions" for part in (("driver",) if local else ("driver", "executor"))]
+    return {key: " ".join(filter(None, (f"-Duser.timezone={zone}", conf.get(key)))) for key in keys}
+
+
+def require_extensions(extensions: str | None, server: str) -> None:
+    """Refuse a server whose `spark.sql.extensions` do not include Paimon's."""
+    if EXTENSIONS not in (extensions or ""):
+        raise DbtRuntimeError(
+            f"The {server} runs without Paimon's extensions: start it with "
+            f"--conf spark.sql.extensions={EXTENSIONS} and Paimon's connector among its jars."
+        )
 
 
 def java_zone(zone: str) -> str:
-    """A time zone of a Spark session (DateTimeUtils.getZoneId) by the name that java.util.TimeZone has for it.
+    """The name in java.util.TimeZone of a session's time zone (DateTimeUtils.getZoneId).
 
-    Returns:
-        '' if it has none: an offset with seconds.
+    '' for an offset with seconds, which has no name.
     """
     if found := _OFFSET.fullmatch(zone):
         sign, hours, minutes = found.groups("0")
@@ -108,27 +114,21 @@ def _hadoop_settings(storages: Sequence[Storage]) -> dict[str, str]:
 def driver_class_path(master: str, plan: PackagePlan, own: Mapping[str, str]) -> list[str]:
     """The jars for a local Spark's class path, instead of copying and loading them later: all of them, or none.
 
-    Only classes on the JVM's own class path can be in the CDS archive (see `cds_archive`). They cannot see what Spark
-    loads later, for example a JDBC driver.
-
-    Args:
-        master: Spark's master.
-        plan: the jars.
-        own: the profile's Spark settings.
+    Only classes on the JVM's own class path can be in the CDS archive (see `cds_archive`). They cannot see classes
+    that Spark loads later, for example a JDBC driver.
     """
-    if (
-        plan.packages
-        or _names_jars(own)
-        or not _LOCAL_MASTER.match(master)
-        or not any(is_local_connector(jar) for jar in plan.jars)
-    ):
-        return []
-    local = all(Path(jar).is_absolute() and os.pathsep not in jar for jar in plan.jars)
-    return list(plan.jars) if local else []
+    possible = (
+        not plan.packages
+        and not _names_jars(own)
+        and _LOCAL_MASTER.match(master)
+        and any(is_local_connector(jar) for jar in plan.jars)
+        and all(Path(jar).is_absolute() and os.pathsep not in jar for jar in plan.jars)
+    )
+    return list(plan.jars) if possible else []
 
 
 def _names_jars(own: Mapping[str, str]) -> bool:
-    """Whether jars are named outside of the profile's `jars` and `packages`: in `spark_config` or Spark's own files."""
+    """Whether `spark_config` or Spark's own configuration files name jars."""
     if own.keys() & {"spark.jars", "spark.jars.packages"}:
         return True
     settings = os.environ.get("PYSPARK_SUBMIT_ARGS", "")
@@ -139,11 +139,7 @@ def _names_jars(own: Mapping[str, str]) -> bool:
 
 
 def remote_conf(credentials: PaimonCredentials) -> dict[str, str]:
-    """The settings of a target that apply to a session of a Spark server, including those of its catalogs.
-
-    Raises:
-        DbtRuntimeError: see `spark_conf`.
-    """
+    """The settings of a target, and of its catalogs, that apply to a session of a Spark server."""
     return _session_settings(credentials, credentials.storages(), effective_paimon_version(credentials))
 
 
@@ -152,16 +148,15 @@ def _session_settings(
 ) -> dict[str, str]:
     """The settings that an embedded Spark and a session of a server share."""
     return {
-        # The timestamps of a model must not depend on whose machine runs it.
+        # The timestamps of a model must not depend on the machine that runs it.
         _ZONE: "UTC",
-        # Otherwise a column that is `timestamp` in a model's query has no time zone in its table, which this adapter
-        # creates with the same word.
+        # Otherwise `timestamp` has no time zone in the table that this adapter creates for a model's query.
         TIMESTAMP_TYPE: "TIMESTAMP_LTZ",
-        # Templates are Jinja's. Spark's own substitution blanks every `${word}` in a statement, even in a regular
-        # expression or a comment, and `${env:WORD}` would write the machine's environment into tables.
+        # Spark's own substitution blanks every `${word}` in a statement, even in a regular expression or a comment, and
+        # `${env:WORD}` would write the machine's environment into tables.
         "spark.sql.variable.substitute": "false",
-        # Paimon's writer takes rows as Java objects (SparkRow). The old classes count days before October 1582 by
-        # another calendar, so that such dates and timestamps would be read back days off [ran, 0.9.0].
+        # Paimon's writer takes rows as Java objects (SparkRow). The old classes use another calendar before October
+        # 1582, so that such dates and timestamps would be read back days off [ran, 0.9.0].
         "spark.sql.datetime.java8API.enabled": "true",
         **catalog_conf(credentials, storages, Versions.of(paimon_version)),
         "spark.sql.defaultCatalog": credentials.catalog,
@@ -174,10 +169,10 @@ def _local_defaults(master: str) -> dict[str, str]:
     if local is None:
         return {}
     wanted = local.group("cores") or "1"
-    cores = _available_cores() if wanted == "*" else int(wanted)
+    cores = (os.cpu_count() or 1) if wanted == "*" else int(wanted)
     return {
         "spark.ui.enabled": "false",
-        # Whoever sees the UI could kill jobs.
+        # Everybody who can open the UI could kill jobs.
         "spark.ui.killEnabled": "false",
         # Spark's default of 200 tasks per shuffle costs more than it saves on the data of a laptop.
         "spark.sql.shuffle.partitions": str(max(cores, 1)),
@@ -194,31 +189,15 @@ def _local_defaults(master: str) -> dict[str, str]:
 
 
 def driver_memory_mib(cores: int, physical_mib: int | None) -> int:
-    """Heap in MiB for a local Spark: each writing task may hold Paimon's write buffer (256 MiB) and as much to sort.
+    """Heap in MiB for a local Spark: 512 per core, at least 2048, at most half of the machine's memory.
 
-    Returns:
-        512 MiB per core, at least 2 GiB, and at most half of the machine's memory (if that is known).
+    Each writing task may hold Paimon's write buffer (256 MiB) and a sort buffer.
     """
     wanted = max(2048, 512 * cores)
     return wanted if physical_mib is None else max(512, min(wanted, physical_mib // 2))
-
-
-def _available_cores() -> int:
-    return os.cpu_count() or 1
 
 
 def _physical_mib() -> int | None:
     with suppress(AttributeError, ValueError, OSError):
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // _MIB
     return None
-
-
-def _set_joined(conf: dict[str, str], key: str, ours: Iterable[str], own: dict[str, str]) -> None:
-    joined = _joined(ours, own.get(key))
-    if joined:
-        conf[key] = joined
-
-
-def _joined(ours: Iterable[str], theirs: str | None) -> str:
-    items = [*ours, *((item.strip() for item in theirs.split(",")) if theirs else ())]
-    return ",".join(dict.fromkeys(item for item in items if item))

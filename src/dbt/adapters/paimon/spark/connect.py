@@ -18,7 +18,7 @@ from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.errors.redaction import tell_dbt
 from dbt.adapters.paimon.machine import addresses, installation
 from dbt.adapters.paimon.spark import connect_operations, progress, server, server_clients, server_token
-from dbt.adapters.paimon.spark.conf import EXTENSIONS, remote_conf
+from dbt.adapters.paimon.spark.conf import remote_conf, require_extensions
 from dbt.adapters.paimon.spark.connect_progress import ProgressMessages
 from dbt.adapters.paimon.spark.handles import session_conf
 from dbt.adapters.paimon.spark.pyspark_handle import PySparkCursor, PySparkHandle, Tags
@@ -28,7 +28,7 @@ from dbt.adapters.paimon.sql.text import commented
 # clients would shut down the thread pool that all of them share (SparkConnectClient.close of 3.5).
 _IDLE: dict[str, list[Any]] = {}
 # All sessions of this process.
-_OPENED: list[Any] = []
+_ALL: list[Any] = []
 # With the client's pauses of 0.05, 0.2, 0.8, 3.2 and 12.8 s, a lost server is reported after 17 s instead of minutes.
 _RETRIES = 5
 # Milliseconds: a server that does not answer a ping for a minute is gone, however long its statement may take. It
@@ -74,7 +74,7 @@ class ConnectCursor(PySparkCursor):
 
 
 class ConnectHandle(PySparkHandle):
-    """A dbt thread's session of the server, which no other thread uses."""
+    """A dbt thread's session of the server."""
 
     def __init__(self, session: SparkSession, url: str) -> None:
         super().__init__(session)
@@ -84,7 +84,7 @@ class ConnectHandle(PySparkHandle):
         self._messages.listen(session)
 
     def close(self) -> None:
-        """Return the session to the idle ones; one whose statement may still run is not used again."""
+        """Return the session to the idle ones, unless a statement of it may still run."""
         if not self._closed.is_set():
             super().close()
             self._messages.leave(self.session)
@@ -93,19 +93,18 @@ class ConnectHandle(PySparkHandle):
             _IDLE.setdefault(self._url, []).append(self.session)
 
     def cursor(self) -> ConnectCursor:
-        """A cursor over this session."""
         return ConnectCursor(self.session, self._tags, self._comment)
 
     def describe(self, node: str, text: str) -> None:
-        """Tag jobs with the node, and begin each statement with its name and the text, which the server's pages show.
+        """Tag jobs with the node, and begin each statement with its name and the text.
 
-        The description of a job has only the first 20 or so characters of a statement.
+        The server's pages show only the first 20 or so characters of a statement as a job's description.
         """
         self._tags.node = node.replace(",", " ")
         self._comment = f"{progress.short_name(node)}, {text}"
 
     def progress(self, since: float) -> Progress | None:
-        """How far the server is; None before its first message, and on Spark 3.5, which sends none."""
+        """Progress by the server's messages; None before the first one. Spark 3.5 sends none."""
         return self._messages.since(since)
 
     def _cancel_running(self) -> None:
@@ -113,7 +112,6 @@ class ConnectHandle(PySparkHandle):
         session.interruptTag(self._tags.own)
 
     def notice(self, error: BaseException) -> None:
-        """Remember whether an answer of the server was lost: gRPC's errors are then not from Spark."""
         self.is_lost = self.is_lost or connect_operations.is_lost(error)
 
     def writer(self) -> Writer:
@@ -122,11 +120,9 @@ class ConnectHandle(PySparkHandle):
         return server_clients.writer(client._session_id, client._user_id or "")
 
     def beside(self, sql: str) -> list[Any]:
-        """The rows of a short statement beside the one that runs."""
         return [tuple(row) for row in self.session.sql(sql).collect()]
 
     def end(self, writer: Writer, remember: Callable[[tuple[str, ...]], object]) -> None:
-        """End the statements of another session, and wait until they have ended."""
         client: Any = self.session.client
         connect_operations.end(client, writer, remember)
 
@@ -158,11 +154,11 @@ def open_session(credentials: PaimonCredentials) -> ConnectHandle:
     try:
         session: Any = _IDLE[url].pop()
     except LookupError:
-        # Not through a builder, which talks to the server before its retries can be limited.
+        # Not through a builder, which sends requests before its retries can be limited.
         # PySpark 4 has split the builder in two.
         builder = getattr(core, "DefaultChannelBuilder", core.ChannelBuilder)
         session = SparkSession(connection=builder(url, _KEEPALIVE))
-        _OPENED.append(session)
+        _ALL.append(session)
         _limit_retries(session.client)
     try:
         _prepare(session, credentials)
@@ -194,19 +190,16 @@ def _limit_retries(client: Any) -> None:
 def _close_all() -> None:
     """Close the sessions while all of Python's threads still run.
 
-    PySpark closes a session when it is garbage-collected, which here is at the end of the process. grpc's threads have
-    been stopped by then, and one that held the lock of its channel never releases it [ran, PySpark 3.5.7, grpcio
+    PySpark closes a session when it is garbage-collected, here at the end of the process. grpc's threads have
+    stopped by then, and one that held the lock of its channel never releases it [ran, PySpark 3.5.7, grpcio
     1.85.1].
     """
-    while _OPENED:
-        client: Any = _OPENED.pop().client
+    while _ALL:
+        client: Any = _ALL.pop().client
         with suppress(Exception):
             client.close()
-        client.close = _nothing
-
-
-def _nothing() -> None:
-    """Takes the place of `client.close` after closing, because PySpark calls it again."""
+        # PySpark calls it again.
+        client.close = lambda: None
 
 
 def _details(exc: Exception) -> str:
@@ -215,26 +208,23 @@ def _details(exc: Exception) -> str:
 
 
 def _prepare(session: Any, credentials: PaimonCredentials) -> None:
-    if EXTENSIONS not in (session.conf.get("spark.sql.extensions", "") or ""):
-        raise DbtRuntimeError(
-            f"The Spark Connect server at {credentials.address} runs without Paimon's extensions: start it with "
-            f"--conf spark.sql.extensions={EXTENSIONS} and Paimon's connector among its jars."
-        )
+    extensions = session.conf.get("spark.sql.extensions", "")
+    require_extensions(extensions, f"Spark Connect server at {credentials.address}")
     # One request for all settings; `conf.set` would send one each.
     from pyspark.sql.connect import proto
 
     settings = session_conf(remote_conf(credentials))
     pairs = [proto.KeyValue(key=key, value=value) for key, value in settings.items()]
     session.client.config(proto.ConfigRequest.Operation(set=proto.ConfigRequest.Set(pairs=pairs)))
-    # The target's catalog comes last, and stays. The others are loaded now: inside a view, Paimon's check of the
-    # session's settings sees those of when the view was created.
+    # The target's catalog comes last, and stays current. The others are loaded now, not in the first query: inside a
+    # view, Paimon's check of the session settings would get the settings from the view's creation.
     for catalog in reversed(credentials.spark_catalogs):
         session.catalog.setCurrentCatalog(catalog.name)
     session.catalog.setCurrentCatalog(credentials.catalog)
 
 
 def _address(credentials: PaimonCredentials) -> tuple[str, int, Mapping[str, str]]:
-    """Host and port of the target's server, and the parameters with the token of a warm server (else none)."""
+    """Host and port of the server, and the parameters with the token of a warm server."""
     if credentials.host is not None:
         return credentials.host, credentials.server_port, {}
     note, token = server.find(credentials)

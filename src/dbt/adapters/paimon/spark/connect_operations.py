@@ -1,4 +1,4 @@
-"""Statements of a Spark Connect server: ending those of another session, and telling a lost answer from an error."""
+"""Statements of a Spark Connect server: end those of another session, and detect lost answers."""
 
 from __future__ import annotations
 
@@ -13,25 +13,17 @@ from dbt.adapters.paimon.errors.causes import causes
 if TYPE_CHECKING:
     from dbt.adapters.paimon.spark.server_clients import Writer
 
-# Seconds between two looks at a statement whose answers another client has read in part, and until the last look:
-# the server gives the rest to no other client, not even that the statement has ended.
-_LOOK_EVERY: Final = 0.5
-_LONGEST_LOOK: Final = 60.0
+# Seconds between two checks of a statement whose answers another client has read in part, and until the last check.
+# The server sends the rest to no other client, not even that the statement has ended.
+_CHECK_EVERY: Final = 0.5
+_LONGEST_CHECK: Final = 60.0
 
 
 def end(client: Any, writer: Writer, remember: Callable[[tuple[str, ...]], object]) -> None:
     """End the statements of a session, and wait until they have ended.
 
-    The server interrupts a statement once, and names it only then. So the names are remembered, for the next client if
-    this one dies.
-
-    Args:
-        client: the client of another session.
-        writer: the session.
-        remember: gets the ids of its statements before they are waited for.
-
-    Raises:
-        grpc.RpcError: the server does not answer.
+    The server names the statements only in its first answer to an interrupt. So `remember` stores their ids for the
+    next client, in case this one dies.
     """
     from pyspark.sql.connect import proto
 
@@ -54,9 +46,9 @@ def end(client: Any, writer: Writer, remember: Callable[[tuple[str, ...]], objec
 
 
 def keep_lost_ones() -> None:
-    """If an answer is lost, make PySpark's client leave the statement in the server.
+    """Make PySpark's client keep a statement in the server if its answer is lost.
 
-    PySpark would tell the server to forget the statement. Then no client could ask whether it has ended.
+    By default PySpark tells the server to forget it, and then no client can ask whether it has ended.
     """
     from pyspark.sql.connect.client import core as client
 
@@ -101,13 +93,13 @@ def _answers(ask: Callable[[], Any]) -> Iterator[Any]:
 
 
 def _wait_for_end(attach: Callable[[], Any]) -> None:
-    """Read a statement's answers until it has ended; it has also ended if Spark answers with an error.
+    """Read a statement's answers until it has ended. Spark's own errors also mean that it has ended.
 
-    A stream of answers may end before the statement does, after some minutes.
+    A stream of answers may end some minutes before the statement does.
     """
     from grpc import RpcError
 
-    until = time.monotonic() + _LONGEST_LOOK
+    until = time.monotonic() + _LONGEST_CHECK
     while True:
         try:
             if any(answer.HasField("result_complete") for answer in attach()):
@@ -118,11 +110,11 @@ def _wait_for_end(attach: Callable[[], Any]) -> None:
             # Another client reads them, or has read some already.
             if "INVALID_CURSOR" not in str(exc) or time.monotonic() > until:
                 return
-        time.sleep(_LOOK_EVERY)
+        time.sleep(_CHECK_EVERY)
 
 
 def _is_of_spark(error: Any) -> bool:
-    """Whether an error is Spark's own answer, which has details; errors of the network have none."""
+    """Whether an error is Spark's own answer, which has details; network errors have none."""
     from grpc_status import rpc_status
 
     try:

@@ -1,4 +1,4 @@
-"""How far a Spark Connect server is, by the messages that it sends while a statement runs (from Spark 4.0)."""
+"""Progress of a Spark Connect server, by the messages that it sends while a statement runs (from Spark 4.0)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Stage(Protocol):
 
 
 class ProgressMessages:
-    """The newest message of one session; a progress handler of PySpark's."""
+    """The newest progress message of one session; a progress handler of PySpark's."""
 
     def __init__(self) -> None:
         self._came = 0.0
@@ -29,26 +29,18 @@ class ProgressMessages:
     def __call__(
         self, stages: Iterable[Stage] | None, inflight_tasks: int, operation_id: str | None, done: bool
     ) -> None:
-        """Take a message, as PySpark's client hands it on."""
         self._came, self._stages, self._running = time.time(), list(stages or ()), inflight_tasks
 
     def since(self, began: float) -> Progress | None:
-        """How far the statement is.
-
-        Args:
-            began: seconds since the epoch, when it began; an older message is another statement's.
-
-        Returns:
-            The progress, without rows, which the messages do not have; None if there is no message yet.
-        """
+        """Progress without rows, which the messages lack; None without a message since epoch seconds."""
         if self._came < began:
             return None
         open_stages = [stage for stage in self._stages if not stage.done]
-        begun = [stage for stage in self._stages if stage.done or stage.num_completed_tasks]
+        begun = sum(stage.done or stage.num_completed_tasks > 0 for stage in self._stages)
+        if self._running and not any(stage.num_completed_tasks for stage in open_stages):
+            begun += 1
         return Progress(
-            stage=min(
-                len(self._stages), len(begun) + (self._running > 0 and not any(map(_begun, open_stages)))
-            ),
+            stage=min(len(self._stages), begun),
             stages=len(self._stages),
             tasks_done=sum(stage.num_completed_tasks for stage in open_stages),
             tasks=sum(stage.num_tasks for stage in open_stages),
@@ -56,15 +48,10 @@ class ProgressMessages:
         )
 
     def listen(self, session: Any) -> None:
-        """Get the messages of a session, if its PySpark hands them on."""
+        """Register with a session, if its PySpark can."""
         if hasattr(session, "registerProgressHandler"):
             session.registerProgressHandler(self)
 
     def leave(self, session: Any) -> None:
-        """Get no more of them."""
         if hasattr(session, "removeProgressHandler"):
             session.removeProgressHandler(self)
-
-
-def _begun(stage: Stage) -> bool:
-    return stage.num_completed_tasks > 0

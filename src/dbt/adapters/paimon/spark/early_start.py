@@ -13,19 +13,7 @@ from dbt.adapters.paimon.spark.launch import jvm_process
 
 # dbt commands that will use Spark (dbt.cli.types.Command); `debug` reports the start itself.
 _COMMANDS: Final = frozenset(
-    {
-        "build",
-        "clone",
-        "freshness",
-        "generate",
-        "retry",
-        "run",
-        "run-operation",
-        "seed",
-        "show",
-        "snapshot",
-        "test",
-    }
+    "build clone freshness generate retry run run-operation seed show snapshot test".split()
 )
 
 # numpy sets these while it is imported and then removes them, unless they were set before (numpy/core/__init__.py). dbt
@@ -51,9 +39,9 @@ def begin(credentials: PaimonCredentials) -> Thread | None:
 
 
 def may_end_without_spark() -> bool:
-    """Whether this dbt command may end without a question to the catalog.
+    """Whether this dbt command may end without a query of the catalog.
 
-    `compile` asks it only where a model's Jinja does; `docs generate --empty-catalog` compiles, too.
+    `compile` needs the catalog only if a model's Jinja does; `docs generate --empty-catalog` compiles, too.
     """
     from dbt.flags import get_flags
 

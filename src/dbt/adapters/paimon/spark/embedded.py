@@ -1,9 +1,7 @@
-"""What only a Spark in dbt's own process can be asked: its plans, its settings, and Paimon's own classes."""
+"""Features that need Spark in dbt's own process: its plans, its settings, and Paimon's own classes (py4j)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Final
 
 from dbt.adapters.paimon.spark import (
@@ -17,149 +15,86 @@ from dbt.adapters.paimon.spark import (
 from dbt.adapters.paimon.sql import predicates
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-
-    from dbt.adapters.paimon.spark.analysis import Analyzed
-    from dbt.adapters.paimon.spark.sizes import Size
+    from dbt.adapters.paimon.spark.pyspark_handle import PySparkHandle
     from dbt.adapters.paimon.spark.table_name import TableName
-    from dbt.adapters.paimon.spark.table_versions import TableVersion
 
 # Otherwise the text of a wide plan leaves out columns.
 _WHOLE_TEXT: Final = {"spark.sql.debug.maxToStringFields": str(2**31 - 1)}
-
 _PAIMON: Final = "spark.paimon."
 
 
 class EmbeddedSpark:
-    """Asks the Spark of a handle; none of it runs a Spark job.
+    """Metadata and commits of an embedded Spark; only `write_rows` and `sort` run Spark jobs.
 
-    Args:
-        session: a session of the embedded Spark.
-        frame_of: gives the data frame of a query, with the views that it mentions.
-        configured: sets Spark settings of the session inside a block.
+    Methods raise if a query is invalid, a table does not exist, or this Spark or catalog cannot be asked in this way.
     """
 
-    def __init__(
-        self,
-        session: SparkSession,
-        frame_of: Callable[[str], DataFrame],
-        configured: Callable[[Mapping[str, str]], AbstractContextManager[None]],
-    ) -> None:
-        self._session = session
-        self._frame_of = frame_of
-        self._configured = configured
+    def __init__(self, handle: PySparkHandle) -> None:
+        self._handle = handle
+        self._session = handle.session
+
+    def _table(self, name: TableName) -> Any:
+        return table_versions.paimon_table(self._session, name)
 
     @property
     def spark_version(self) -> str:
-        """Spark's version."""
         return str(self._session.version)
 
-    def analyzed(self, sql: str) -> Analyzed:
-        """What a query reads and calls (see `analysis`).
-
-        Raises:
-            Exception: the query is invalid, or this Spark cannot be asked in this way.
-        """
-        with self._configured(_WHOLE_TEXT):
-            return analysis.by_plan(self._frame_of(sql))
+    def analyzed(self, sql: str) -> analysis.Analyzed:
+        """What a query reads and calls (see `analysis`)."""
+        with self._handle.configured(_WHOLE_TEXT):
+            return analysis.by_plan(self._handle.frame_of(sql))
 
     def reads_alike(self, sql: str) -> bool:
-        """Whether a query that is read twice gives the same rows both times (see `analysis.reads_alike`).
-
-        Raises:
-            Exception: the query is invalid, or this Spark cannot be asked in this way.
-        """
-        return analysis.reads_alike(self._frame_of(sql))
+        """Whether a query that is read twice gives the same rows both times (see `analysis.reads_alike`)."""
+        return analysis.reads_alike(self._handle.frame_of(sql))
 
     def explained(self, sql: str) -> str:
-        """A query's plans with Spark's estimates, as EXPLAIN COST prints them.
-
-        Raises:
-            Exception: the query is invalid, or this Spark cannot be asked in this way.
-        """
+        """A query's plans with Spark's estimates, as EXPLAIN COST prints them."""
         jvm: Any = self._session._jvm
-        return str(jvm.PythonSQLUtils.explainString(self._frame_of(sql)._jdf.queryExecution(), "cost"))
+        plans = self._handle.frame_of(sql)._jdf.queryExecution()
+        return str(jvm.PythonSQLUtils.explainString(plans, "cost"))
 
-    def stand(self, table: TableName) -> TableVersion:
-        """Where a table stands (see `heads`).
-
-        Raises:
-            Exception: there is none, or its catalog cannot be asked in this way.
-        """
-        return table_versions.table_version_of(
-            self._session._jvm, table_versions.paimon_table(self._session, table)
-        )
+    def stand(self, table: TableName) -> table_versions.TableVersion:
+        """A table's latest snapshot and latest snapshot that changed rows (see `table_versions`)."""
+        return table_versions.table_version_of(self._session._jvm, self._table(table))
 
     def commits(self, table: TableName) -> list[tuple[int, str, str, int | None, int | None, int]]:
-        """The commits of a table (see `table_versions.commits_of`).
-
-        Raises:
-            Exception: there is no such table, or its catalog cannot be asked in this way.
-        """
-        return table_versions.commits_of(table_versions.paimon_table(self._session, table))
+        """The commits of a table (see `table_versions.commits_of`)."""
+        return table_versions.commits_of(self._table(table))
 
     def schema(self, table: TableName) -> str:
-        """A table's current schema, as Paimon's JSON.
-
-        Raises:
-            Exception: there is no such table, or its catalog cannot be asked in this way.
-        """
-        return str(table_versions.paimon_table(self._session, table).schema().toString())
+        """A table's current schema, as Paimon's JSON."""
+        return str(self._table(table).schema().toString())
 
     def write_rows(self, query: str, table: TableName) -> None:
-        """Write the rows of a query, each with its row kind, in one commit (see `row_writer`).
-
-        Raises:
-            Exception: of Spark or Paimon; nothing is committed.
-        """
+        """Write the rows of a query, each with its row kind, in one commit (see `row_writer`)."""
         # As SparkCatalog.loadTable does for a statement.
         options = {
             key.removeprefix(_PAIMON): value
             for key, value in self.settings().items()
             if key.startswith(_PAIMON)
         }
-        row_writer.write(self._frame_of(query), table_versions.paimon_table(self._session, table), options)
+        row_writer.write(self._handle.frame_of(query), self._table(table), options)
 
-    def size(self, table: TableName) -> Size | None:
-        """How large a table is (see `sizes`); None if it has no fixed buckets, or is small.
-
-        Raises:
-            Exception: its catalog cannot be asked in this way.
-        """
-        return sizes.of_table(table_versions.paimon_table(self._session, table))
+    def size(self, table: TableName) -> sizes.Size | None:
+        """A table's size (see `sizes`); None if it has no fixed buckets, or is small."""
+        return sizes.of_table(self._table(table))
 
     def largest_partition(self, table: TableName) -> int | None:
-        """Bytes of a table's largest partition (see `sizes`); None without files.
-
-        Raises:
-            Exception: its catalog cannot be asked in this way.
-        """
-        return sizes.largest_partition(table_versions.paimon_table(self._session, table))
+        """Bytes of a table's largest partition (see `sizes`); None without files."""
+        return sizes.largest_partition(self._table(table))
 
     def commit_nothing(self, table: TableName, mark: str) -> None:
-        """Commit a table snapshot without rows (see `table_versions.commit_nothing`).
-
-        Raises:
-            Exception: it could not be committed.
-        """
-        table_versions.commit_nothing(
-            self._session._jvm, table_versions.paimon_table(self._session, table), mark
-        )
+        """Commit a table snapshot without rows (see `table_versions.commit_nothing`)."""
+        table_versions.commit_nothing(self._session._jvm, self._table(table), mark)
 
     def complete_branch(self, statement: str) -> None:
-        """Give a branch that a statement has created the older schemas of its table (see `branch_schemas`).
-
-        Raises:
-            Exception: they cannot be copied.
-        """
+        """Copy the older schemas of a table to the branch that a statement has created (see `branch_schemas`)."""
         branch_schemas.complete(self._session, statement)
 
     def sort(self, statement: str) -> bool:
-        """Run a CALL of `compact` with an order so that it loses no rows (see `sorted_compaction`); whether it was one.
-
-        Raises:
-            Exception: another writer replaced a file that was read.
-        """
+        """Run a CALL of `compact` with an order without losing rows (see `sorted_compaction`); False for others."""
         return sorted_compaction.sort(
             self._session, statement, lambda text: predicates.by_spark(self._session, text)
         )

@@ -1,4 +1,4 @@
-"""Numbers for people."""
+"""Numbers for messages to people."""
 
 from __future__ import annotations
 

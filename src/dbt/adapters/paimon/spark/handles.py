@@ -1,32 +1,29 @@
-"""What each connection method extends: a `Handle` for each dbt thread, and a `Cursor` over it.
+"""Base classes of the connection methods: a `Handle` for each dbt thread, and a `Cursor` over it.
 
-By itself a handle says what queries say, as of a Spark in a server; an embedded Spark says more.
+The defaults of `Handle` need only SQL, as for a Spark in a server. The handle of the embedded Spark overrides them.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, Final
 
 from dbt.adapters.paimon.credentials import STATIC_CONF
 from dbt.adapters.paimon.spark import commits, procedure_results, scans
+from dbt.adapters.paimon.spark.procedure_results import ProcedureResult, SnapshotRange
 from dbt.adapters.paimon.sql import predicates
 from dbt.adapters.paimon.sql.text import statements
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from dbt.adapters.paimon.spark.commits import Committed
     from dbt.adapters.paimon.spark.embedded import EmbeddedSpark
     from dbt.adapters.paimon.spark.job_metrics import JobMetrics, Progress
-    from dbt.adapters.paimon.spark.procedure_results import ProcedureResult, SnapshotRange
-    from dbt.adapters.paimon.spark.scans import Scan
     from dbt.adapters.paimon.spark.server_clients import Writer
     from dbt.adapters.paimon.spark.table_name import TableName
-    from dbt.adapters.paimon.sql.statements import Statement
 
 # Seconds; a job that starts after Ctrl-C is cancelled within this time.
 _CANCEL_EVERY: Final = 0.2
@@ -47,14 +44,11 @@ def with_conf(
 ) -> Iterator[None]:
     """Set Spark settings inside the block, and restore the old values afterwards, also after an error.
 
-    Args:
-        conf: the settings.
-        read: returns the value of a setting, None if it is not set.
-        write: sets a setting, or unsets it if the value is None.
+    `read` returns None for a setting without a value, and `write` unsets a setting whose value is None.
     """
     before = {key: read(key) for key in conf}
 
-    def put_back() -> None:
+    def restore() -> None:
         for key, old in before.items():
             write(key, old)
 
@@ -65,9 +59,9 @@ def with_conf(
     except BaseException:
         # If Spark has ended, this fails too: report the statement's own error instead.
         with suppress(Exception):
-            put_back()
+            restore()
         raise
-    put_back()
+    restore()
 
 
 class Cursor(ABC):
@@ -77,8 +71,8 @@ class Cursor(ABC):
         """Run a statement; a query runs when its rows are fetched, or by `drain`.
 
         Args:
-            sql: one statement, or a script of several (a model's SQL header before its query): all but the last run to
-            their end, and the cursor has the rows of the last.
+            sql: a statement or a script, for example an SQL header before a model's query. The cursor has the rows of
+                the last statement; all others run to their end.
             bindings: values for the `?` markers of the last statement.
         """
         *before, last = statements(sql.strip())
@@ -89,7 +83,7 @@ class Cursor(ABC):
 
     @abstractmethod
     def _run(self, statement: str, bindings: Sequence[Any] | None = None) -> None:
-        """Send one statement, with the views that it mentions, and forget the last one's rows."""
+        """Create the views that a statement mentions, send it, and forget the rows of the one before."""
 
     @abstractmethod
     def drain(self) -> None:
@@ -98,7 +92,7 @@ class Cursor(ABC):
     @property
     @abstractmethod
     def description(self) -> list[tuple[str, str, None, None, None, None, bool]]:
-        """Name, Spark type text and nullability of each column, as DB-API 2.0 lays them out."""
+        """Name, Spark type text and nullability of each column, as in DB-API 2.0."""
 
     @abstractmethod
     def fetchall(self) -> list[Any]:
@@ -106,7 +100,7 @@ class Cursor(ABC):
 
     @abstractmethod
     def fetchmany(self, size: int) -> list[Any]:
-        """The first `size` rows; no more than these are brought here."""
+        """The next `size` rows; no more than these leave Spark."""
 
     @abstractmethod
     def fetchone(self) -> Any:
@@ -120,29 +114,26 @@ class Cursor(ABC):
 class Handle(ABC):
     """A dbt thread's connection: a Spark session that no other thread uses."""
 
-    # Whether an answer was lost, so that its statement may go on in the server. What an embedded Spark answers is not.
+    # Whether an answer was lost, so that its statement may still run in the server. Never for an embedded Spark.
     is_lost = False
 
     def __init__(self) -> None:
         self._closed = Event()
         self._cancelled = Event()
 
-    # -- its session ------------------------------------------------------------------------------------------------
+    # -- session ----------------------------------------------------------------------------------------------------
 
     @property
     @abstractmethod
     def session(self) -> SparkSession:
-        """The session, for Python models.
-
-        Raises:
-            DbtRuntimeError: this connection method has no PySpark session.
-        """
+        """The session, for Python models; Thrift has none and raises a DbtRuntimeError."""
 
     @abstractmethod
     def cursor(self) -> Cursor:
         """A cursor over this session."""
 
-    def _rows_of(self, sql: str) -> list[Any]:
+    def rows_of(self, sql: str) -> list[Any]:
+        """The rows of a statement."""
         cursor = self.cursor()
         cursor.execute(sql)
         return cursor.fetchall()
@@ -156,22 +147,17 @@ class Handle(ABC):
         """Create a temporary view of this session from a query with `?` markers."""
 
     def references(self, expression: str) -> list[predicates.Reference]:
-        """The column names in an SQL expression, without those in subqueries.
-
-        Raises:
-            Exception: the text is not an expression.
-        """
+        """The column names in an SQL expression, without those in subqueries; raises if it cannot be parsed."""
         return predicates.by_sqlglot(expression)
 
     @abstractmethod
     def close(self) -> None:
-        """Release the session."""
         self._closed.set()
 
     def rollback(self) -> None:  # noqa: B027 - every statement is its own commit
-        """Nothing to do."""
+        """Do nothing."""
 
-    # -- its settings -----------------------------------------------------------------------------------------------
+    # -- settings ---------------------------------------------------------------------------------------------------
 
     @abstractmethod
     def _value_of(self, key: str) -> str | None:
@@ -179,94 +165,71 @@ class Handle(ABC):
 
     @abstractmethod
     def _set(self, key: str, value: str | None) -> None:
-        """Set a Spark setting of this session; None: as Spark has it."""
+        """Set a Spark setting of this session, or unset it if the value is None."""
 
     def configured(self, conf: Mapping[str, str]) -> AbstractContextManager[None]:
-        """Set Spark settings inside the block, and restore the old values afterwards, also after an error."""
-
         def write(key: str, value: str | None) -> None:
-            # Nothing of a lost session is used again.
+            # A lost session is not used again.
             if not self.is_lost:
                 self._set(key, value)
 
         return with_conf(conf, self._value_of, write)
 
-    def running(self, statement: Statement) -> AbstractContextManager[None]:
-        """Inside the block, this session runs a statement, with the settings of the statement."""
-        return self.configured(statement.conf) if statement.conf else nullcontext()
-
     def setting(self, key: str) -> str | None:
-        """The session's value of a Spark setting; None if it has none, or if asking for it would be a statement."""
+        """The session's value of a Spark setting; None if it has none, or if reading it takes a statement."""
         return self._value_of(key)
 
     @abstractmethod
     def knows(self, key: str) -> bool:
         """Whether a setting is one of Spark's own that a session may change."""
 
-    # -- what it did ------------------------------------------------------------------------------------------------
+    # -- results ----------------------------------------------------------------------------------------------------
 
     @property
     @abstractmethod
     def statement_id(self) -> str:
-        """The id of this thread's last statement, by which Spark or its server knows it; '' if there is none."""
+        """The id of this thread's last statement in Spark or its server; '' if there is none."""
 
     @abstractmethod
     def describe(self, node: str, text: str) -> None:
-        """Name the node, and say what it is, on Spark's own pages for all that this thread runs from now on."""
+        """Show a node and a description on Spark's pages for all that this thread runs from now on."""
 
-    def committed(self, table: TableName, user: str, since: float, whole: bool) -> Committed | None:
-        """The newest commit to a table by a user since a time (see `commits`); None if there is none.
+    def committed(self, table: TableName, user: str, since: float, whole: bool) -> commits.Committed | None:
+        """The newest commit to a table by a user (see `commits`); None if there is none.
 
         Args:
             table: the table.
-            user: what the commit user begins with.
-            since: seconds since the epoch.
+            user: prefix of the commit user.
+            since: seconds since the epoch; only the embedded Spark uses it.
             whole: whether the statement replaced all rows.
         """
-        return commits.by_sql(self._rows_of, table, user, whole)
+        return commits.by_sql(self.rows_of, table, user, whole)
 
     def kept(self, table: TableName) -> SnapshotRange:
-        """The table snapshots that a table has.
-
-        Raises:
-            Exception: there is no such table, or its catalog cannot be asked.
-        """
-        return procedure_results.kept_by_sql(self._rows_of, table)
+        """The table snapshots that a table has; raises if the table or its catalog cannot be read."""
+        return procedure_results.kept_by_sql(self.rows_of, table)
 
     def effect(self, table: TableName, before: SnapshotRange) -> ProcedureResult:
-        """What became of a table since it had these table snapshots.
-
-        Raises:
-            Exception: its catalog cannot be asked.
-        """
-        return procedure_results.effect_by_sql(self._rows_of, table, before)
+        """The changes to a table since it had these table snapshots; raises if its catalog cannot be read."""
+        return procedure_results.effect_by_sql(self.rows_of, table, before)
 
     def work_of(self, statement_id: str) -> JobMetrics | None:
-        """What Spark did for a statement; None if that cannot be seen from here."""
+        """Spark's job metrics of a statement; None if they are not available."""
         return None
 
     def embedded(self) -> EmbeddedSpark | None:
-        """What only a Spark in this process can be asked; None if it is in a server."""
+        """The features of an embedded Spark; None if Spark is in a server."""
         return None
 
-    def scans(self, sql: str) -> tuple[Scan, ...]:
-        """What a query would read from Paimon tables (see `scans`); nothing runs."""
-        return scans.by_explain(self._rows_of, sql)
+    def scans(self, sql: str) -> tuple[scans.Scan, ...]:
+        """What a query would read from Paimon tables (see `scans`), without running it."""
+        return scans.by_explain(self.rows_of, sql)
 
     def progress(self, since: float) -> Progress | None:
-        """How far this thread's work since a time is; None if that cannot be seen from here.
-
-        Called by another thread.
-
-        Args:
-            since: seconds since the epoch.
-
-        Raises:
-            Exception: of py4j or Spark.
-        """
+        """Progress of this thread's work since a time in epoch seconds; None if unknown. Called by another thread."""
         return None
 
-    # -- its end ----------------------------------------------------------------------------------------------------
+    # -- cancellation -----------------------------------------------------------------------------------------------
 
     @abstractmethod
     def _cancel_running(self) -> None:
@@ -289,43 +252,39 @@ class Handle(ABC):
 
     @property
     def is_cancelled(self) -> bool:
-        """Whether `cancel` was called."""
         return self._cancelled.is_set()
 
     def begins(self) -> None:  # noqa: B027 - only an embedded Spark needs it
-        """Called when a statement begins on this thread, the one that `interrupt` is for."""
+        """Called on this thread when a statement begins that `interrupt` may end."""
 
     def ends(self) -> None:  # noqa: B027 - only an embedded Spark needs it
-        """Called when a statement that was interrupted has ended."""
+        """Called on this thread when an interrupted statement has ended."""
 
     def is_busy(self) -> bool:
         """Whether Spark works for this thread, as far as the client can see; called by another thread."""
         return True
 
     def interrupt(self) -> None:
-        """Make the statement of this thread end, wherever it waits; called by another thread."""
+        """End the statement of this thread, even if it waits outside of a Spark job; called by another thread."""
         self._cancel_running()
 
-    # -- its server -------------------------------------------------------------------------------------------------
+    # -- server -----------------------------------------------------------------------------------------------------
 
     def notice(self, error: BaseException) -> None:  # noqa: B027 - only a server can be lost
-        """Remember what the error of a statement says of the server: whether its answer was lost."""
+        """Set `is_lost` if an error of a statement says that the server's answer was lost."""
 
     def writer(self) -> Writer | None:
-        """This client, as a table's note in the server says it; None for an embedded Spark, which ends with dbt."""
+        """This client, for a table's note in the server; None for an embedded Spark, which ends with dbt."""
         return None
 
     def beside(self, sql: str) -> list[Any]:
-        """The rows of a short statement beside the one that runs; called by another thread."""
-        return self._rows_of(sql)
+        """The rows of a short statement that runs parallel to the current one; called by another thread."""
+        return self.rows_of(sql)
 
     def end(self, writer: Writer, remember: Callable[[tuple[str, ...]], object]) -> None:  # noqa: B027 - see `writer`
         """End the statements of a client that died or lost its connection, and wait until they have ended.
 
         Args:
             writer: the client.
-            remember: gets the ids of its statements before they are waited for.
-
-        Raises:
-            Exception: the server does not answer.
+            remember: called with the ids of its statements before the wait.
         """

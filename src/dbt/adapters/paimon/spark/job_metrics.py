@@ -1,7 +1,8 @@
-"""What Spark did or does for a statement: its jobs, and what they used, from the embedded Spark's own status store."""
+"""Metrics and progress of a statement's Spark jobs, from the embedded Spark's own status store."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -11,8 +12,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 # Milliseconds to wait for the events of a statement that has ended.
-_EVENTS: Final = 500
-# A statement with more stages than this is reported without what they used: each costs a few calls into the JVM.
+_LONGEST_EVENTS: Final = 500
+# With more stages than this, a statement's metrics are not read: each stage takes a few calls into the JVM.
 _MOST_STAGES: Final = 200
 # org.apache.spark.status.api.v1.StageStatus.
 _ACTIVE, _PENDING, _SKIPPED = "ACTIVE", "PENDING", "SKIPPED"
@@ -21,14 +22,7 @@ _NOT_BEGUN: Final = (_PENDING, _SKIPPED)
 
 @dataclass(frozen=True)
 class JobMetrics:
-    """What Spark did for a statement.
-
-    Attributes:
-        job_ids: Spark's jobs, oldest first.
-        seconds: run time of all tasks, added up; None if it is not known.
-        shuffle_bytes: written for shuffles.
-        spill_bytes: spilled to disk.
-    """
+    """Metrics of a statement's Spark jobs, oldest first; `seconds` is the total run time of all tasks."""
 
     job_ids: tuple[int, ...] = ()
     seconds: float | None = None
@@ -38,18 +32,14 @@ class JobMetrics:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far Spark is. What is not known is None.
+    """Job progress; None where unknown.
 
     Attributes:
-        stage: how many stages have begun.
-        stages: how many are known of; adaptive execution plans further ones as it goes.
-        tasks_done: tasks of the running stages that have ended.
+        stage: number of stages that have begun.
+        stages: number of known stages; adaptive execution adds more.
+        tasks_done: ended tasks of the running stages.
         tasks: tasks of the running stages; 0 if no job runs.
-        rows_read: from tables and files, by tasks that have ended; a cluster's executors report running ones, too.
-        bytes_read: likewise.
-        rows_written: likewise.
-        bytes_written: likewise.
-        shuffle_bytes: written for shuffles.
+        rows_read: by ended tasks, like the numbers below; a cluster's executors report running ones, too.
     """
 
     stage: int = 0
@@ -64,14 +54,10 @@ class Progress:
 
 
 def by_tag(session: SparkSession, tag: str) -> JobMetrics | None:
-    """The work of the jobs with a tag; None if Spark is too busy to have counted it.
-
-    Raises:
-        Exception: this Spark cannot be asked in this way.
-    """
+    """The metrics of the jobs with a tag; None if Spark is too busy to have counted them."""
     context: Any = session.sparkContext._jsc.sc()
     try:
-        context.listenerBus().waitUntilEmpty(_EVENTS)
+        context.listenerBus().waitUntilEmpty(_LONGEST_EVENTS)
     except Exception:  # noqa: BLE001 - java.util.concurrent.TimeoutException, by py4j
         return None
     jobs = tuple(sorted(context.statusTracker().getJobIdsForTag(tag)))
@@ -79,59 +65,57 @@ def by_tag(session: SparkSession, tag: str) -> JobMetrics | None:
     stages = [number for job in jobs for number in elements(store.job(job).stageIds())]
     if len(stages) > _MOST_STAGES:
         return JobMetrics(jobs)
-    milliseconds = shuffled = spilled = 0
-    for number in stages:
-        stage = _stage(store, number)
-        if stage is None:
-            continue
-        milliseconds += stage.executorRunTime()
-        shuffled += stage.shuffleWriteBytes()
-        spilled += stage.diskBytesSpilled()
-    return JobMetrics(jobs, milliseconds / 1000, shuffled, spilled)
+    known = [stage for number in stages if (stage := _stage(store, number)) is not None]
+    return JobMetrics(
+        jobs,
+        sum(stage.executorRunTime() for stage in known) / 1000,
+        sum(stage.shuffleWriteBytes() for stage in known),
+        sum(stage.diskBytesSpilled() for stage in known),
+    )
 
 
 def job_progress(session: SparkSession, tag: str, since: float) -> Progress:
-    """How far the jobs with a tag are.
-
-    Args:
-        session: a session of the embedded Spark.
-        tag: the tag.
-        since: seconds since the epoch; jobs that were submitted earlier do not count.
-
-    Raises:
-        Exception: this Spark cannot be asked in this way.
-    """
+    """The progress of the jobs with a tag that were submitted since a time in epoch seconds."""
     context: Any = session.sparkContext._jsc.sc()
     store = context.statusStore()
-    stages: dict[int, Any] = {}
+    begun: dict[int, Any] = {}
     coming: set[int] = set()
-    for number in sorted(context.statusTracker().getJobIdsForTag(tag), reverse=True):
-        job = store.job(number)
-        submitted = job.submissionTime()
-        if submitted.isDefined() and submitted.get().getTime() < since * 1000:
+    for job in _jobs_since(context, tag, since):
+        stages = {number: _stage(store, number) for number in elements(job.stageIds())[:_MOST_STAGES]}
+        states = {number: _state(stage) for number, stage in stages.items()}
+        running = [number for number, state in states.items() if state == _ACTIVE]
+        pending = [number for number, state in states.items() if state == _PENDING]
+        # A pending stage before a running one will be skipped: an earlier job has its rows.
+        coming |= {number for number in pending if running and number > min(running)}
+        begun |= {number: stages[number] for number in states if states[number] not in _NOT_BEGUN}
+        if len(begun) > _MOST_STAGES:
             break
-        of_job = [(each, _stage(store, each)) for each in elements(job.stageIds())[:_MOST_STAGES]]
-        states = {each: _state(stage) for each, stage in of_job}
-        running = [each for each, state in states.items() if state == _ACTIVE]
-        # One that waits before a running one will be skipped: its rows are there from an earlier job.
-        coming |= {
-            each for each, state in states.items() if state == _PENDING and running and each > min(running)
-        }
-        stages |= {each: stage for each, stage in of_job if states[each] not in _NOT_BEGUN}
-        if len(stages) > _MOST_STAGES:
-            break
-    active = [stage for stage in stages.values() if _state(stage) == _ACTIVE]
+    active = [stage for stage in begun.values() if _state(stage) == _ACTIVE]
+
+    def total(metric: str) -> int:
+        return sum(getattr(stage, metric)() for stage in begun.values())
+
     return Progress(
-        stage=len(stages),
-        stages=len(stages.keys() | coming),
+        stage=len(begun),
+        stages=len(begun.keys() | coming),
         tasks_done=sum(stage.numCompleteTasks() for stage in active),
         tasks=sum(stage.numTasks() for stage in active),
-        rows_read=sum(stage.inputRecords() for stage in stages.values()),
-        bytes_read=sum(stage.inputBytes() for stage in stages.values()),
-        rows_written=sum(stage.outputRecords() for stage in stages.values()),
-        bytes_written=sum(stage.outputBytes() for stage in stages.values()),
-        shuffle_bytes=sum(stage.shuffleWriteBytes() for stage in stages.values()),
+        rows_read=total("inputRecords"),
+        bytes_read=total("inputBytes"),
+        rows_written=total("outputRecords"),
+        bytes_written=total("outputBytes"),
+        shuffle_bytes=total("shuffleWriteBytes"),
     )
+
+
+def _jobs_since(context: Any, tag: str, since: float) -> Iterator[Any]:
+    """The jobs with a tag that were submitted since a time in epoch seconds, newest first."""
+    for number in sorted(context.statusTracker().getJobIdsForTag(tag), reverse=True):
+        job = context.statusStore().job(number)
+        submitted = job.submissionTime()
+        if submitted.isDefined() and submitted.get().getTime() < since * 1000:
+            return
+        yield job
 
 
 def _state(stage: Any) -> str:
@@ -139,7 +123,7 @@ def _state(stage: Any) -> str:
 
 
 def _stage(store: Any, number: int) -> Any:
-    """A stage; None for one that was skipped, which is the first that Spark forgets (spark.ui.retainedStages)."""
+    """A stage; None for a skipped one, which Spark forgets first (spark.ui.retainedStages)."""
     try:
         return store.lastStageAttempt(number)
     except Exception:  # noqa: BLE001 - java.util.NoSuchElementException, by py4j

@@ -1,6 +1,6 @@
-"""Kubernetes: tells what keeps executors from running, for which Spark waits without end, and gives them back.
+"""Kubernetes: checks dbt's rights, reports why executors do not start, and releases executors at the end.
 
-Spark asks for pods again and again, whatever the API server or the nodes answer, and says so in its log alone.
+Without it Spark would request pods again and again after any refusal, and report it only in its log.
 """
 
 from __future__ import annotations
@@ -24,58 +24,43 @@ from dbt.adapters.paimon.spark.launch.spark_log import log_path
 logger = AdapterLogger("Paimon")
 
 _MASTER: Final = "k8s://"
-# What Spark does at its start, during a run and at its end.
-_NEEDED: Final = {
+# The rights that Spark needs at its start, during a run and at its end.
+_RIGHTS: Final = {
     "pods": ("get", "list", "watch", "create", "delete", "deletecollection"),
     "configmaps": ("create", "list", "delete", "deletecollection"),
 }
 _ROLE: Final = "deploy/kubernetes/service-account.yaml"
-# Seconds within which the first executor has to come: a cluster that grows by a node takes some minutes.
+# Seconds until the first executor must have started: a cluster that adds a node takes some minutes.
 LONGEST_WAIT: Final = 900.0
-# Seconds after which pods that cannot start by themselves are given up.
+# Seconds to wait for pods whose errors do not go away by waiting.
 LONGEST_HOPELESS: Final = 60.0
-# Seconds until the log says what executors wait for, and between two looks.
+# Seconds until the reason is logged, and between two checks.
 NOTICE_AFTER: Final = 20.0
 LOOK_EVERY: Final = 2.0
-# Why a container waits, where waiting does not help (pkg/kubelet/images/types.go, container/sync_result.go).
+# Reasons of a waiting container that do not go away by waiting (pkg/kubelet/images/types.go,
+# container/sync_result.go).
 _HOPELESS: Final = frozenset(
-    {
-        "CreateContainerConfigError",
-        "CreateContainerError",
-        "ErrImageNeverPull",
-        "ErrImagePull",
-        "ImageInspectError",
-        "ImagePullBackOff",
-        "InvalidImageName",
-        "RunContainerError",
-    }
+    "CreateContainerConfigError CreateContainerError ErrImageNeverPull ErrImagePull ImageInspectError "
+    "ImagePullBackOff InvalidImageName RunContainerError".split()
 )
-# What the API server answered, in Spark's log, without what the client guesses of the account at every 401 and 403
+# The API server's answer in Spark's log, without the guess about the account that the client adds to every 401 and 403
 # (`errorMessages` of io.fabric8.kubernetes.client.Config).
 _REFUSAL: Final = re.compile(
     r"KubernetesClientException: .*?POST at: \S+/pods\. Message: "
     r"(?:(?:Unauthorized|Forbidden)!.*?(?:revoked|again|permission)\. )?(.+)"
 )
-_LAST_OF_LOG: Final = 65536
+_LOG_TAIL: Final = 65536
 
 
 def require_rights(jvm: Any, conf: Mapping[str, str]) -> None:
-    """Check that dbt's account may do what Spark will; other masters pass.
-
-    Args:
-        jvm: py4j's view of the JVM.
-        conf: Spark's settings.
-
-    Raises:
-        DbtRuntimeError: the API server does not answer, or a right is missing; with the remedy.
-    """
+    """Check that dbt's account has the rights that Spark needs; other masters pass."""
     if not conf["spark.master"].startswith(_MASTER):
         return
     namespace = _namespace(conf)
     with _client(jvm, conf) as client:
         missing = {
-            resource: [verb for verb in verbs if not _may(jvm, client, namespace, verb, resource)]
-            for resource, verbs in _NEEDED.items()
+            resource: [verb for verb in verbs if not _is_allowed(jvm, client, namespace, verb, resource)]
+            for resource, verbs in _RIGHTS.items()
         }
     lacking = " and ".join(f"{', '.join(verbs)} {resource}" for resource, verbs in missing.items() if verbs)
     if lacking:
@@ -87,17 +72,12 @@ def require_rights(jvm: Any, conf: Mapping[str, str]) -> None:
 
 
 def after_start(context: Any, conf: Mapping[str, str]) -> None:
-    """Watch, until the first one comes, over the executors of a Spark that has just started; give them back at the end.
-
-    Args:
-        context: the SparkContext.
-        conf: Spark's settings.
-    """
+    """Watch until a new Spark has its first executor; stop the executors at the end of the process."""
     if not conf["spark.master"].startswith(_MASTER):
         return
-    # In a container all processes end with dbt's, and Spark's own way out, when it misses dbt, is cut short.
+    # In a container all processes end with dbt's, before Spark notices the end of dbt and stops by itself.
     atexit.register(_stop, context)
-    # With dynamic allocation executors come with the first job.
+    # With dynamic allocation executors start with the first job.
     if conf.get("spark.dynamicAllocation.enabled", "false") != "true":
         log = log_path()
         since = log.stat().st_size if log.exists() else 0
@@ -111,43 +91,39 @@ def _stop(context: Any) -> None:
 
 
 def _watch(context: Any, conf: Mapping[str, str], log: Path, since: int) -> None:
-    """Say what executors wait for; end the JVM when it is no use to wait any longer."""
+    """Log why executors do not start; end the JVM if waiting longer does not help."""
     jvm, spark = context._jvm, context._jsc.sc()
     began = time.monotonic()
     hopeless_since: float | None = None
-    told = ""
+    logged = ""
     with suppress(Exception), _client(jvm, conf) as client:
-        own = (
-            client.pods().inNamespace(_namespace(conf)).withLabel("spark-app-selector", spark.applicationId())
-        )
-        # The driver is one of them.
+        own_pods = client.pods().inNamespace(_namespace(conf))
+        own_pods = own_pods.withLabel("spark-app-selector", spark.applicationId())
+        # The driver counts as one.
         while spark.getExecutorMemoryStatus().size() < 2:
             time.sleep(LOOK_EVERY)
             now = time.monotonic()
             as_json = jvm.io.fabric8.kubernetes.client.utils.Serialization.asJson
-            pods = json.loads(as_json(own.withLabel("spark-role", "executor").list()))["items"]
+            pods = json.loads(as_json(own_pods.withLabel("spark-role", "executor").list()))["items"]
             refusal = "" if pods else _refusal(log, since)
             reason = refusal or _reason(pods)
-            hopeless = bool(refusal) or any(each in reason for each in _HOPELESS)
+            hopeless = refusal or any(each in reason for each in _HOPELESS)
             hopeless_since = (hopeless_since or now) if hopeless else None
             seconds = now - began
             if seconds >= LONGEST_WAIT or (hopeless_since and now - hopeless_since >= LONGEST_HOPELESS):
-                why = _refused(refusal) if refusal else _without_executors(seconds, reason)
-                jvm_process.end_by(lambda: jvm.java.lang.System.exit(1), why)
+                jvm_process.end_by(lambda: jvm.java.lang.System.exit(1), _failure(refusal, reason, seconds))
                 return
-            if seconds >= NOTICE_AFTER and reason and reason != told:
+            if seconds >= NOTICE_AFTER and reason and reason != logged:
                 logger.info(f"Waiting for executors: {reason}")
-                told = reason
+                logged = reason
 
 
-def _refused(refusal: str) -> str:
-    return (
-        f"{refusal}. Change their template (spark.kubernetes.executor.podTemplateFile) or what spark.kubernetes.* "
-        "asks for, or let the namespace allow it."
-    )
-
-
-def _without_executors(seconds: float, reason: str) -> str:
+def _failure(refusal: str, reason: str, seconds: float) -> str:
+    if refusal:
+        return (
+            f"{refusal}. Change their template (spark.kubernetes.executor.podTemplateFile) or what "
+            "spark.kubernetes.* asks for, or let the namespace allow it."
+        )
     return (
         f"No executor came within {seconds:.0f} s: {reason or 'their pods do not say why'}. "
         "See `kubectl describe pods -l spark-role=executor`."
@@ -169,15 +145,15 @@ def _reason(pods: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _refusal(log: Path, since: int) -> str:
-    """That the API server refused pods, and why it last did, by Spark's log from some byte on; '' if it did not."""
+    """The API server's last refusal of pods in Spark's log after an offset; '' if there is none."""
     with suppress(OSError), log.open("rb") as file:
-        file.seek(max(since, log.stat().st_size - _LAST_OF_LOG))
+        file.seek(max(since, log.stat().st_size - _LOG_TAIL))
         found = _REFUSAL.findall(file.read().decode(errors="replace"))
         return f"Kubernetes refused the executors' pods: {found[-1].strip().rstrip('.')}" if found else ""
     return ""
 
 
-def _may(jvm: Any, client: Any, namespace: str, verb: str, resource: str) -> bool:
+def _is_allowed(jvm: Any, client: Any, namespace: str, verb: str, resource: str) -> bool:
     review = (
         jvm.io.fabric8.kubernetes.api.model.authorization.v1.SelfSubjectAccessReviewBuilder()
         .withNewSpec()
@@ -195,14 +171,13 @@ def _may(jvm: Any, client: Any, namespace: str, verb: str, resource: str) -> boo
 
 @contextmanager
 def _client(jvm: Any, conf: Mapping[str, str]) -> Iterator[Any]:
-    """A client that signs in as Spark's own does (KubernetesClusterManager.createSchedulerBackend)."""
+    """A client that signs in like Spark's own (KubernetesClusterManager.createSchedulerBackend)."""
     spark = jvm.org.apache.spark.SparkConf(False)
     for key, value in conf.items():
         if key.startswith("spark.kubernetes."):
             spark.set(key, value)
     factory = jvm.org.apache.spark.deploy.k8s.SparkKubernetesClientFactory
     kinds = getattr(jvm.org.apache.spark.deploy.k8s, "SparkKubernetesClientFactory$ClientType$")
-    nothing = jvm.scala.Option.empty()
     master = jvm.org.apache.spark.util.Utils.checkAndGetK8sMasterUrl(conf["spark.master"])
     client = factory.createKubernetesClient(
         str(master).removeprefix(_MASTER),
@@ -210,7 +185,7 @@ def _client(jvm: Any, conf: Mapping[str, str]) -> Iterator[Any]:
         "spark.kubernetes.authenticate",
         getattr(kinds, "MODULE$").Driver(),
         spark,
-        nothing,
+        jvm.scala.Option.empty(),
     )
     try:
         yield client

@@ -1,4 +1,4 @@
-"""A CALL of one of Paimon's procedures, as Spark's own parser reads it."""
+"""CALL statements of Paimon's procedures, parsed by Spark's own parser."""
 
 from __future__ import annotations
 
@@ -16,12 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ParsedCall:
-    """A CALL.
-
-    Attributes:
-        table: its table.
-        arguments: its arguments by name, as text.
-    """
+    """A CALL: the table, and the arguments by name, as text."""
 
     table: TableName
     arguments: Mapping[str, str]
@@ -30,14 +25,7 @@ class ParsedCall:
 def parsed(session: SparkSession, statement: str, procedure: str, order: Sequence[str]) -> ParsedCall | None:
     """The CALL of a procedure; None if the statement is another one, or a script.
 
-    Args:
-        session: a session of the embedded Spark.
-        statement: one statement.
-        procedure: the procedure's name.
-        order: its arguments where they are given by position; the first is `table`.
-
-    Raises:
-        Exception: Spark cannot parse it.
+    `order` has the names of its positional arguments; the first is `table`.
     """
     if len(statements(statement)) > 1:
         return None

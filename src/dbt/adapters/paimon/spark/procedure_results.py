@@ -6,45 +6,33 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from dbt.adapters.paimon.spark import commits, table_versions
+from dbt.adapters.paimon.spark import table_versions
+from dbt.adapters.paimon.spark.commits import Committed, of_snapshot
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from dbt.adapters.paimon.spark.commits import Committed
     from dbt.adapters.paimon.spark.table_name import TableName
 
-# Of the commits since then no more are read: a procedure makes one or two.
+# Only so many of the newest commits are read: a procedure makes one or two.
 _MOST_COMMITS: Final = 20
 
 
 @dataclass(frozen=True)
 class SnapshotRange:
-    """The table snapshots that a table has; all 0 if it has none.
-
-    Attributes:
-        first: the oldest one's number.
-        last: the newest one's number.
-    """
+    """Numbers of the oldest and newest table snapshot of a table; 0 if it has none."""
 
     first: int = 0
     last: int = 0
 
     @property
     def count(self) -> int:
-        """How many there are."""
         return self.last - self.first + 1 if self.last else 0
 
 
 @dataclass(frozen=True)
 class ProcedureResult:
-    """What a procedure did.
-
-    Attributes:
-        before: the table snapshots before it.
-        after: those after it.
-        commits: what was committed meanwhile, oldest first.
-    """
+    """The table snapshots before and after a procedure, and the commits in between, oldest first."""
 
     before: SnapshotRange
     after: SnapshotRange
@@ -52,71 +40,48 @@ class ProcedureResult:
 
     @property
     def expired(self) -> int:
-        """How many table snapshots have gone at the old end."""
+        """Number of table snapshots removed at the old end."""
         return max(0, min(self.after.first, self.before.last + 1) - self.before.first)
 
     @property
     def rolled_back(self) -> int:
-        """How many table snapshots have gone at the new end."""
+        """Number of table snapshots removed at the new end."""
         return max(0, self.before.last - self.after.last)
-
-    @property
-    def nothing(self) -> bool:
-        """Whether the table has the table snapshots that it had."""
-        return self.before == self.after
 
 
 def kept_by_jvm(session: SparkSession, table: TableName) -> SnapshotRange:
-    """The table snapshots of a table, by Paimon's own classes.
-
-    Raises:
-        Exception: there is no such table, or this catalog cannot be asked in this way.
-    """
-    snapshots = table_versions.paimon_table(session, table).snapshotManager()
-    return SnapshotRange(snapshots.earliestSnapshotId() or 0, snapshots.latestSnapshotId() or 0)
+    """The table snapshots of a table, by Paimon's own classes."""
+    return _range(table_versions.paimon_table(session, table).snapshotManager())
 
 
 def effect_by_jvm(session: SparkSession, table: TableName, before: SnapshotRange) -> ProcedureResult:
-    """What became of a table since, by Paimon's own classes.
-
-    Raises:
-        Exception: this catalog cannot be asked in this way.
-    """
+    """The changes to a table since it had these snapshots, by Paimon's own classes."""
     jvm: Any = session._jvm
     paimon = table_versions.paimon_table(session, table)
     snapshots = paimon.snapshotManager()
-    after = SnapshotRange(snapshots.earliestSnapshotId() or 0, snapshots.latestSnapshotId() or 0)
-    news = range(max(before.last + 1, after.first), after.last + 1)[-_MOST_COMMITS:]
-    return ProcedureResult(
-        before, after, tuple(commits.of_snapshot(jvm, paimon, snapshots.snapshot(number)) for number in news)
-    )
+    after = _range(snapshots)
+    numbers = range(max(before.last + 1, after.first), after.last + 1)[-_MOST_COMMITS:]
+    found = (of_snapshot(jvm, paimon, snapshots.snapshot(number)) for number in numbers)
+    return ProcedureResult(before, after, tuple(found))
+
+
+def _range(snapshots: Any) -> SnapshotRange:
+    return SnapshotRange(snapshots.earliestSnapshotId() or 0, snapshots.latestSnapshotId() or 0)
 
 
 def kept_by_sql(rows_of: Callable[[str], list[Any]], table: TableName) -> SnapshotRange:
-    """The table snapshots of a table, by a query.
-
-    Raises:
-        Exception: of Spark.
-    """
-    ((first, last),) = rows_of(
-        f"select min(snapshot_id), max(snapshot_id) from {table.system_table('snapshots')}"
-    )
+    """The table snapshots of a table, by a query."""
+    name = table.system_table("snapshots")
+    ((first, last),) = rows_of(f"select min(snapshot_id), max(snapshot_id) from {name}")
     return SnapshotRange(first or 0, last or 0)
 
 
 def effect_by_sql(
     rows_of: Callable[[str], list[Any]], table: TableName, before: SnapshotRange
 ) -> ProcedureResult:
-    """What became of a table since, by a query, which has no files.
-
-    Raises:
-        Exception: of Spark.
-    """
-    found = sorted(
-        (number, kind)
-        for number, kind in rows_of(f"select snapshot_id, commit_kind from {table.system_table('snapshots')}")
-    )
-    news = tuple(commits.Committed(number, kind) for number, kind in found if number > before.last)
-    return ProcedureResult(
-        before, SnapshotRange(found[0][0], found[-1][0]) if found else SnapshotRange(), news[-_MOST_COMMITS:]
-    )
+    """The changes to a table since it had these snapshots, by a query, which does not have numbers of files."""
+    name = table.system_table("snapshots")
+    found = sorted(map(tuple, rows_of(f"select snapshot_id, commit_kind from {name}")))
+    after = SnapshotRange(found[0][0], found[-1][0]) if found else SnapshotRange()
+    news = tuple(Committed(number, kind) for number, kind in found if number > before.last)
+    return ProcedureResult(before, after, news[-_MOST_COMMITS:])

@@ -1,4 +1,4 @@
-"""Says in the log how far a statement is, if it takes long: stages, tasks, rows and bytes so far."""
+"""Log the progress of long statements: stages, tasks, rows and bytes so far."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ EVERY: Final = 15.0
 
 
 class ProgressReporter:
-    """What is told of one piece of work."""
+    """Start time of the reported work."""
 
     def __init__(self) -> None:
         self.again()
 
     def again(self) -> None:
-        """The work begins now: what Spark did before is not part of it."""
+        """Restart: what Spark did before is not part of the work."""
         self.since = time.time()
 
 
@@ -45,27 +45,24 @@ def report_progress(
     every: float = EVERY,
     tell: Callable[[str], object] = logger.info,
 ) -> Iterator[ProgressReporter]:
-    """Say how far this thread's work is, as long as it takes.
+    """Log the progress of this thread's work for as long as it takes.
 
     Args:
         handle: the handle that does it.
-        name: what the lines begin with.
-        silent_without_job: whether there is nothing to say while Spark runs no job: a stream waits for rows.
+        name: what each line begins with.
+        silent_without_job: log nothing while Spark runs no job, for example while a stream waits for rows.
         first: seconds until the first line.
         every: seconds between two lines.
-        tell: gets each line.
-
-    Yields:
-        What the work is measured from.
+        tell: called with each line.
     """
     over = Event()
-    telling = ProgressReporter()
+    reporter = ProgressReporter()
 
-    def look() -> None:
+    def report() -> None:
         pause = first
         while not over.wait(pause):
             pause = every
-            began = telling.since
+            began = reporter.since
             seconds = time.time() - began
             if seconds < first:
                 continue
@@ -77,21 +74,15 @@ def report_progress(
             tell(line(name, seconds, progress))
 
     # dbt's log takes the node from a context variable.
-    Thread(target=copy_context().run, args=(look,), name="progress", daemon=True).start()
+    Thread(target=copy_context().run, args=(report,), name="progress", daemon=True).start()
     try:
-        yield telling
+        yield reporter
     finally:
         over.set()
 
 
 def line(name: str, seconds: float, progress: Progress | None) -> str:
-    """One line: `fct_flights: 40 s, stage 3 of 4, 120 of 200 tasks, read 12.4 M rows (1.1 GiB)`.
-
-    Args:
-        name: what it begins with.
-        seconds: since the work began.
-        progress: how far it is; None if that cannot be seen from here.
-    """
+    """One line: `fct_flights: 40 s, stage 3 of 4, 120 of 200 tasks, read 12.4 M rows (1.1 GiB)`."""
     parts = [f"{name}: {_duration(seconds)}"]
     if progress is not None:
         if progress.tasks:
@@ -117,10 +108,11 @@ def short_name(node: str) -> str:
 
 
 def _moved(verb: str, rows: int | None, volume: int | None) -> list[str]:
-    what = [roughly(rows, "row")] if rows else []
-    if volume:
-        what.append(f"({size(volume)})" if rows else size(volume))
-    return [f"{verb} {' '.join(what)}"] if what else []
+    if rows and volume:
+        return [f"{verb} {roughly(rows, 'row')} ({size(volume)})"]
+    if rows:
+        return [f"{verb} {roughly(rows, 'row')}"]
+    return [f"{verb} {size(volume)}"] if volume else []
 
 
 def _duration(seconds: float) -> str:

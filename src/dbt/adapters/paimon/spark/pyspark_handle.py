@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 logger = AdapterLogger("Paimon")
-# What the tags of all handles begin with.
-_OURS = "dbt-"
+# Prefix of the tags of all handles.
+_TAG_PREFIX = "dbt-"
 
 
 class Tags:
-    """The tags of what a handle runs: `own` for all of it, one for each statement, and `node` if it is not ''."""
+    """Spark tags of a handle: `own` for all that it runs, one for each statement, and `node` if it is not ''."""
 
     def __init__(self) -> None:
-        self.own = f"{_OURS}{uuid.uuid4().hex[:12]}"
+        self.own = f"{_TAG_PREFIX}{uuid.uuid4().hex[:12]}"
         self.statement = ""
         self.node = ""
         self._statements = 0
@@ -43,19 +43,19 @@ class Tags:
     def put_on(
         self, thread: Iterable[str], remove: Callable[[str], None], add: Callable[[str], None]
     ) -> None:
-        """Tag what this thread runs from now on, and no longer with earlier statements or other handles.
+        """Tag what this thread runs from now on, and remove the tags of earlier statements and other handles.
 
         Args:
             thread: the tags that the thread has.
-            remove: takes one off.
-            add: puts one on.
+            remove: removes a tag.
+            add: adds a tag.
         """
-        for tag in [tag for tag in thread if tag.startswith(_OURS) and tag != self.own]:
+        for tag in [tag for tag in thread if tag.startswith(_TAG_PREFIX) and tag != self.own]:
             remove(tag)
         add(self.own)
         add(self.statement)
         if self.node:
-            add(f"{_OURS}{self.node}")
+            add(f"{_TAG_PREFIX}{self.node}")
 
 
 @lru_cache(maxsize=1)
@@ -86,7 +86,6 @@ class PySparkCursor(Cursor):
         """Whether the last statement was a command, which has run already."""
 
     def execute(self, sql: str, bindings: Sequence[Any] | None = None) -> None:
-        """Run a statement or a script, under tags of its own."""
         self._tags.next()
         self._tag_thread()
         super().execute(sql, bindings)
@@ -112,13 +111,11 @@ class PySparkCursor(Cursor):
         return self._frame
 
     def drain(self) -> None:
-        """Run a query for its effects and errors, without bringing rows to the driver."""
         if self._frame is not None and not self._is_command():
             self._frame.write.format("noop").mode("overwrite").save()
 
     @property
     def description(self) -> list[tuple[str, str, None, None, None, None, bool]]:
-        """Name, Spark type text and nullability of each column, as DB-API 2.0 lays them out."""
         if self._frame is None:
             return []
         return [
@@ -127,33 +124,31 @@ class PySparkCursor(Cursor):
         ]
 
     def fetchall(self) -> list[Any]:
-        """All rows, or the remaining ones."""
-        if self._rows is None:
-            self._rows = self._brought(lambda frame: frame.collect())
-        rows, self._rows = self._rows, []
+        rows, self._rows = self._remaining(), []
         return rows
 
     def fetchmany(self, size: int) -> list[Any]:
-        """The first `size` rows; no more than these are brought to the driver."""
         if self._rows is None and self._frame is not None:
-            return self._brought(lambda frame: frame.take(size))
+            return self._tuples(lambda frame: frame.take(size))
         rows = self._rows or []
         self._rows = rows[size:]
         return rows[:size]
 
     def fetchone(self) -> Any:
-        """The next row, or None."""
-        if self._rows is None:
-            self._rows = self._brought(lambda frame: frame.collect())
-        return self._rows.pop(0) if self._rows else None
+        rows = self._remaining()
+        return rows.pop(0) if rows else None
 
-    def _brought(self, how: Callable[[DataFrame], list[Any]]) -> list[Any]:
+    def _remaining(self) -> list[Any]:
+        if self._rows is None:
+            self._rows = self._tuples(lambda frame: frame.collect())
+        return self._rows
+
+    def _tuples(self, how: Callable[[DataFrame], list[Any]]) -> list[Any]:
         if self._frame is None:
             return []
         return [tuple(row) for row in how(on_session_clock(self._frame))]
 
     def close(self) -> None:
-        """Forget the last result."""
         self._frame = self._rows = None
 
 
@@ -167,25 +162,23 @@ class PySparkHandle(Handle):
 
     @property
     def session(self) -> SparkSession:
-        """The session."""
         return self._session
 
     @abstractmethod
     def cursor(self) -> PySparkCursor:
         """A cursor over this session."""
 
-    def _frame_of(self, sql: str, bindings: Sequence[Any] | None = None) -> DataFrame:
+    def frame_of(self, sql: str, bindings: Sequence[Any] | None = None) -> DataFrame:
+        """The data frame of a statement."""
         cursor = self.cursor()
         cursor.execute(sql, bindings)
         return cursor.frame
 
     def load(self, name: str) -> DataFrame:
-        """The data frame of a rendered relation."""
-        return self._frame_of(f"select * from {name}")
+        return self.frame_of(f"select * from {name}")
 
     def create_temporary_view(self, name: str, query: str, bindings: Sequence[Any]) -> None:
-        """Create a temporary view of this session from a query with `?` markers."""
-        self._frame_of(query, bindings).createOrReplaceTempView(quoted(name))
+        self.frame_of(query, bindings).createOrReplaceTempView(quoted(name))
 
     def _value_of(self, key: str) -> str | None:
         value = self.session.conf.get(key, None)
@@ -198,7 +191,6 @@ class PySparkHandle(Handle):
             self.session.conf.set(key, value)
 
     def knows(self, key: str) -> bool:
-        """Whether a setting is one of Spark's own that a session may change."""
         return bool(self.session.conf.isModifiable(key))
 
     @property
@@ -207,5 +199,5 @@ class PySparkHandle(Handle):
         return self._tags.statement
 
     def close(self) -> None:
-        """Stop cancelling. The session is freed with its last reference, and its Spark keeps running."""
+        # The session is freed with its last reference, and its Spark keeps running.
         super().close()

@@ -1,9 +1,8 @@
-"""dbt's response to a statement that wrote a table: what it committed, what Spark did for it, the console's words."""
+"""dbt's response to a statement that wrote a table: its commit, its Spark jobs, and the console's message."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from dbt.adapters.contracts.connection import AdapterResponse
@@ -12,50 +11,40 @@ from dbt.adapters.paimon.concurrency import conflicts
 from dbt.adapters.paimon.spark.formatting import counted, size
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
 
     from dbt.adapters.paimon.spark.commits import Committed
     from dbt.adapters.paimon.spark.job_metrics import JobMetrics
     from dbt.adapters.paimon.spark.procedure_results import ProcedureResult
 
-# The statement of a table that is built under a staging name.
+# Kind of a statement that builds a table under a staging name.
 STAGING: Final = "staging"
 _DDL: Final = ("create ", "drop ", "alter ")
-# Operations that rewrite or remove files; without any, they had nothing to do.
+# Operations that rewrite or remove files.
 _REWRITES: Final = frozenset({"compact", "rescale", "expire_snapshots", "expire_partitions", "clear_table"})
-# What a kind of statement is called; all others by their own name, in capitals.
-_CODES: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        conflicts.REBUILD: "INSERT OVERWRITE",
-        STAGING: "CREATE TABLE",
-        "append": "INSERT",
-    }
-)
+# Codes of kinds of statements; the code of any other kind is its name in capitals.
+_CODES: Final[Mapping[str, str]] = {
+    conflicts.REBUILD: "INSERT OVERWRITE",
+    STAGING: "CREATE TABLE",
+    "append": "INSERT",
+}
 
 
 @dataclass
 class PaimonAdapterResponse(AdapterResponse):
-    """The `adapter_response` of a node in `run_results.json`. What is not known is left out.
+    """The `adapter_response` of a node in `run_results.json`; unknown values are left out.
 
     Attributes:
         query_id: Spark's job tag of the statement (embedded), or the server's id of it.
-        rows_inserted: keys that were not there before; of a `merge` without a primary key, the rows that it inserted.
-        rows_updated: keys that were there before.
-        rows_deleted: of `rows_affected`, the rows that delete a key.
-        snapshot_id: the table snapshot that it committed.
+        rows_inserted: new keys; for a `merge` without a primary key, inserted rows.
+        rows_updated: keys that existed before.
+        rows_deleted: those of `rows_affected` that delete a key.
         commit_kind: APPEND or OVERWRITE.
-        files_written: data files that the commit added.
-        bytes_written: their size.
-        files_removed: data files that it took out of the table.
-        bytes_removed: their size.
-        spark_job_ids: Spark's jobs.
-        spark_seconds: run time of Spark's tasks, added up.
-        shuffle_bytes: written for shuffles.
-        spill_bytes: spilled to disk.
+        spark_seconds: total run time of Spark's tasks.
         snapshots_removed: table snapshots that an operation expired or rolled back.
         reason: why nothing was done (`code` is REUSED).
         refresh: what the refresh of a materialized view did.
-        refreshed: how many of its keys or groups were recomputed.
+        refreshed: number of its recomputed keys or groups.
     """
 
     query_id: str | None = None
@@ -79,22 +68,18 @@ class PaimonAdapterResponse(AdapterResponse):
 
 
 def code_of(kind: str) -> str:
-    """What a kind of statement is called: `INSERT OVERWRITE`, `UPSERT`, `DELETE+INSERT`."""
+    """The code of a kind of statement: `INSERT OVERWRITE`, `UPSERT`, `DELETE+INSERT`."""
     return _CODES.get(kind, kind.replace("_", " ").upper())
 
 
 def of_write(
     kind: str, committed: Committed | None, work: JobMetrics | None, query_id: str
 ) -> PaimonAdapterResponse:
-    """The response to a statement whose commit was looked for.
+    """The response to a statement of a kind (a strategy, or what another materialization writes).
 
-    Args:
-        kind: the kind of statement: a strategy, or what another materialization writes.
-        committed: its commit; None if it committed nothing, which it does without rows.
-        work: what Spark did for it; None if it is not known.
-        query_id: see `PaimonAdapterResponse`.
+    `committed` is None if the statement had no rows and committed nothing.
     """
-    response = PaimonAdapterResponse(_message="", code=code_of(kind), query_id=query_id or None)
+    response = _response(code_of(kind), query_id)
     if committed is None:
         response.rows_affected = 0
     else:
@@ -118,19 +103,9 @@ def of_write(
 
 
 def of_operation(name: str, effect: ProcedureResult, query_id: str) -> PaimonAdapterResponse:
-    """The response to an operation on a table, such as `compact`.
-
-    Args:
-        name: of the operation.
-        effect: what became of the table.
-        query_id: see `PaimonAdapterResponse`.
-    """
-    response = PaimonAdapterResponse(
-        _message="",
-        code=code_of(name),
-        query_id=query_id or None,
-        snapshots_removed=effect.expired + effect.rolled_back,
-    )
+    """The response to an operation on a table, such as `compact`."""
+    response = _response(code_of(name), query_id)
+    response.snapshots_removed = effect.expired + effect.rolled_back
     if effect.commits:
         newest = effect.commits[-1]
         response.snapshot_id, response.commit_kind = newest.snapshot_id, newest.kind
@@ -138,7 +113,7 @@ def of_operation(name: str, effect: ProcedureResult, query_id: str) -> PaimonAda
         response.bytes_written = _sum(each.bytes for each in effect.commits)
         response.files_removed = _sum(each.files_removed for each in effect.commits)
         response.bytes_removed = _sum(each.bytes_removed for each in effect.commits)
-    parts = list(_replaced(response))
+    parts = _file_changes(response)
     if effect.expired:
         parts.append(f"{counted(effect.expired, 'table snapshot')} expired, {effect.after.count:,} left")
     if effect.rolled_back:
@@ -156,33 +131,28 @@ def _sum(numbers: Iterable[int | None]) -> int | None:
     return None if None in known else sum(number or 0 for number in known)
 
 
-def _replaced(response: PaimonAdapterResponse) -> Iterator[str]:
-    """`12 files (40.2 MiB) into 2 files (38.1 MiB)`; one side, if the other has no files."""
-    removed, written = response.files_removed, response.files_written
+def _file_changes(response: PaimonAdapterResponse) -> list[str]:
+    """`12 files (40.2 MiB) into 2 files (38.1 MiB)`, or only the side that has files."""
+    removed = _files(response.files_removed, response.bytes_removed)
+    written = _files(response.files_written, response.bytes_written)
     if removed and written:
-        yield (
-            f"{counted(removed, 'file')} ({size(response.bytes_removed or 0)}) into "
-            f"{counted(written, 'file')} ({size(response.bytes_written or 0)})"
-        )
-    elif removed:
-        yield f"{counted(removed, 'file')} ({size(response.bytes_removed or 0)}) removed"
-    elif written:
-        yield f"{counted(written, 'file')} ({size(response.bytes_written or 0)}) written"
+        return [f"{removed} into {written}"]
+    if removed:
+        return [f"{removed} removed"]
+    return [f"{written} written"] if written else []
+
+
+def _files(number: int | None, volume: int | None) -> str:
+    return f"{counted(number, 'file')} ({size(volume or 0)})" if number else ""
 
 
 def of_statement(kind: str, query_id: str) -> PaimonAdapterResponse:
     """The response to any other statement: `CREATE VIEW` and the like, else `OK`."""
-    code = kind.upper() if kind.startswith(_DDL) else "OK"
-    return PaimonAdapterResponse(_message=code, code=code, query_id=query_id or None)
+    return _response(kind.upper() if kind.startswith(_DDL) else "OK", query_id)
 
 
 def of_reuse(snapshot: int, same: str) -> PaimonAdapterResponse:
-    """The response of a node that had nothing to do.
-
-    Args:
-        snapshot: the table snapshot that has its rows.
-        same: what is the same as then.
-    """
+    """The response of a skipped node: `same` has not changed since the table snapshot that has its rows."""
     reason = f"{same} as at snapshot {snapshot}"
     return PaimonAdapterResponse(
         _message=f"REUSED: {reason}", code="REUSED", snapshot_id=snapshot, reason=reason
@@ -190,24 +160,16 @@ def of_reuse(snapshot: int, same: str) -> PaimonAdapterResponse:
 
 
 def of_refresh(words: str, affected: int) -> PaimonAdapterResponse:
-    """The response of a materialized view whose refresh wrote nothing.
-
-    Args:
-        words: what the refresh did.
-        affected: how many of its keys or groups were recomputed.
-    """
+    """The response of a materialized view whose refresh wrote nothing; `words` say what it did."""
     return PaimonAdapterResponse(
         _message=f"REFRESH {words}", code="REFRESH", rows_affected=0, refresh=words, refreshed=affected
     )
 
 
 def with_refresh(response: AdapterResponse, words: str, affected: int | None) -> AdapterResponse:
-    """The response to the statement that wrote a materialized view, with what the refresh did.
+    """The response to the statement that wrote a materialized view, plus what the refresh did.
 
-    Args:
-        response: to the statement.
-        words: what the refresh did.
-        affected: how many keys or groups were recomputed; None if all.
+    `affected` is the number of recomputed keys or groups; None if all.
     """
     if not isinstance(response, PaimonAdapterResponse):
         return response
@@ -217,38 +179,32 @@ def with_refresh(response: AdapterResponse, words: str, affected: int | None) ->
 
 
 def of_passed(at: str) -> PaimonAdapterResponse:
-    """The response of a data test that was not run.
-
-    Args:
-        at: when it passed over the same rows.
-    """
+    """The response of a data test that was not run, since it passed over the same rows at a time."""
     reason = f"inputs and query as when it passed at {at}"
     return PaimonAdapterResponse(_message=f"REUSED: {reason}", code="REUSED", reason=reason)
 
 
 def unknown(kind: str, query_id: str) -> PaimonAdapterResponse:
-    """The response to a statement that wrote a table, whose commit could not be looked for."""
-    code = code_of(kind)
+    """The response to a statement that wrote a table and whose commit could not be read."""
+    return _response(code_of(kind), query_id)
+
+
+def _response(code: str, query_id: str) -> PaimonAdapterResponse:
     return PaimonAdapterResponse(_message=code, code=code, query_id=query_id or None)
 
 
 def _message(response: PaimonAdapterResponse) -> str:
-    """The console's words: `UPSERT 12,408 rows, 2 files, 1.3 MiB, snapshot 7`."""
+    """The console's message: `UPSERT 12,408 rows, 2 files, 1.3 MiB, snapshot 7`."""
     if response.snapshot_id is None:
         created = response.code == _CODES[STAGING]
         return f"{response.code} 0 rows" + ("" if created else ", table unchanged")
-    parts = []
-    if response.rows_affected is not None:
-        parts.append(counted(response.rows_affected, "row"))
-    parts += [
-        f"{number:,} {what}"
-        for number, what in (
-            (response.rows_inserted, "inserted"),
-            (response.rows_updated, "updated"),
-            (response.rows_deleted, "deleted"),
-        )
-        if number
-    ]
+    parts = [] if response.rows_affected is None else [counted(response.rows_affected, "row")]
+    kinds = {
+        "inserted": response.rows_inserted,
+        "updated": response.rows_updated,
+        "deleted": response.rows_deleted,
+    }
+    parts += [f"{number:,} {kind}" for kind, number in kinds.items() if number]
     if response.files_written is not None:
         parts.append(counted(response.files_written, "file"))
     if response.bytes_written:

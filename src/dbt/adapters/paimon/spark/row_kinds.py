@@ -1,8 +1,8 @@
-"""Inserts apart from updates, where a commit's changelog tells them.
+"""Counts inserted and updated keys of an upsert by its commit's changelog.
 
-An upsert knows neither. With `changelog-producer` `lookup` or `full-compaction` Paimon compares each key with its old
-row, and writes `+I` for a new key and `-U`, `+U` for an old one; a changelog file says how many of its rows retract
-(DataFileMeta.deleteRowCount, from Paimon 0.9). In this process no rows are read, only manifests.
+With `changelog-producer` `lookup` or `full-compaction` Paimon compares each key with its old row, and writes `+I`
+for a new key and `-U`, `+U` for an old one; a changelog file has the number of its retractions
+(DataFileMeta.deleteRowCount, from Paimon 0.9). Only manifests are read, no rows.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 _COMPARING: Final = frozenset({"lookup", "full-compaction"})
-# An update without a change is no row of the changelog.
+# With this option the changelog leaves out updates without a change.
 _DEDUPLICATES: Final = "changelog-producer.row-deduplicate"
 _MOST_FILES: Final = 1000
 # Kinds of statements that are a MERGE.
@@ -21,12 +21,7 @@ _MERGES: Final = frozenset({"merge", "snapshot"})
 
 @dataclass(frozen=True)
 class RowKinds:
-    """The rows of a commit by what became of their keys; None where it is not known.
-
-    Attributes:
-        inserted: keys that were not there.
-        updated: keys that were there.
-    """
+    """Inserted and updated keys of a commit; None where unknown."""
 
     inserted: int | None = None
     updated: int | None = None
@@ -38,20 +33,19 @@ UNKNOWN: Final = RowKinds()
 def by_changelog(
     jvm: Any, paimon: Any, snapshots: Any, snapshot: Any, rows: int | None, deleted: int | None
 ) -> RowKinds:
-    """Read the changelog of a commit, or of the compaction in the same write, which has it.
+    """Count the changelog of a commit, or of the compaction in the same write, which may have it instead.
 
     Args:
         jvm: the JVM.
-        paimon: Paimon's own object of the table.
+        paimon: Paimon's object of the table.
         snapshots: its snapshot manager.
-        snapshot: its own object of the commit's table snapshot.
+        snapshot: Paimon's object of the commit's table snapshot.
         rows: rows in the data files that the commit added.
-        deleted: of these, the rows that delete a key.
+        deleted: those of `rows` that delete a key.
     """
     if rows is None or deleted != 0:
         return UNKNOWN
-    options = paimon.coreOptions()
-    if options.changelogProducer().toString() not in _COMPARING:
+    if paimon.coreOptions().changelogProducer().toString() not in _COMPARING:
         return UNKNOWN
     holder = _with_changelog(snapshots, snapshot)
     if holder is None:
@@ -60,51 +54,42 @@ def by_changelog(
     entries = paimon.store().newScan().withSnapshot(holder.id()).withKind(kind).plan().files()
     if entries.size() > _MOST_FILES:
         return UNKNOWN
-    changes = retracting = 0
-    for entry in entries:
-        retracts = entry.file().deleteRowCount()
-        if not retracts.isPresent():
-            return UNKNOWN
-        changes += entry.file().rowCount()
-        retracting += retracts.get()
+    files = [entry.file() for entry in entries]
+    retractions = [file.deleteRowCount() for file in files]
+    if not all(each.isPresent() for each in retractions):
+        return UNKNOWN
+    changes, retracting = sum(file.rowCount() for file in files), sum(each.get() for each in retractions)
     deduplicates = str(paimon.options().get(_DEDUPLICATES)).lower() == "true"
     return counted(changes, retracting, rows, may_be_less=deduplicates)
 
 
 def counted(changes: int, retracting: int, rows: int, *, may_be_less: bool) -> RowKinds:
-    """The kinds of a commit that deletes no key.
+    """The kinds of a commit that deletes no key; unknown if the changelog has other commits too, or a key came twice.
 
     Args:
         changes: rows of its changelog.
-        retracting: of these, `-U`: there is no `-D`.
+        retracting: those of `changes` that are `-U`; there is no `-D`.
         rows: rows in the data files that it added.
         may_be_less: whether the changelog leaves out updates that change nothing.
-
-    Returns:
-        Unknown if the changelog is of other commits too, or a key came several times.
     """
-    updated = retracting
     inserted = changes - 2 * retracting
-    keys = inserted + updated
+    keys = inserted + retracting
     if inserted < 0 or keys > rows or (keys < rows and not may_be_less):
         return UNKNOWN
-    return RowKinds(inserted, updated)
+    return RowKinds(inserted, updated=retracting)
 
 
 def grows_by_inserts(kind: str, properties: Mapping[str, str], *, deletes: bool) -> bool:
-    """Whether a table grows by exactly what a statement inserts: a MERGE without deletes, on a table without keys.
+    """Whether a table grows by exactly the rows that a statement inserts: a MERGE without deletes or keys.
 
-    Args:
-        kind: the kind of statement.
-        properties: the table's, by Paimon's names. Deletion vectors leave the old rows of updates in their files.
-        deletes: whether the statement may delete rows.
+    Deletion vectors (in the table's `properties`) keep the old rows of updates in their files.
     """
     rewrites = "primary-key" not in properties and properties.get("deletion-vectors.enabled") != "true"
     return kind in _MERGES and rewrites and not deletes
 
 
 def _with_changelog(snapshots: Any, snapshot: Any) -> Any:
-    """Of a commit and the compaction that the same write committed after it, the one that has a changelog."""
+    """The snapshot with the changelog: the commit itself, or the compaction that the same write committed next."""
     if snapshot.changelogRecordCount():
         return snapshot
     follows = snapshot.id() + 1

@@ -1,7 +1,7 @@
 """Writes rows with their row kinds: upserts and deletes by primary key in one commit, without a column for the kind.
 
-Spark's SQL has no statement for it but MERGE, which reads the whole table. Paimon's own command for writes takes a data
-frame with a column ROW_KIND (WriteIntoPaimonTable, PaimonSparkWriter.write at 0.9.0 to 2.0.0).
+Spark's SQL can only do this by MERGE, which reads the whole table. Paimon's own write command takes a data frame
+with a column ROW_KIND (WriteIntoPaimonTable, PaimonSparkWriter.write at 0.9.0 to 2.0.0).
 """
 
 from __future__ import annotations
@@ -26,9 +26,6 @@ def write(frame: DataFrame, table: Any, options: Mapping[str, str]) -> None:
         frame: the table's columns in their order and types, and ROW_KIND as the last.
         table: Paimon's object of the table, from its catalog, whose locks it takes.
         options: table options for this write only, such as the commit user.
-
-    Raises:
-        Exception: of Spark or Paimon; nothing is committed.
     """
     session: Any = frame.sparkSession
     writer = session._jvm.org.apache.paimon.spark.commands.PaimonSparkWriter.apply(table.copy(dict(options)))

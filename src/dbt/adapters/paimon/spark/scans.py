@@ -1,7 +1,7 @@
-"""What a query would read from Paimon tables, from Spark's optimized plan; nothing is read from their data files.
+"""What a query would read from Paimon tables, by Spark's optimized plan, without reading data files.
 
-In this process the plan's own scans are asked for their splits, which Paimon has pruned by partition and by the
-statistics of files and buckets. A server only tells its rows, in EXPLAIN COST.
+In this process the plan's scans return their splits, which Paimon has pruned by partition and by the statistics of
+files and buckets. A server only returns row counts, in EXPLAIN COST.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 _SCAN: Final = "DataSourceV2ScanRelation"
 _PAIMON: Final = "org.apache.paimon.spark."
-# The answer to an aggregate that the metadata has.
+# The scan of an aggregate that Paimon answers from metadata.
 _LOCAL: Final = "PaimonLocalScan"
-# A leaf of the plan that EXPLAIN COST shows; a row count has three digits: 1.23E+6.
+# A leaf of the plan in EXPLAIN COST; row counts are rounded to three digits: 1.23E+6.
 _EXPLAINED: Final = re.compile(
     r"RelationV2\[[^\]]*\] (?P<table>\S+), Statistics\([^)]*?(?:rowCount=(?P<rows>[0-9.E+]+))?\)"
 )
@@ -29,14 +29,13 @@ _EXPLAINED: Final = re.compile(
 
 @dataclass(frozen=True)
 class Scan:
-    """What a query reads from one table. What is not known is None.
+    """What a query reads from one table; None where unknown.
 
     Attributes:
-        table: schema and name, as Spark's plan has them.
+        table: schema and name, as in Spark's plan.
         rows: rows in the data files, before keys are merged.
         partitions: partitions with such files.
-        files: data files.
-        bytes: their size; columns that the query does not read are included.
+        bytes: size of the data files, including columns that the query does not read.
     """
 
     table: str
@@ -62,7 +61,7 @@ class Scan:
 
 
 def by_plan(frame: DataFrame) -> tuple[Scan, ...]:
-    """The scans of a query's plan in this process; a scan that occurs several times counts once."""
+    """The scans of a query's plan in this process; a repeated scan counts once."""
     plan = frame._jdf.queryExecution().optimizedPlan()
     found: dict[tuple[str, str], Scan] = {}
     for scan, table in _scans(plan):
@@ -72,8 +71,7 @@ def by_plan(frame: DataFrame) -> tuple[Scan, ...]:
 
 def _scans(plan: Any) -> Iterator[tuple[Any, str]]:
     """Paimon's scans and their tables, also in subqueries."""
-    subqueries = plan.subqueriesAll()
-    for each in (plan, *elements(subqueries)):
+    for each in (plan, *elements(plan.subqueriesAll())):
         for leaf in elements(each.collectLeaves()):
             if leaf.getClass().getSimpleName() != _SCAN:
                 continue
@@ -106,17 +104,12 @@ def _read(scan: Any, table: str) -> Scan:
 
 
 def by_explain(rows_of: Callable[[str], Iterable[Any]], sql: str) -> tuple[Scan, ...]:
-    """The scans of a query on a server.
-
-    Args:
-        rows_of: runs a statement and returns its rows.
-        sql: the query.
-    """
+    """The scans of a query on a server."""
     return explained(row[0] for row in rows_of(f"explain cost {sql}"))
 
 
 def explained(lines: Iterable[str]) -> tuple[Scan, ...]:
-    """The scans in the text of EXPLAIN COST; a scan that occurs several times counts once."""
+    """The scans in the text of EXPLAIN COST; a repeated scan counts once."""
     found: dict[str, Scan] = {}
     for line in "\n".join(lines).splitlines():
         for match in _EXPLAINED.finditer(line):

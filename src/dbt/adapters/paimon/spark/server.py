@@ -1,7 +1,7 @@
-"""Warm local Spark Connect servers of `dbt-paimon server`: their notes, and the one that serves a target.
+"""Warm local Spark Connect servers of `dbt-paimon server`.
 
-Each server has a note in a private file of its user, named after its master, catalog and warehouse, so that a target
-finds it without an address.
+Each server has a note in a private file, named by master, catalog and warehouse, so that a target finds it without
+an address.
 """
 
 from __future__ import annotations
@@ -35,13 +35,11 @@ LOOPBACK = "127.0.0.1"
 
 @dataclass(frozen=True)
 class ServerNote:
-    """What the note says of a running server.
+    """A running server; secrets in its settings are masked.
 
     Attributes:
-        pid: id of its process.
-        port: its port on the loopback interface.
         versions: versions of dbt-paimon, PySpark and Paimon.
-        settings: settings that are fixed at the start; secrets are masked.
+        settings: settings that are fixed at the start.
         works_on: master, catalog and warehouse, for display.
         idle_minutes: minutes without a statement after which it ends.
         asks_token: whether it requires its token (the flag `require_server_token`).
@@ -57,11 +55,7 @@ class ServerNote:
 
 
 def folder() -> Path:
-    """The folder with the notes of this user's servers, next to dbt's `profiles.yml`.
-
-    Raises:
-        DbtRuntimeError: other users may change its content, and so redirect a client's statements.
-    """
+    """The folder with the notes of this user's servers, next to dbt's `profiles.yml`; no other user may write it."""
     path = Path(os.environ.get(FOLDER_VARIABLE) or Path.home() / ".dbt" / "paimon-servers")
     return require_own_folder(
         path,
@@ -71,7 +65,7 @@ def folder() -> Path:
 
 
 def works_on(credentials: PaimonCredentials) -> dict[str, str]:
-    """What distinguishes one server from another: master, catalog, and where the tables are."""
+    """The identity of a server: master, catalog, and location of the tables."""
     catalog = credentials.spark_catalog
     found = {
         "master": credentials.spark_master,
@@ -134,25 +128,20 @@ def running() -> list[ServerNote]:
 
 
 def find(credentials: PaimonCredentials) -> tuple[ServerNote, str]:
-    """The warm server that serves a target, and its token.
-
-    Raises:
-        DbtRuntimeError: there is none, or its versions or settings differ from this target's.
-    """
+    """The warm server that serves a target, and its token; raises if there is none or it does not fit the target."""
     path = note_path(credentials)
     note = read_note(path)
+    remedy = f"Restart it: {STOP} && {START}"
     if note is None:
         raise DbtRuntimeError(
             f"No warm Spark server runs for this target (method: connect without host). Start it: {START} "
             "(with the same --target and --profiles-dir), or name a server under host."
         )
-    differences = mismatches(note, credentials)
-    if differences:
+    if differences := mismatches(note, credentials):
         raise DbtRuntimeError(
             f"The warm Spark server of this target (process {note.pid}) does not match: {'; '.join(differences)}. "
-            f"Restart it: {STOP} && {START}"
+            f"{remedy}"
         )
-    remedy = f"Restart it: {STOP} && {START}"
     addresses.require_listener("The warm Spark server of this target", [(LOOPBACK, note.port)], remedy)
     owner = owner_of_listener(note.port)
     if owner not in (None, os.geteuid()):
@@ -165,30 +154,22 @@ def find(credentials: PaimonCredentials) -> tuple[ServerNote, str]:
 
 
 def mismatches(note: ServerNote, credentials: PaimonCredentials) -> list[str]:
-    """How a server differs from what a target needs, one sentence each."""
+    """The differences between a server and a target's needs, one sentence each."""
     storages = credentials.storages()
     plan = launch_plan(credentials, storages)
-    wanted = versions(plan)
     found = [
         f"it runs {name} {note.versions.get(name, 'unknown')}, this is {value}"
-        for name, value in wanted.items()
+        for name, value in versions(plan).items()
         if note.versions.get(name) != value
     ]
     settings = fixed_settings(spark_conf(credentials, storages, plan))
-    changed = sorted(
-        key for key in settings.keys() | note.settings.keys() if settings.get(key) != note.settings.get(key)
-    )
-    if changed:
-        found.append(f"it was started with other settings ({', '.join(changed)})")
+    if changed := {key for key, _ in settings.items() ^ note.settings.items()}:
+        found.append(f"it was started with other settings ({', '.join(sorted(changed))})")
     return found
 
 
 def require_warm_target(credentials: PaimonCredentials) -> None:
-    """Refuse a target that no warm server can serve.
-
-    Raises:
-        DbtRuntimeError: the target names its own server, or uses another method.
-    """
+    """Refuse a target that no warm server can serve."""
     if credentials.method != PaimonConnectionMethod.CONNECT:
         raise DbtRuntimeError(
             f"The target has method: {credentials.method}, and a warm server serves targets with method: connect "

@@ -1,4 +1,4 @@
-"""A client of a Spark server: how another client finds its statements, and whether its process is alive."""
+"""Clients of a Spark server: how another client finds their statements, and whether their process is alive."""
 
 from __future__ import annotations
 
@@ -15,13 +15,11 @@ from dbt.adapters.paimon.machine.processes import is_alive
 
 @dataclass(frozen=True)
 class Writer:
-    """A client's session, as the note says it.
+    """A client's session in a table's note.
 
     Attributes:
-        session: the server's id of it; '' if the server has none that another client can use.
-        user: the user that the id belongs to.
-        machine: where the client's process id counts.
-        pid: the client's process.
+        session: the server's id of it; '' if another client cannot use it.
+        machine: machine and process namespace of `pid`.
         holding: a random id of one holding of a table's lock.
         renewals: how often the note was renewed.
         ending: statements that another client is ending.
@@ -55,15 +53,15 @@ def to_text(client: Writer) -> str:
 
 
 def of_text(text: str) -> Writer:
-    """The client of a note; what a newer version says more is left out."""
-    said = json.loads(text)
-    found = Writer(**{each.name: said[each.name] for each in fields(Writer) if each.name in said})
+    """The client of a note; fields of a newer version are ignored."""
+    content = json.loads(text)
+    found = Writer(**{each.name: content[each.name] for each in fields(Writer) if each.name in content})
     return replace(found, ending=tuple(found.ending))
 
 
 @lru_cache(maxsize=1)
 def machine() -> str:
-    """Where a process id of this process counts: another container has other processes, under the same name maybe."""
+    """Host name and process namespace: containers may share a host name but not their process ids."""
     space = ""
     with suppress(OSError):
         space = f" {Path('/proc/self/ns/pid').readlink()}"

@@ -1,15 +1,14 @@
 """The token of a warm server, which refuses clients without it; stored in a folder that only its owner can read.
 
 Other users of the machine can connect to a port of the loopback interface, and a Spark session runs any code as its
-owner. The token is sent in a header of ours: with its own `token` parameter, PySpark insists on TLS, which a warm
-server does not speak (ChannelBuilder.secure of PySpark 3.5).
+owner. The token is sent in our own header: with its own `token` parameter, PySpark insists on TLS, which a warm
+server does not support (ChannelBuilder.secure of PySpark 3.5).
 """
 
 from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping
-from importlib import resources
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
@@ -18,19 +17,14 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.capabilities import OLDEST_PAIMON, Capability, Versions
 from dbt.adapters.paimon.machine.private_files import read_own, require_own_folder, write_own
+from dbt.adapters.paimon.spark import java_classes
 
 HEADER: Final = "x-dbt-paimon-token"
-_SOURCE: Final = "TokenInterceptor.java"
-_CLASS: Final = "dbt.paimon.TokenInterceptor"
 _BYTES: Final = 32
 
 
 def folder(note: Path) -> Path:
-    """The folder of a server's note, with its token and its logs.
-
-    Raises:
-        DbtRuntimeError: other users may change its content.
-    """
+    """The folder of a server's note, with its token and its logs."""
     return require_own_folder(
         note.with_suffix(""),
         "The folder of a warm server",
@@ -39,27 +33,14 @@ def folder(note: Path) -> Path:
 
 
 def create(note: Path, pid: int) -> str:
-    """Create and store a token for the server of a process.
-
-    Raises:
-        DbtRuntimeError: see `folder`.
-    """
+    """Create and store a token for the server of a process."""
     token = secrets.token_urlsafe(_BYTES)
     write_own(_path(note, pid), token)
     return token
 
 
 def read(note: Path, pid: int, remedy: str) -> str:
-    """Read the token of a running server.
-
-    Args:
-        note: path of the server's note.
-        pid: id of its process.
-        remedy: what the user can do if there is no token.
-
-    Raises:
-        DbtRuntimeError: there is no token, or another user may have written it.
-    """
+    """Read the token of a running server; without one, the error ends with `remedy`."""
     try:
         return read_own(_path(note, pid))
     except OSError as exc:
@@ -74,13 +55,8 @@ def forget(note: Path, pid: int) -> None:
 
 
 def parameters(token: str, spark_version: str) -> Mapping[str, str]:
-    """The connection parameters (`;key=value`) that make a client send the token as a header.
-
-    Args:
-        token: the server's.
-        spark_version: version of its Spark.
-    """
-    if _has_own(spark_version):
+    """The connection parameters (`;key=value`) that make a client send the token as a header."""
+    if _has_pre_shared_key(spark_version):
         return {"authorization": quote(f"Bearer {token}")}
     return {HEADER: quote(token)}
 
@@ -95,22 +71,18 @@ def guard(session: Any, builder: Any, token: str, spark_version: str) -> None:
         spark_version: version of its Spark.
     """
     jvm = session._jvm
-    if _has_own(spark_version):
+    if _has_pre_shared_key(spark_version):
         builder.intercept(
             jvm.org.apache.spark.sql.connect.service.PreSharedKeyAuthenticationInterceptor(token)
         )
         return
-    # Compiled with the compiler that Spark uses for queries, so that no jar must be shipped for one class.
-    compiler = jvm.org.codehaus.janino.SimpleCompiler()
-    compiler.setParentClassLoader(builder.getClass().getClassLoader())
-    compiler.cook((resources.files("dbt.adapters.paimon.spark") / _SOURCE).read_text(encoding="utf-8"))
-    constructor = compiler.getClassLoader().loadClass(_CLASS).getConstructors()[0]
+    constructor = java_classes.constructor(jvm, "TokenInterceptor", builder.getClass().getClassLoader())
     arguments = session.sparkContext._gateway.new_array(jvm.java.lang.Object, 2)
     arguments[0], arguments[1] = HEADER, token
     builder.intercept(constructor.newInstance(arguments))
 
 
-def _has_own(spark_version: str) -> bool:
+def _has_pre_shared_key(spark_version: str) -> bool:
     return Versions.of(OLDEST_PAIMON, spark_version).supports(Capability.CONNECT_PRE_SHARED_KEY)
 
 

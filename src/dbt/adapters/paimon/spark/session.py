@@ -33,14 +33,11 @@ from dbt.adapters.paimon.sql import predicates
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from dbt.adapters.paimon.spark.commits import Committed
-    from dbt.adapters.paimon.spark.job_metrics import JobMetrics, Progress
     from dbt.adapters.paimon.spark.procedure_results import ProcedureResult, SnapshotRange
-    from dbt.adapters.paimon.spark.scans import Scan
     from dbt.adapters.paimon.spark.table_name import TableName
 
 _START = RLock()
-# The settings that this process's Spark was started with: every session begins with them.
+# The settings that this process's Spark was started with; every session begins with them.
 _STARTED_WITH: dict[str, str] = {}
 
 # SparkContext.SPARK_JOB_TAGS: separated by commas.
@@ -48,7 +45,7 @@ _JOB_TAGS: Final = "spark.job.tags"
 
 
 class SessionCursor(PySparkCursor):
-    """A cursor over a session of the embedded Spark; rows stay in Spark until they are fetched."""
+    """A cursor over a session of the embedded Spark."""
 
     def _tag_thread(self) -> None:
         context = self._session.sparkContext
@@ -65,57 +62,48 @@ class SessionCursor(PySparkCursor):
 
 
 class SessionHandle(PySparkHandle):
-    """A dbt thread's session of the embedded Spark, which no other thread uses."""
+    """A dbt thread's session of the embedded Spark. Metadata comes from Paimon's own classes, without SQL."""
 
     _described = ("", "")
 
     def cursor(self) -> SessionCursor:
-        """A cursor over this session."""
         return SessionCursor(self.session, self._tags)
 
     def references(self, expression: str) -> list[predicates.Reference]:
-        """The column names in an expression, by Spark's own parser."""
         return predicates.by_spark(self.session, expression)
 
     def _cancel_running(self) -> None:
         self.session.sparkContext.cancelJobsWithTag(self._tags.own)
 
     def describe(self, node: str, text: str) -> None:
-        """The group and the description of the jobs of this thread, in Spark's UI, event log and History Server."""
+        """Set group and description of this thread's jobs in Spark's UI, event log and History Server."""
         if self._described != (node, text):
             self.session.sparkContext.setJobGroup(node, text)
             self._described = (node, text)
 
-    def committed(self, table: TableName, user: str, since: float, whole: bool) -> Committed | None:
-        """The newest commit to a table by a user since a time, by Paimon's own classes."""
+    def committed(self, table: TableName, user: str, since: float, whole: bool) -> commits.Committed | None:
         return commits.by_jvm(self.session, table, user, since)
 
     def kept(self, table: TableName) -> SnapshotRange:
-        """The table snapshots that a table has, by Paimon's own classes."""
         return procedure_results.kept_by_jvm(self.session, table)
 
     def effect(self, table: TableName, before: SnapshotRange) -> ProcedureResult:
-        """What became of a table since it had these table snapshots, by Paimon's own classes."""
         return procedure_results.effect_by_jvm(self.session, table, before)
 
-    def work_of(self, statement_id: str) -> JobMetrics | None:
-        """What Spark did for a statement."""
+    def work_of(self, statement_id: str) -> job_metrics.JobMetrics | None:
         return job_metrics.by_tag(self.session, statement_id)
 
     def embedded(self) -> EmbeddedSpark:
-        """What only this Spark, in this process, can be asked."""
-        return EmbeddedSpark(self.session, self._frame_of, self.configured)
+        return EmbeddedSpark(self)
 
-    def scans(self, sql: str) -> tuple[Scan, ...]:
-        """What a query would read, by the splits that Paimon plans for it."""
-        return scans.by_plan(self._frame_of(sql))
+    def scans(self, sql: str) -> tuple[scans.Scan, ...]:
+        return scans.by_plan(self.frame_of(sql))
 
-    def progress(self, since: float) -> Progress | None:
-        """How far this thread's jobs since a time are."""
+    def progress(self, since: float) -> job_metrics.Progress:
         return job_metrics.job_progress(self.session, self._tags.own, since)
 
     def begins(self) -> None:
-        """Remember which JVM thread runs this thread's calls: PySpark pins one to each."""
+        """Remember the JVM thread that runs this thread's calls; PySpark pins one to each Python thread."""
         self._thread = self._threads.currentThread()
 
     def ends(self) -> None:
@@ -127,7 +115,6 @@ class SessionHandle(PySparkHandle):
         return self.session._jvm.java.lang.Thread  # type: ignore[union-attr]
 
     def is_busy(self) -> bool:
-        """Whether Spark runs a job of this thread."""
         context: Any = self.session.sparkContext._jsc.sc()
         store, active = context.statusStore(), context.statusTracker().getActiveJobIds()
         return any(store.job(job).jobTags().contains(self._tags.own) for job in active)
@@ -142,7 +129,7 @@ def open_session(credentials: PaimonCredentials) -> SessionHandle:
     """Give a thread its own session; the first one starts Spark.
 
     Raises:
-        DbtRuntimeError: no usable Java, jars that cannot be downloaded, or a running Spark without Paimon's extensions.
+        DbtRuntimeError: no usable Java, jars that cannot be downloaded, or a Spark without Paimon's extensions runs.
     """
     root, conf = start(credentials)
     session = root.newSession()
@@ -155,8 +142,8 @@ def open_session(credentials: PaimonCredentials) -> SessionHandle:
     for key, value in session_conf(conf).items():
         if session.conf.get(key, None) != value:
             session.conf.set(key, value)
-    # Load the catalogs now, not in the first query: inside a view, Spark shows Paimon's check of the session settings
-    # those of when the view was created. And a catalog that cannot be opened is reported before any model runs.
+    # Load the catalogs now, not in the first query. Inside a view, Paimon's check of the session settings would get the
+    # settings from the view's creation. It also reports a catalog that cannot be opened before any model runs.
     session._jvm.SparkSession.setActiveSession(session._jsparkSession)  # type: ignore[union-attr]
     catalogs = session._jsparkSession.sessionState().catalogManager()
     for catalog in credentials.spark_catalogs:
@@ -169,20 +156,36 @@ def open_session(credentials: PaimonCredentials) -> SessionHandle:
 
 
 def start(credentials: PaimonCredentials) -> tuple[SparkSession, dict[str, str]]:
-    """Start this process's Spark unless it runs; returns its first session and the target's settings.
-
-    Raises:
-        DbtRuntimeError: see `open_session`.
-    """
+    """Start this process's Spark unless it runs; returns its first session and the target's settings."""
     with _START:
-        return _start(credentials)
+        spark = installation.require(credentials.method)
+        installation.require_own_spark(spark, os.environ)
+        storages = credentials.storages()
+        own = credentials.spark_config.items()
+        ivy = tuple(f"{key}={value}" for key, value in own if key.startswith("spark.jars."))
+        plan = resolved_jars.with_known(packages.plan_packages(credentials, storages, spark), ivy)
+        conf = spark_conf(credentials, storages, plan)
+        check_warehouse(credentials, storages)
+        cluster_managers.require_master(credentials.spark_master)
+        _warn_once(cluster_managers.unread_settings(credentials.spark_config))
+        reachable.check_metastores(credentials.spark_catalogs)
+        java.prepare_java(spark)
+        root = start_spark(conf, credentials.secrets)
+        # Not getConf(): it takes a round trip to the JVM for each setting, and every thread of every run calls this.
+        started_with = root.sparkContext._conf
+        resolved_jars.remember(plan, started_with.get("spark.jars"), ivy)
+        if EXTENSIONS not in (started_with.get("spark.sql.extensions") or ""):
+            raise DbtRuntimeError(
+                "A Spark session without Paimon's extensions is already running in this process. "
+                f"Stop it, or start it with spark.sql.extensions={EXTENSIONS}."
+            )
+        return root, conf
 
 
 def check_warehouse(credentials: PaimonCredentials, storages: Sequence[Storage]) -> None:
-    """Create the folder of a local warehouse and check that it is writable; check that any other storage answers.
+    """Create the folder of a local warehouse and check that it is writable; check that other storage answers.
 
-    Raises:
-        DbtRuntimeError: it is not or does not; with the reason. Paimon would say that a schema is not found.
+    Without this check Paimon would report a missing schema.
     """
     for storage in storages:
         reachable.check_storage(storage)
@@ -203,34 +206,6 @@ def check_warehouse(credentials: PaimonCredentials, storages: Sequence[Storage])
         )
 
 
-def _start(credentials: PaimonCredentials) -> tuple[SparkSession, dict[str, str]]:
-    spark = installation.require(credentials.method)
-    installation.require_own_spark(spark, os.environ)
-    storages = credentials.storages()
-    asked = packages.plan_packages(credentials, storages, spark)
-    ivy = tuple(
-        f"{key}={value}" for key, value in credentials.spark_config.items() if key.startswith("spark.jars.")
-    )
-    plan = resolved_jars.with_known(asked, ivy)
-    conf = spark_conf(credentials, storages, plan)
-    check_warehouse(credentials, storages)
-    cluster_managers.require_master(credentials.spark_master)
-    _warn_once(cluster_managers.unread_settings(credentials.spark_config))
-    reachable.check_metastores(credentials.spark_catalogs)
-    java.prepare_java(spark)
-    root = start_spark(conf, credentials.secrets)
-    # Not getConf(): it copies every setting with a round trip to the JVM each, and every thread of every run calls
-    # this.
-    started_with = root.sparkContext._conf
-    resolved_jars.remember(plan, started_with.get("spark.jars"), ivy)
-    if EXTENSIONS not in (started_with.get("spark.sql.extensions") or ""):
-        raise DbtRuntimeError(
-            "A Spark session without Paimon's extensions is already running in this process. "
-            f"Stop it, or start it with spark.sql.extensions={EXTENSIONS}."
-        )
-    return root, conf
-
-
 @cache
 def _warn_once(texts: tuple[str, ...]) -> None:
     for text in texts:
@@ -238,15 +213,7 @@ def _warn_once(texts: tuple[str, ...]) -> None:
 
 
 def start_spark(conf: Mapping[str, str], secrets: Sequence[str]) -> SparkSession:
-    """Return this process's Spark, and start it unless it runs.
-
-    Args:
-        conf: settings to start it with.
-        secrets: values that must not appear anywhere.
-
-    Raises:
-        DbtRuntimeError: Spark does not start; with the reason.
-    """
+    """Return this process's Spark, and start it with these settings if it does not run."""
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 

@@ -1,52 +1,43 @@
-"""Sorted compaction that keeps what other programs append meanwhile.
+"""Sorted compaction that keeps rows which other programs append meanwhile.
 
-Paimon's sys.compact with an order rewrites the files that it has read, and then commits an overwrite of whatever the
-table has by then: rows that were appended in between are lost (CompactProcedure.sortCompactUnAwareBucketTable at 0.9.0
-to 2.0.0) [ran]. From 1.4, a setting of the commit refuses it if another writer was faster. On 0.9, a Spark in this
-process does the same work, and commits it as a compaction: it replaces the files that were read, and fails if one of
-them is gone. Elsewhere a warning says that rows may be lost.
+Paimon's sys.compact with an order rewrites the files that it has read, and then overwrites the table's content at
+that time: rows appended in between are lost (CompactProcedure.sortCompactUnAwareBucketTable at 0.9.0 to 2.0.0)
+[ran]. From 1.4, a setting of the commit refuses it if another writer was faster. On 0.9, an embedded Spark does the
+same work, and commits it as a compaction: it replaces the files that were read, and fails if one of them is gone.
+Elsewhere a warning says that rows may be lost.
 """
 
 from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Iterable, Mapping
+from functools import reduce
 from typing import TYPE_CHECKING, Any, Final
 
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.spark import parsed_calls, table_versions
-from dbt.adapters.paimon.spark.table_name import TableName
 from dbt.adapters.paimon.sql.scala import elements
-from dbt.adapters.paimon.sql.text import quoted
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from dbt.adapters.paimon.spark.table_name import TableName
     from dbt.adapters.paimon.sql.predicates import Reference
 
-# CompactProcedure.PARAMETERS, where they are given by position.
+# CompactProcedure.PARAMETERS, in their order.
 _ORDER: Final = ("table", "partitions", "order_strategy", "order_by", "where", "options")
 # The commit fails if another writer committed to these partitions after this table snapshot (StrictModeChecker).
 LAST_SAFE_SNAPSHOT: Final = "spark.paimon.commit.strict-mode.last-safe-snapshot"
-# What a statement returns that was replaced by `sort`.
+# Result of a statement that `sort` replaced.
 RESULT: Final = "select true as result"
 
 
 def sort(session: SparkSession, statement: str, references_of: Callable[[str], Iterable[Reference]]) -> bool:
-    """Run a CALL of `compact` with an order.
+    """Run a CALL of `compact` with an order; returns whether it was run.
 
-    Args:
-        session: a session of the embedded Spark.
-        statement: one statement.
-        references_of: returns the names in an SQL expression.
-
-    Returns:
-        Whether it was run. Not if it is another statement, or one that has to be left to Paimon, which then refuses it,
-        or loses rows: on a table with deletion vectors.
-
-    Raises:
-        Exception: another writer replaced a file that was read; the table is as that writer left it.
+    Not run: other statements, and those that Paimon must run, which refuses them or loses rows (with deletion
+    vectors). `references_of` returns the names in an SQL expression.
     """
     call = parsed_calls.parsed(session, statement, "compact", _ORDER)
     if call is None or not call.arguments.get("order_strategy"):
@@ -63,7 +54,7 @@ def sort(session: SparkSession, statement: str, references_of: Callable[[str], I
     if where and any(parts[-1] not in keys for _, parts in references_of(where)):
         return False
     _sort_files(session, call.table, table, given, where)
-    session.catalog.refreshTable(_rendered(call.table))
+    session.catalog.refreshTable(call.table.rendered)
     return True
 
 
@@ -80,10 +71,8 @@ def _sort_files(
     order = spark.sort.TableSorter.OrderType.of(given["order_strategy"])
     columns = [column.strip() for column in given["order_by"].split(",")]
     sorter = spark.sort.TableSorter.getSorter(table, order, columns)
-    sorted_rows = None
-    for splits in groups.values():
-        rows = sorter.sort(_rows(session, name, table, splits, where))
-        sorted_rows = rows if sorted_rows is None else sorted_rows.union(rows)
+    partitions = [sorter.sort(_rows(session, name, table, splits, where)) for splits in groups.values()]
+    sorted_rows = reduce(lambda left, right: left.union(right), partitions)
     messages = jvm.java.util.ArrayList()
     rows_read = rows_written = 0
     for message in elements(spark.commands.PaimonSparkWriter(table).write(sorted_rows)):
@@ -98,7 +87,7 @@ def _sort_files(
         messages.add(message)
     if rows_read != rows_written:
         raise DbtRuntimeError(
-            f"{_rendered(name)}: {rows_read} rows were read and {rows_written} written: nothing is committed."
+            f"{name.rendered}: {rows_read} rows were read and {rows_written} written: nothing is committed."
         )
     commit = table.newCommit(f"dbt-sort_{uuid.uuid4()}")
     try:
@@ -117,7 +106,7 @@ def _rows(session: SparkSession, name: TableName, table: Any, splits: list[Any],
     array = gateway.new_array(jvm.org.apache.paimon.table.source.DataSplit, len(splits))
     for place, split in enumerate(splits):
         array[place] = split
-    frame: Any = session.table(_rendered(name))
+    frame: Any = session.table(name.rendered)
     relation = frame._jdf.queryExecution().analyzed().collectLeaves().head()
     scan = jvm.org.apache.paimon.spark.PaimonSplitScan.apply(table, array)
     plan = jvm.org.apache.paimon.spark.catalyst.Compatibility.createDataSourceV2ScanRelation(
@@ -125,7 +114,3 @@ def _rows(session: SparkSession, name: TableName, table: Any, splits: list[Any],
     )
     rows = jvm.org.apache.spark.sql.PaimonUtils.createDataset(session._jsparkSession, plan)
     return rows.where(where) if where else rows
-
-
-def _rendered(name: TableName) -> str:
-    return quoted(name.catalog, name.schema, name.identifier)

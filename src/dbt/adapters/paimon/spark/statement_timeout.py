@@ -1,8 +1,8 @@
-"""Watches statements for which Spark runs no job: logged after half a minute, ended at a bound.
+"""Time-out for statements without a Spark job: logged after half a minute, ended at a bound.
 
-Outside of Spark jobs a statement plans, commits and deletes files. Paimon 0.9 retries a commit for as long as another
-writer commits first (FileStoreCommitImpl.tryCommit and tryOverwrite; from 1.0 at most `commit.max-retries` times), and
-a catalog or a store may not answer.
+Outside of Spark jobs a statement plans, commits and deletes files. Paimon 0.9 retries a commit for as long as
+another writer commits first (FileStoreCommitImpl.tryCommit and tryOverwrite; from 1.0 at most `commit.max-retries`
+times), and a catalog or a store may not answer.
 """
 
 from __future__ import annotations
@@ -25,21 +25,14 @@ _SHOWN: Final = 100
 
 @contextmanager
 def watched(handle: Handle, sql: str, bound: float, look_every: float = LOOK_EVERY) -> Iterator[None]:
-    """Watch a statement.
+    """Watch a statement, and end it after `bound` seconds without a Spark job.
 
-    Args:
-        handle: the handle that runs it.
-        sql: its text without dbt's query comment, for the log.
-        bound: seconds without a Spark job after which it is ended.
-        look_every: seconds between two checks.
-
-    Raises:
-        WaitedTooLongError: it was ended; its table is in its old or its new state, nothing in between.
+    Its table is then in its old or its new state, nothing in between. `sql` is its text for the log.
     """
     over = Event()
     ended: list[WaitedTooLongError] = []
 
-    def look() -> None:
+    def watch() -> None:
         wait = _wait(sql, bound)
         while not over.wait(min(look_every, wait.left + 0.01)):
             with suppress(Exception):
@@ -58,7 +51,7 @@ def watched(handle: Handle, sql: str, bound: float, look_every: float = LOOK_EVE
             jvm_process.end("A statement that had no Spark job could not be stopped otherwise.")
 
     handle.begins()
-    Thread(target=look, name="stalls", daemon=True).start()
+    Thread(target=watch, name="stalls", daemon=True).start()
     try:
         with ended_by(ended, over):
             yield

@@ -9,17 +9,22 @@ from dbt.adapters.paimon.sql.text import quoted
 
 @dataclass(frozen=True)
 class TableName:
-    """A table's catalog, schema and name, as they are, without backticks."""
+    """A table's catalog, schema and name, without backticks."""
 
     catalog: str
     schema: str
     identifier: str
 
     @property
+    def rendered(self) -> str:
+        """Its name in SQL."""
+        return quoted(self.catalog, self.schema, self.identifier)
+
+    @property
     def shown(self) -> str:
-        """Its name for people: `schema.table`."""
+        """Its name in messages: `schema.table`."""
         return f"{self.schema}.{self.identifier}"
 
     def system_table(self, name: str) -> str:
-        """A system table of it, rendered."""
-        return ".".join(quoted(part) for part in (self.catalog, self.schema, f"{self.identifier}${name}"))
+        """The rendered name of one of its system tables."""
+        return quoted(self.catalog, self.schema, f"{self.identifier}${name}")

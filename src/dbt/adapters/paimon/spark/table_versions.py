@@ -1,6 +1,6 @@
-"""Where a table stands, by Paimon's own classes in this process: its newest commit, and the newest that changed rows.
+"""Latest snapshot and latest snapshot that changed rows of a table, by Paimon's own classes in this process.
 
-Nothing here runs a Spark job: snapshots, the schema and, of commits that count no rows, the manifests are read.
+No Spark job runs. Snapshots and the schema are read, and the manifests of commits that count no rows.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ if TYPE_CHECKING:
 
     from dbt.adapters.paimon.spark.table_name import TableName
 
-# They change no rows. (Where a compaction makes rows visible, see `compaction_shows_rows`.)
+# Commits that change no rows; on some tables a compaction makes rows visible (see `compaction_shows_rows`).
 UPKEEP: Final = frozenset({"COMPACT", "ANALYZE"})
-# The position of a table that nothing was ever committed to.
+# The position of a table without any commit.
 EMPTY: Final = "0.0"
 # Classes of tables whose reads are exactly their newest table snapshot: no system tables, no fallback branches.
-_TABLES: Final = frozenset(
-    {
-        "org.apache.paimon.table.AppendOnlyFileStoreTable",
-        "org.apache.paimon.table.PrimaryKeyFileStoreTable",
-    }
+_SUPPORTED: Final = (
+    "org.apache.paimon.table.AppendOnlyFileStoreTable",
+    "org.apache.paimon.table.PrimaryKeyFileStoreTable",
 )
-# Options, of the table or of this read of it, with which it is not the newest table snapshot that is read.
-_OTHER_STATE: Final = ("scan.", "incremental-between", "consumer", "branch")
+# Options of the table or the read that make a scan read another snapshot than the latest.
+_OTHER_SNAPSHOT: Final = ("scan.", "incremental-between", "consumer", "branch")
 _EXPIRES_ROWS: Final = "record-level."
+# Values that together tell two snapshots of the same number apart.
+_UNIQUE: Final = "commitUser commitIdentifier commitKind timeMillis deltaManifestList schemaId".split()
 # Paimon's identifier of a batch commit (BatchWriteBuilder.COMMIT_IDENTIFIER).
 BATCH: Final = 2**63 - 1
 
@@ -40,12 +40,11 @@ class Snapshot:
     """A table snapshot.
 
     Attributes:
-        number: its number, which comes again after a rollback or in a new table.
-        position: its number and a fingerprint, which never come again together.
+        number: its number, which can occur again after a rollback or in a new table.
+        position: its number and a fingerprint, which together are unique.
         kind: APPEND, OVERWRITE, COMPACT or ANALYZE.
-        user: the commit user.
-        schema: the number of the schema that it was written with.
-        delta: rows added less rows removed.
+        schema: the number of its schema.
+        delta: added rows minus removed rows.
         index: the name of its index manifest, which has deletion vectors; '' if there is none.
     """
 
@@ -62,18 +61,10 @@ class Snapshot:
         """A snapshot from its JSON file."""
         content: Mapping[str, Any] = json.loads(text)
         number = int(content["id"])
-        parts = (
-            "commitUser",
-            "commitIdentifier",
-            "commitKind",
-            "timeMillis",
-            "deltaManifestList",
-            "schemaId",
-        )
-        print_ = fingerprint(json.dumps([content.get(part) for part in parts]))
+        unique = fingerprint(json.dumps([content.get(part) for part in _UNIQUE]))
         return cls(
             number,
-            f"{number}.{print_}",
+            f"{number}.{unique}",
             str(content["commitKind"]),
             str(content["commitUser"]),
             int(content["schemaId"]),
@@ -84,11 +75,11 @@ class Snapshot:
 
 @dataclass(frozen=True)
 class TableVersion:
-    """Where a table stands.
+    """The version of a table's rows and schema.
 
     Attributes:
         head: its newest commit other than a compaction; None if there is none, or it has expired.
-        position: that of the newest commit that changed its rows; EMPTY if there never was one; None if not known.
+        position: position of the newest commit that changed rows; EMPTY if there never was one; None if unknown.
         schema: the current schema, as Paimon's JSON.
         problem: why its rows are not those of its newest table snapshot; '' if they are.
     """
@@ -105,11 +96,7 @@ def fingerprint(text: str) -> str:
 
 
 def paimon_table(session: SparkSession, name: TableName) -> Any:
-    """Paimon's own object of a table, loaded anew.
-
-    Raises:
-        Exception: there is none, or this catalog cannot be asked in this way.
-    """
+    """Load Paimon's own object of a table, bypassing caches; raises if there is none."""
     jvm: Any = session._jvm
     catalogs = session._jsparkSession.sessionState().catalogManager()
     identifier = jvm.org.apache.paimon.catalog.Identifier.create(name.schema, name.identifier)
@@ -117,16 +104,8 @@ def paimon_table(session: SparkSession, name: TableName) -> Any:
 
 
 def table_version_of(jvm: Any, table: Any) -> TableVersion:
-    """Where a table stands.
-
-    Args:
-        jvm: the JVM.
-        table: Paimon's object of it.
-
-    Raises:
-        Exception: this Paimon cannot be asked in this way.
-    """
-    if (kind := table.getClass().getName()) not in _TABLES:
+    """The version of a table, from Paimon's object of it."""
+    if (kind := table.getClass().getName()) not in _SUPPORTED:
         return TableVersion(None, None, "", f"is a {kind.rpartition('.')[2]}")
     options = {str(key): str(value) for key, value in dict(table.options()).items()}
     schema = str(table.schema().toString())
@@ -148,7 +127,7 @@ def table_version_of(jvm: Any, table: Any) -> TableVersion:
 def other_state(options: Mapping[str, str]) -> str:
     """Why a table with these options does not show its newest table snapshot as it is; '' if it does."""
     for name, value in options.items():
-        if name.startswith(_OTHER_STATE) and (name, value) != ("branch", "main"):
+        if name.startswith(_OTHER_SNAPSHOT) and (name, value) != ("branch", "main"):
             return f"is read by its option {name}={value}"
         if name.startswith(_EXPIRES_ROWS):
             return f"drops rows by itself ({name}={value})"
@@ -156,7 +135,7 @@ def other_state(options: Mapping[str, str]) -> str:
 
 
 def compaction_shows_rows(options: Mapping[str, str]) -> bool:
-    """Whether rows of a table become visible by its compactions (CoreOptions.batchScanSkipLevel0, postpone buckets)."""
+    """Whether a table's rows become visible by compaction (CoreOptions.batchScanSkipLevel0, postpone buckets)."""
     return (
         options.get("deletion-vectors.enabled", "").lower() == "true"
         or options.get("merge-engine") == "first-row"
@@ -165,17 +144,10 @@ def compaction_shows_rows(options: Mapping[str, str]) -> bool:
 
 
 def commits_of(table: Any) -> list[tuple[int, str, str, int | None, int | None, int]]:
-    """Number, kind, commit user, rows, added rows and schema of each table snapshot, the oldest first.
-
-    The same as `changes.positions.commits_sql` asks for.
-
-    Args:
-        table: Paimon's object of the table.
-    """
+    """Number, kind, user, rows, added rows and schema of each snapshot, like `changes.positions.commits_sql`."""
     found = []
     manager = table.snapshotManager()
-    newest, oldest = manager.latestSnapshotId(), manager.earliestSnapshotId()
-    for number in range(oldest, newest + 1) if newest is not None and oldest is not None else ():
+    for number in snapshot_numbers(manager):
         content = json.loads(manager.snapshot(number).toJson())
         counts = (content.get("totalRecordCount"), content.get("deltaRecordCount"))
         names = (str(content["commitKind"]), str(content["commitUser"]))
@@ -184,16 +156,7 @@ def commits_of(table: Any) -> list[tuple[int, str, str, int | None, int | None, 
 
 
 def commit_nothing(jvm: Any, table: Any, mark: str) -> None:
-    """Commit a table snapshot without rows, whose commit user begins with a mark.
-
-    Args:
-        jvm: the JVM.
-        table: Paimon's object of the table.
-        mark: what the commit user begins with.
-
-    Raises:
-        Exception: this Paimon cannot be asked in this way, or the commit fails.
-    """
+    """Commit a table snapshot without rows; its commit user begins with `mark`."""
     commit = table.newCommit(f"{mark}_{uuid.uuid4()}").ignoreEmptyCommit(False)
     try:
         commit.commit(BATCH, jvm.java.util.ArrayList())
@@ -201,24 +164,25 @@ def commit_nothing(jvm: Any, table: Any, mark: str) -> None:
         commit.close()
 
 
-def _newest_first(manager: Any) -> Iterator[Snapshot]:
+def snapshot_numbers(manager: Any) -> range:
+    """The numbers of a table's snapshots, by Paimon's SnapshotManager."""
     newest, oldest = manager.latestSnapshotId(), manager.earliestSnapshotId()
-    if newest is None or oldest is None:
-        return
-    for number in range(newest, oldest - 1, -1):
+    return range(0) if newest is None or oldest is None else range(oldest, newest + 1)
+
+
+def _newest_first(manager: Any) -> Iterator[Snapshot]:
+    for number in reversed(snapshot_numbers(manager)):
         yield Snapshot.of(manager.snapshot(number).toJson())
 
 
 def _next_write(table: Any, below: Snapshot) -> Snapshot | None:
     """The newest commit other than upkeep, at or below a table snapshot."""
-    for snapshot in _newest_first(table.snapshotManager()):
-        if snapshot.number <= below.number and snapshot.kind not in UPKEEP:
-            return snapshot
-    return None
+    found = _newest_first(table.snapshotManager())
+    return next((each for each in found if each.number <= below.number and each.kind not in UPKEEP), None)
 
 
 def _changed_nothing(jvm: Any, table: Any, snapshot: Snapshot) -> bool:
-    """Whether a commit added no file, took none away, and has the deletion vectors of the one before."""
+    """Whether a commit added and removed no file, and has the deletion vectors of the one before."""
     if snapshot.delta != 0 or snapshot.kind in UPKEEP:
         return False
     manager = table.snapshotManager()

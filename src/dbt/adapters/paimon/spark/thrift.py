@@ -6,6 +6,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,7 @@ from dbt.adapters.paimon.errors.causes import causes
 from dbt.adapters.paimon.machine import addresses
 from dbt.adapters.paimon.machine.waiting import Wait, WaitedTooLongError
 from dbt.adapters.paimon.spark import server_clients
-from dbt.adapters.paimon.spark.conf import EXTENSIONS, remote_conf
+from dbt.adapters.paimon.spark.conf import remote_conf, require_extensions
 from dbt.adapters.paimon.spark.handles import Cursor, Handle, session_conf
 from dbt.adapters.paimon.sql import users_statement, views
 from dbt.adapters.paimon.sql.text import bound, commented, quoted
@@ -30,24 +31,24 @@ if TYPE_CHECKING:
 
 logger = AdapterLogger("Paimon")
 
-# Milliseconds for a server to open a session; one that expects another handshake never answers.
+# Milliseconds for a server to open a session; a server that expects another handshake never answers.
 _OPENING = 20_000
 # Milliseconds for any other answer; long statements are polled.
 _ANSWER = 600_000
 # Seconds between two polls of a running statement: short at first, since dbt's statements are short.
 _POLL_FIRST, _POLL_LAST = 0.01, 0.5
-# Seconds that a statement may take to end after its client has died: its jobs are cancelled and its thread is
-# interrupted at once, but a commit that has begun goes on to its end.
-_CANCELLED = 10.0
-_SHOWN_WIDTH = "spark.sql.debug.maxToStringFields"
+# Seconds that a statement may take to end after its client has died. Its jobs and its thread are interrupted at once,
+# but a commit that has begun continues. HiveServer2's protocol does not say when the statement has ended.
+_CANCELLATION = 10.0
+_MAX_FIELDS = "spark.sql.debug.maxToStringFields"
 _DEFAULT_CATALOG = "spark.sql.defaultCatalog"
-# Without it a server ignores a setting that comes with the request for a session (HiveSessionImpl.configureSession,
+# Without this prefix a server ignores a setting in the request for a session (HiveSessionImpl.configureSession,
 # SparkSQLSessionManager.setConfMap) [ran, 3.5.7].
-_SET = "set:hiveconf:"
+_SETTING_PREFIX = "set:hiveconf:"
 
 
 class ThriftCursor(Cursor):
-    """A DB-API-like cursor over a session of a Thrift server; a query runs when its rows are fetched."""
+    """A cursor over a session of a Thrift server; a query runs when its rows are fetched."""
 
     def __init__(self, connection: Any, running: _Running) -> None:
         self.connection = connection
@@ -73,7 +74,6 @@ class ThriftCursor(Cursor):
             cursor.close()
 
     def drain(self) -> None:
-        """Run a query for its effects and errors, without fetching rows."""
         if self._query is not None:
             # Returns one row, but computes every column of every row.
             self._rows_of(f"select sum(length(to_json(struct(*)))) from (\n{self._query}\n)")
@@ -93,17 +93,14 @@ class ThriftCursor(Cursor):
         ]
 
     def fetchall(self) -> list[Any]:
-        """All rows, or the remaining ones."""
         self._start()
         return _fetched(self._cursor, self._cursor.fetchall)
 
     def fetchmany(self, size: int) -> list[Any]:
-        """The first `size` rows; no more than these are fetched."""
         self._start()
         return _fetched(self._cursor, lambda: self._cursor.fetchmany(size))
 
     def fetchone(self) -> Any:
-        """The next row, or None."""
         return next(iter(self.fetchmany(1)), None)
 
     def _start(self) -> None:
@@ -112,7 +109,6 @@ class ThriftCursor(Cursor):
             self._cursor = self._running.run(self.connection, query)
 
     def close(self) -> None:
-        """Forget the last result."""
         self._query = None
         if self._cursor is not None:
             with suppress(Exception):
@@ -139,23 +135,18 @@ def _fetched(cursor: Any, fetch: Callable[[], Iterable[Any]]) -> list[Any]:
 
 
 class _Running:
-    """The statement that a connection is running; another thread may cancel it."""
+    """The running statement of a connection; another thread may cancel it."""
 
     def __init__(self) -> None:
         self._lock = RLock()
         self._cursor: Any = None
-        # HiveServer2's id of the last statement, as the server's pages and logs show it.
+        # HiveServer2's id of the last statement, as in the server's pages and logs.
         self.statement_id = ""
-        # What each statement begins with: the server takes its text for the description of its jobs.
+        # Each statement begins with it: the server describes jobs by the text of their statement.
         self.comment = ""
 
     def run(self, connection: Any, statement: str) -> Any:
-        """Run a statement to its end; returns PyHive's cursor over its rows.
-
-        Raises:
-            DbtDatabaseError: the server's error.
-            WaitedTooLongError: the server does not answer any more.
-        """
+        """Run a statement to its end; returns PyHive's cursor over its rows."""
         from thrift.transport.TTransport import TTransportException
 
         wait = Wait(
@@ -173,23 +164,24 @@ class _Running:
     def _run(self, connection: Any, statement: str) -> Any:
         from TCLIService.ttypes import TOperationState
 
-        going = (
+        unfinished = (
             TOperationState.INITIALIZED_STATE,
             TOperationState.PENDING_STATE,
             TOperationState.RUNNING_STATE,
         )
         cursor = connection.cursor()
+
+        def poll() -> Any:
+            with self._lock:
+                return cursor.poll(get_progress_update=False)
+
         with self._lock:
             cursor.execute(commented(self.comment, statement), async_=True)
             self._cursor = cursor
             self.statement_id = _id_of(cursor)
         try:
             pause = _POLL_FIRST
-            while True:
-                with self._lock:
-                    status = cursor.poll(get_progress_update=False)
-                if status.operationState not in going:
-                    break
+            while (status := poll()).operationState in unfinished:
                 time.sleep(pause)
                 pause = min(pause * 1.5, _POLL_LAST)
         finally:
@@ -209,7 +201,7 @@ class _Running:
 
 
 def _is_lost(error: BaseException) -> bool:
-    """Whether an error, or its cause, says that the connection broke, or that dbt did not wait for the answer."""
+    """Whether an error or its cause says that the connection broke, or that dbt did not wait for the answer."""
     from thrift.transport.TTransport import TTransportException
 
     lost = (TTransportException, OSError, EOFError, WaitedTooLongError, KeyboardInterrupt, SystemExit)
@@ -228,42 +220,30 @@ class ThriftServerError(Exception):
 
 
 class ThriftHandle(Handle):
-    """A dbt thread's session of the server, which no other thread uses."""
+    """A dbt thread's session of the server."""
 
     def __init__(self, connection: Any, connect: Callable[[], Any]) -> None:
         super().__init__()
         self._connection = connection
         self._connect = connect
         self._running = _Running()
-        # Another session, for what runs beside the statement of this one: a connection has one request at a time.
+        # A second session for `beside`: a connection has one request at a time.
         self._second: ThriftCursor | None = None
 
     @property
     def session(self) -> SparkSession:
-        """Not available over Thrift.
-
-        Raises:
-            DbtRuntimeError: always.
-        """
         raise DbtRuntimeError(
             "A Python model needs a Spark session in dbt's process, and a Thrift server accepts only SQL. "
             "Use a target with method: session or method: connect."
         )
 
     def cursor(self) -> ThriftCursor:
-        """A cursor over this session."""
         return ThriftCursor(self._connection, self._running)
 
     def load(self, name: str) -> DataFrame:
-        """Not available over Thrift.
-
-        Raises:
-            DbtRuntimeError: always, see `session`.
-        """
         return self.session.table(name)
 
     def create_temporary_view(self, name: str, query: str, bindings: Sequence[Any]) -> None:
-        """Create a temporary view of this session from a query with `?` markers."""
         self.cursor().execute(f"create or replace temporary view {quoted(name)} as {bound(query, bindings)}")
 
     def _set(self, key: str, value: str | None) -> None:
@@ -276,27 +256,23 @@ class ThriftHandle(Handle):
         return None if value == "<undefined>" else str(value)
 
     def setting(self, key: str) -> str | None:
-        """None: asking the server for a setting is a statement."""
         return None
 
     def knows(self, key: str) -> bool:
-        """Whether the server has a value of a setting, which is so for each that has a default."""
         return self._value_of(key) is not None
 
     @property
     def statement_id(self) -> str:
-        """The server's id of this thread's last statement."""
         return self._running.statement_id
 
     def describe(self, node: str, text: str) -> None:
-        """Begin each statement with the text: the server describes jobs by their statement's text."""
+        """Begin each statement with the text, because the server describes jobs by it."""
         self._running.comment = text
 
     def _cancel_running(self) -> None:
         self._running.cancel()
 
     def notice(self, error: BaseException) -> None:
-        """Remember whether an answer of the server was lost."""
         self.is_lost = self.is_lost or _is_lost(error)
 
     def writer(self) -> Writer:
@@ -304,26 +280,21 @@ class ThriftHandle(Handle):
         return server_clients.writer()
 
     def beside(self, sql: str) -> list[Any]:
-        """The rows of a short statement, in a session beside this one."""
         if self._second is None:
             self._second = ThriftCursor(self._connect(), _Running())
         self._second.execute(sql)
         return self._second.fetchall()
 
     def end(self, writer: Writer, remember: Callable[[tuple[str, ...]], object]) -> None:
-        """Wait until the statements of a client have ended: the server cancels them when their connection ends.
-
-        HiveServer2's protocol does not say when a statement that was cancelled has ended (see `_CANCELLED`).
-        """
-        time.sleep(_CANCELLED)
+        """Wait: a server cancels statements when their connection ends, but does not say when they end."""
+        time.sleep(_CANCELLATION)
 
     def close(self) -> None:
-        """End the session."""
         super().close()
         for connection in [self._connection, *([self._second.connection] if self._second else [])]:
             with suppress(Exception):
                 if self.is_lost:
-                    # Without a word to a server that may not answer.
+                    # Without a request: the server may not answer.
                     connection._transport.close()
                 else:
                     connection.close()
@@ -333,7 +304,7 @@ def open_session(credentials: PaimonCredentials) -> ThriftHandle:
     """Give a thread its own session of the server.
 
     Raises:
-        DbtRuntimeError: there is no server, it refuses the login or has no Paimon, or PyHive is not installed.
+        DbtRuntimeError: no server, a refused login, no Paimon in the server, or PyHive is not installed.
     """
     try:
         from pyhive import hive
@@ -349,7 +320,7 @@ def open_session(credentials: PaimonCredentials) -> ThriftHandle:
         [(credentials.host, credentials.server_port)],
         "Start it, or correct host and port in the profile.",
     )
-    settings = {_SHOWN_WIDTH: "10000", **session_conf(remote_conf(credentials))}
+    settings = {_MAX_FIELDS: "10000", **session_conf(remote_conf(credentials))}
     # The server begins a session with `use default`, which is in its own default catalog.
     settings.pop(_DEFAULT_CATALOG, None)
 
@@ -358,7 +329,7 @@ def open_session(credentials: PaimonCredentials) -> ThriftHandle:
         connection = hive.connect(
             thrift_transport=transport,
             username=credentials.user or "dbt",
-            configuration={f"{_SET}{key}": value for key, value in settings.items()},
+            configuration={f"{_SETTING_PREFIX}{key}": value for key, value in settings.items()},
         )
         socket.setTimeout(_ANSWER)
         return connection
@@ -383,13 +354,9 @@ def open_session(credentials: PaimonCredentials) -> ThriftHandle:
 def _prepare(
     handle: ThriftHandle, credentials: PaimonCredentials, where: str, settings: Mapping[str, str]
 ) -> None:
-    if EXTENSIONS not in (handle._value_of("spark.sql.extensions") or ""):
-        raise DbtRuntimeError(
-            f"The Thrift server at {where} runs without Paimon's extensions: start it with "
-            f"--conf spark.sql.extensions={EXTENSIONS} and Paimon's connector among its jars."
-        )
-    if handle._value_of(_SHOWN_WIDTH) != settings[_SHOWN_WIDTH]:
-        # This server does not take settings while it opens a session.
+    require_extensions(handle._value_of("spark.sql.extensions"), f"Thrift server at {where}")
+    if handle._value_of(_MAX_FIELDS) != settings[_MAX_FIELDS]:
+        # This server ignores settings in the request for a session.
         for key, value in settings.items():
             handle._set(key, value)
     handle._set(_DEFAULT_CATALOG, credentials.catalog)
@@ -409,7 +376,8 @@ def _transport(credentials: PaimonCredentials) -> tuple[Any, Any]:
     from pyhive.hive import get_installed_sasl
 
     mechanism = "GSSAPI" if credentials.auth == "KERBEROS" else "PLAIN"
-    make: Callable[[], Any] = lambda: get_installed_sasl(  # noqa: E731
+    make = partial(
+        get_installed_sasl,
         host=credentials.host,
         sasl_auth=mechanism,
         service=credentials.kerberos_service_name,

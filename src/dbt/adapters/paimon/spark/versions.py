@@ -11,11 +11,7 @@ from dbt.adapters.paimon.spark.launch import packages
 
 
 def versions_of(credentials: PaimonCredentials) -> Versions:
-    """The versions and the catalog kind of a target.
-
-    Raises:
-        DbtRuntimeError: what the connection method needs is not installed; says how to install it.
-    """
+    """The versions and the catalog kind of a target."""
     return Versions(
         paimon=parse_version(packages.effective_paimon_version(credentials)),
         spark=parse_version(_spark_version(credentials)),
@@ -38,6 +34,5 @@ def view_catalog(credentials: PaimonCredentials, versions: Versions) -> str:
     """The catalog that stores views: the Paimon catalog if it can, else the profile's `view_catalog`."""
     if credentials.view_catalog:
         return credentials.view_catalog
-    if credentials.spark_catalog.is_sessions:
-        return credentials.database
-    return credentials.database if versions.supports(Capability.VIEWS) else "spark_catalog"
+    stores_views = credentials.spark_catalog.is_sessions or versions.supports(Capability.VIEWS)
+    return credentials.database if stores_views else "spark_catalog"

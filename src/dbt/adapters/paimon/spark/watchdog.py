@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from importlib import resources
 from threading import Lock
 from typing import Any, Final
 
-_SOURCE: Final = "Watchdog.java"
-_CLASS: Final = "dbt.paimon.Watchdog"
+from dbt.adapters.paimon.spark import java_classes
+
 _LOCK: Final = Lock()
 # The watchdog of each JVM that this process has started, by PySpark's gateway to it.
 _WATCHDOGS: Final[dict[int, Any]] = {}
 
 
 def arm(name: str, seconds: float | None) -> None:
-    """End the JVM in so many seconds, unless this is called again with the name.
+    """End the JVM in so many seconds, unless this is called again with the name; None removes the deadline.
 
-    Nothing is done without an embedded Spark: a server is not this run's to end.
-
-    Args:
-        name: of what has to go on in time.
-        seconds: from now; None: not at all.
+    Nothing happens without an embedded Spark: a server is not this run's to end.
     """
     from pyspark import SparkContext
 
@@ -32,18 +27,15 @@ def arm(name: str, seconds: float | None) -> None:
         if watchdog is None:
             if seconds is None:
                 return
-            watchdog = _WATCHDOGS.setdefault(id(gateway), _compiled(gateway))
+            watchdog = _WATCHDOGS.setdefault(id(gateway), _started(gateway))
     if seconds is None:
         watchdog.remove(name)
     else:
         watchdog.set(name, int(seconds * 1000))
 
 
-def _compiled(gateway: Any) -> Any:
-    # Compiled with the compiler that Spark uses for queries, so that no jar must be shipped for one class.
-    compiler = gateway.jvm.org.codehaus.janino.SimpleCompiler()
-    compiler.cook((resources.files("dbt.adapters.paimon.spark") / _SOURCE).read_text(encoding="utf-8"))
-    constructor = compiler.getClassLoader().loadClass(_CLASS).getConstructors()[0]
-    watchdog = constructor.newInstance(gateway.new_array(gateway.jvm.java.lang.Object, 0))
+def _started(gateway: Any) -> Any:
+    no_arguments = gateway.new_array(gateway.jvm.java.lang.Object, 0)
+    watchdog = java_classes.constructor(gateway.jvm, "Watchdog").newInstance(no_arguments)
     watchdog.start()
     return watchdog

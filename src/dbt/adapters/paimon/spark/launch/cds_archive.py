@@ -1,8 +1,7 @@
 """Class-data-sharing (CDS) archives, which let later runs map the classes that an earlier run loaded.
 
-The first JVM of a kind writes the archive when it exits, after dbt; later ones start with it. Each kind (JDK, Spark,
-jars) has its own, and Java itself ignores an archive that does not fit its class path. Java 17: JEP 350, "Dynamic CDS
-Archives".
+The first JVM of a kind (JDK, Spark, jars) writes the archive when it exits, after dbt; later ones start with it.
+Java ignores an archive that does not fit its class path (Java 17: JEP 350, "Dynamic CDS Archives").
 """
 
 from __future__ import annotations
@@ -32,38 +31,32 @@ _KEPT: Final = 6
 
 
 def java_options(java: JavaRuntime, class_path: Sequence[Path], conf: Mapping[str, str]) -> list[str]:
-    """The Java options that use the archive of this kind of JVM, or create it.
+    """The Java options that use the archive of this kind of JVM, or create it; none if there can be no archive.
 
-    Args:
-        java: the Java that starts.
-        class_path: the jars that Spark starts with.
-        conf: Spark settings; if the user's Java options name an archive, it is left alone.
-
-    Returns:
-        No options if there can be no archive.
+    An archive in the user's own Java options is respected.
     """
     own = f"{conf.get('spark.driver.extraJavaOptions', '')} {os.environ.get('JDK_JAVA_OPTIONS', '')}"
     unwanted = os.environ.get(VARIABLE, "1") in ("0", "false") or "Archive" in own or "-Xshare" in own
     if unwanted or java.major < JAVA_WITH_CLASS_ARCHIVES or os.name == "nt":
         return []
     with suppress(OSError):
-        archive = cache_folder() / f"classes-{_kind(java, class_path)}.jsa"
-        if _is_whole(archive):
+        archive = cache_folder() / f"classes-{_fingerprint(java, class_path)}.jsa"
+        if _is_usable(archive):
             os.utime(archive.with_suffix(".json"))
             # Checksums (0.1 s) detect a damaged file; Java then starts without the archive.
             return [f"-XX:SharedArchiveFile={archive}", "-XX:+VerifySharedSpaces", *_QUIET]
-        if _may_be_made(archive):
+        if _claim(archive):
             return [f"-XX:ArchiveClassesAtExit={archive}", *_QUIET]
     return []
 
 
-def _kind(java: JavaRuntime, class_path: Sequence[Path]) -> str:
+def _fingerprint(java: JavaRuntime, class_path: Sequence[Path]) -> str:
     release = Path(java.home, "release")
     text = release.read_text(errors="replace") if release.is_file() else ""
     return fingerprint([java.home, text, sys.platform, *(stamp(jar) for jar in class_path)])
 
 
-def _is_whole(archive: Path) -> bool:
+def _is_usable(archive: Path) -> bool:
     """Whether an archive is complete, and unchanged since it was first seen; a changed one is deleted."""
     note = archive.with_suffix(".json")
     with suppress(FileNotFoundError):
@@ -71,7 +64,6 @@ def _is_whole(archive: Path) -> bool:
         with suppress(OSError, ValueError):
             if json.loads(read_own(note)) == found and is_own_file(archive):
                 return True
-            # The file has been changed.
             note.unlink()
             archive.unlink()
             return False
@@ -82,13 +74,13 @@ def _is_whole(archive: Path) -> bool:
             head = file.read(4)
         if len(head) == 4 and struct.unpack("=I", head)[0] == _MAGIC:
             write_own(note, json.dumps(found))
-            _let_old_ones_go(archive.parent)
+            _delete_old_archives(archive.parent)
             return True
     return False
 
 
-def _may_be_made(archive: Path) -> bool:
-    """Whether this process may create the archive: one process at a time does."""
+def _claim(archive: Path) -> bool:
+    """Whether this process may create the archive; only one process at a time does."""
     claim = archive.with_suffix(".pid")
     with suppress(FileExistsError):
         with claim.open("x") as file:
@@ -98,11 +90,11 @@ def _may_be_made(archive: Path) -> bool:
         if not is_alive(int(claim.read_text())):
             # The JVM was killed, or could not write it: try again.
             claim.unlink()
-            return _may_be_made(archive)
+            return _claim(archive)
     return False
 
 
-def _let_old_ones_go(folder: Path) -> None:
+def _delete_old_archives(folder: Path) -> None:
     notes = sorted(folder.glob("classes-*.json"), key=lambda note: note.stat().st_mtime, reverse=True)
     for note in notes[_KEPT:]:
         for ending in (".jsa", ".pid", ".json"):

@@ -1,10 +1,11 @@
-"""Paimon's connector among jars and Maven coordinates: which of them it is, and its version, Spark line and Scala."""
+"""Finds Paimon's connector among jars and Maven coordinates: its version, Spark line and Scala version."""
 
 from __future__ import annotations
 
 import re
 import zipfile
 from collections.abc import Iterable
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 
@@ -23,25 +24,21 @@ _POM_VERSION = re.compile(r"^version=(\S+)", re.MULTILINE)
 
 
 def connector_version_from_jars(jars: Iterable[str]) -> str | None:
-    """The Paimon version of the Spark connector among some jars.
+    """The Paimon version of the connector among some jars; None if there is none, or it is unknown.
 
     Read from the jar (`pom.properties`, which also has the version of a SNAPSHOT build), else from the file's name.
-
-    Returns:
-        The version; None if no jar is a connector, or its version cannot be determined.
     """
     for jar in jars:
-        path = local_path(jar)
-        version = _version_inside(path) if path is not None and path.is_file() else None
-        if version is None and (named := _CONNECTOR_NAME.match(jar.rsplit("/", 1)[-1])):
-            version = named.group("version")
+        version = _connector_inside(jar)[1]
+        if version is None and (named := _CONNECTOR_NAME.match(_file_name(jar))):
+            version = named["version"]
         if version is not None:
             return version
     return None
 
 
 def version_of_packages(packages: Iterable[str]) -> str | None:
-    """The Paimon version of the connector among some Maven coordinates; None if none is one."""
+    """The Paimon version of the connector among some Maven coordinates; None if there is none."""
     return next((package.split(":")[2] for package in packages if is_connector_package(package)), None)
 
 
@@ -52,10 +49,7 @@ def is_local_connector(jar: str) -> bool:
 
 def is_connector(jar: str) -> bool:
     """Whether a jar is Paimon's connector, by its name or, for a local file, by its content."""
-    path = local_path(jar)
-    return _CONNECTOR_NAME.match(jar.rsplit("/", 1)[-1]) is not None or (
-        path is not None and path.is_file() and _version_inside(path) is not None
-    )
+    return _CONNECTOR_NAME.match(_file_name(jar)) is not None or _connector_inside(jar)[1] is not None
 
 
 def is_connector_package(package: str) -> bool:
@@ -66,26 +60,20 @@ def is_connector_package(package: str) -> bool:
 
 def connector_of_jar(jar: str) -> str:
     """The artifact of the connector inside a jar, or the jar's file name."""
-    path = local_path(jar)
-    inside = _artifact_inside(path) if path is not None else ""
-    return inside or jar.rsplit("/", 1)[-1]
+    return _connector_inside(jar)[0] or _file_name(jar)
 
 
 def scala_of_jar(jar: str) -> str | None:
-    """The Scala version that a jar is made for, by its name or the connector inside; None if neither says."""
-    named = scala_of_name(jar.rsplit("/", 1)[-1])
-    path = local_path(jar)
-    if named is None and path is not None:
-        return scala_of_name(_artifact_inside(path))
-    return named
+    """The Scala version of a jar, by its name or the connector inside; None if unknown."""
+    return scala_of_name(_file_name(jar)) or scala_of_name(_connector_inside(jar)[0])
 
 
 def scala_of_name(name: str) -> str | None:
     """The Scala version in the name of an artifact or a jar; None if there is none."""
-    found = _SCALA_SUFFIX.search(name)
-    if found is None and (connector := _CONNECTOR_LINE.match(name)):
-        return capabilities.scala_version(connector.group(1))
-    return found.group(1) if found else None
+    if found := _SCALA_SUFFIX.search(name):
+        return found[1]
+    connector = _CONNECTOR_LINE.match(name)
+    return capabilities.scala_version(connector[1]) if connector else None
 
 
 def artifact_without_scala(package: str) -> str:
@@ -100,23 +88,21 @@ def local_path(jar: str) -> Path | None:
     return Path(re.sub(r"^(file|local):(//)?(?=/)", "", jar))
 
 
-def _version_inside(path: Path) -> str | None:
-    return (_connector_inside(path) or ("", None))[1]
+def _file_name(jar: str) -> str:
+    return jar.rsplit("/", 1)[-1]
 
 
-def _artifact_inside(path: Path) -> str:
-    return (_connector_inside(path) or ("", None))[0]
+def _connector_inside(jar: str) -> tuple[str, str | None]:
+    """Artifact and version of the connector in a local jar, whatever the file's name; '' and None without one."""
+    path = local_path(jar)
+    return _read_connector(path) if path is not None and path.is_file() else ("", None)
 
 
 @lru_cache(maxsize=32)
-def _connector_inside(path: Path) -> tuple[str, str | None] | None:
-    """Artifact and version of the connector that a jar contains, whatever the file's name; cached per process."""
-    try:
-        with zipfile.ZipFile(path) as jar:
-            name = next((name for name in jar.namelist() if _CONNECTOR_POM.match(name)), None)
-            if name is None:
-                return None
-            found = _POM_VERSION.search(jar.read(name).decode(errors="replace"))
-            return name.split("/")[3], found.group(1) if found else None
-    except (OSError, zipfile.BadZipFile):
-        return None
+def _read_connector(path: Path) -> tuple[str, str | None]:
+    with suppress(OSError, zipfile.BadZipFile), zipfile.ZipFile(path) as jar:
+        for name in jar.namelist():
+            if _CONNECTOR_POM.match(name):
+                found = _POM_VERSION.search(jar.read(name).decode(errors="replace"))
+                return name.split("/")[3], found[1] if found else None
+    return "", None

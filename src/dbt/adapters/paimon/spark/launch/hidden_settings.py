@@ -1,4 +1,4 @@
-"""Settings that must not be on the JVM's command line, where every user sees them: private files while it starts."""
+"""Passes secret settings to the JVM in private files; every user can see its command line."""
 
 from __future__ import annotations
 
@@ -16,17 +16,15 @@ from dbt.adapters.paimon.errors.redaction import secrets_of
 
 JAVA_OPTIONS: Final = "spark.driver.extraJavaOptions"
 _SUBMIT_ARGUMENTS: Final = "PYSPARK_SUBMIT_ARGS"
-# What PySpark uses if the variable is not set.
+# PySpark's default of the variable.
 _NO_ARGUMENTS: Final = "pyspark-shell"
 
 
 @contextmanager
 def hidden(conf: Mapping[str, str], secrets: Sequence[str]) -> Iterator[dict[str, str]]:
-    """The settings that may be on a command line; the others are in private files while the JVM starts.
+    """The settings that may be on a command line; the others are in private files inside the block.
 
-    Args:
-        conf: settings for the launcher.
-        secrets: known secrets; whatever looks like a secret is hidden too.
+    A setting is private if it has one of the known secrets, or looks like a secret.
     """
     private = {
         key: value
@@ -38,7 +36,7 @@ def hidden(conf: Mapping[str, str], secrets: Sequence[str]) -> Iterator[dict[str
         return
     shown = {key: value for key, value in conf.items() if key not in private}
     folder = Path(tempfile.mkdtemp(prefix="dbt-paimon-"))
-    before = os.environ.get(_SUBMIT_ARGUMENTS)
+    before = os.environ.get(_SUBMIT_ARGUMENTS) or _NO_ARGUMENTS
     try:
         options = private.pop(JAVA_OPTIONS, None)
         if options is not None:
@@ -46,19 +44,17 @@ def hidden(conf: Mapping[str, str], secrets: Sequence[str]) -> Iterator[dict[str
             shown[JAVA_OPTIONS] = f"@{folder / 'java'}"
             _write(folder / "java", "\n".join(_java_argument(part) for part in shlex.split(options)))
         if private:
-            # It replaces spark-defaults.conf.
+            # This file replaces spark-defaults.conf.
             properties = "".join(f"{key}={_property(value)}\n" for key, value in private.items())
-            _write(folder / "spark.conf", f"{_spark_defaults()}\n{properties}")
-            rest = before or _NO_ARGUMENTS
-            os.environ[_SUBMIT_ARGUMENTS] = (
-                f"--properties-file {shlex.quote(str(folder / 'spark.conf'))} {rest}"
-            )
+            path = folder / "spark.conf"
+            _write(path, f"{_spark_defaults()}\n{properties}")
+            os.environ[_SUBMIT_ARGUMENTS] = f"--properties-file {shlex.quote(str(path))} {before}"
         yield shown
     finally:
         shutil.rmtree(folder, ignore_errors=True)
         # Never removed: dbt fails if a variable is removed while it iterates over them (see `early_start`).
         if private:
-            os.environ[_SUBMIT_ARGUMENTS] = before or _NO_ARGUMENTS
+            os.environ[_SUBMIT_ARGUMENTS] = before
 
 
 def _write(path: Path, text: str) -> None:
@@ -67,20 +63,19 @@ def _write(path: Path, text: str) -> None:
 
 
 def _java_argument(text: str) -> str:
-    """An argument quoted for an argument file of `java` ("java Command-Line Argument Files" in its documentation)."""
+    """Quote an argument for an argument file of `java` ("java Command-Line Argument Files" in its documentation)."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
 
 
 def _property(text: str) -> str:
-    """A value as java.util.Properties.load reads it from a properties file."""
+    """Escape a value for java.util.Properties.load."""
     return re.sub(r"[^\x21-\x7e]", lambda found: utf16(found[0]), text.replace("\\", "\\\\"))
 
 
 def utf16(text: str) -> str:
-    """Each character as an escape that both properties files and Java's regular expressions read."""
-    units = text.encode("utf-16-be")
-    return "".join(f"\\u{units[i]:02x}{units[i + 1]:02x}" for i in range(0, len(units), 2))
+    """Escape each character for properties files and for Java's regular expressions."""
+    return re.sub("(....)", r"\\u\1", text.encode("utf-16-be").hex())
 
 
 def _spark_defaults() -> str:

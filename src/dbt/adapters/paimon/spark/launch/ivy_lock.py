@@ -21,14 +21,8 @@ _LONGEST_RESOLUTION = 30 * 60
 def resolution_lock(packages: Sequence[str]) -> Iterator[None]:
     """Let one process of a user at a time start a Spark that downloads packages.
 
-    Ivy does not lock its cache: two processes that fill it at once (test workers, two dbt runs on a new machine) break
-    each other's downloads. Without packages there is no lock.
-
-    Args:
-        packages: Maven coordinates of Spark's `spark.jars.packages`, whoever named them.
-
-    Raises:
-        DbtRuntimeError: another process took too long, or the lock is a link or another user's file.
+    Ivy does not lock its cache: two processes that fill it at once (test workers, two dbt runs on a new machine)
+    break each other's downloads. Without packages there is no lock.
     """
     if not packages or not file_locks.AVAILABLE:
         yield
@@ -51,11 +45,7 @@ def resolution_lock(packages: Sequence[str]) -> Iterator[None]:
 
 
 def ivy_lock_path() -> Path:
-    """This user's lock file, in a folder that other users cannot write.
-
-    Raises:
-        DbtRuntimeError: there is no such folder.
-    """
+    """This user's lock file, in a folder that other users cannot write."""
     try:
         return cache_folder() / "ivy.lock"
     except OSError:

@@ -20,7 +20,7 @@ from dbt.adapters.paimon.machine.waiting import Wait, watched
 from dbt.adapters.paimon.spark.launch import cds_archive
 from dbt.adapters.paimon.spark.launch.hidden_settings import JAVA_OPTIONS, hidden
 from dbt.adapters.paimon.spark.launch.ivy_lock import resolution_lock
-from dbt.adapters.paimon.spark.launch.jvm_process import Spawned, ending, spawned, starting
+from dbt.adapters.paimon.spark.launch.jvm_process import ending, kill, spawned, starting
 from dbt.adapters.paimon.spark.launch.spark_log import Output, keep_out_of_the_log, log_options, log_path
 from dbt.adapters.paimon.spark.launch.start_failures import (
     NotStartedError,
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 logger = AdapterLogger("Paimon")
 
-# Seconds before asking a repository again that did not answer, or whose file arrived damaged.
+# Seconds before a retry, if a repository does not answer or sends a damaged file.
 _RESOLVE_AGAIN_AFTER = (2, 8)
 # Settings that the launcher needs before there is a JVM; all others are sent later, over py4j.
 _FOR_THE_LAUNCHER: Final = (
@@ -48,33 +48,30 @@ _FOR_THE_LAUNCHER: Final = (
 # Spark creates its Ivy without Ivy's defaults, including this one [ran, 3.5.7: a jar with a wrong checksum was used].
 _CHECKSUMS: Final = "-Divy.checksums=sha1,md5"
 _TEMPORARY_PROPERTY: Final = "java.io.tmpdir"
-# After so many milliseconds without a collection an idle JVM collects, and gives memory back.
+# Makes an idle JVM collect garbage after so many milliseconds, which releases memory.
 _IDLE: Final = "-XX:G1PeriodicGCInterval=60000"
 # Seconds until a JVM answers, without and with jars to download first.
 _LONGEST_START: Final = 600.0
 _LONGEST_DOWNLOAD: Final = 1800.0
-# Per run of dbt: otherwise each thread would ask the repositories again, for the same answer.
+# Errors by run of dbt and packages: otherwise each thread would ask the repositories again.
 _unresolved: Final[dict[tuple[str, tuple[str, ...]], str]] = {}
 
 
 def launch(conf: Mapping[str, str], secrets: Sequence[str]) -> None:
-    """Start this process's JVM and connect PySpark to it.
+    """Start this process's JVM and connect PySpark to it; downloads the packages of `spark.jars.packages`.
 
-    Args:
-        conf: Spark settings; the packages of `spark.jars.packages` are downloaded during the start.
-        secrets: values that must not appear anywhere.
-
-    Raises:
-        DbtRuntimeError: the JVM does not start; with the reason.
+    `secrets` must not appear on a command line or in a log.
     """
-    from pyspark import SparkContext
+    from pyspark import SparkContext, __version__
 
+    # Not known for a driver on a cluster's machine.
+    runtime = None
     if conf["spark.master"].startswith("local"):
         # Spark looks for `python3` on the PATH, which may not be the Python that runs dbt.
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         # Where Spark's UI listens if a profile enables it (WebUI.bind); by default on every interface.
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    runtime = _own_java(conf)
+        runtime = java.find_java(os.environ, __version__)
     log = log_path()
     downloads = tuple(filter(None, conf.get("spark.jars.packages", "").split(",")))
     if why := _unresolved.get((get_invocation_id(), downloads)):
@@ -86,17 +83,10 @@ def launch(conf: Mapping[str, str], secrets: Sequence[str]) -> None:
     with resolution_lock(downloads), starting, hidden(for_launcher, secrets) as shown:
         if ending.is_set():
             raise DbtRuntimeError("Spark is not started: this process is shutting down.")
-        shown[JAVA_OPTIONS] = " ".join(
-            part
-            for part in (
-                _temporary_option(),
-                _CHECKSUMS,
-                _idle_option(runtime),
-                shown.get(JAVA_OPTIONS, ""),
-                log_options(log),
-            )
-            if part
-        )
+        # Java uses the last value of an option, so the user's own options come after the defaults.
+        idle = _IDLE if runtime and runtime.major >= JAVA_WITH_IDLE_COLLECTIONS else ""
+        options = (_temporary_option(), _CHECKSUMS, idle, shown.get(JAVA_OPTIONS, ""), log_options(log))
+        shown[JAVA_OPTIONS] = " ".join(filter(None, options))
         gateway = _with_archive(shown, downloads, log, secrets, _archive_options(conf, runtime))
     keep_out_of_the_log(gateway, secrets)
     _guard_callbacks(gateway)
@@ -127,7 +117,7 @@ def _with_archive(
 def _resolved(
     conf: Mapping[str, str], downloads: tuple[str, ...], log: Path, secrets: Sequence[str]
 ) -> JavaGateway:
-    """The gateway of a new JVM; a repository that does not answer or sends a damaged file is asked again."""
+    """The gateway of a new JVM; retries if a repository does not answer or sends a damaged file."""
     from pyspark import SparkConf
     from pyspark.errors import PySparkRuntimeError
     from pyspark.java_gateway import launch_gateway
@@ -136,7 +126,7 @@ def _resolved(
     for wait in (*(_RESOLVE_AGAIN_AFTER if downloads else ()), None):
         output = Output(log, secrets)
         try:
-            with watched(_start_of(downloads, log), Spawned.kill_last), spawned():
+            with watched(_wait_for_start(downloads, log), kill), spawned():
                 return launch_gateway(launch_conf, popen_kwargs={"stdout": output.end, "stderr": output.end})
         except PySparkRuntimeError as exc:
             text = output.text()
@@ -153,7 +143,7 @@ def _resolved(
     raise AssertionError("the last attempt returns or raises")
 
 
-def _start_of(downloads: tuple[str, ...], log: Path) -> Wait:
+def _wait_for_start(downloads: tuple[str, ...], log: Path) -> Wait:
     if downloads:
         return Wait(
             f"Spark's JVM, which downloads its jars first ({', '.join(downloads)})",
@@ -171,8 +161,8 @@ def _start_of(downloads: tuple[str, ...], log: Path) -> Wait:
 def _guard_callbacks(gateway: Any) -> None:
     """Make Python refuse callbacks from other processes: any user of the machine can connect to the callback port.
 
-    PySpark listens there for foreachBatch and listeners without authentication (ensure_callback_server_started of 3.5
-    and 4.1), although the JVM has a secret for it; py4j's Java side forgets that when it gets the port
+    PySpark listens there for foreachBatch and listeners without authentication (ensure_callback_server_started of
+    3.5 and 4.1), although the JVM has a secret for it; py4j's Java side forgets it when it gets the port
     (PythonClient.copyWith of 0.10.9).
     """
     from py4j.java_gateway import JavaObject
@@ -189,24 +179,12 @@ def _guard_callbacks(gateway: Any) -> None:
 def _temporary_option() -> str:
     """The Java option for the folder of temporary, shuffle and spill files, unless spark.local.dir is set.
 
-    Spark's own folders are readable by everybody (DiskBlockManager.createLocalDirs), and Paimon spills into them. The
-    option comes before the user's own: Java takes the last one.
+    Everybody can read Spark's own folders (DiskBlockManager.createLocalDirs), and Paimon spills into them. The
+    option comes before the user's own: Java uses the last one.
     """
     if any(_TEMPORARY_PROPERTY in os.environ.get(name, "") for name in java.OPTION_VARIABLES):
         return ""
     return f'-D{_TEMPORARY_PROPERTY}="{private_files.temporary_folder()}"'
-
-
-def _own_java(conf: Mapping[str, str]) -> java.JavaRuntime | None:
-    """The Java that starts; None for a driver on a cluster's machine."""
-    from pyspark import __version__
-
-    return java.find_java(os.environ, __version__) if conf["spark.master"].startswith("local") else None
-
-
-def _idle_option(runtime: java.JavaRuntime | None) -> str:
-    """The Java option with which an idle JVM gives memory back; one of the user's, which comes later, wins."""
-    return _IDLE if runtime and runtime.major >= JAVA_WITH_IDLE_COLLECTIONS else ""
 
 
 def _archive_options(conf: Mapping[str, str], runtime: java.JavaRuntime | None) -> list[str]:

@@ -16,34 +16,26 @@ _LONGEST_END: Final = 5
 # org.apache.spark.util.SparkExitCode.OOM
 _OUT_OF_MEMORY: Final = 52
 # Watchdog.STATUS of Watchdog.java
-_FUSE: Final = 97
+_WATCHDOG: Final = 97
 
 
 def error(exc: BaseException) -> DbtDatabaseError | None:
-    """The error to raise instead of py4j's, if the JVM that this process started has exited.
-
-    Args:
-        exc: the exception of a call of PySpark.
-
-    Returns:
-        One message with the exit status and the remedy; None if the JVM is alive, or none was started here.
-    """
+    """The error to raise instead of PySpark's if this process's JVM has exited; None if it has not."""
     from py4j.protocol import Py4JError, Py4JJavaError
 
     unanswered = isinstance(exc, OSError) or (
         isinstance(exc, Py4JError) and not isinstance(exc, Py4JJavaError)
     )
-    # A JVM that was told to exit cancels its jobs first.
+    # An orderly exit first cancels the JVM's jobs.
     status = jvm_process.exit_status(_LONGEST_END if unanswered or jvm_process.ended_because() else 0)
     return None if status is None else DbtDatabaseError(_message(status))
 
 
 def _message(status: int) -> str:
-    """The message for an exit status (`subprocess.Popen.returncode`)."""
     if why := jvm_process.ended_because():
         what, advice = f"{why} So this run has ended Spark's JVM.", ""
     else:
-        how, advice = _how(status)
+        how, advice = _cause(status)
         what = f"Spark's JVM has exited: {how}."
     parts = [
         f"{what} Its log is {log_path()}.",
@@ -53,11 +45,11 @@ def _message(status: int) -> str:
     return "\n".join(part for part in parts if part)
 
 
-def _how(status: int) -> tuple[str, str]:
-    """How it came to its end by itself, and the remedy if there is one."""
+def _cause(status: int) -> tuple[str, str]:
+    """The cause of an exit status (`subprocess.Popen.returncode`), and the remedy if there is one."""
     if status == _OUT_OF_MEMORY:
         return "it was out of memory", MEMORY_ADVICE
-    if status == _FUSE:
+    if status == _WATCHDOG:
         return (
             "this run's lock of a table in a bucket could not be renewed in time, and another run might write it",
             "Either the store did not answer, or this process was stopped or starved of CPU time.",

@@ -1,4 +1,4 @@
-"""The JVM as a child process: started out of reach of Ctrl-C, killed, and asked how it exited."""
+"""The JVM as a child process: started out of reach of Ctrl-C, killed, and asked for its exit status."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from threading import Event, Lock
 from typing import Any, Final
 
-# Held while a JVM starts; none is started once the process ends.
+# `starting` is held while a JVM starts. No JVM starts after `ending` is set.
 starting: Final = Lock()
 ending: Final = Event()
 # Seconds; a JVM that is asked to exit takes a fraction of one.
@@ -16,51 +16,47 @@ _LONGEST_END: Final = 10
 
 
 def abandon() -> None:
-    """At the end of the process: kill a JVM that is still starting, so that no temporary file of the start is left."""
+    """At the end of the process: kill a JVM that is still starting, so that it leaves no temporary file."""
     ending.set()
-    Spawned.end_last()
+    if Spawned.last and starting.locked():
+        Spawned.last.terminate()
     if starting.acquire(timeout=_LONGEST_END):
         starting.release()
 
 
 def exit_status(seconds: float) -> int | None:
-    """The exit status of the JVM that this process started last (`Popen.returncode`).
+    """The exit status of this process's last JVM (`Popen.returncode`), waiting so many seconds; or None."""
+    with suppress(subprocess.TimeoutExpired):
+        return Spawned.last.wait(seconds) if Spawned.last else None
+    return None
 
-    Args:
-        seconds: how long to wait for its exit.
 
-    Returns:
-        None if it is alive, or none was started here.
-    """
-    return Spawned.status_of_last(seconds)
+def kill() -> None:
+    """Kill the JVM that this process started last."""
+    if Spawned.last:
+        Spawned.last.kill()
 
 
 def end(why: str) -> None:
-    """Kill this process's JVM at once; uncommitted writes are lost.
-
-    Args:
-        why: the reason as a sentence, with which the error of whoever finds it gone begins.
-    """
+    """Kill this process's JVM at once; uncommitted writes are lost. The later error begins with `why`."""
     Spawned.ended_because = why
-    Spawned.kill_last()
+    kill()
 
 
 def end_by(way: Callable[[], object], why: str) -> None:
-    """Make this process's JVM exit in order, or kill it if it does not within some seconds.
+    """Call `way` to make this process's JVM exit in order, or kill it if it does not within some seconds.
 
-    Args:
-        way: tells it to; may raise, as its connection ends with it.
-        why: the reason as a sentence, with which the error of whoever finds it gone begins.
+    `way` may raise, since its connection ends too. The later error begins with `why`.
     """
     Spawned.ended_because = why
     with suppress(Exception):
         way()
-    if Spawned.status_of_last(_LONGEST_END) is None:
-        Spawned.kill_last()
+    if exit_status(_LONGEST_END) is None:
+        kill()
 
 
 def ended_because() -> str:
-    """Why this process killed its JVM; empty if it did not."""
+    """Why this process killed its JVM; '' if it did not."""
     return Spawned.ended_because
 
 
@@ -68,37 +64,19 @@ class Spawned(subprocess.Popen[bytes]):
     """A process that Ctrl-C does not reach, started without running Python code in the child.
 
     PySpark ignores the signal in a `preexec_fn`, for which Python forks. If another thread imports a module meanwhile,
-    the child can hang for ever (see the warning at preexec_fn in Python's documentation of subprocess), and dbt imports
-    modules during the start.
+    as dbt does during the start, the child can hang (see the warning at preexec_fn in Python's documentation).
     """
 
-    _last: Spawned | None = None
+    last: Spawned | None = None
     ended_because = ""
 
     def __init__(self, command: Sequence[str], *, preexec_fn: object = None, **more: Any) -> None:
         if preexec_fn is not None:
             command = ["/bin/sh", "-c", 'trap "" INT; exec "$@"', "sh", *command]
         super().__init__(command, **more)
-        Spawned._last = self
+        Spawned.last = self
         if ending.is_set():
             self.terminate()
-
-    @classmethod
-    def end_last(cls) -> None:
-        if cls._last and starting.locked():
-            cls._last.terminate()
-
-    @classmethod
-    def kill_last(cls) -> None:
-        """Kill the last one at once: it is starting and has written nothing yet."""
-        if cls._last:
-            cls._last.kill()
-
-    @classmethod
-    def status_of_last(cls, seconds: float) -> int | None:
-        with suppress(subprocess.TimeoutExpired):
-            return cls._last.wait(seconds) if cls._last else None
-        return None
 
 
 @contextmanager

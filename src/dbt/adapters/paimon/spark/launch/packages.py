@@ -1,20 +1,19 @@
-"""Which jars a Spark needs for Paimon: local files that the user names, and Maven coordinates for the rest."""
+"""The jars that a Spark needs for Paimon: local files that the user names, and Maven coordinates for the rest."""
 
 from __future__ import annotations
 
 import os
 import re
 import zipfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon import capabilities
-from dbt.adapters.paimon.catalogs.catalog import SparkCatalog
-from dbt.adapters.paimon.catalogs.object_stores import ObjectStore, carries
-from dbt.adapters.paimon.catalogs.storage import Storage, StorageContext
+from dbt.adapters.paimon.catalogs.object_stores import carries
+from dbt.adapters.paimon.catalogs.storage import Storage
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.errors.redaction import redact_text
 from dbt.adapters.paimon.spark.launch.connector_jars import (
@@ -56,14 +55,7 @@ EXCLUDES = (
 
 @dataclass(frozen=True)
 class PackagePlan:
-    """The jars for Spark's class path.
-
-    Attributes:
-        jars: local files and URIs, for `spark.jars`.
-        packages: Maven coordinates, for `spark.jars.packages`; if empty, nothing is downloaded.
-        repositories: additional Maven repositories, for `spark.jars.repositories`.
-        paimon_version: version of Paimon's connector among them, if it can be determined.
-    """
+    """The jars for Spark's class path: files and URIs, Maven coordinates to download, and Maven repositories."""
 
     jars: tuple[str, ...]
     packages: tuple[str, ...]
@@ -77,52 +69,45 @@ def plan_packages(
     spark_version: str,
     environ: Mapping[str, str] | None = None,
 ) -> PackagePlan:
-    """Work out the jars for a Spark, a Paimon version and the storages.
+    """The jars for a Spark, a Paimon version and the storages.
 
-    Args:
-        credentials: the target. If it has `jars`, only its `packages` are downloaded.
-        storages: what its warehouses need.
-        spark_version: version of the Spark that will run.
-        environ: environment with `DBT_PAIMON_JARS`, which replaces the connector, whatever it would be otherwise.
+    If the target has `jars`, only its `packages` are downloaded. `DBT_PAIMON_JARS` replaces any connector.
 
     Raises:
-        DbtRuntimeError: jars that do not exist; all in one message.
+        DbtRuntimeError: jars that do not exist or do not fit Spark.
     """
-    environ = os.environ if environ is None else environ
-    override = _override(environ)
+    override = _override(os.environ if environ is None else environ)
     own = [jar for jar in credentials.jars if not (override and is_connector(jar))]
     _check_jars((JARS_VARIABLE, override), ("jars in the profile", own))
     _check_scala((*override, *own), credentials.packages, spark_version)
     _check_line((*override, *own), credentials.packages, spark_version)
     jars = (*override, *own)
-    packages = [
-        package for package in credentials.packages if not (override and is_connector_package(package))
-    ]
-
+    packages = [each for each in credentials.packages if not (override and is_connector_package(each))]
     version = connector_version_from_jars(jars) or version_of_packages(packages) or credentials.paimon_version
     if not jars and not version_of_packages(packages):
         packages.insert(0, capabilities.connector_artifact(spark_version, version))
+    if own:
+        _check_plug_ins(storages, jars, packages, version)
+    else:
+        for package in _dependencies(credentials, storages, spark_version, version):
+            if not _names_artifact(artifact_without_scala(package), jars, packages):
+                packages.append(package)
+    return PackagePlan(jars, tuple(packages), tuple(credentials.repositories), version)
+
+
+def _dependencies(
+    credentials: PaimonCredentials, storages: Sequence[Storage], spark_version: str, version: str
+) -> Iterator[str]:
+    """The packages that a target needs besides the connector, in their order on the class path."""
     # Plug-ins that the connector does not contain: https://paimon.apache.org/docs/master/filesystems/overview/
     for storage in storages:
-        store = storage.plug_in
-        if store is None or _names_artifact(store.artifact, jars, packages):
-            continue
-        if not own:
-            packages.append(f"{GROUP}:{store.artifact}:{version}")
-        elif not _has_plug_in(store, jars, storage.around):
-            raise DbtRuntimeError(_no_plug_in(store, storage.catalog, version))
+        if storage.plug_in is not None:
+            yield f"{GROUP}:{storage.plug_in.artifact}:{version}"
     for protocol in sorted({storage.catalog.jdbc_protocol for storage in storages}):
-        driver = capabilities.JDBC_DRIVERS.get(protocol)
-        if driver and not own and not _names_artifact(driver.split(":")[1], jars, packages):
-            packages.append(driver)
-    reader = capabilities.kafka_artifact(spark_version)
-    if (
-        credentials.kafka_options
-        and not own
-        and not _names_artifact(artifact_without_scala(reader), jars, packages)
-    ):
-        packages.append(reader)
-    return PackagePlan(jars, tuple(packages), tuple(credentials.repositories), version)
+        if driver := capabilities.JDBC_DRIVERS.get(protocol):
+            yield driver
+    if credentials.kafka_options:
+        yield capabilities.kafka_artifact(spark_version)
 
 
 def with_connect(plan: PackagePlan, spark_version: str) -> PackagePlan:
@@ -136,12 +121,12 @@ def with_connect(plan: PackagePlan, spark_version: str) -> PackagePlan:
 
 
 def effective_paimon_version(credentials: PaimonCredentials, environ: Mapping[str, str] | None = None) -> str:
-    """The Paimon version that will really run: a connector's jar wins over the profile's `paimon_version`."""
+    """The Paimon version that will run: a connector's jar wins over the profile's `paimon_version`."""
     return connector_version(credentials, environ) or credentials.paimon_version
 
 
 def connector_version(credentials: PaimonCredentials, environ: Mapping[str, str] | None = None) -> str | None:
-    """The version of the connector in jars or packages; None if there is no connector among them."""
+    """The version of the connector in jars or packages; None if there is none."""
     override = _override(os.environ if environ is None else environ)
     named = connector_version_from_jars((*override, *credentials.jars))
     return named or (None if override else version_of_packages(credentials.packages))
@@ -173,12 +158,9 @@ def _check_jars(*groups: tuple[str, Sequence[str]]) -> None:
 def _check_scala(jars: Sequence[str], packages: Sequence[str], spark_version: str) -> None:
     """Refuse jars built for another Scala version than Spark's, for which Java's errors are unclear."""
     wanted = capabilities.scala_version(spark_version)
-    found = {jar: scala_of_jar(jar) for jar in jars} | {
-        package: scala_of_name(package.split(":")[1]) for package in packages
-    }
-    wrong = [
-        f"{name} is made for Scala {scala}" for name, scala in found.items() if scala not in (None, wanted)
-    ]
+    found = {jar: scala_of_jar(jar) for jar in jars}
+    found |= {package: scala_of_name(package.split(":")[1]) for package in packages}
+    wrong = [f"{name} is made for Scala {of}" for name, of in found.items() if of not in (None, wanted)]
     if wrong:
         raise DbtRuntimeError(
             f"Jars for Spark: {'; '.join(wrong)}, and Spark {spark_version} runs on Scala {wanted}. Take the artifact "
@@ -190,11 +172,9 @@ def _check_scala(jars: Sequence[str], packages: Sequence[str], spark_version: st
 def _check_line(jars: Sequence[str], packages: Sequence[str], spark_version: str) -> None:
     """Refuse a connector built for another minor version of Spark, whose internal classes differ."""
     line = capabilities.minor(capabilities.parse_version(spark_version))
-    lines = {jar: capabilities.connector_line(connector_of_jar(jar)) for jar in jars} | {
-        package: capabilities.connector_line(package.split(":")[1])
-        for package in packages
-        if is_connector_package(package)
-    }
+    connectors = {jar: connector_of_jar(jar) for jar in jars}
+    connectors |= {package: package.split(":")[1] for package in packages if is_connector_package(package)}
+    lines = {name: capabilities.connector_line(artifact) for name, artifact in connectors.items()}
     wrong = [name for name, of in lines.items() if of not in (None, line)]
     if wrong:
         raise DbtRuntimeError(
@@ -204,23 +184,30 @@ def _check_line(jars: Sequence[str], packages: Sequence[str], spark_version: str
         )
 
 
-def _has_plug_in(store: ObjectStore, jars: Sequence[str], around: StorageContext) -> bool:
-    """Whether a storage's plug-in is inside a jar, or on Spark's class path in another way."""
-    inside = any((path := local_path(jar)) is not None and carries(path, store) for jar in jars)
-    return inside or around.has_jar(store.artifact)
-
-
-def _no_plug_in(store: ObjectStore, catalog: SparkCatalog, version: str) -> str:
-    where = f"https://repo1.maven.org/maven2/{GROUP.replace('.', '/')}/{store.artifact}/{version}"
-    return (
-        f"The warehouse {redact_text(catalog.warehouse or '')} needs Paimon's plug-in for {store.name}, and no jar of "
-        f"the profile has it (with `jars` nothing is downloaded). Add {store.artifact}-{version}.jar to `jars` "
-        f"({where}/{store.artifact}-{version}.jar), or {GROUP}:{store.artifact}:{version} to `packages`."
-    )
+def _check_plug_ins(
+    storages: Sequence[Storage], jars: Sequence[str], packages: Sequence[str], version: str
+) -> None:
+    """Refuse jars without a plug-in that a storage needs, unless Spark's class path has it."""
+    paths = [path for jar in jars if (path := local_path(jar)) is not None]
+    for storage in storages:
+        store = storage.plug_in
+        if (
+            store is None
+            or _names_artifact(store.artifact, jars, packages)
+            or any(carries(path, store) for path in paths)
+            or storage.around.has_jar(store.artifact)
+        ):
+            continue
+        jar = f"{store.artifact}-{version}.jar"
+        where = f"https://repo1.maven.org/maven2/{GROUP.replace('.', '/')}/{store.artifact}/{version}/{jar}"
+        raise DbtRuntimeError(
+            f"The warehouse {redact_text(storage.catalog.warehouse or '')} needs Paimon's plug-in for {store.name}, "
+            f"and no jar of the profile has it (with `jars` nothing is downloaded). Add {jar} to `jars` ({where}), or "
+            f"{GROUP}:{store.artifact}:{version} to `packages`."
+        )
 
 
 def _names_artifact(artifact: str, jars: Iterable[str], packages: Iterable[str]) -> bool:
     name = re.compile(rf"{re.escape(artifact)}(_2\.1\d)?[-:]")
-    return any(name.match(jar.rsplit("/", 1)[-1]) for jar in jars) or any(
-        name.match(package.partition(":")[2]) for package in packages
-    )
+    files = (jar.rsplit("/", 1)[-1] for jar in jars)
+    return any(map(name.match, (*files, *(package.partition(":")[2] for package in packages))))

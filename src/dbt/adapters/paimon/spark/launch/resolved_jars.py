@@ -23,13 +23,10 @@ logger = AdapterLogger("Paimon")
 
 
 class Jar(NamedTuple):
-    """A jar as it was when Ivy had downloaded it.
+    """A jar when Ivy had downloaded it.
 
-    Attributes:
-        path: its path.
-        stamp: size, modification time and status change time (`st_ctime_ns`, which only root can set): while these are
-        the same, so is the file.
-        sha256: checksum of its content.
+    `stamp` has size, modification time and status change time (`st_ctime_ns`, which only root can set): while these
+    are the same, so is the file.
     """
 
     path: str
@@ -41,12 +38,9 @@ class Jar(NamedTuple):
 def with_known(plan: PackagePlan, settings: tuple[str, ...] = ()) -> PackagePlan:
     """A plan with jars in place of its packages, if an earlier start resolved them and every jar is unchanged.
 
-    Computed once per process, for its one JVM. Reading a whole jar takes a tenth of a second or more, so the checksum
-    is only compared if the stamp differs, for example after restoring a backup.
-
-    Args:
-        plan: the plan.
-        settings: other settings that decide what Ivy downloads (for example spark.jars.ivySettings).
+    Computed once per process, for its one JVM. Reading a jar takes 0.1 s or more, so the checksum is only compared
+    if the stamp differs, for example after restoring a backup. `settings` are others that affect what Ivy
+    downloads.
 
     Raises:
         DbtRuntimeError: a jar differs from what was downloaded and cannot be moved away.
@@ -54,52 +48,35 @@ def with_known(plan: PackagePlan, settings: tuple[str, ...] = ()) -> PackagePlan
     if not plan.packages:
         return plan
     with suppress(OSError, ValueError, KeyError, TypeError):
-        note = _note(plan, settings)
-        known = [
-            Jar(path, tuple(stamp), sha256) for path, stamp, sha256 in json.loads(read_own(note))["jars"]
-        ]
+        note = _note_path(plan, settings)
+        noted = json.loads(read_own(note))["jars"]
+        known = [Jar(path, tuple(stamp), sha256) for path, stamp, sha256 in noted]
         found = [_checked(jar) for jar in known]
         if found != known:
             _write(note, plan, found)
         if found:
-            return replace(
-                plan, jars=(*plan.jars, *(jar.path for jar in found)), packages=(), repositories=()
-            )
+            paths = (jar.path for jar in found)
+            return replace(plan, jars=(*plan.jars, *paths), packages=(), repositories=())
     return plan
 
 
 def remember(plan: PackagePlan, class_path: str | None, settings: tuple[str, ...] = ()) -> None:
-    """Remember what a Spark resolved a plan's packages to.
-
-    Args:
-        plan: the plan that Spark was started with.
-        class_path: `spark.jars` of the running Spark.
-        settings: see `with_known`.
-    """
+    """Remember the jars to which a Spark resolved a plan's packages; `class_path` is its `spark.jars`."""
     if not plan.packages:
         return
     own = {Path(_path(jar)).name for jar in plan.jars}
-    found = [_path(jar) for jar in (class_path or "").split(",") if jar]
-    with suppress(OSError):
-        jars = [
-            Jar(path, _stamp(path), _sha256(path))
-            for path in dict.fromkeys(found)
-            if Path(path).name not in own
-        ]
-        # Ivy names a package's file like this; if a file is missing now, a later start would lack it.
-        if all(
-            any(package.split(":")[1] in Path(jar.path).name for jar in jars) for package in plan.packages
-        ):
-            _write(_note(plan, settings), plan, jars)
+    paths = dict.fromkeys(_path(jar) for jar in (class_path or "").split(",") if jar)
+    downloaded = [path for path in paths if Path(path).name not in own]
+    names = "\n".join(Path(path).name for path in downloaded)
+    # Ivy names a package's file after its artifact; without the file, a later start would lack the package.
+    if all(package.split(":")[1] in names for package in plan.packages):
+        with suppress(OSError):
+            jars = [Jar(path, _stamp(path), _sha256(path)) for path in downloaded]
+            _write(_note_path(plan, settings), plan, jars)
 
 
 def _checked(jar: Jar) -> Jar:
-    """A jar with its current stamp.
-
-    Raises:
-        OSError: the file does not exist, or was moved away because its content differed.
-        DbtRuntimeError: see `_put_aside`.
-    """
+    """A jar with its current stamp; raises FileNotFoundError if the file is missing or its content differs."""
     stamp = _stamp(jar.path)
     if stamp == jar.stamp:
         return jar
@@ -111,14 +88,9 @@ def _checked(jar: Jar) -> Jar:
 
 
 def _put_aside(jar: Jar, found: str) -> None:
-    """Move a jar away so that Ivy downloads it again: Ivy does not verify the checksum of files in its cache.
-
-    Raises:
-        DbtRuntimeError: the file cannot be moved.
-    """
+    """Move a changed jar away so that Ivy downloads it again; Ivy does not verify checksums in its cache."""
     path = Path(jar.path)
-    # `org_name-version.jar` in the folder jars is a copy of `cache/org/name/jars/name-version.jar`, next to that
-    # folder.
+    # `jars/org_name-version.jar` is a copy of `cache/org/name/jars/name-version.jar`.
     copies = [
         copy
         for copy in path.parent.parent.glob("cache/*/*/*/*.jar")
@@ -126,18 +98,17 @@ def _put_aside(jar: Jar, found: str) -> None:
     ]
     for changed in (path, *copies):
         aside = changed.with_name(f"{changed.name}.changed")
+        what = f"{changed} changed after it was downloaded: its SHA-256 is {found}, and was {jar.sha256}."
         try:
             changed.replace(aside)
         except OSError as exc:
             raise DbtRuntimeError(
-                f"The jar {changed} changed after it was downloaded: its SHA-256 is {found}, and was "
-                f"{jar.sha256}. It cannot be moved away ({exc.strerror}): remove it, and start again; it is "
+                f"The jar {what} It cannot be moved away ({exc.strerror}): remove it, and start again; it is "
                 "then downloaded again."
             ) from exc
         logger.warning(
-            f"{changed} changed after it was downloaded: its SHA-256 is {found}, and was {jar.sha256}. It is "
-            f"downloaded again; the changed one is now {aside}. A jar of your own belongs under `jars` in the "
-            "profile."
+            f"{what} It is downloaded again; the changed one is now {aside}. A jar of your own belongs under "
+            "`jars` in the profile."
         )
 
 
@@ -159,7 +130,7 @@ def _write(note: Path, plan: PackagePlan, jars: Sequence[Jar]) -> None:
     write_own(note, json.dumps({"packages": plan.packages, "jars": jars}))
 
 
-def _note(plan: PackagePlan, settings: tuple[str, ...]) -> Path:
+def _note_path(plan: PackagePlan, settings: tuple[str, ...]) -> Path:
     key = fingerprint([plan.packages, plan.repositories, EXCLUDES, *sorted(settings)])
     return cache_folder() / f"jars-{key}.json"
 

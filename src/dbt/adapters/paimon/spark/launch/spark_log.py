@@ -1,4 +1,4 @@
-"""Spark's log, next to dbt's own: what the JVM prints and logs is written there without secrets."""
+"""Spark's log, next to dbt's own: the JVM's output and log messages, without secrets."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class Output:
 
 
 def keep_out_of_the_log(gateway: Any, secrets: Sequence[str]) -> None:
-    """Make log4j mask these secrets; it masks whatever looks like one by itself (log4j2.properties)."""
+    """Make log4j mask these secrets; it masks all that looks like one by itself (log4j2.properties)."""
     if not secrets:
         return
     pattern = "|".join(utf16(secret) for secret in secrets)

@@ -1,4 +1,4 @@
-"""Why Spark's JVM did not start, from what it printed: jars that Ivy could not download, or options Java refuses."""
+"""Why Spark's JVM did not start, by its output: jars that Ivy could not download, or options Java refuses."""
 
 from __future__ import annotations
 
@@ -13,17 +13,16 @@ from dbt.adapters.paimon.errors.redaction import redact_text
 from dbt.adapters.paimon.machine import installation
 from dbt.adapters.paimon.spark.launch.packages import JARS_VARIABLE
 
-# From Ivy's report: a host that does not resolve, one that refuses connections, one that answers with an error other
-# than "not found".
+# From Ivy's report: an unknown host, a refused connection, an HTTP status.
 _IVY_NO_HOST = re.compile(r"Host ([\w.-]+) not found\. url=")
 _IVY_NO_ACCESS = re.compile(
     r"Server access error at url \w+://(?:[^/@\s]*@)?([\w.-]+)\S* \([\w.]*?(\w+): ?([^)]*)\)"
 )
 _IVY_STATUS = re.compile(r"HTTP response status: (\d+) url=\w+://(?:[^/@\s]*@)?([\w.-]+)")
-# A repository that Spark always searches too; whether it answers makes no difference.
+# A repository that Spark always searches too; its answer is irrelevant.
 _SPARK_PACKAGES = "repos.spark-packages.org"
 _IVY_MISSING = re.compile(r"(?:unresolved dependency|download failed): ([^\s:#]+)#([^;\s]+);([^:!\s]+)")
-# A file that a repository has, and that did not arrive whole or has another checksum.
+# A file that arrived incomplete or with another checksum.
 _IVY_FAILED = re.compile(
     r"\[FAILED\s*\] ([^\s:#]+)#([^;\s]+);([^!\s]+)!\S+?:? +(.*?)(?: \(\d+ms\))?$", re.MULTILINE
 )
@@ -34,7 +33,7 @@ _OPTION_REFUSED: Final = re.compile(
 
 
 class NotStartedError(DbtRuntimeError):
-    """The JVM exited at once, because of its options and not for lack of jars."""
+    """The JVM exited at once because of its options, not for lack of jars."""
 
 
 def failure_of(text: str, log: Path) -> DbtRuntimeError:
@@ -53,16 +52,12 @@ def failure_of(text: str, log: Path) -> DbtRuntimeError:
 
 
 def is_unresolved(text: str) -> bool:
-    """Whether the JVM ended because Ivy could not download a jar."""
+    """Whether the JVM exited because Ivy could not download a jar."""
     return any(sign in text.lower() for sign in ("unresolved dependenc", "download failed"))
 
 
 def unreachable_repositories(text: str) -> dict[str, str]:
-    """Repositories that did not answer, by host, with the reason; empty if all answered but lacked a jar.
-
-    Args:
-        text: the JVM's output.
-    """
+    """Repositories that did not answer, by host, with the reason; empty if all answered but lacked a jar."""
     found = dict.fromkeys(_IVY_NO_HOST.findall(text), "its host name is unknown")
     found |= {host: why or kind for host, kind, why in _IVY_NO_ACCESS.findall(text)}
     found |= {host: f"HTTP status {status}" for status, host in _IVY_STATUS.findall(text) if status != "404"}
@@ -71,21 +66,12 @@ def unreachable_repositories(text: str) -> dict[str, str]:
 
 
 def failed_downloads(text: str) -> dict[str, str]:
-    """Packages that a repository has but whose files did not arrive whole, with the reason.
-
-    Args:
-        text: the JVM's output.
-    """
+    """Packages whose files did not arrive whole from a repository, with the reason."""
     return {":".join(parts): why for *parts, why in _IVY_FAILED.findall(text)}
 
 
 def explain_resolution_failure(text: str, spark_version: str) -> str:
-    """The error for jars that Ivy could not download: reason and remedy.
-
-    Args:
-        text: the JVM's output.
-        spark_version: version of the Spark that needs them.
-    """
+    """The error for jars that Ivy could not download: reason and remedy."""
     missing = sorted({":".join(parts) for parts in _IVY_MISSING.findall(text)})
     what = ", ".join(missing) if missing else "a package of Spark's class path"
     if silent := unreachable_repositories(text):
