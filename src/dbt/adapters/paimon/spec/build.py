@@ -436,9 +436,7 @@ def _own_or_property(
     other = _columns(value, f"tblproperties['{option}']", problems)
     if own and other and list(map(str.lower, own)) != list(map(str.lower, other)):
         problems.add(
-            key,
-            list(own),
-            f"tblproperties sets '{option}'='{','.join(other)}'. Keep one of the two",
+            key, list(own), f"tblproperties sets '{option}'='{','.join(other)}'. Keep one of the two"
         )
     return own or other
 

@@ -46,9 +46,7 @@ class PaimonConfig(AdapterConfig):
     partition_by: Any = field(
         default=None,
         metadata=Key(
-            "The table is partitioned by these columns, `PARTITIONED BY`",
-            COLUMNS,
-            page="models.md",
+            "The table is partitioned by these columns, `PARTITIONED BY`", COLUMNS, page="models.md"
         ).metadata,
     )
     bucket: int | str | None = field(
@@ -273,9 +271,7 @@ class PaimonConfig(AdapterConfig):
     merge_exclude_columns: _Columns = field(
         default=None,
         metadata=Key(
-            "Of `merge`: the columns that it does not update",
-            COLUMNS,
-            page="strategies.md#columns",
+            "Of `merge`: the columns that it does not update", COLUMNS, page="strategies.md#columns"
         ).metadata,
     )
     matched_condition: str | None = field(

@@ -223,11 +223,7 @@ def read_policy(value: Any, problems: Problems) -> MaintenancePolicy | None:
     if value is None or value == {}:
         return None
     top = _Reader(
-        "maintenance",
-        value,
-        problems,
-        (*ACTIONS, *POLICY_KEYS),
-        "{'compact': {'small_files': 10}}",
+        "maintenance", value, problems, (*ACTIONS, *POLICY_KEYS), "{'compact': {'small_files': 10}}"
     )
     if not top.flag("enabled", default=True):
         return None

@@ -141,11 +141,7 @@ def plan_incremental(
 
 
 def collect_strategy(
-    requested: str | None,
-    spec: TableSpec,
-    config: Mapping[str, Any],
-    versions: Versions,
-    problems: Problems,
+    requested: str | None, spec: TableSpec, config: Mapping[str, Any], versions: Versions, problems: Problems
 ) -> str:
     """The strategy of an incremental model.
 
