@@ -427,18 +427,15 @@ def _retained(spec: TableSpec, family: str, bound: str, versions: Versions) -> i
     return parsed if isinstance(parsed, int) else None
 
 
-def unknown_in_pattern(pattern: str, partition_by: Iterable[str]) -> str:
-    """The first `$name` in a 'partition.timestamp-pattern' that is not a partition column; '' if there is none."""
+def pattern_fault(pattern: str, partition_by: Iterable[str]) -> str:
+    """Why a 'partition.timestamp-pattern' does not fit a table's partitions; '' if it does."""
     rest = pattern
     # Like PartitionTimeExtractor, but longer names first, in case one begins with another.
     for name in sorted(partition_by, key=len, reverse=True):
         rest = rest.replace(f"${name}", "")
-    return rest.split("$", 1)[1].split(" ")[0] if "$" in rest else ""
-
-
-def pattern_fault(pattern: str, partition_by: Iterable[str]) -> str:
-    """Why a 'partition.timestamp-pattern' does not fit a table's partitions; '' if it does."""
-    unknown = unknown_in_pattern(pattern, partition_by)
+    if "$" not in rest:
+        return ""
+    unknown = rest.split("$", 1)[1].split(" ")[0]
     listed = ", ".join("$" + column for column in partition_by)
     return f"'${unknown}' is not a partition column. Use {listed}" if unknown else ""
 
