@@ -138,8 +138,14 @@ def _stats_mode_fault(text: str) -> str | None:
     return "not a statistics mode. Use none, counts, full or truncate(16), where the number is a length"
 
 
-def _values(pairs: str) -> list[str]:
-    return [pair.split(":", 1)[1].strip() for pair in pairs.split(",") if ":" in pair]
+def _values(text: str) -> list[str]:
+    return [value for _, value in pairs(text)]
+
+
+def pairs(text: str) -> list[tuple[str, str]]:
+    """[('0', 'avro'), ('5', 'orc')] for '0:avro,5:orc'."""
+    found = (item.split(":", 1) for item in text.split(",") if ":" in item)
+    return [(key.strip(), value.strip()) for key, value in found]
 
 
 def split_columns(text: str) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from dbt.adapters.paimon.options.table_options import (
     canonical,
     split_field_option,
 )
-from dbt.adapters.paimon.options.values import codec_fault
+from dbt.adapters.paimon.options.values import codec_fault, pairs
 from dbt.adapters.paimon.spec import iceberg
 from dbt.adapters.paimon.spec.table import DEFAULT_FUNCTION, DYNAMIC_BUCKET, POSTPONE_BUCKET, TableSpec
 from dbt.adapters.paimon.sql.text import is_plain
@@ -459,7 +459,7 @@ def _record_expiry_rules(spec: TableSpec, versions: Versions) -> _Found:
 
 def _codec_rules(spec: TableSpec, versions: Versions) -> _Found:
     # RowDataParquetBuilder, OrcFile: refused only when rows are written.
-    per_level = _pairs(spec.options.get("file.format.per.level", ""))
+    per_level = dict(pairs(spec.options.get("file.format.per.level", "")))
 
     def fault_of(level_format: str, codec: str) -> str | None:
         if level_format == "avro" and versions.supports(Capability.AVRO_CODEC_IS_ITS_OWN):
@@ -472,15 +472,9 @@ def _codec_rules(spec: TableSpec, versions: Versions) -> _Found:
     codec = spec.options.get("file.compression")
     if codec is not None and (fault := fault_of(spec.file_format, codec)):
         yield "file.compression", fault
-    for level, codec in _pairs(spec.options.get("file.compression.per.level", "")).items():
+    for level, codec in dict(pairs(spec.options.get("file.compression.per.level", ""))).items():
         if fault := fault_of(per_level.get(level, spec.file_format).lower(), codec):
             yield "file.compression.per.level", f"level {level}: {fault}"
-
-
-def _pairs(text: str) -> dict[str, str]:
-    """{'0': 'avro', '5': 'orc'} for '0:avro,5:orc'."""
-    found = (item.split(":", 1) for item in text.split(",") if ":" in item)
-    return {key.strip(): value.strip() for key, value in found}
 
 
 # SortBufferWriteBuffer needs three pages, and a page must hold its own bookkeeping.

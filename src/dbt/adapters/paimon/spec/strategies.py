@@ -1,7 +1,7 @@
-"""Incremental strategies: the one of a model, and the merge engines that each supports.
+"""Incremental strategies; combinations that a merge engine does not support are refused before any SQL runs.
 
-Unsupported combinations are refused before any SQL runs. Paimon itself would fail later, or never: a MERGE that deletes
-from a partial-update table succeeds, and makes the table unreadable [ran, 0.9.0].
+Paimon itself would fail later, or never: a MERGE that deletes from a partial-update table succeeds, and makes the table
+unreadable [ran, 0.9.0].
 """
 
 from __future__ import annotations

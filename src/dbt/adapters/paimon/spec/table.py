@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from dbt.adapters.paimon.options.table_options import split_field_option
-from dbt.adapters.paimon.options.values import split_columns
+from dbt.adapters.paimon.options.values import pairs, split_columns
 from dbt.adapters.paimon.spec.maintenance_policy import MaintenancePolicy
 from dbt.adapters.paimon.spec.run_tag import RunTag
 
@@ -96,9 +96,8 @@ class TableSpec:
     @property
     def file_formats(self) -> frozenset[str]:
         """The formats of all data files, including those of 'file.format.per.level'."""
-        per_level = self.options.get("file.format.per.level", "").lower().split(",")
-        levels = (entry.partition(":")[2].strip() for entry in per_level if ":" in entry)
-        return frozenset({self.file_format, *levels})
+        per_level = pairs(self.options.get("file.format.per.level", "").lower())
+        return frozenset({self.file_format, *(name for _, name in per_level)})
 
     @property
     def partitions_outside_key(self) -> str:
