@@ -36,10 +36,7 @@ class Specs:
         self._names: tuple[Any, NamesInCase] = (None, NamesInCase(()))
 
     def of(self, model: Mapping[str, Any], default_primary_key: Sequence[str] = ()) -> TableSpec:
-        """The validated table spec of a model; ConfigErrors has all problems of its config.
-
-        `default_primary_key` is for snapshots, if the config has none.
-        """
+        """The validated table spec of a model; `default_primary_key` is for snapshots, if the config has none."""
         self.check_node(model)
         config = dict(model["config"])
         if default_primary_key and not config.get("primary_key"):
@@ -94,10 +91,6 @@ class Specs:
         """The macro of an incremental strategy, which a project or package may override (see `overrides`)."""
         return overrides.strategy_macro(context, strategy, macro, strategies.STRATEGIES)
 
-    def override_of(self, context: Mapping[str, Any], name: str) -> str:
-        """A project's or package's override of one of dbt's macros; '' without an override."""
-        return overrides.override_of(context, name)
-
     def _name_problem(self, model: Mapping[str, Any]) -> str:
         credentials = self._adapter.credentials
         problem = self.schema_problem(model.get("schema"))
@@ -142,14 +135,14 @@ class Specs:
         types: Mapping[str, str] = MappingProxyType({}),
         more: Sequence[str] = (),
     ) -> None:
-        """Warn about a valid config that may surprise its author, once per node (see `spec.advice`).
-
-        `types` is column -> Spark type, if the columns are known already; `more` are further warnings.
-        """
+        """Warn about a valid config that may surprise its author, once per node; `more` are further warnings."""
         # A microbatch model calls this for every batch.
         own = advice(spec, model["config"], model.get("name", ""), self._adapter.versions, types)
-        for message in (*own, *more):
-            if self._adapter.once.first(("advice", message)):
+        self._warn_once("advice", *own, *more)
+
+    def _warn_once(self, kind: str, *messages: str) -> None:
+        for message in messages:
+            if self._adapter.once.first((kind, message)):
                 warn(message)
 
     def doubt(self, model: Mapping[str, Any], spec: TableSpec, *, new: bool) -> None:
@@ -161,14 +154,11 @@ class Specs:
         for message in problems.messages:
             if new and passes is not None:
                 passes(message)
-            elif self._adapter.once.first(("doubt", message)):
-                warn(message)
+            else:
+                self._warn_once("doubt", message)
 
     def check_foreign(self, model: Mapping[str, Any]) -> None:
-        """Warn about config keys of other adapters, once per run and key (see `spec.foreign_config`).
-
-        A view is refused if such a key restricts who sees which rows; `of` refuses tables.
-        """
+        """Warn about keys of other adapters, once per run and key; refuse those that restrict the readers of a view."""
         config, name = model.get("config", {}), model.get("name", "")
         problems = Problems(name, passes=self._adapter.warn_ignored_config)
         if config.get("materialized") == "view":

@@ -111,11 +111,7 @@ def _corrected_size(nodes: Sequence[_Node]) -> float:
 
 
 def may_fix(spec: TableSpec, versions: Versions) -> bool:
-    """Whether the table may have fixed buckets.
-
-    It may not if a key may change its partition, if there is neither a key nor a bucket key, or if the config has
-    options of dynamic buckets.
-    """
+    """Whether the table may have fixed buckets: it has a key or bucket key that stays in its partition."""
     if spec.crosses_partitions or not (spec.primary_key or "bucket-key" in spec.options):
         return False
     if any(name.startswith("dynamic-bucket.") for name in spec.options):

@@ -203,13 +203,8 @@ def build_table_spec(
 ) -> TableSpec:
     """The table of a model's config and contract; ConfigErrors has all problems at once.
 
-    Args:
-        config: the whole config of the model.
-        model: name of the model, for messages.
-        constraints: constraints of the contract on the model; only read if the contract is enforced.
-        columns: columns of the model's YAML; only read if the contract is enforced.
-        versions: the versions to check against.
-        passes: called with the warnings about keys that nothing reads (see `Problems`).
+    `constraints` and `columns` are those of the model's YAML, which count if the contract is enforced. `passes` gets
+    warnings about keys that nothing reads (see `Problems`).
     """
     problems = Problems(model, passes=passes)
     spec = collect_table_spec(
@@ -270,7 +265,6 @@ def collect_table_spec(
 
 
 def _with_policy(spec: TableSpec, problems: Problems, versions: Versions) -> TableSpec:
-    """The table with the snapshot retention of its maintenance policy."""
     policy = spec.maintenance
     if policy is None:
         return spec
@@ -296,7 +290,7 @@ def _outside_contract(
 def _check_types(
     config: Mapping[str, Any], columns: Mapping[str, Mapping[str, Any]], problems: Problems
 ) -> None:
-    """Refuse types that Spark cannot declare, in a contract and in a seed's `column_types`."""
+    # Types that Spark cannot declare.
     given = config.get("column_types")
     of_seed = given if isinstance(given, Mapping) else {}
     types = {f"column_types.{name}": kind for name, kind in of_seed.items()}
@@ -435,7 +429,6 @@ def _own_or_property(
 
 
 def _columns(value: Any, key: str, problems: Problems) -> tuple[str, ...]:
-    """The column names in a config value, checked as names."""
     if value is None:
         return ()
     if key == "partition_by":
@@ -481,7 +474,6 @@ def _with_contract(
     columns: Mapping[str, Mapping[str, Any]],
     problems: Problems,
 ) -> tuple[str, ...]:
-    """The primary key of config and contract, which must agree."""
     found = _contract_keys(constraints, columns)
     contract_key = next(filter(None, found), ())
     if any(_folded(keys) != _folded(contract_key) for keys in found if keys):
@@ -520,7 +512,6 @@ def _is_primary_key(constraint: Mapping[str, Any]) -> bool:
 def _options(
     config: Mapping[str, Any], properties: Mapping[str, Any], problems: Problems, versions: Versions
 ) -> dict[str, str]:
-    """All options of the model by Paimon's names, each checked on its own."""
     options: dict[str, str] = {}
     for key, name, value in _own_options(config, problems):
         faults = validate_option(name, value, versions.paimon)

@@ -62,12 +62,8 @@ def change_rows_sql(
     It fails on an unknown row kind, and on a change without key or sequence. A delete needs only these columns: other
     NOT NULL columns get some value, because Paimon checks the row before it discards it.
 
-    Args:
-        source: the text after FROM.
-        columns: all its columns, including row kind, key and sequence.
-        required: those that are NOT NULL in the table, name -> Spark type.
-        spec: the table.
-        model: name of the model, for messages.
+    `source` is the text after FROM, and `columns` are all its columns. `required` has those that are NOT NULL in the
+    table, with their Spark types.
     """
     rowkind = spec.options[ROWKIND]
     ordering = [*spec.primary_key, *spec.sequence_columns]

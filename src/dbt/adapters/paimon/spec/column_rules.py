@@ -129,18 +129,17 @@ def check_columns(
 ) -> TableSpec:
     """Check a table's columns against the config that names them; ConfigErrors has all problems at once.
 
+    Returns the table with its columns spelled as in `columns`, and with the options of `filterable`.
+
     Args:
         spec: the validated table.
         columns: (name, Spark type) of each column that the table will have.
-        config: the model's config, to name the key and value of the user.
+        config: the model's config.
         model: name of the model, for messages.
         versions: the versions to check against.
         given: the columns of the model's query, if they differ from the table's.
         builds: whether the table is created, rather than written to.
         dropped: those of `columns` that are dropped after the rows are written.
-
-    Returns:
-        The table, with the names of its columns spelled as in `columns`, and readable by filters.
     """
     types = dict(columns)
     if not versions.case_sensitive:
@@ -186,10 +185,9 @@ def filterable(
 ) -> TableSpec:
     """The table with options that make WHERE find all rows.
 
-    - Before Paimon 1.0, Parquet's own filters are switched off for small integers, and for files that are older than a
-      change of a column's type (`older_types`).
-    - For floating-point numbers in ORC, the statistics of files are switched off: if the first value is NaN, so are
-      minimum and maximum, and Paimon finds no row by `<` or `<=` [ran, 0.9.0 and 1.4.2].
+    - Before Paimon 1.0, no filters of Parquet for small integers, or if files are older than a column's type.
+    - No statistics for floating-point numbers in ORC: if the first value is NaN, so are minimum and maximum, and Paimon
+      finds no row by `<` or `<=` [ran, 0.9.0 and 1.4.2].
     """
     has = {*types.values()}
     if spec.file_format == "orc" and has & {"float", "double"}:

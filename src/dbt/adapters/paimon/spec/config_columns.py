@@ -1,8 +1,7 @@
 """Checks column names in config keys that are not about the table, such as unique_key and check_cols.
 
-dbt's macros silently skip unknown names: with a misspelt merge_update_columns no column is updated, and with a misspelt
-check_cols there are no new versions. A column that the table does not have is skipped too, with
-`on_schema_change='ignore'`.
+dbt's macros silently skip unknown names: a misspelt merge_update_columns updates no column, a misspelt check_cols adds
+no versions. With `on_schema_change='ignore'` the same happens with a column that the table does not have.
 """
 
 from __future__ import annotations
@@ -29,15 +28,10 @@ def unknown_columns(
     case_sensitive: bool = False,
     builds: bool = False,
 ) -> Iterator[tuple[str, str]]:
-    """(key, reason with remedy) for every name that is not a column.
+    """(key, reason with remedy) for every name that is not a column of the query, or of the `table` if it differs.
 
-    Args:
-        config: the model's config.
-        columns: columns of its query.
-        table: columns of its table, if they differ.
-        case_sensitive: whether Spark is case-sensitive about names.
-        builds: whether the table is created, so that unique_key is not read: dbt's conformance suite wants a name to
-            pass then (BaseIncrementalUniqueKey).
+    `builds`: the table is created, so unique_key is not read; dbt's conformance suite (BaseIncrementalUniqueKey) then
+    wants any name to pass.
     """
     for key, name in _named(config):
         if builds and key == "unique_key" and is_plain(name):
@@ -72,7 +66,6 @@ def hint(name: str, columns: Iterable[str]) -> str:
 
 
 def _is_written(key: str, config: Mapping[str, Any]) -> bool:
-    """Whether our statements read or write the columns of this key in the table."""
     matches = (config.get("incremental_strategy") or "default") in ("default", *_MATCHING)
     return key == "merge_update_columns" or (key == "unique_key" and matches)
 

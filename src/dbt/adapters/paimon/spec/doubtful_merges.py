@@ -31,7 +31,6 @@ def doubtful(spec: TableSpec, config: Mapping[str, Any], model: str, versions: V
 
 
 def _doubts(spec: TableSpec, versions: Versions, *, in_one_write: bool) -> Iterator[tuple[str, str]]:
-    """(option, reason with remedy); `in_one_write`: each write replaces all rows."""
     if spec.merge_engine not in ("aggregation", "partial-update"):
         return
     for option, column, function in spec.aggregate_functions():

@@ -343,7 +343,6 @@ def _read_compact(reader: _Reader) -> Compact:
 
 
 def _read_partitions(reader: _Reader) -> tuple[int, str, str]:
-    """(newest, idle, where) of a compaction."""
     value = reader.get("partitions")
     if value is None:
         return 0, "", ""

@@ -19,10 +19,7 @@ _FLOATING = ("float", "double")
 
 
 def checked(columns: Sequence[PaimonColumn], spec: TableSpec, model: Mapping[str, Any]) -> str | None:
-    """A SELECT list that fails if a key or a sequence is or contains NaN; None if the types allow no NaN.
-
-    The columns are those of the model's query, and the table's columns are spelled in the same way.
-    """
+    """A SELECT list of the query's columns that fails if a key or sequence is or contains NaN; None if none can."""
     ordering = {name for group in spec.sequence_groups for name in group}
     ordering |= {*spec.columns_in("sequence.field"), *spec.primary_key}
     faulty = {

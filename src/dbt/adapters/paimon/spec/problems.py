@@ -42,7 +42,7 @@ class Problems:
             self.passes(self._message(key, value, reason))
 
     def _message(self, key: str, value: Any, reason: str) -> str:
-        shown = "" if value is None else f"={_display(redacted(key, value))}"
+        shown = "" if value is None else f"={_shortened(redacted(key, value))}"
         end = "" if reason.endswith((".", "?")) else "."
         return f"model '{self.model}': {key}{shown}: {reason}{end}"
 
@@ -52,10 +52,9 @@ class Problems:
             raise ConfigErrors(self.messages)
 
 
-def _display(value: Any) -> str:
-    """A value as in the model's config, shortened."""
+def _shortened(value: Any) -> str:
     if isinstance(value, (list, tuple)):
-        text = f"[{', '.join(_display(item) for item in value)}]"
+        text = f"[{', '.join(_shortened(item) for item in value)}]"
     elif isinstance(value, str):
         text = f"'{value}'"
     else:

@@ -227,9 +227,8 @@ def _does_not_aggregate(spec: TableSpec) -> str:
 
 
 def _fault_outside_groups(spec: TableSpec, column: str, function: str, versions: Versions) -> str | None:
-    """Why partial-update does not aggregate a column ('' for all columns).
+    """Why partial-update does not aggregate a column ('' for all columns); Paimon fails when rows are written.
 
-    Paimon refuses it only when rows are written.
     PartialUpdateMergeFunction: "Must use sequence group for aggregation functions".
     """
     groups = spec.sequence_groups
@@ -271,7 +270,7 @@ def _function_setting_rules(spec: TableSpec, versions: Versions) -> _Found:
 
 
 def _retract_rules(spec: TableSpec, versions: Versions) -> _Found:
-    """Tables that get '-U' and '-D' rows which their merge engine cannot apply: later reads fail [ran, 0.9.0]."""
+    # Later reads fail if the merge engine cannot apply '-U' and '-D' rows [ran, 0.9.0].
     if "rowkind.field" not in spec.options or spec.is_true("ignore-delete"):
         return
     remedy = "Put 'ignore-delete': true into tblproperties, or remove it"

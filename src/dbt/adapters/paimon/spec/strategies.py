@@ -165,7 +165,7 @@ def on_schema_change(config: Mapping[str, Any]) -> str:
 
 
 def _check_schema_change(config: Mapping[str, Any], problems: Problems) -> None:
-    """Refuse unknown values: dbt's incremental_validate_on_schema_change only warns and continues with 'ignore'."""
+    # dbt's incremental_validate_on_schema_change only warns, and continues with 'ignore'.
     value = config.get("on_schema_change")
     if value is None or value in ON_SCHEMA_CHANGE:
         return
@@ -242,7 +242,6 @@ def _merge(request: _Request) -> _Faults:
 
 
 def _merge_column_faults(request: _Request) -> _Faults:
-    """Problems with the columns that MERGE matches rows by or updates."""
     key = request.spec.primary_key
     update = list(map(speller(key), column_list(request.config.get("merge_update_columns"))))
     missing = [name for name in key if name not in request.unique_key]
@@ -267,7 +266,7 @@ def _texts(value: Any) -> list[str]:
 
 
 def _merge_delete_fault(spec: TableSpec, versions: Versions) -> str | None:
-    """MERGE writes delete records, which the merge engine must support (PartialUpdateMergeFunction.add)."""
+    # MERGE writes delete records (PartialUpdateMergeFunction.add).
     lost = deleting.deletes_lost(spec) if spec.primary_key else None
     if lost is not None:
         return f"{lost}. Remove one of the two"
@@ -294,11 +293,8 @@ def _partial_update(request: _Request) -> _Faults:
 
 
 def _overwrite_fault(spec: TableSpec) -> str | None:
-    """Why replacing some partitions would lose rows of others; None if it would not.
-
-    A key that moves from another partition writes a delete there. A dynamic INSERT OVERWRITE replaces every partition
-    that it writes to, so only the delete is left in the old one [ran, 0.9.0 and 1.4.2].
-    """
+    # A key that moves from another partition writes a delete there. A dynamic INSERT OVERWRITE replaces every partition
+    # that it writes to, so only the delete is left in the old one [ran, 0.9.0 and 1.4.2].
     if not spec.moves_keys:
         return None
     outside = spec.partitions_outside_key
@@ -339,48 +335,53 @@ def _microbatch(request: _Request) -> _Faults:
 
 
 def _apply_changes(request: _Request) -> _Faults:
-    spec = request.spec
-    if not spec.primary_key:
-        yield (
-            _STRATEGY,
+    if not request.spec.primary_key:
+        reason = (
             "needs a primary key, so that a change finds its row. Set primary_key, or use 'merge' with "
-            "unique_key and merge_delete_condition",
+            "unique_key and merge_delete_condition"
         )
-        return
-    if spec.merge_engine != "deduplicate":
+        return [(_STRATEGY, reason)]
+    return (*_change_row_faults(request.spec), *_same_key(request))
+
+
+def _change_row_faults(spec: TableSpec) -> _Faults:
+    sort_order = spec.options.get("sequence.field.sort-order", "").lower()
+    checks = (
         # PartialUpdateMergeFunction, AggregateMergeFunction and FirstRowMergeFunction: add()
-        yield (
+        (
+            spec.merge_engine == "deduplicate",
             _STRATEGY,
             f"a change row replaces the whole row and a delete removes it, which "
             f"merge_engine='{spec.merge_engine}' does not do. Use 'deduplicate', or 'upsert'",
-        )
-    if ROWKIND not in spec.options:
-        yield (
+        ),
+        (
+            ROWKIND in spec.options,
             _STRATEGY,
             "needs rowkind_field, the column that says whether a row is an insert, an update or a delete. "
             "Set it, or use 'upsert'",
-        )
-    if not spec.sequence_columns:
-        yield (
+        ),
+        (
+            bool(spec.sequence_columns),
             _STRATEGY,
             "needs sequence_field, to recognize a late change: a log position, a version or a timestamp "
             "of the source. Set it",
-        )
-    if spec.options.get("sequence.field.sort-order", "").lower() == "descending":
-        yield (
+        ),
+        (
+            sort_order != "descending",
             "tblproperties['sequence.field.sort-order']",
             "the change with the greatest sequence is the newest. Remove it",
-        )
-    if spec.is_true("ignore-delete"):
-        yield (
+        ),
+        (
+            not spec.is_true("ignore-delete"),
             "tblproperties['ignore-delete']",
             "makes the table drop every delete. Remove it, or use 'upsert'",
-        )
-    yield from _same_key(request)
+        ),
+    )
+    return ((key, reason) for is_met, key, reason in checks if not is_met)
 
 
 def _same_key(request: _Request) -> _Faults:
-    """INSERT upserts by the primary key and would silently ignore another unique_key."""
+    # INSERT would silently ignore another unique_key.
     if set(request.unique_key) != set(request.spec.primary_key):
         yield (
             "unique_key",
@@ -390,26 +391,26 @@ def _same_key(request: _Request) -> _Faults:
 
 
 def _merge_key_faults(strategy: str, config: Mapping[str, Any]) -> _Faults:
-    """Keys that only MERGE reads, used with another strategy, and the two keys that exclude each other."""
     given = [key for key in STRATEGY_KEYS if config.get(key)]
+    faults = []
     update = config.get("merge_update_columns")
     if update is not None and not column_list(update):
         # dbt's own macro would update all of them.
-        yield (
-            "merge_update_columns",
+        reason = (
             "names no column. To update all columns, remove it; to add rows and update none, remove it and "
-            "list the columns outside the key in merge_exclude_columns",
+            "list the columns outside the key in merge_exclude_columns"
         )
+        faults.append(("merge_update_columns", reason))
     column_keys = {"merge_update_columns", "merge_exclude_columns"}
     if column_keys <= set(given):
-        yield "merge_exclude_columns", "contradicts merge_update_columns. Keep one of the two"
-    if strategy == MERGE:
-        return
-    for key in given:
+        faults.append(("merge_exclude_columns", "contradicts merge_update_columns. Keep one of the two"))
+    for key in given if strategy != MERGE else ():
         if key == "incremental_predicates" and strategy in (DELETE_INSERT, MICROBATCH):
             continue
         also = ", or 'partial_update', which writes only the model's columns" if key in column_keys else ""
-        yield key, f"incremental_strategy='{strategy}' does not read it. Use 'merge'{also}, or remove it"
+        reason = f"incremental_strategy='{strategy}' does not read it. Use 'merge'{also}, or remove it"
+        faults.append((key, reason))
+    return faults
 
 
 # Merge engines and aggregate functions for which writing the same row again changes nothing.

@@ -116,10 +116,8 @@ class TableSpec:
 
     @property
     def overwrite_reads_old_keys(self) -> bool:
-        """Whether INSERT OVERWRITE of the whole table gives wrong results, because it uses the index of old keys.
-
-        GlobalIndexAssigner: a known key stays in its old partition, and first-row skips its rows [ran, 0.9.0, 1.4.2].
-        """
+        """Whether INSERT OVERWRITE of the whole table gives wrong results, because it uses the index of old keys."""
+        # GlobalIndexAssigner: a known key stays in its old partition, and first-row skips its rows [ran, 0.9.0, 1.4.2].
         return self.moves_keys and self.merge_engine != DEFAULT_MERGE_ENGINE
 
     @property
