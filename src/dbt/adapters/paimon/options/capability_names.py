@@ -9,11 +9,7 @@ from dbt.adapters.paimon.options.table_options import suggestion
 
 
 def capability_named(name: str) -> Capability:
-    """The capability of a name, as in `adapter.has_capability('branches')`.
-
-    Raises:
-        CompilationError: there is none; names a similar one.
-    """
+    """The capability with a name, as in `adapter.has_capability('branches')`; CompilationError if unknown."""
     try:
         return Capability(name)
     except ValueError:

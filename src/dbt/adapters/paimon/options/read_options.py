@@ -1,8 +1,7 @@
 """Options for one read or one session, which must not be properties of a table.
 
-Paimon accepts most of them in TBLPROPERTIES. From then on, every reader gets what they say: an old table snapshot, the
-rows between two, an empty branch. With others no statement can read or alter the table any more [ran, 0.9.0:
-`scan.snapshot-id`, `incremental-between`, `branch`; `scan.tag-name`, `scan.watermark`].
+Paimon accepts most of them in TBLPROPERTIES, and then every reader gets an old snapshot, a range of changes or an empty
+branch; with `scan.tag-name` and `scan.watermark` no statement can read or alter the table any more [ran, 0.9.0].
 Source: CoreOptions at release-0.9.0, 1.4.2 and 2.0.0.
 """
 
@@ -10,10 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    pass
+from typing import Final
 
 _STATE: Final = (
     "Remove it, and read with at(ref('…'), snapshot=…, tag=… or timestamp=…) for one state, or start a "
@@ -72,9 +68,9 @@ _REASON: Final = "applies to one read; as a table property it would apply to all
 
 
 def read_fault(name: str, value: str) -> str | None:
-    """Why a table cannot have an option: 'reason. Remedy'; None if it can."""
+    """Why an option cannot be a table property, as 'reason. Remedy'; None if it can."""
     if name == "scan.mode":
-        # With `latest-full`, too, no statement can read the changes of the table [ran, 0.9.0].
+        # Even with `latest-full`, no statement can read the changes of the table [ran, 0.9.0].
         return None if value.lower() == "default" else f"{_REASON}. {_STATE}"
     if name in READ_OPTIONS:
         return f"{_REASON}. {READ_OPTIONS[name].format(name=name)}"

@@ -1,7 +1,7 @@
-"""All of Paimon's table options, per version: names, types, allowed values, and which are immutable.
+"""Paimon's table options per version: names, types, allowed values, and which are immutable.
 
-The catalogue is `paimon_options.json`, read from Paimon's CoreOptions at 0.9, 1.4 and 2.0. Options whose name contains
-a column, a class or an index type are patterns, which are defined here.
+`paimon_options.json` lists the options of CoreOptions at 0.9, 1.4 and 2.0. Options whose name contains a column, a
+class or an index type are patterns, defined here.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _LONG_MAX: Final = 2**63 - 1
 
 @dataclass(frozen=True)
 class OptionDefinition:
-    """One option. `kind` is 'table', 'field' (`fields.<column>.…`) or 'pattern' (another family of names)."""
+    """One option; `kind` is 'table', 'field' (`fields.<column>.…`) or 'pattern' (another open family)."""
 
     name: str
     type: str
@@ -60,13 +60,13 @@ _FIELD_TYPES: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 
-# Functions that can retract the value of a '-U' or '-D' row. Source: FieldAggregator.retract and its overrides, the
-# same at every release from 0.9 to 2.0.
+# Functions that can retract the value of a '-U' or '-D' row. Source: FieldAggregator.retract, at each release from 0.9
+# to 2.0.
 RETRACTING_FUNCTIONS: Final = frozenset(
     {"sum", "product", "collect", "merge_map", "nested_update", "last_value", "last_non_null_value"}
 )
 
-# Settings of a column -> the functions that read them. Source: the factories of the FieldAggregators.
+# Column setting -> the functions that read it. Source: the factories of the FieldAggregators.
 FUNCTION_SETTINGS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
         "distinct": ("collect", "listagg"),
@@ -91,7 +91,7 @@ _OPEN_FAMILIES: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
     (re.compile(r"rocksdb\.[\w.-]+"), "String"),
 )
 
-# Options of the file formats that are read as numbers. Sources: RowDataParquetBuilder, OrcConf.
+# Numeric options of the file formats. Sources: RowDataParquetBuilder, OrcConf.
 _FORMAT_TYPES: Final[Mapping[str, str]] = MappingProxyType(
     {
         **dict.fromkeys(("parquet.block.size", "orc.stripe.size", "orc.compress.size"), "Long"),
@@ -143,7 +143,7 @@ FLINK_ONLY: Final = frozenset(
 # In CoreOptions, but only Flink's table factory reads it.
 FLINK_ACTED: Final = frozenset({"auto-create"})
 
-# Options older than the catalogue that are still copied from documents.
+# Options older than `paimon_options.json` that users still copy from old documents.
 GONE: Final[Mapping[str, str]] = MappingProxyType(
     {
         "write-mode": "Paimon 0.6 removed it: a table without a primary key is an append table. "
@@ -157,7 +157,7 @@ GONE: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 
-# Names that belong to Spark or the catalog: legal in TBLPROPERTIES, but not for a model to set.
+# Names that Spark or the catalog set: legal in TBLPROPERTIES, but a model must not set them.
 RESERVED_PROPERTIES: Final[Mapping[str, str]] = MappingProxyType(
     {
         "path": "the catalog decides where a table lives. Set `warehouse` in the profile",
@@ -172,7 +172,7 @@ RESERVED_PROPERTIES: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 
-# CoreOptions declares another type than its reader accepts: RowDataParquetBuilder.
+# CoreOptions declares another type than RowDataParquetBuilder reads.
 _TYPES: Final[Mapping[str, str]] = MappingProxyType({"parquet.enable.dictionary": "Boolean"})
 
 
@@ -197,10 +197,10 @@ def _catalogues() -> Mapping[str, Mapping[str, OptionDefinition]]:
 
 @lru_cache(maxsize=16)
 def table_options(version: Version | str) -> Mapping[str, OptionDefinition]:
-    """The table options that Paimon `version` reads, by name.
+    """The table options that Paimon `version` reads, by name; DbtRuntimeError below Paimon 0.9.
 
-    A release between two catalogues gets both: refusing an option that exists is worse than passing one that does not,
-    and an option that is immutable in either counts as immutable. Raises DbtRuntimeError below Paimon 0.9.
+    A release between two lists gets the options of both: refusing an option that exists is worse than passing one that
+    does not. An option that is immutable in either list is immutable.
     """
     paimon = as_version(version)
     current = _catalogues()[options_version(paimon)]
@@ -217,7 +217,7 @@ def table_options(version: Version | str) -> Mapping[str, OptionDefinition]:
 
 
 def lookup(name: str, version: Version | str) -> OptionDefinition | None:
-    """The definition of option `name` at Paimon `version`; None for a name that version does not read."""
+    """The definition of an option at Paimon `version`; None if that version does not read it."""
     definition = table_options(version).get(name)
     if definition is not None:
         return definition
@@ -233,13 +233,11 @@ def lookup(name: str, version: Version | str) -> OptionDefinition | None:
 
 
 def split_field_option(name: str) -> tuple[tuple[str, ...], str] | None:
-    """('c1', 'c2'), 'sequence-group' for 'fields.c1,c2.sequence-group'; None for other names.
-
-    A column's name may contain dots, so the longest known attribute at the end is taken.
-    """
+    """('c1', 'c2'), 'sequence-group' for 'fields.c1,c2.sequence-group'; None for other names."""
     if not name.startswith("fields."):
         return None
-    rest = name[len("fields.") :]
+    rest = name.removeprefix("fields.")
+    # A column's name may contain dots, so the longest known attribute at the end counts.
     for attribute in sorted(FIELD_ATTRIBUTES, key=len, reverse=True):
         columns = rest.removesuffix(f".{attribute}")
         if columns != rest and columns:
@@ -259,35 +257,27 @@ def normalize(value: Any) -> str:
 
 
 def validate_option(name: str, value: Any, paimon_version: Version | str) -> list[str]:
-    """All problems of setting option `name` to `value`; [] if there are none.
-
-    Each problem is 'reason. Remedy', without the option's name. Name and value are as the user wrote them.
-    """
+    """The problems of setting option `name` to `value`, each as 'reason. Remedy'."""
     if is_secret_option(name):
         return [REFUSAL]
-    if name in RESERVED_PROPERTIES:
-        return [RESERVED_PROPERTIES[name]]
-    if name in GONE:
-        return [GONE[name]]
+    if refusal := RESERVED_PROPERTIES.get(name) or GONE.get(name):
+        return [refusal]
     if name in FLINK_ONLY or name in FLINK_ACTED:
         return ["only Flink reads this option; on Spark it does nothing. Remove it"]
     definition = lookup(name, paimon_version)
     if definition is None:
         return [_unknown(name, paimon_version)]
-    problem = _check_value(definition, value, paimon_version)
+    problem = _value_fault(definition, value, paimon_version)
     return [problem] if problem else []
 
 
 def canonical(name: str, value: Any, version: Version | str) -> object:
-    """A value for comparisons: '60 min' and '1 h' are equal, as are '1024 kb' and '1 mb', 'TRUE' and True.
-
-    None means "not set" and equals the option's default.
-    """
+    """A value in a comparable form: '60 min' and '1 h' become equal, and None becomes the option's default."""
     definition = lookup(name, version)
-    if value is None:
-        if definition is None or definition.default is None:
-            return None
+    if value is None and definition is not None:
         value = definition.default
+    if value is None:
+        return None
     text = normalize(value)
     if definition is None:
         return text
@@ -299,23 +289,24 @@ def canonical(name: str, value: Any, version: Version | str) -> object:
 
 def suggestion(name: str, candidates: Iterable[str], cutoff: float = 0.75) -> str | None:
     """The candidate that `name` probably means: another spelling (camelCase, snake_case), or a similar one."""
-    known = list(candidates)
-    spelled = {squash(candidate): candidate for candidate in known}
-    same = spelled.get(squash(name))
-    if same is not None:
-        return same
+    spelled = {squash(candidate): candidate for candidate in candidates}
     close = get_close_matches(squash(name), spelled, n=1, cutoff=cutoff)
     return spelled[close[0]] if close else None
 
 
+def did_you_mean(name: str, candidates: Iterable[str], cutoff: float = 0.75, *, label: str = "Known") -> str:
+    """The hint at the end of a message: "Did you mean 'a'?", or the list of all candidates."""
+    known = list(candidates)
+    near = suggestion(name, known, cutoff)
+    return f"Did you mean '{near}'?" if near else f"{label}: {', '.join(known)}"
+
+
 def squash(name: str) -> str:
-    """A name without case and separators: equal for 'bucketKey', 'bucket_key' and 'bucket-key'."""
+    """A name without case and separators, the same for 'bucketKey', 'bucket_key' and 'bucket-key'."""
     return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
 def _unknown(name: str, version: Version | str) -> str:
-    """Why `name` is not an option at `version`: it is newer, was removed, or is misspelt."""
-    known = table_options(version)
     if name.startswith("fields."):
         return _unknown_field_option(name, version)
     for key in OPTION_CATALOGUES:
@@ -323,7 +314,7 @@ def _unknown(name: str, version: Version | str) -> str:
             if reaches(version, key):
                 return f"Paimon {version} no longer has it; {key} did. Remove it"
             return f"needs a newer Paimon: {key} has it, {version} does not. Remove it or set paimon_version"
-    near = suggestion(name, known)
+    near = suggestion(name, table_options(version))
     if near is not None:
         return f"unknown option. Did you mean '{near}'?"
     newer = suggestion(name, (other for key in OPTION_CATALOGUES for other in _catalogues()[key]))
@@ -344,7 +335,7 @@ def _unknown_field_option(name: str, version: Version | str) -> str:
 
 
 def check_aggregate_function(name: str, version: Version | str) -> str | None:
-    """The problem with the name of an aggregate function at Paimon `version`; None if that has it."""
+    """Why Paimon `version` does not have an aggregate function; None if it has."""
     known = names_at(AGGREGATE_FUNCTIONS, version)
     if name in known:
         return None
@@ -352,12 +343,10 @@ def check_aggregate_function(name: str, version: Version | str) -> str | None:
         return f"needs Paimon >= {AGGREGATE_FUNCTIONS[name]}, this is {version}. Known: {', '.join(known)}"
     if name == "count":
         return "Paimon has no count. Write `1 as n` in the model and aggregate it with 'sum'"
-    near = suggestion(name, known, cutoff=0.6)
-    hint = f"Did you mean '{near}'?" if near else f"Known: {', '.join(known)}"
-    return f"unknown aggregate function. {hint}"
+    return f"unknown aggregate function. {did_you_mean(name, known, 0.6)}"
 
 
-def _check_value(definition: OptionDefinition, value: Any, version: Version | str) -> str | None:
+def _value_fault(definition: OptionDefinition, value: Any, version: Version | str) -> str | None:
     if isinstance(value, Mapping) and definition.type != "Map":
         return f"a {definition.type} is needed, not a mapping. Write one value"
     text = normalize(value)
@@ -371,16 +360,17 @@ def _check_value(definition: OptionDefinition, value: Any, version: Version | st
             return None
         near = suggestion(text, definition.values)
         hint = f"Did you mean '{near}'? " if near else ""
-        return f"not an allowed value. {hint}Allowed: {', '.join(_advised(definition))}"
-    parser = _PARSERS.get(definition.type)
-    if parser is not None:
-        try:
-            parser(text)
-        except ValueError:
-            return f"not {_example(definition)}"
-        # How the catalogue prints the largest default; Paimon itself does not parse the word.
-        if text == "infinite" and definition.type != "String":
-            return f"not {_example(definition)}"
+        # `rules` refuses 'async'.
+        advised = [value for value in definition.values if (definition.name, value) != _BACKGROUND]
+        return f"not an allowed value. {hint}Allowed: {', '.join(advised)}"
+    # paimon_options.json writes the largest default as 'infinite', which Paimon itself does not parse.
+    is_valid = text != "infinite" or definition.type == "String"
+    try:
+        _PARSERS.get(definition.type, str)(text)
+    except ValueError:
+        is_valid = False
+    if not is_valid:
+        return f"not {_example(definition)}"
     return value_fault(definition.name, text, as_version(version))
 
 
@@ -390,11 +380,6 @@ def _example(definition: OptionDefinition) -> str:
     if definition.type != "Map":
         return _EXAMPLES[definition.type]
     return f"a list of pairs. Write it as in '{_PAIRS[definition.name]}'"
-
-
-def _advised(definition: OptionDefinition) -> list[str]:
-    """The values of an enum without the one that `rules` refuse: nothing may go on when a batch has ended."""
-    return [value for value in definition.values if (definition.name, value) != _BACKGROUND]
 
 
 # The parsers follow Paimon's OptionsUtils, TimeUtils and MemorySize (0.9.0), each raising ValueError.
@@ -407,18 +392,15 @@ def _whole(text: str) -> int:
     return int(text)
 
 
-def _integer(text: str) -> int:
-    number = _INT_MAX if text == "infinite" else _whole(text)
-    if not -_INT_MAX - 1 <= number <= _INT_MAX:
+def _integer(text: str, largest: int = _INT_MAX) -> int:
+    number = largest if text == "infinite" else _whole(text)
+    if not -largest - 1 <= number <= largest:
         raise ValueError(text)
     return number
 
 
 def _long(text: str) -> int:
-    number = _LONG_MAX if text == "infinite" else _whole(text)
-    if not -_LONG_MAX - 1 <= number <= _LONG_MAX:
-        raise ValueError(text)
-    return number
+    return _integer(text, _LONG_MAX)
 
 
 def _boolean(text: str) -> bool:
@@ -465,12 +447,12 @@ def _quantity(text: str, units: Mapping[str, int], bare: int) -> int:
 
 
 def parse_duration(text: str) -> int:
-    """Nanoseconds of '1 h', '30min' or '100' (milliseconds). Raises ValueError. Source: TimeUtils."""
+    """Nanoseconds of '1 h', '30min' or '100' (milliseconds), or ValueError. Source: TimeUtils."""
     return _quantity(text, _DURATION_UNITS, bare=10**6)
 
 
 def parse_memory_size(text: str) -> int:
-    """A size of Paimon's in bytes: `128 mb`, `1 gb`; a bare number is bytes. Raises ValueError."""
+    """Bytes of '128 mb', '1 gb' or '100' (bytes), or ValueError. Source: MemorySize."""
     return _LONG_MAX if text == "infinite" else _quantity(text, _MEMORY_UNITS, bare=1)
 
 
@@ -498,12 +480,12 @@ _PARSERS: Final[Mapping[str, Callable[[str], object]]] = MappingProxyType(
 
 _BACKGROUND: Final = ("snapshot.expire.execution-mode", "async")
 
-# Where the usual sample is too small.
+# Samples for options where 20 is too small.
 _WHOLE_NUMBERS: Final[Mapping[str, int]] = MappingProxyType(
     {"parquet.page.size": 2**20, "parquet.dictionary.page.size": 2**20}
 )
 
-# Levels of files and what each has.
+# Samples of settings by level.
 _PAIRS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "file.format.per.level": "0:avro,5:parquet",

@@ -1,6 +1,6 @@
-"""Option values of the right type that Paimon refuses: at CREATE TABLE, at the first row written, or never.
+"""Option values of the right type that do not work: Paimon refuses them late, or never.
 
-Every entry names the class that refuses it, and [ran, 0.9.0] if that was tested.
+Each entry names the Paimon class, and [ran, 0.9.0] if it was tested.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Final
 
 from packaging.version import Version
 
-from dbt.adapters.paimon.capabilities import FILE_FORMATS, names_at
+from dbt.adapters.paimon.capabilities import FILE_FORMATS, reaches
 
 _FORMAT_OPTIONS: Final = frozenset({"file.format", "changelog-file.format"})
 
@@ -26,7 +26,7 @@ CODECS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     }
 )
 
-# Options with a few valid words that Paimon declares as plain text.
+# Allowed values of options that Paimon declares as plain text.
 _WORDS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
         # ManifestFile and ManifestList read with FileFormat; the writers of text formats keep no statistics.
@@ -34,7 +34,7 @@ _WORDS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         # BlockCompressionFactory [ran, 0.9.0]
         "spill-compression": ("none", "zstd", "lz4", "lzo"),
         "lookup.cache-spill-compression": ("none", "zstd", "lz4", "lzo"),
-        # Over file.compression: RowDataParquetBuilder, AvroFileFormat [ran, 0.9.0]
+        # These override file.compression: RowDataParquetBuilder, AvroFileFormat [ran, 0.9.0]
         "parquet.compression": CODECS["parquet"],
         "parquet.writer.version": ("v1", "v2"),
         "orc.compress": CODECS["orc"],
@@ -82,10 +82,7 @@ _LEAST: Final[Mapping[str, tuple[int, str]]] = MappingProxyType(
 
 
 def value_fault(name: str, text: str, version: Version) -> str | None:
-    """Why option `name` would not work with value `text` at Paimon `version`: 'reason. Remedy'; None if it would.
-
-    `text` already has the option's type.
-    """
+    """Why an option does not work with a value of the right type, as 'reason. Remedy'; None if it does."""
     if name in _FORMAT_OPTIONS:
         return file_format_fault(text, version)
     if name in _WORDS:
@@ -117,11 +114,12 @@ def _bloom_filter_fault(name: str, text: str) -> str | None:
 
 def file_format_fault(text: str, version: Version) -> str | None:
     """Why `text` is not a file format at Paimon `version`; None if it is."""
-    if text.lower() in names_at(FILE_FORMATS, version):
-        return None
+    since = FILE_FORMATS.get(text.lower())
     choices = "Use parquet (the default), orc or avro"
-    if text.lower() in FILE_FORMATS:
-        return f"the file format {text} needs Paimon >= {FILE_FORMATS[text.lower()]}, this is {version}. {choices}"
+    if since and reaches(version, since):
+        return None
+    if since:
+        return f"the file format {text} needs Paimon >= {since}, this is {version}. {choices}"
     return f"'{text}' is not a file format. {choices}"
 
 
@@ -140,8 +138,14 @@ def _stats_mode_fault(text: str) -> str | None:
     return "not a statistics mode. Use none, counts, full or truncate(16), where the number is a length"
 
 
-def _values(pairs: str) -> list[str]:
-    return [pair.split(":", 1)[1].strip() for pair in pairs.split(",") if ":" in pair]
+def _values(text: str) -> list[str]:
+    return [value for _, value in pairs(text)]
+
+
+def pairs(text: str) -> list[tuple[str, str]]:
+    """[('0', 'avro'), ('5', 'orc')] for '0:avro,5:orc'."""
+    found = (item.split(":", 1) for item in text.split(",") if ":" in item)
+    return [(key.strip(), value.strip()) for key, value in found]
 
 
 def split_columns(text: str) -> tuple[str, ...]:

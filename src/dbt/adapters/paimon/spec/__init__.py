@@ -1,1 +1,1 @@
-"""From a model's config to a validated `TableSpec`, its incremental strategy and its maintenance policy."""
+"""Reads a model's config into a validated `TableSpec`, its incremental strategy and its maintenance policy."""

@@ -1,8 +1,8 @@
-"""Warnings about a table's config that is valid but may surprise; `rules` refuses what is invalid."""
+"""Warnings about a valid config that may surprise its author; `rules` refuses what is invalid."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
@@ -11,17 +11,17 @@ from dbt.adapters.paimon.options.table_options import parse_duration
 from dbt.adapters.paimon.spec import deleting
 from dbt.adapters.paimon.spec.build import ConfigOrigin
 from dbt.adapters.paimon.spec.problems import Problems
-from dbt.adapters.paimon.spec.table import DYNAMIC_BUCKET, POSTPONE_BUCKET
+from dbt.adapters.paimon.spec.table import DEFAULT_FUNCTION, DYNAMIC_BUCKET, POSTPONE_BUCKET
 from dbt.adapters.paimon.sql.type_trees import Atom, type_tree
 
 if TYPE_CHECKING:
     from dbt.adapters.paimon.capabilities import Versions
     from dbt.adapters.paimon.spec.table import TableSpec
 
-# As in `rules`: (option, or 'primary_key', and the reason with its remedy).
+# As in `rules`: (option or 'primary_key', reason with remedy).
 _Advice = Iterable[tuple[str, str]]
 
-# A decimal with so many digits fits a bigint.
+# A bigint holds every decimal with this number of digits.
 _DIGITS_OF_BIGINT: Final = 18
 
 
@@ -32,22 +32,21 @@ def advice(
     versions: Versions,
     types: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[str, ...]:
-    """The warnings for a valid table, one text each, with the model, the key, the value and the remedy.
+    """The warnings for a valid table, each with model, key, value and remedy.
 
-    Args:
-        spec: the table.
-        config: the model's config, to name the key where something was written.
-        model: name of the model.
-        versions: those in use.
-        types: column -> Spark type, if the columns are known already.
+    `types` is column -> Spark type, if the columns are known already.
     """
     problems = Problems(model)
-    where = ConfigOrigin(config)
-    for check in _CHECKS:
-        for name, reason in check(spec):
-            problems.add(*where.find(name, spec), reason)
-    for name, reason in (*_unread_by_this_version(spec, versions), *_narrow_sums(spec, types)):
-        problems.add(*where.find(name, spec), reason)
+    origin = ConfigOrigin(config)
+    for name, reason in (
+        *_keys_in_several_partitions(spec),
+        *_unread_bucket_options(spec),
+        *_append_table_options(spec),
+        *_idle_expiry(spec),
+        *_unread_by_this_version(spec, versions),
+        *_narrow_sums(spec, types),
+    ):
+        problems.add(*origin.find(name, spec), reason)
     for key, reason in (
         *_lost_deletes(spec, config),
         *_carried_values(spec, config, versions),
@@ -69,7 +68,7 @@ def _idle_unique_key(spec: TableSpec, config: Mapping[str, Any]) -> _Advice:
 def _keys_in_several_partitions(spec: TableSpec) -> _Advice:
     # KeyValueFileStore.bucketMode: only bucket=-1 keeps an index of keys across partitions.
     if spec.crosses_partitions and spec.bucket != DYNAMIC_BUCKET:
-        outside = ", ".join(name for name in spec.partition_by if name not in spec.primary_key)
+        outside = spec.partitions_outside_key
         yield (
             "primary_key",
             f"leaves out the partition column {outside}, and with bucket={spec.bucket} Paimon does not look "
@@ -109,7 +108,7 @@ def _append_table_options(spec: TableSpec) -> _Advice:
 
 
 def _idle_expiry(spec: TableSpec) -> _Advice:
-    # PartitionExpire.expire counts its interval from when the writer was made, which ends with the batch.
+    # PartitionExpire.expire: the interval begins with the writer, which ends with the batch.
     interval = parse_duration(spec.options.get("partition.expiration-check-interval", "1 h"))
     if "partition.expiration-time" in spec.options and interval:
         yield (
@@ -121,34 +120,27 @@ def _idle_expiry(spec: TableSpec) -> _Advice:
 
 def _unread_by_this_version(spec: TableSpec, versions: Versions) -> _Advice:
     name = "full-compaction.delta-commits"
-    if name in spec.options and not versions.supports(Capability.FULL_COMPACTION_ON_WRITE):
-        yield name, f"does nothing here: {versions.explain(Capability.FULL_COMPACTION_ON_WRITE)}"
-    name = "file.compression.zstd-level"
-    # Its default is zstd.
-    codecs = (
-        f"{spec.options.get('file.compression', 'zstd')} {spec.options.get('file.compression.per.level')}"
-    )
-    zstd = spec.file_format == "parquet" and "zstd" in codecs.lower()
-    if name in spec.options and zstd and not versions.supports(Capability.PARQUET_ZSTD_LEVEL_IS_ITS_OWN):
-        yield (
-            name,
-            "is the level of whichever table this process writes first: "
-            f"{versions.explain(Capability.PARQUET_ZSTD_LEVEL_IS_ITS_OWN)}",
-        )
+    if name in spec.options and (missing := versions.explain(Capability.FULL_COMPACTION_ON_WRITE)):
+        yield name, f"does nothing here: {missing}"
     name = "compaction.optimization-interval"
-    if name in spec.options and not versions.supports(Capability.COMPACTION_INTERVAL_ACROSS_RUNS):
-        yield (
-            name,
-            "makes every run end with a full compaction: "
-            f"{versions.explain(Capability.COMPACTION_INTERVAL_ACROSS_RUNS)}",
-        )
+    if name in spec.options and (missing := versions.explain(Capability.COMPACTION_INTERVAL_ACROSS_RUNS)):
+        yield name, f"makes every run end with a full compaction: {missing}"
     name = "tag.automatic-creation"
     creation = spec.options.get(name, "").lower()
-    if creation == "batch" and not versions.supports(Capability.BATCH_TAGS):
-        yield name, f"makes no tag here: {versions.explain(Capability.BATCH_TAGS)}"
+    if creation == "batch" and (missing := versions.explain(Capability.BATCH_TAGS)):
+        yield name, f"makes no tag here: {missing}"
     if creation == "watermark":
-        # TagTimeExtractor.WatermarkExtractor reads the snapshot's watermark, which no writer of Spark's sets.
+        # TagTimeExtractor.WatermarkExtractor reads the snapshot's watermark, which Spark's writers do not set.
         yield name, "makes no tag here: Spark's commits have no watermark. Use 'process-time'"
+    name = "file.compression.zstd-level"
+    missing = versions.explain(Capability.PARQUET_ZSTD_LEVEL_IS_ITS_OWN)
+    if name in spec.options and spec.file_format == "parquet" and _uses_zstd(spec) and missing:
+        yield name, f"is the level of whichever table this process writes first: {missing}"
+
+
+def _uses_zstd(spec: TableSpec) -> bool:
+    codec = spec.options.get("file.compression", "zstd")
+    return "zstd" in f"{codec} {spec.options.get('file.compression.per.level')}".lower()
 
 
 def _lost_deletes(spec: TableSpec, config: Mapping[str, Any]) -> _Advice:
@@ -170,10 +162,9 @@ def _carried_values(spec: TableSpec, config: Mapping[str, Any], versions: Versio
 
 def _narrow_sums(spec: TableSpec, types: Mapping[str, str]) -> _Advice:
     # FieldSumAgg, FieldProductAgg: Java's integer arithmetic, Decimal.fromBigDecimal [ran, 0.9.0].
-    default = "fields.default-aggregate-function"
     for column, data_type in types.items():
         own = f"fields.{column}.aggregate-function"
-        name = own if own in spec.options else default
+        name = own if own in spec.options else DEFAULT_FUNCTION
         function = spec.options.get(name, "")
         kind = type_tree(data_type)
         if function not in ("sum", "product") or column in spec.primary_key or not isinstance(kind, Atom):
@@ -189,11 +180,3 @@ def _narrow_sums(spec: TableSpec, types: Mapping[str, str]) -> _Advice:
             f"'{column}' is {data_type}, and a {function} that exceeds it "
             f"{happens} in Paimon, without an error. Give {wider} in the model: cast({column} as {wider})",
         )
-
-
-_CHECKS: Final[tuple[Callable[[TableSpec], _Advice], ...]] = (
-    _keys_in_several_partitions,
-    _unread_bucket_options,
-    _append_table_options,
-    _idle_expiry,
-)

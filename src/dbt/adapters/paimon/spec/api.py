@@ -29,60 +29,38 @@ if TYPE_CHECKING:
 
 
 class Specs:
-    """Reads and checks the config of nodes; runs no SQL, except to look for a catalog that no config names.
-
-    Args:
-        adapter: the adapter.
-    """
+    """Reads and checks the config of nodes; runs no SQL, except to look for a catalog that no config names."""
 
     def __init__(self, adapter: AdapterProtocol) -> None:
         self._adapter = adapter
         self._names: tuple[Any, NamesInCase] = (None, NamesInCase(()))
 
     def of(self, model: Mapping[str, Any], default_primary_key: Sequence[str] = ()) -> TableSpec:
-        """The validated table spec of a model; no SQL runs before this.
-
-        Args:
-            model: the node in the manifest.
-            default_primary_key: the primary key if the config has none (snapshots).
-
-        Raises:
-            ConfigErrors: every problem of the config, in one message.
-        """
+        """The validated table spec of a model; `default_primary_key` is for snapshots, if the config has none."""
         self.check_node(model)
         config = dict(model["config"])
         if default_primary_key and not config.get("primary_key"):
             config["primary_key"] = list(default_primary_key)
-        spec = build_table_spec(
-            config,
-            model=model.get("name", ""),
-            constraints=model.get("constraints") or [],
-            columns=model.get("columns") or {},
-            versions=self._adapter.versions,
-            passes=self._adapter.warn_ignored_config,
-        )
-        spec = self._sized(spec, model)
+        spec = self._sized(build_table_spec(config, **self._arguments(model)), model)
         self.advise(model, spec)
         return spec
 
     def incremental(self, model: Mapping[str, Any]) -> IncrementalPlan:
-        """The table spec and the strategy of an incremental model; no SQL runs before this.
-
-        Raises:
-            ConfigErrors: every problem of either, with the remedy.
-        """
+        """The table spec and the strategy of an incremental model; ConfigErrors has all problems of both."""
         self.check_node(model)
-        plan = strategies.plan_incremental(
-            model["config"],
-            model=model.get("name", ""),
-            constraints=model.get("constraints") or [],
-            columns=model.get("columns") or {},
-            versions=self._adapter.versions,
-            passes=self._adapter.warn_ignored_config,
-        )
+        plan = strategies.plan_incremental(model["config"], **self._arguments(model))
         plan = replace(plan, spec=self._sized(plan.spec, model))
         self.advise(model, plan.spec)
         return plan
+
+    def _arguments(self, model: Mapping[str, Any]) -> dict[str, Any]:
+        return {
+            "model": model.get("name", ""),
+            "constraints": model.get("constraints") or [],
+            "columns": model.get("columns") or {},
+            "versions": self._adapter.versions,
+            "passes": self._adapter.warn_ignored_config,
+        }
 
     def _sized(self, spec: TableSpec, model: Mapping[str, Any]) -> TableSpec:
         # The size of a stream's first rows says nothing about its table.
@@ -91,11 +69,7 @@ class Specs:
         return bucket_numbers.by_default(spec)
 
     def check_node(self, model: Mapping[str, Any]) -> None:
-        """Refuse a node with an unknown catalog, an invalid schema or table name, or grants.
-
-        Raises:
-            DbtRuntimeError: each problem and its remedy.
-        """
+        """Refuse a node with an unknown catalog, an invalid schema or table name, or grants (DbtRuntimeError)."""
         if problem := self._name_problem(model):
             raise DbtRuntimeError(f"{model.get('resource_type', 'model')} '{model['name']}': {problem}")
         if model.get("config", {}).get("grants"):
@@ -104,7 +78,7 @@ class Specs:
         self._check_overrides()
 
     def _check_overrides(self) -> None:
-        """Warn once per run of each macro that takes the place of one of dbt's, and is never called."""
+        """Warn once per run about each override of a dbt macro that is never called."""
         if not self._adapter.once.first("overrides"):
             return
         config = self._adapter.config
@@ -117,10 +91,6 @@ class Specs:
         """The macro of an incremental strategy, which a project or package may override (see `overrides`)."""
         return overrides.strategy_macro(context, strategy, macro, strategies.STRATEGIES)
 
-    def override_of(self, context: Mapping[str, Any], name: str) -> str:
-        """A project's or package's override of one of dbt's macros; '' without an override."""
-        return overrides.override_of(context, name)
-
     def _name_problem(self, model: Mapping[str, Any]) -> str:
         credentials = self._adapter.credentials
         problem = self.schema_problem(model.get("schema"))
@@ -129,17 +99,14 @@ class Specs:
         problem = problem or self._names_in_case().problem(model)
         if problem or model.get("config", {}).get("materialized") == "view":
             return problem
-        if problem := names.table_problem(model.get("alias") or ""):
-            return problem
-        if problem := self._pattern_problem("table", model.get("alias")):
+        alias = model.get("alias") or ""
+        if problem := names.table_problem(alias) or self._pattern_problem("table", alias):
             return problem
         catalog = credentials.catalog_of(model.get("database") or "")
-        if catalog is None:
-            return ""
-        return names.metastore_problem(catalog.metastore, model.get("schema") or "", model.get("alias") or "")
+        return names.metastore_problem(catalog.metastore, model.get("schema") or "", alias) if catalog else ""
 
     def _names_in_case(self) -> NamesInCase:
-        # A shell has another manifest for each command.
+        # In a shell, each command has its own manifest.
         manifest: Any = self._adapter.get_macro_resolver()
         if self._names[0] is not manifest:
             self._names = (manifest, NamesInCase(getattr(manifest, "nodes", {}).values()))
@@ -147,20 +114,16 @@ class Specs:
 
     @staticmethod
     def refuse(feature: str, model: Mapping[str, Any]) -> None:
-        """Fail a node that uses a feature which neither Spark nor Paimon supports (see `errors.unsupported`).
-
-        Raises:
-            DbtRuntimeError: always.
-        """
+        """Fail a node that uses a feature of neither Spark nor Paimon (see `errors.unsupported`)."""
         raise DbtRuntimeError(unsupported.problem(feature, model))
 
     @staticmethod
     def columns(value: Any) -> list[str]:
-        """The columns in a config value: 'a', 'a, b', ['a', 'b'] or None."""
+        """The columns in a config value (see `column_list`)."""
         return list(column_list(value))
 
     def spelled(self, spec: TableSpec, columns: Iterable[PaimonColumn]) -> TableSpec:
-        """The table spec, its columns spelled as in the columns of the model's query (see `spelling`)."""
+        """The table spec with its columns spelled as in the model's query (see `spelling`)."""
         if self._adapter.versions.case_sensitive:
             return spec
         return spelling.with_column_case(spec, [column.name for column in columns])
@@ -172,30 +135,18 @@ class Specs:
         types: Mapping[str, str] = MappingProxyType({}),
         more: Sequence[str] = (),
     ) -> None:
-        """Warn about a valid config that may surprise its author, once per node (see `spec.advice`).
-
-        Args:
-            model: the node in the manifest.
-            spec: its table.
-            types: column -> Spark type, if the columns are known already.
-            more: further warnings.
-
-        Raises:
-            EventCompilationError: with dbt's --warn-error.
-        """
+        """Warn about a valid config that may surprise its author, once per node; `more` are further warnings."""
         # A microbatch model calls this for every batch.
         own = advice(spec, model["config"], model.get("name", ""), self._adapter.versions, types)
-        for message in (*own, *more):
-            if self._adapter.once.first(("advice", message)):
+        self._warn_once("advice", *own, *more)
+
+    def _warn_once(self, kind: str, *messages: str) -> None:
+        for message in messages:
+            if self._adapter.once.first((kind, message)):
                 warn(message)
 
     def doubt(self, model: Mapping[str, Any], spec: TableSpec, *, new: bool) -> None:
-        """Refuse a new table whose aggregations may give wrong values; warn once per node if it exists already.
-
-        Raises:
-            ConfigErrors: every such aggregation (see `doubtful_merges`).
-            EventCompilationError: with dbt's --warn-error.
-        """
+        """Refuse a new table whose aggregations may give wrong values; warn once per node if the table exists."""
         problems = doubtful_merges.doubtful(spec, model["config"], model["name"], self._adapter.versions)
         passes = self._adapter.warn_inexact_merge
         if new and passes is None:
@@ -203,16 +154,11 @@ class Specs:
         for message in problems.messages:
             if new and passes is not None:
                 passes(message)
-            elif self._adapter.once.first(("doubt", message)):
-                warn(message)
+            else:
+                self._warn_once("doubt", message)
 
     def check_foreign(self, model: Mapping[str, Any]) -> None:
-        """Warn about config keys meant for another adapter, once per run and key (see `spec.foreign_config`).
-
-        Raises:
-            ConfigErrors: a view has a key that restricts who sees which rows (for a table, `of` refuses it).
-            EventCompilationError: with dbt's --warn-error.
-        """
+        """Warn about keys of other adapters, once per run and key; refuse those that restrict the readers of a view."""
         config, name = model.get("config", {}), model.get("name", "")
         problems = Problems(name, passes=self._adapter.warn_ignored_config)
         if config.get("materialized") == "view":
@@ -234,8 +180,6 @@ class Specs:
         return names.schema_problem(schema or "") or self._pattern_problem("schema", schema)
 
     def _pattern_problem(self, kind: str, name: str | None) -> str:
-        versions = self._adapter.versions
-        if versions.supports(Capability.TABLE_NAMES_OF_ANY_TEXT):
-            return ""
+        missing = self._adapter.versions.explain(Capability.TABLE_NAMES_OF_ANY_TEXT)
         problem = names.pattern_problem(name or "")
-        return problem and f"{kind} {problem}. {versions.explain(Capability.TABLE_NAMES_OF_ANY_TEXT)}"
+        return f"{kind} {problem}. {missing}" if problem and missing else ""

@@ -1,11 +1,12 @@
 """Builds a `TableSpec` from a model's config and contract, before any SQL runs.
 
-Each key is checked here on its own, and the whole table by `rules`; all problems are reported at once.
+Each key is checked here, and the whole table by `rules`; all problems are reported at once.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
@@ -17,6 +18,7 @@ from dbt.adapters.paimon.keys import Key
 from dbt.adapters.paimon.options.read_options import read_fault
 from dbt.adapters.paimon.options.table_options import (
     canonical,
+    did_you_mean,
     normalize,
     split_field_option,
     squash,
@@ -45,7 +47,7 @@ if TYPE_CHECKING:
     from dbt.adapters.paimon.capabilities import Versions
 
 
-# Config keys that stand for one Paimon option each.
+# Config key -> Paimon option.
 OPTION_KEYS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "bucket": "bucket",
@@ -111,7 +113,7 @@ POSTPONE_BUCKET_KEYS: Final[Mapping[str, Key]] = MappingProxyType(
         ),
     }
 )
-# Config keys that are a mapping of such keys, with an example.
+# Config keys that are a mapping of such keys -> (the keys, an example).
 GROUPED_KEYS: Final[Mapping[str, tuple[Mapping[str, Key], str]]] = MappingProxyType(
     {
         "snapshot_retention": (RETENTION_KEYS, "{'num_retained_max': 20}"),
@@ -144,7 +146,7 @@ STRATEGY_KEYS: Final = (
     "incremental_predicates",
 )
 
-# Keys that dbt-core and its materializations read, so never a misspelling of ours.
+# Keys that dbt-core and its materializations read; they are not reported as misspelt.
 _DBT_KEYS: Final = frozenset(
     """
     access alias batch_size begin catalog_name check_cols column_types concurrent_batches contract
@@ -159,7 +161,7 @@ _DBT_KEYS: Final = frozenset(
     """.split()
 )
 
-# dbt's keys that decide which rows are written: if one is misspelt, the model would be built differently.
+# dbt's keys that decide which rows are written. A misspelt one would silently give other rows.
 _DECIDING_KEYS: Final = (
     "unique_key",
     "incremental_strategy",
@@ -171,7 +173,7 @@ _DECIDING_KEYS: Final = (
     "hard_deletes",
 )
 
-# Aliases that people write and that are not similar enough to be guessed.
+# Common names that are not similar enough for `suggestion`.
 _ALIASES: Final[Mapping[str, str]] = MappingProxyType(
     {
         "tableproperties": "tblproperties",
@@ -181,10 +183,12 @@ _ALIASES: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 
+_FIELD_ATTRIBUTES: Final = {squash(name): name for name in FIELD_ATTRIBUTES}
+
 # Options whose value is a list of columns.
 _COLUMN_LISTS: Final = frozenset({"bucket-key", "sequence.field"})
 
-# A column name in an option's value: Paimon splits these lists at commas.
+# A column name in an option's value, where Paimon splits at commas.
 _COLUMN_NAME: Final = re.compile(r"[^,`\s][^,`]*")
 
 
@@ -197,12 +201,10 @@ def build_table_spec(
     versions: Versions,
     passes: Callable[[str], None] | None = None,
 ) -> TableSpec:
-    """The table that a model's config and contract describe.
+    """The table of a model's config and contract; ConfigErrors has all problems at once.
 
-    Inputs: the model's whole config, its name for messages, the model-level constraints and the columns of its YAML
-    (only read if the contract is enforced), the versions to check against, and a callback for keys that nothing reads
-    (see `Problems`).
-    Raises ConfigErrors with every problem at once.
+    `constraints` and `columns` are those of the model's YAML, which count if the contract is enforced. `passes` gets
+    warnings about keys that nothing reads (see `Problems`).
     """
     problems = Problems(model, passes=passes)
     spec = collect_table_spec(
@@ -220,10 +222,7 @@ def collect_table_spec(
     columns: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
     versions: Versions,
 ) -> TableSpec:
-    """Like `build_table_spec`, but adds problems to `problems` instead of raising them.
-
-    If any problem was added, the returned spec must not be used.
-    """
+    """Like `build_table_spec`, but adds to `problems`; if there are any, the returned spec must not be used."""
     _check_key_names(config, problems, versions)
     properties = _tblproperties(config, problems)
     primary_key = _own_or_property(config, properties, "primary_key", "primary-key", problems)
@@ -236,13 +235,7 @@ def collect_table_spec(
     options = _options(config, properties, problems, versions)
     engine = options.get("merge-engine", DEFAULT_MERGE_ENGINE) if primary_key else ""
     tag = run_tag.read(config.get("table_tag"), problems)
-    wap = _wap(config, problems, versions)
-    if wap and options.get("bucket") == "-2":
-        problems.add(
-            "wap",
-            True,
-            "rows of postpone buckets cannot be audited before they are compacted. Use other buckets, or remove it",
-        )
+    wap = _wap(config, options, problems, versions)
     policy = read_policy(config.get("maintenance"), problems)
     compacts = _compact_after_build(config, problems)
     safeguards.check(config, problems)
@@ -259,16 +252,19 @@ def collect_table_spec(
     if not versions.case_sensitive:
         spec = one_spelling(spec)
 
-    where = ConfigOrigin(config)
-    _check_rules(spec, where, problems, versions)
-    if contracted and columns:
-        for name, reason in _outside_contract(spec, columns, versions):
-            problems.add(*where.find(name, spec), reason)
+    origin = ConfigOrigin(config)
+    for rule in RULES:
+        for name, reason in rule(spec, versions):
+            problems.add(*origin.find(name, spec), reason)
+    for rule in UNREAD_RULES:
+        for name, reason in rule(spec, versions):
+            problems.add_ignored(*origin.find(name, spec), reason)
+    for name, reason in _outside_contract(spec, columns, versions) if contracted and columns else ():
+        problems.add(*origin.find(name, spec), reason)
     return spec
 
 
 def _with_policy(spec: TableSpec, problems: Problems, versions: Versions) -> TableSpec:
-    """The table with the options that its maintenance policy needs."""
     policy = spec.maintenance
     if policy is None:
         return spec
@@ -276,48 +272,39 @@ def _with_policy(spec: TableSpec, problems: Problems, versions: Versions) -> Tab
         problems.add(key, None, reason)
     if policy.expire_snapshots is None:
         return spec
-    # Paimon expires snapshots at each commit by the table's options: set these to the same values.
+    # Paimon also expires snapshots at each commit, by the table's options.
     return replace(spec, options=MappingProxyType({**policy.expire_snapshots.options, **spec.options}))
-
-
-def _check_rules(spec: TableSpec, where: ConfigOrigin, problems: Problems, versions: Versions) -> None:
-    for rule in RULES:
-        for name, reason in rule(spec, versions):
-            problems.add(*where.find(name, spec), reason)
-    for rule in UNREAD_RULES:
-        for name, reason in rule(spec, versions):
-            problems.add_ignored(*where.find(name, spec), reason)
 
 
 def _outside_contract(
     spec: TableSpec, columns: Mapping[str, Any], versions: Versions
 ) -> Iterator[tuple[str, str]]:
-    """Columns that the config names and the contract lacks; in the form of a rule of `rules`."""
+    """Columns that the config names and the contract does not have; in the form of a rule of `rules`."""
     known = set(columns) if versions.case_sensitive else {name.lower() for name in columns}
     for name, column in named_columns(spec):
         if (column if versions.case_sensitive else column.lower()) not in known:
-            near = suggestion(column, columns)
-            hint = f"Did you mean '{near}'?" if near else f"Its columns: {', '.join(columns)}"
+            hint = did_you_mean(column, columns, label="Its columns")
             yield name, f"the contract has no column '{column}'. {hint}"
 
 
 def _check_types(
     config: Mapping[str, Any], columns: Mapping[str, Mapping[str, Any]], problems: Problems
 ) -> None:
-    """Refuse types that Spark cannot declare, in a contract and in a seed's `column_types`."""
-    typed = config.get("column_types")
-    types = {
-        f"column_types.{name}": kind for name, kind in (typed if isinstance(typed, Mapping) else {}).items()
-    }
+    # Types that Spark cannot declare.
+    given = config.get("column_types")
+    of_seed = given if isinstance(given, Mapping) else {}
+    types = {f"column_types.{name}": kind for name, kind in of_seed.items()}
     types |= {f"columns.{name}.data_type": column.get("data_type") for name, column in columns.items()}
     for key, kind in types.items():
         if remedy := declared_type_remedy(str(kind or "")):
             problems.add(key, kind, remedy)
 
 
-def _wap(config: Mapping[str, Any], problems: Problems, versions: Versions) -> bool:
+def _wap(
+    config: Mapping[str, Any], options: Mapping[str, str], problems: Problems, versions: Versions
+) -> bool:
     """Whether rows are audited on a branch before they are published (write-audit-publish)."""
-    value = config.get("wap")
+    value, strategy = config.get("wap"), config.get("incremental_strategy")
     if value is None or str(value).lower() == "false":
         return False
     if str(value).lower() != "true":
@@ -326,15 +313,21 @@ def _wap(config: Mapping[str, Any], problems: Problems, versions: Versions) -> b
         problems.add(
             "wap", value, f"a {config['materialized']} cannot be audited before its commit. Use it on models"
         )
-    elif config.get("incremental_strategy") in ("microbatch", "apply_changes"):
+    elif strategy in ("microbatch", "apply_changes"):
         problems.add(
             "wap",
             value,
-            f"does not work with incremental_strategy='{config['incremental_strategy']}'. Use upsert, merge, "
+            f"does not work with incremental_strategy='{strategy}'. Use upsert, merge, "
             "insert_overwrite, delete+insert or append",
         )
-    elif not versions.supports(Capability.BRANCHES):
-        problems.add("wap", value, versions.explain(Capability.BRANCHES))
+    elif missing := versions.explain(Capability.BRANCHES):
+        problems.add("wap", value, missing)
+    if options.get("bucket") == "-2":
+        problems.add(
+            "wap",
+            True,
+            "rows of postpone buckets cannot be audited before they are compacted. Use other buckets, or remove it",
+        )
     return True
 
 
@@ -359,7 +352,7 @@ def _compact_after_build(config: Mapping[str, Any], problems: Problems) -> bool:
 
 
 def contract_enforced(config: Mapping[str, Any]) -> bool:
-    """Whether the model's contract is enforced; `contract` may be a mapping or dbt's own object."""
+    """Whether the model's contract is enforced; `contract` is a mapping or dbt's own object."""
     contract = config.get("contract")
     if isinstance(contract, Mapping):
         return bool(contract.get("enforced"))
@@ -367,14 +360,11 @@ def contract_enforced(config: Mapping[str, Any]) -> bool:
 
 
 def column_list(value: Any) -> tuple[str, ...]:
-    """The columns in a config value: 'a', 'a, b', ['a', 'b'], None. An expression, 'concat(a, b)', stays whole."""
+    """The columns in a config value: 'a', 'a, b', ['a', 'b'] or None. An expression, 'concat(a, b)', stays whole."""
     if value is None:
         return ()
     items = map(str, value if isinstance(value, (list, tuple)) else [value])
     return tuple(part for item in items for part in ([item] if "(" in item else split_columns(item)))
-
-
-# -- reading the config ----------------------------------------------------------------------------------
 
 
 def _check_key_names(config: Mapping[str, Any], problems: Problems, versions: Versions) -> None:
@@ -390,24 +380,21 @@ def _check_key_names(config: Mapping[str, Any], problems: Problems, versions: Ve
     for key, value in config.items():
         if value is None or key in ours or key in _DBT_KEYS or is_foreign(key):
             continue
-        plain = squash(key)
-        near = _meant_key(key, ours)
-        if near is not None:
+        if near := _meant_key(key, ours):
             problems.add(key, value, f"unknown config key. Did you mean '{near}'?")
-        elif plain in known_options:
-            problems.add(
-                key,
-                value,
-                f"a Paimon option, not a config key. Put '{known_options[plain]}' into tblproperties",
-            )
+        elif option := known_options.get(squash(key)):
+            problems.add(key, value, f"a Paimon option, not a config key. Put '{option}' into tblproperties")
 
 
 def _meant_key(key: str, ours: Iterable[str]) -> str | None:
-    """The config key that an unknown one probably means: another spelling, a similar one, or Paimon's option."""
-    near = _ALIASES.get(squash(key)) or suggestion(key, ours, cutoff=0.85)
-    near = near or suggestion(key, _DECIDING_KEYS, cutoff=0.9)
-    same_option = (own for own, name in OPTION_KEYS.items() if squash(name) == squash(key))
-    return near or next(same_option, None)
+    """The config key that an unknown one probably means: an alias, a similar key, or the key of Paimon's option."""
+    by_option = {squash(option): own for own, option in OPTION_KEYS.items()}
+    return (
+        _ALIASES.get(squash(key))
+        or suggestion(key, ours, cutoff=0.85)
+        or suggestion(key, _DECIDING_KEYS, cutoff=0.9)
+        or by_option.get(squash(key))
+    )
 
 
 def _tblproperties(config: Mapping[str, Any], problems: Problems) -> dict[str, Any]:
@@ -421,14 +408,14 @@ def _tblproperties(config: Mapping[str, Any], problems: Problems) -> dict[str, A
             "a mapping of option names to values is needed. Write it as in {'write-only': true}",
         )
         return {}
-    # A null undoes a preset: the option is not set.
+    # null removes an option that a folder has set.
     return {str(name).strip(): value for name, value in properties.items() if value is not None}
 
 
 def _own_or_property(
     config: Mapping[str, Any], properties: dict[str, Any], key: str, option: str, problems: Problems
 ) -> tuple[str, ...]:
-    """The columns of `key` or of the same option in tblproperties, which is removed from `properties`."""
+    """The columns of `key`, or of the same option in tblproperties, which is removed there."""
     own = _columns(config.get(key), key, problems)
     if option not in properties:
         return own
@@ -436,15 +423,12 @@ def _own_or_property(
     other = _columns(value, f"tblproperties['{option}']", problems)
     if own and other and list(map(str.lower, own)) != list(map(str.lower, other)):
         problems.add(
-            key,
-            list(own),
-            f"tblproperties sets '{option}'='{','.join(other)}'. Keep one of the two",
+            key, list(own), f"tblproperties sets '{option}'='{','.join(other)}'. Keep one of the two"
         )
     return own or other
 
 
 def _columns(value: Any, key: str, problems: Problems) -> tuple[str, ...]:
-    """The column names in a config value, checked as names."""
     if value is None:
         return ()
     if key == "partition_by":
@@ -456,9 +440,8 @@ def _columns(value: Any, key: str, problems: Problems) -> tuple[str, ...]:
         except ValueError as exc:
             problems.add(key, value, str(exc))
             return ()
-    if not isinstance(value, (str, list, tuple)) or not all(
-        isinstance(item, str) for item in value if not isinstance(value, str)
-    ):
+    items = [value] if isinstance(value, str) else value
+    if not isinstance(items, (list, tuple)) or not all(isinstance(item, str) for item in items):
         problems.add(key, value, "a column name or a list of them is needed. Write it as in ['id', 'dt']")
         return ()
     names = column_list(value)
@@ -469,16 +452,15 @@ def _columns(value: Any, key: str, problems: Problems) -> tuple[str, ...]:
                 name,
                 "not a plain column name (without commas and backticks). Name it without quotes, or give it an alias",
             )
-    lowered = [name.lower() for name in names]
-    for name in [name for at, name in enumerate(names) if lowered.index(name.lower()) == at]:
-        if lowered.count(name.lower()) < 2:
-            continue
-        problems.add(key, value, f"'{name}' is listed twice. Name each column once")
+    for lowered, count in Counter(name.lower() for name in names).items():
+        if count > 1:
+            first = next(name for name in names if name.lower() == lowered)
+            problems.add(key, value, f"'{first}' is listed twice. Name each column once")
     return tuple(dict.fromkeys(names))
 
 
 def _partition_columns(value: Any) -> Any:
-    """A `partition_by` with column names in place of dbt-bigquery's mappings."""
+    """A `partition_by` with column names instead of dbt-bigquery's mappings."""
     if isinstance(value, Mapping):
         return partition_column(value)
     if isinstance(value, (list, tuple)):
@@ -492,17 +474,13 @@ def _with_contract(
     columns: Mapping[str, Mapping[str, Any]],
     problems: Problems,
 ) -> tuple[str, ...]:
-    """The primary key from config and contract, which must agree."""
     found = _contract_keys(constraints, columns)
-    distinct = {_folded(keys) for keys in found if keys}
-    if len(distinct) > 1:
+    contract_key = next(filter(None, found), ())
+    if any(_folded(keys) != _folded(contract_key) for keys in found if keys):
         listed = " and ".join(f"({', '.join(keys)})" for keys in found)
         problems.add("constraints", None, f"the contract has several primary keys: {listed}. Keep one")
         return primary_key
-    if not distinct:
-        return primary_key
-    contract_key = next(keys for keys in found if keys)
-    if primary_key and _folded(primary_key) != _folded(contract_key):
+    if contract_key and primary_key and _folded(primary_key) != _folded(contract_key):
         problems.add(
             "primary_key",
             list(primary_key),
@@ -514,7 +492,7 @@ def _with_contract(
 def _contract_keys(
     constraints: Sequence[Mapping[str, Any]], columns: Mapping[str, Mapping[str, Any]]
 ) -> list[tuple[str, ...]]:
-    """The primary keys of a contract: of each constraint of the model, and of those of its columns together."""
+    """The primary keys of a contract: one of each model constraint, and one of all column constraints together."""
     found = [tuple(each.get("columns") or ()) for each in constraints if _is_primary_key(each)]
     on_columns = tuple(
         name for name, column in columns.items() if any(map(_is_primary_key, column.get("constraints") or ()))
@@ -534,7 +512,6 @@ def _is_primary_key(constraint: Mapping[str, Any]) -> bool:
 def _options(
     config: Mapping[str, Any], properties: Mapping[str, Any], problems: Problems, versions: Versions
 ) -> dict[str, str]:
-    """All options of the model, by Paimon's names, each checked on its own."""
     options: dict[str, str] = {}
     for key, name, value in _own_options(config, problems):
         faults = validate_option(name, value, versions.paimon)
@@ -544,26 +521,23 @@ def _options(
             options[name] = normalize(value)
     for name, value in properties.items():
         key = f"tblproperties['{name}']"
-        read = read_fault(name, normalize(value))
-        faults = [read] if read else validate_option(name, value, versions.paimon)
+        unfit = read_fault(name, normalize(value))
+        faults = [unfit] if unfit else validate_option(name, value, versions.paimon)
+        text = _without_blanks(name, normalize(value))
+        own = options.get(name, text)
+        if not faults and canonical(name, own, versions.paimon) != canonical(name, text, versions.paimon):
+            faults = [f"the model's own key is '{own}'. Keep one of the two"]
         for fault in faults:
             problems.add(key, value, fault)
-        if faults:
-            continue
-        text = _trimmed(name, normalize(value))
-        if name in options and canonical(name, options[name], versions.paimon) != canonical(
-            name, text, versions.paimon
-        ):
-            problems.add(key, value, f"the model's own key is '{options[name]}'. Keep one of the two")
-            continue
-        options.setdefault(name, text)
+        if not faults:
+            options[name] = own
     if "merge-engine" in options:
         options["merge-engine"] = options["merge-engine"].lower()
     return options
 
 
-def _trimmed(name: str, text: str) -> str:
-    """A list of columns without blanks: for 'id, dt' Paimon would look for a column ' dt' [ran, 0.9.0]."""
+def _without_blanks(name: str, text: str) -> str:
+    """Remove blanks from a list of columns: for 'id, dt' Paimon looks for a column ' dt' [ran, 0.9.0]."""
     field_option = split_field_option(name)
     is_list = name in _COLUMN_LISTS or (field_option is not None and field_option[1] == "sequence-group")
     return ",".join(split_columns(text)) if is_list else text
@@ -582,7 +556,7 @@ def _own_options(config: Mapping[str, Any], problems: Problems) -> Iterator[tupl
         elif key == "merge_engine" and isinstance(value, str):
             value = value.strip().lower().replace("_", "-")
         elif key == "file_format" and (value == "" or is_table_format(value)):
-            # Empty: what is left of another target's, as in "{{ 'delta' if target.type == 'databricks' else '' }}".
+            # Empty as in "{{ 'delta' if target.type == 'databricks' else '' }}".
             continue
         yield key, name, value
     for group in GROUPED_KEYS:
@@ -594,9 +568,9 @@ def _grouped_options(group: str, given: Any, problems: Problems) -> Iterator[tup
     if given is None:
         return
     keys, example = GROUPED_KEYS[group]
-    known = ", ".join(keys)
     if not isinstance(given, Mapping):
-        problems.add(group, given, f"a mapping is needed. Write it as in {example}, with any of {known}")
+        example = f"{example}, with any of {', '.join(keys)}"
+        problems.add(group, given, f"a mapping is needed. Write it as in {example}")
         return
     for key, value in given.items():
         if value is None:
@@ -604,9 +578,7 @@ def _grouped_options(group: str, given: Any, problems: Problems) -> Iterator[tup
         if key in keys:
             yield f"{group}.{key}", keys[key].option, value
         else:
-            near = suggestion(str(key), keys, cutoff=0.6)
-            hint = f"Did you mean '{near}'?" if near else f"Known: {known}"
-            problems.add(f"{group}.{key}", value, f"unknown key. {hint}")
+            problems.add(f"{group}.{key}", value, f"unknown key. {did_you_mean(str(key), keys, 0.6)}")
 
 
 def _field_options(fields: Any, problems: Problems) -> Iterator[tuple[str, str, Any]]:
@@ -619,48 +591,44 @@ def _field_options(fields: Any, problems: Problems) -> Iterator[tuple[str, str, 
             "a mapping of columns to their settings is needed. Write it as in {'n': {'aggregate_function': 'sum'}}",
         )
         return
-    attributes = {squash(name): name for name in FIELD_ATTRIBUTES}
     for column, settings in fields.items():
-        if settings is None:
-            continue
-        if not isinstance(settings, Mapping):
+        if settings is not None and not isinstance(settings, Mapping):
             problems.add(
                 f"fields.{column}",
                 settings,
                 "a mapping is needed. Write it as in {'aggregate_function': 'sum'}",
             )
             continue
-        for key, value in settings.items():
+        for key, value in (settings or {}).items():
+            where = f"fields.{column}.{key}"
+            attribute = _FIELD_ATTRIBUTES.get(squash(str(key)))
             if value is None:
                 continue
-            where = f"fields.{column}.{key}"
-            attribute = attributes.get(squash(str(key)))
             if attribute is None:
                 near = suggestion(str(key), [name.replace("-", "_") for name in FIELD_ATTRIBUTES], cutoff=0.6)
-                hint = f"Did you mean '{near}'?" if near else f"Known: {', '.join(_field_keys())}"
+                known = ", ".join(
+                    name.replace("-", "_") for name in names_at(FIELD_ATTRIBUTES, OLDEST_PAIMON)
+                )
+                hint = f"Did you mean '{near}'?" if near else f"Known: {known}"
                 problems.add(where, value, f"unknown key. {hint}")
                 continue
             members = ",".join(_columns(value, where, problems)) if attribute == "sequence-group" else value
             yield where, f"fields.{column}.{attribute}", members
 
 
-def _field_keys() -> list[str]:
-    return [name.replace("-", "_") for name in names_at(FIELD_ATTRIBUTES, OLDEST_PAIMON)]
-
-
 class ConfigOrigin:
-    """Finds the key and value that the user wrote for an option, by Paimon's name."""
+    """Finds the config key and value that the user wrote for a Paimon option."""
 
     def __init__(self, config: Mapping[str, Any]) -> None:
         self._written: dict[str, tuple[str, Any]] = {}
-        groups: list[tuple[str, Mapping[str, str], Any]] = [("{}", OPTION_KEYS, config)]
+        for key, option in OPTION_KEYS.items():
+            if config.get(key) is not None:
+                self._written[option] = (key, config[key])
         for group, (keys, _) in GROUPED_KEYS.items():
-            by_key = {name: key.option for name, key in keys.items()}
-            groups.append((f"{group}.{{}}", by_key, config.get(group)))
-        for template, options, given in groups:
-            for key, option in options.items():
-                if isinstance(given, Mapping) and given.get(key) is not None:
-                    self._written[option] = (template.format(key), given[key])
+            given = config.get(group)
+            for key, value in given.items() if isinstance(given, Mapping) else ():
+                if key in keys and value is not None:
+                    self._written[keys[key].option] = (f"{group}.{key}", value)
         if config.get(iceberg.KEY) is not None:
             self._written[iceberg.STORAGE] = (iceberg.KEY, config[iceberg.KEY])
         properties = config.get("tblproperties")
@@ -669,7 +637,7 @@ class ConfigOrigin:
                 self._written.setdefault(str(option), (f"tblproperties['{option}']", value))
 
     def find(self, name: str, spec: TableSpec) -> tuple[str, Any]:
-        """The key and value to show for an option, or for 'primary_key' and 'partition_by'."""
+        """The key and value to show for an option, 'primary_key' or 'partition_by'."""
         if name == "primary_key":
             return name, list(spec.primary_key)
         if name == "partition_by":

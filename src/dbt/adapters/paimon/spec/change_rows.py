@@ -1,4 +1,4 @@
-"""Change rows: SQL that turns what a model with strategy `apply_changes` selects into rows for its table.
+"""Change rows: the SQL that converts the rows of a model with strategy `apply_changes` for its table.
 
 A change row has a column with its row kind. Paimon reads `+I`, `+U`, `-U` and `-D` (org.apache.paimon.types.RowKind)
 from the column in `rowkind.field`; other tools write other words.
@@ -19,9 +19,9 @@ from dbt.adapters.paimon.sql.text import quoted, string_literal
 ROWKIND: Final = "rowkind.field"
 SEQUENCE: Final = "sequence.field"
 
-# The deletes that were applied to a table are kept in `<table>__dbt_deletes` (apply_changes.sql).
+# Applied deletes are kept in `<table>__dbt_deletes` (apply_changes.sql).
 DELETES_SUFFIX: Final = "__dbt_deletes"
-# A stream has its own table (see `streaming.checkpoints.STREAM_ID`).
+# Each stream has its own table (see `streaming.checkpoints.STREAM_ID`).
 _OF_A_STREAM: Final = re.compile(rf"__[0-9a-f]{{12}}{DELETES_SUFFIX}")
 
 INSERT: Final = "+I"
@@ -29,7 +29,7 @@ UPDATE_BEFORE: Final = "-U"
 UPDATE: Final = "+U"
 DELETE: Final = "-D"
 
-# Paimon's row kind -> the words for it, ignoring case: Paimon's and Flink's own, SQL's (also of Snowflake's streams),
+# Paimon's row kind -> words for it, ignoring case: Paimon's and Flink's own, SQL's (also of Snowflake's streams),
 # Debezium's `op`, and `_change_type` of Delta's change data feed.
 WORDS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
@@ -42,10 +42,10 @@ WORDS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
 
 
 def ordered_by_kind(spec: TableSpec) -> TableSpec:
-    """The same table, with the row kind as its last sequence field.
+    """The table with the row kind as its last sequence field.
 
-    If several changes have the same sequence, Paimon would keep the one that was written last, so that the result would
-    depend on how the changes were split into runs. As text, `+I` < `+U` < `-D`, so the delete always wins.
+    Otherwise, of changes with the same sequence, Paimon would keep the one that is written last, which depends on how
+    runs split the changes. As text, `+I` < `+U` < `-D`, so the delete always wins.
     """
     rowkind = spec.options.get(ROWKIND, "")
     if not rowkind or not spec.sequence_columns:
@@ -57,20 +57,13 @@ def ordered_by_kind(spec: TableSpec) -> TableSpec:
 def change_rows_sql(
     source: str, columns: Sequence[str], required: Mapping[str, str], spec: TableSpec, model: str
 ) -> str:
-    """The query for the rows to write to a table.
+    """The query for the rows to write, with Paimon's row kinds and without the old values of updates.
 
-    Args:
-        source: the text after FROM.
-        columns: all its columns, including those of the row kind, the key and the sequence.
-        required: those of them that are NOT NULL in the table, name -> Spark type text.
-        spec: the table.
-        model: name of the model, for messages.
+    It fails on an unknown row kind, and on a change without key or sequence. A delete needs only these columns: other
+    NOT NULL columns get some value, because Paimon checks the row before it discards it.
 
-    Returns:
-        The rows with Paimon's row kinds, without the old values of updates, since the key says which row is replaced.
-        The query fails on an unknown row kind, and on a change without key or sequence, which cannot be ordered. A
-        delete needs only these columns; the others that are NOT NULL get some value of their type, because Paimon
-        checks the row before it discards it.
+    `source` is the text after FROM, and `columns` are all its columns. `required` has those that are NOT NULL in the
+    table, with their Spark types.
     """
     rowkind = spec.options[ROWKIND]
     ordering = [*spec.primary_key, *spec.sequence_columns]
@@ -116,18 +109,15 @@ def _kind_sql(rowkind: str, ordering: Sequence[str], model: str) -> str:
 
 
 def deletes_table(target: str, stream: str = "") -> str:
-    """The name of the table that keeps a table's deletes.
+    """The name of the table that keeps the deletes of a table, or of one stream (by id) into it.
 
-    Args:
-        target: name of the table.
-        stream: id of the stream that writes it. A stream that starts over must not see the deletes of the previous one,
-        which may have been ordered differently, and the old table keeps its own until it is replaced.
+    A stream that starts over must not see the deletes of the previous one, which may be ordered differently.
     """
     return f"{target}__{stream}{DELETES_SUFFIX}" if stream else target + DELETES_SUFFIX
 
 
 def deletes_tables(target: str, tables: Iterable[str]) -> list[str]:
-    """The tables among these that keep deletes of `target`, of any stream, in order of their names."""
+    """The tables among `tables` that keep deletes of `target`, sorted by name."""
     return sorted(
         name
         for name in tables

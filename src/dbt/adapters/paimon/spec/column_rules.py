@@ -1,7 +1,7 @@
-"""Rules over a table's columns: those that the config names must exist, with a type that Paimon accepts.
+"""Rules over a table's columns: those in the config must exist and have a type that Paimon accepts.
 
 Paimon reports some of this at CREATE TABLE, some when the first or second row of a key is written, some at the first
-read. Here all of it is checked once Spark has analyzed the model's query, before any DDL. Sources: SchemaValidation,
+read. Here all of it is checked before any DDL, once Spark has analyzed the model's query. Sources: SchemaValidation,
 the FieldAggregator classes and RowKindGenerator at release-0.9.0, 1.4.2 and 2.0.0.
 """
 
@@ -14,16 +14,14 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from dbt.adapters.paimon.capabilities import Capability, Versions
-from dbt.adapters.paimon.options.table_options import split_field_option
-from dbt.adapters.paimon.options.values import split_columns
 from dbt.adapters.paimon.spec import maintenance_rules
 from dbt.adapters.paimon.spec.build import ConfigOrigin
 from dbt.adapters.paimon.spec.config_columns import among, hint, unknown_columns
 from dbt.adapters.paimon.spec.problems import Problems
-from dbt.adapters.paimon.spec.rules import unknown_in_pattern
+from dbt.adapters.paimon.spec.rules import pattern_fault
 from dbt.adapters.paimon.spec.spelling import named_columns, with_column_case
 from dbt.adapters.paimon.spec.strategies import merges
-from dbt.adapters.paimon.spec.table import TableSpec
+from dbt.adapters.paimon.spec.table import DEFAULT_FUNCTION, TableSpec
 from dbt.adapters.paimon.sql.data_types import field_names
 from dbt.adapters.paimon.sql.default_values import is_value
 from dbt.adapters.paimon.sql.type_trees import Array, Atom, Map, Struct, TypeTree, type_tree
@@ -105,10 +103,10 @@ _AGGREGATES: Final[Mapping[str, _Aggregate]] = MappingProxyType(
     }
 )
 
-# Config that needs the query's own columns, because every row must have a value for them, or an order.
+# Config that must name columns of the query, because every row must have a value for them, or an order.
 _GIVEN: Final = ("primary_key", "partition_by", "sequence.field", "rowkind.field")
 
-# ParquetReaderFactory.setReadOptions: with neither, a file is read whole, and Spark filters.
+# ParquetReaderFactory.setReadOptions: without both filters, whole files are read, and Spark filters the rows.
 UNFILTERED: Final[Mapping[str, str]] = MappingProxyType(
     {"parquet.filter.stats.enabled": "false", "parquet.filter.dictionary.enabled": "false"}
 )
@@ -129,70 +127,67 @@ def check_columns(
     builds: bool = False,
     dropped: Collection[str] = (),
 ) -> TableSpec:
-    """Check a table's columns against the config that names them.
+    """Check a table's columns against the config that names them; ConfigErrors has all problems at once.
+
+    Returns the table with its columns spelled as in `columns`, and with the options of `filterable`.
 
     Args:
         spec: the validated table.
-        columns: (name, Spark type text) of each column that the table will have.
-        config: the model's config, to name the key where something was written.
+        columns: (name, Spark type) of each column that the table will have.
+        config: the model's config.
         model: name of the model, for messages.
         versions: the versions to check against.
         given: the columns of the model's query, if they differ from the table's.
         builds: whether the table is created, rather than written to.
-        dropped: those of `columns` that are dropped once the rows are written.
-
-    Returns:
-        The table, with its columns named as they are spelled.
-
-    Raises:
-        ConfigErrors: every problem at once.
+        dropped: those of `columns` that are dropped after the rows are written.
     """
     types = dict(columns)
     if not versions.case_sensitive:
         spec = with_column_case(spec, types)
-    problems, written = Problems(model), ConfigOrigin(config)
+    problems, origin = Problems(model), ConfigOrigin(config)
     names = list(types) if given is None else given
-    for where, column in named_columns(spec):
-        given_too = where not in _GIVEN or among(column, names, versions.case_sensitive)
-        if column not in types or column in dropped or not given_too:
-            known = types if given_too and column not in dropped else names
-            reason = f"the query has no column '{column}'. {hint(column, known)}"
-            problems.add(*written.find(where, spec), reason)
-    unknown = unknown_columns(
+    for where, reason in _missing_columns(spec, types, names, dropped, versions):
+        problems.add(*origin.find(where, spec), reason)
+    for key, reason in unknown_columns(
         config, names, table=list(types), case_sensitive=versions.case_sensitive, builds=builds
-    )
-    for key, reason in unknown:
+    ):
         problems.add(key, config.get(key), reason)
     for rule in _RULES:
         for where, reason in rule(spec, types, versions):
-            problems.add(*written.find(where, spec), reason)
+            problems.add(*origin.find(where, spec), reason)
     if spec.maintenance:
         for where, reason in maintenance_rules.column_problems(spec.maintenance, types, spec.partition_by):
             problems.add(where, None, reason)
     merged = merges(spec, config)
     for name, data_type in types.items():
-        fault = _column_fault(name, data_type, versions, merged)
-        if fault:
+        if fault := _column_fault(name, data_type, versions, merged):
             problems.add("column", name, fault)
     problems.raise_if_any()
     return filterable(spec, types, versions)
 
 
+def _missing_columns(
+    spec: TableSpec,
+    types: Mapping[str, str],
+    names: Sequence[str],
+    dropped: Collection[str],
+    versions: Versions,
+) -> _Found:
+    for where, column in named_columns(spec):
+        is_given = where not in _GIVEN or among(column, names, versions.case_sensitive)
+        if column not in types or column in dropped or not is_given:
+            known = types if is_given and column not in dropped else names
+            yield where, f"the query has no column '{column}'. {hint(column, known)}"
+
+
 def filterable(
     spec: TableSpec, types: Mapping[str, str], versions: Versions, *, older_types: bool = False
 ) -> TableSpec:
-    """A table whose rows a WHERE finds.
+    """The table with options that make WHERE find all rows.
 
-    - Before Paimon 1.0, one with small integers in Parquet does without Parquet's own filters. So does one with files
-      that were written before a column got its type.
-    - One with floating-point numbers in ORC does without the least and greatest values of its files: if the first is
-      NaN, both are, and Paimon finds no row that is less than a number or equal to it [ran, 0.9.0 and 1.4.2].
-
-    Args:
-        spec: the table.
-        types: column -> Spark type text.
-        versions: the versions that run.
-        older_types: whether it has files that were written before a column got its type.
+    - Before Paimon 1.0, no filters of Parquet for small integers, or if files are older than a column's type.
+    - No statistics for floating-point numbers in ORC: if the first value is NaN, so are minimum and maximum, and Paimon
+      finds no row by `<` or `<=` [ran, 0.9.0 and 1.4.2].
     """
     has = {*types.values()}
     if spec.file_format == "orc" and has & {"float", "double"}:
@@ -205,21 +200,22 @@ def filterable(
 
 
 def _column_fault(name: str, data_type: str, versions: Versions, merged: bool) -> str | None:
-    # Names that no version accepts are checked in `names`.
+    # `sql.names` checks names that no version accepts.
     if name == "rowkind" and versions.supports(Capability.ROWKIND_IS_PAIMONS_COLUMN):
         return "Paimon reserves this name. Give the column another alias in the model"
-    if not is_attribute_name(name) and not versions.supports(Capability.COLUMN_NAMES_OF_ANY_TEXT):
-        return versions.explain(Capability.COLUMN_NAMES_OF_ANY_TEXT)
+    if not is_attribute_name(name) and (missing := versions.explain(Capability.COLUMN_NAMES_OF_ANY_TEXT)):
+        return missing
     if type_name(data_type) == "interval":
         # SparkTypeUtils.toPaimonType
         return f"Paimon has no type for {data_type}. Cast it, to string or to a number of seconds"
-    if merged and _SIZED_TEXT.search(data_type) and not versions.supports(Capability.MERGE_ON_SIZED_TEXT):
-        return f"is {data_type}. {versions.explain(Capability.MERGE_ON_SIZED_TEXT)}"
+    missing = versions.explain(Capability.MERGE_ON_SIZED_TEXT)
+    if merged and missing and _SIZED_TEXT.search(data_type):
+        return f"is {data_type}. {missing}"
     return None
 
 
 def is_attribute_name(name: str) -> bool:
-    """Whether Spark can parse a column's name that is in no quotes (CatalystSqlParser.parseAttributeName)."""
+    """Whether Spark can parse a column's name without quotes (CatalystSqlParser.parseAttributeName)."""
     return "`" not in name and all(name.split("."))
 
 
@@ -228,27 +224,27 @@ def _key_rules(spec: TableSpec, types: _Types, versions: Versions) -> _Found:
     keys = (
         ("primary_key", spec.primary_key),
         ("partition_by", spec.partition_by),
-        ("bucket-key", split_columns(spec.options.get("bucket-key", ""))),
-        ("upsert-key", split_columns(spec.options.get("upsert-key", ""))),
+        ("bucket-key", spec.columns_in("bucket-key")),
+        ("upsert-key", spec.columns_in("upsert-key")),
     )
     for where, names in keys:
         for name in names:
-            if type_name(types.get(name, "")) in _NESTED:
+            kind = type_name(types.get(name, ""))
+            if kind in _NESTED:
                 yield (
                     where,
                     f"'{name}' is {types[name]}, which no key can be. Use plain columns, or its parts",
                 )
-            elif where == "partition_by" and type_name(types.get(name, "")) == "binary":
+            elif where == "partition_by" and kind == "binary":
                 # The path of such a partition would differ at every write [ran, 0.9.0].
                 yield where, f"'{name}' is binary, and its rows could not be read back. Use hex({name})"
 
 
 def _order_rules(spec: TableSpec, types: _Types, versions: Versions) -> _Found:
     # UserDefinedSeqComparator; a map fails at the first read [ran, 0.9.0].
-    ordering = [("sequence.field", name) for name in split_columns(spec.options.get("sequence.field", ""))]
-    ordering += [
-        (f"fields.{','.join(group)}.sequence-group", name) for group in spec.sequence_groups for name in group
-    ]
+    ordering = [("sequence.field", name) for name in spec.columns_in("sequence.field")]
+    for option, columns, _ in spec.field_options("sequence-group"):
+        ordering += [(option, name) for name in columns]
     for where, name in ordering:
         if _has_no_order(type_tree(types.get(name, ""))):
             yield where, f"'{name}' is {types[name]}, which has no order. Use a number or a time"
@@ -272,7 +268,7 @@ def _rowkind_rules(spec: TableSpec, types: _Types, versions: Versions) -> _Found
 def _aggregate_rules(spec: TableSpec, types: _Types, versions: Versions) -> _Found:
     if spec.merge_engine not in ("aggregation", "partial-update"):
         return
-    default = spec.options.get("fields.default-aggregate-function")
+    default = spec.options.get(DEFAULT_FUNCTION)
     for name, data_type in types.items():
         own = f"fields.{name}.aggregate-function"
         function = spec.options.get(own, default)
@@ -283,14 +279,12 @@ def _aggregate_rules(spec: TableSpec, types: _Types, versions: Versions) -> _Fou
             yield own, f"'{name}' is {data_type}, and {fault}"
         elif fault:
             yield (
-                "fields.default-aggregate-function",
+                DEFAULT_FUNCTION,
                 f"it also applies to '{name}', which is {data_type}, and {fault}. "
                 f"Or give '{name}' an aggregate_function of its own",
             )
-    for name in spec.options:
-        found = split_field_option(name)
-        if found and found[1] == "aggregate-function":
-            yield from _nested_key_faults(spec, found[0][0], types)
+    for _, columns, function in spec.field_options("aggregate-function"):
+        yield from _nested_key_faults(spec, columns[0], function, types)
 
 
 def _aggregate_fault(function: str, data_type: str, versions: Versions) -> str | None:
@@ -304,11 +298,10 @@ def _aggregate_fault(function: str, data_type: str, versions: Versions) -> str |
     return None
 
 
-def _nested_key_faults(spec: TableSpec, column: str, types: _Types) -> _Found:
+def _nested_key_faults(spec: TableSpec, column: str, function: str, types: _Types) -> _Found:
     # FieldNestedUpdateAgg, FieldNestedPartialUpdateAggFactory
-    function = spec.options[f"fields.{column}.aggregate-function"]
     where = f"fields.{column}.nested-key"
-    keys = split_columns(spec.options.get(where, ""))
+    keys = spec.columns_in(where)
     if function == "nested_partial_update" and not keys:
         yield (
             f"fields.{column}.aggregate-function",
@@ -351,20 +344,17 @@ def _record_expiry_rules(spec: TableSpec, types: _Types, versions: Versions) -> 
 def _pattern_rules(spec: TableSpec, types: _Types, versions: Versions) -> _Found:
     # PartitionTimeExtractor: names are case-sensitive, and one that is not replaced cannot be parsed as a time.
     name = "partition.timestamp-pattern"
-    unknown = unknown_in_pattern(spec.options.get(name, ""), spec.partition_by)
-    if unknown and spec.partition_by:
-        listed = ", ".join("$" + column for column in spec.partition_by)
-        yield name, f"'${unknown}' is not a partition column. Use {listed}"
+    fault = pattern_fault(spec.options.get(name, ""), spec.partition_by)
+    if fault and spec.partition_by:
+        yield name, fault
 
 
 def _file_format_rules(spec: TableSpec, types: _Types, versions: Versions) -> _Found:
     file_format = spec.file_format
-    capability = Capability.DECIMAL_FIRST_IN_STRUCT
+    no_decimal_first = versions.explain(Capability.DECIMAL_FIRST_IN_STRUCT)
     for name, data_type in types.items():
-        if file_format == "parquet" and _DECIMAL_FIRST.search(data_type):
-            if not versions.supports(capability):
-                yield "file.format", f"'{name}' is {data_type}. {versions.explain(capability)}"
-            continue
+        if file_format == "parquet" and no_decimal_first and _DECIMAL_FIRST.search(data_type):
+            yield "file.format", f"'{name}' is {data_type}. {no_decimal_first}"
         for field in (name, *field_names(data_type)):
             where = f"'{name}'" if field == name else f"the field '{field}' of '{name}'"
             if file_format == "orc" and "`" in field:
@@ -384,11 +374,8 @@ def _file_format_rules(spec: TableSpec, types: _Types, versions: Versions) -> _F
 
 def _default_value_rules(spec: TableSpec, types: _Types, versions: Versions) -> _Found:
     # SchemaValidation.validateDefaultValues [ran, 0.9.0]
-    for name, value in spec.options.items():
-        found = split_field_option(name)
-        if found is None or found[1] != "default-value":
-            continue
-        for column in found[0]:
+    for name, columns, value in spec.field_options("default-value"):
+        for column in columns:
             kind = type_tree(types.get(column, "string"))
             if isinstance(kind, (Array, Map, Struct)):
                 yield (

@@ -1,4 +1,7 @@
-"""`PaimonConfig`: the config keys of models, seeds and snapshots that this adapter reads, and what each means."""
+"""`PaimonConfig`: this adapter's config keys for models, seeds and snapshots, with their documentation."""
+
+# `_key` returns a dataclass field.
+# ruff: noqa: RUF009
 
 from __future__ import annotations
 
@@ -25,313 +28,217 @@ VIEW_KEYS: Final = ("refresh_mode",)
 STREAM_KEYS: Final = ("processing_time", "checkpoint_location", "on_bad_message")
 
 
+def _key(
+    meaning: str,
+    takes: str = "",
+    *,
+    values: tuple[str, ...] = (),
+    default: str = "",
+    option: str = "",
+    page: str = "",
+) -> Any:
+    """A field of `PaimonConfig` that is None by default."""
+    return field(default=None, metadata=Key(meaning, takes, values, default, option, page).metadata)
+
+
+def _merged_key(meaning: str, takes: str, *, page: str) -> Any:
+    """A mapping, where dbt merges the one of a folder with the one of a model."""
+    key = Key(meaning, takes, page=page)
+    return field(default_factory=dict, metadata={**MergeBehavior.Update.meta(), **key.metadata})
+
+
 @dataclass
 class PaimonConfig(AdapterConfig):
     """Config of models, seeds and snapshots; None means "not set". `build` and `strategies` check the values.
 
-    What a key that stands for an option of Paimon takes, and its default, are the option's (`options.table_options`).
+    A key that stands for an option of Paimon takes the option's values and has its default.
     """
 
     # The table.
-    primary_key: _Columns = field(
-        default=None,
-        metadata=Key(
-            "Rows with the same values here are one row. Or give a contract a primary-key constraint",
-            COLUMNS,
-            option="primary-key",
-            page="models.md",
-        ).metadata,
+    primary_key: _Columns = _key(
+        "Rows with the same values here are one row. Or give a contract a primary-key constraint",
+        COLUMNS,
+        option="primary-key",
+        page="models.md",
     )
     # Any: columns, or a mapping or mappings as in dbt-bigquery (see `foreign_config`).
-    partition_by: Any = field(
-        default=None,
-        metadata=Key(
-            "The table is partitioned by these columns, `PARTITIONED BY`",
-            COLUMNS,
-            page="models.md",
-        ).metadata,
+    partition_by: Any = _key(
+        "The table is partitioned by these columns, `PARTITIONED BY`", COLUMNS, page="models.md"
     )
-    bucket: int | str | None = field(
-        default=None,
-        metadata=Key(
-            "Over how many buckets the rows of a partition are spread: `auto` sizes them by the first rows, `-1` is "
-            "dynamic, `-2` postpone",
-            "a number, or `auto`",
-            default="`auto` with a primary key, else `-1`",
-            page="buckets.md",
-        ).metadata,
+    bucket: int | str | None = _key(
+        "Over how many buckets the rows of a partition are spread: `auto` sizes them by the first rows, `-1` is "
+        "dynamic, `-2` postpone",
+        "a number, or `auto`",
+        default="`auto` with a primary key, else `-1`",
+        page="buckets.md",
     )
-    bucket_key: _Columns = field(
-        default=None,
-        metadata=Key(
-            "Which columns decide a row's bucket",
-            COLUMNS,
-            default="the primary key without the partition columns",
-            page="buckets.md",
-        ).metadata,
+    bucket_key: _Columns = _key(
+        "Which columns decide a row's bucket",
+        COLUMNS,
+        default="the primary key without the partition columns",
+        page="buckets.md",
     )
     # Any: target_row_num, initial_buckets, …; batch_write_fixed_bucket, default_bucket_num, …
-    dynamic_bucket: dict[str, Any] | None = field(
-        default=None,
-        metadata=Key("How dynamic buckets grow", MAPPING, page="buckets.md#dynamic-buckets").metadata,
+    dynamic_bucket: dict[str, Any] | None = _key(
+        "How dynamic buckets grow", MAPPING, page="buckets.md#dynamic-buckets"
     )
-    postpone_bucket: dict[str, Any] | None = field(
-        default=None,
-        metadata=Key(
-            "How postponed rows get their bucket", MAPPING, page="buckets.md#postpone-buckets"
-        ).metadata,
+    postpone_bucket: dict[str, Any] | None = _key(
+        "How postponed rows get their bucket", MAPPING, page="buckets.md#postpone-buckets"
     )
-    merge_engine: str | None = field(
-        default=None,
-        metadata=Key(
-            "Which row of a key wins, or what becomes of its rows", page="merge-engines.md"
-        ).metadata,
+    merge_engine: str | None = _key(
+        "Which row of a key wins, or what becomes of its rows", page="merge-engines.md"
     )
     # Any: column -> {aggregate_function, ignore_retract, default_value, sequence_group, …}
-    fields: dict[str, Any] | None = field(
-        default=None,
-        metadata=Key(
-            "Settings of single columns",
-            "a mapping of columns to mappings",
-            page="merge-engines.md#aggregate-functions",
-        ).metadata,
+    fields: dict[str, Any] | None = _key(
+        "Settings of single columns",
+        "a mapping of columns to mappings",
+        page="merge-engines.md#aggregate-functions",
     )
-    sequence_field: _Columns = field(
-        default=None,
-        metadata=Key(
-            "Of two rows of a key the one with the greater value wins, whichever comes last",
-            COLUMNS,
-            page="merge-engines.md",
-        ).metadata,
+    sequence_field: _Columns = _key(
+        "Of two rows of a key the one with the greater value wins, whichever comes last",
+        COLUMNS,
+        page="merge-engines.md",
     )
-    changelog_producer: str | None = field(
-        default=None,
-        metadata=Key(
-            "Which changes readers see: none, those of the input, or old and new values", page="changelog.md"
-        ).metadata,
+    changelog_producer: str | None = _key(
+        "Which changes readers see: none, those of the input, or old and new values", page="changelog.md"
     )
-    rowkind_field: str | None = field(
-        default=None,
-        metadata=Key(
-            "The column that says what a row does: `+I`, `-U`, `+U`, `-D`",
-            "a column",
-            page="strategies.md#apply_changes-change-rows",
-        ).metadata,
+    rowkind_field: str | None = _key(
+        "The column that says what a row does: `+I`, `-U`, `+U`, `-D`",
+        "a column",
+        page="strategies.md#apply_changes-change-rows",
     )
-    file_format: str | None = field(
-        default=None,
-        metadata=Key(
-            "The format of the data files",
-            ", ".join(
-                f"`{name}`" if reaches(OLDEST_PAIMON, since) else f"`{name}` (from {since})"
-                for name, since in FILE_FORMATS.items()
-            ),
-            page="maintenance.md#formats-and-codecs-by-level",
-        ).metadata,
+    file_format: str | None = _key(
+        "The format of the data files",
+        ", ".join(
+            f"`{name}`" if reaches(OLDEST_PAIMON, since) else f"`{name}` (from {since})"
+            for name, since in FILE_FORMATS.items()
+        ),
+        page="maintenance.md#formats-and-codecs-by-level",
     )
-    deletion_vectors: bool | str | None = field(
-        default=None,
-        metadata=Key(
-            "Whether deleted rows are marked in a bitmap, which readers apply instead of merging files",
-            page="update.md#what-to-use-in-a-model",
-        ).metadata,
+    deletion_vectors: bool | str | None = _key(
+        "Whether deleted rows are marked in a bitmap, which readers apply instead of merging files",
+        page="update.md#what-to-use-in-a-model",
     )
-    iceberg: bool | str | None = field(
-        default=None,
-        metadata=Key(
-            "Whether Iceberg's readers can read the table, too; from Paimon 1.4 on",
-            BOOLEAN,
-            default="`false`",
-            option="metadata.iceberg.storage",
-            page="iceberg.md",
-        ).metadata,
+    iceberg: bool | str | None = _key(
+        "Whether Iceberg's readers can read the table, too; from Paimon 1.4 on",
+        BOOLEAN,
+        default="`false`",
+        option="metadata.iceberg.storage",
+        page="iceberg.md",
     )
-    snapshot_retention: dict[str, Any] | None = field(
-        default=None,
-        metadata=Key(
-            "How many table snapshots are kept, and for how long",
-            MAPPING,
-            page="maintenance.md#table-snapshots",
-        ).metadata,
+    snapshot_retention: dict[str, Any] | None = _key(
+        "How many table snapshots are kept, and for how long", MAPPING, page="maintenance.md#table-snapshots"
     )
     # Any: a name, or {name, time_retained, if_exists}
-    table_tag: Any = field(
-        default=None,
-        metadata=Key(
-            "Each run tags the table snapshot that it has written",
-            "a name, or a mapping",
-            page="time-travel.md#tags",
-        ).metadata,
+    table_tag: Any = _key(
+        "Each run tags the table snapshot that it has written",
+        "a name, or a mapping",
+        page="time-travel.md#tags",
     )
-    auto_tags: dict[str, Any] | None = field(
-        default=None,
-        metadata=Key(
-            "Paimon tags a table snapshot once a period", MAPPING, page="time-travel.md#tags"
-        ).metadata,
+    auto_tags: dict[str, Any] | None = _key(
+        "Paimon tags a table snapshot once a period", MAPPING, page="time-travel.md#tags"
     )
-    wap: bool | str | None = field(
-        default=None,
-        metadata=Key(
-            "Whether the rows of a model are published only when its data tests have passed on them",
-            BOOLEAN,
-            default="`false`",
-            page="time-travel.md#write-audit-publish-wap-true",
-        ).metadata,
+    wap: bool | str | None = _key(
+        "Whether the rows of a model are published only when its data tests have passed on them",
+        BOOLEAN,
+        default="`false`",
+        page="time-travel.md#write-audit-publish-wap-true",
     )
-    refresh_mode: str | None = field(
-        default=None,
-        metadata=Key(
-            "How a materialized view is refreshed: by what changed, as a whole, or as is cheaper",
-            values=("auto", "incremental", "full"),
-            default="`auto`",
-            page="materialized-views.md",
-        ).metadata,
+    refresh_mode: str | None = _key(
+        "How a materialized view is refreshed: by what changed, as a whole, or as is cheaper",
+        values=("auto", "incremental", "full"),
+        default="`auto`",
+        page="materialized-views.md",
     )
-    compact_after_build: bool | str | None = field(
-        default=None,
-        metadata=Key(
-            "Whether the run that makes a large first load of an incremental model also compacts it",
-            BOOLEAN,
-            default="`true`",
-            page="maintenance.md#a-first-load",
-        ).metadata,
+    compact_after_build: bool | str | None = _key(
+        "Whether the run that makes a large first load of an incremental model also compacts it",
+        BOOLEAN,
+        default="`true`",
+        page="maintenance.md#a-first-load",
     )
-    on_rebuild: str | None = field(
-        default=None,
-        metadata=Key(
-            "Whether any run may replace the table by a new one, which loses its table snapshots and tags "
-            f"(`{safeguards.DROP_HISTORY}`), or only one with `--full-refresh` (`{safeguards.ASK}`)",
-            values=(safeguards.ASK, safeguards.DROP_HISTORY),
-            default=f"`{safeguards.ASK}`",
-            page="results.md#limits",
-        ).metadata,
+    on_rebuild: str | None = _key(
+        "Whether any run may replace the table by a new one, which loses its table snapshots and tags "
+        f"(`{safeguards.DROP_HISTORY}`), or only one with `--full-refresh` (`{safeguards.ASK}`)",
+        values=(safeguards.ASK, safeguards.DROP_HISTORY),
+        default=f"`{safeguards.ASK}`",
+        page="results.md#limits",
     )
-    max_bytes_read: int | str | None = field(
-        default=None,
-        metadata=Key(
-            "A query that would read more, by the size of the data files, is refused before it runs",
-            "a size, as in `'10 gb'`",
-            default="no limit",
-            page="results.md#limits",
-        ).metadata,
+    max_bytes_read: int | str | None = _key(
+        "A query that would read more, by the size of the data files, is refused before it runs",
+        "a size, as in `'10 gb'`",
+        default="no limit",
+        page="results.md#limits",
     )
-    skip_unchanged: bool | str | None = field(
-        default=None,
-        metadata=Key(
-            "Whether a run leaves the table alone when query, config and inputs are those of its last commit, and does "
-            "not repeat a data test that has passed",
-            BOOLEAN,
-            default="`false`",
-            page="skip-unchanged.md",
-        ).metadata,
+    skip_unchanged: bool | str | None = _key(
+        "Whether a run leaves the table alone when query, config and inputs are those of its last commit, and does "
+        "not repeat a data test that has passed",
+        BOOLEAN,
+        default="`false`",
+        page="skip-unchanged.md",
     )
-    tblproperties: dict[str, Any] | None = field(
-        default=None,
-        metadata=Key(
-            "Any other option of Paimon, under its own name",
-            "a mapping of options to values",
-            page="reference/paimon-options.md",
-        ).metadata,
+    tblproperties: dict[str, Any] | None = _key(
+        "Any other option of Paimon, under its own name",
+        "a mapping of options to values",
+        page="reference/paimon-options.md",
     )
 
-    # Keeps the table small and fast; actions of a folder and of a model are combined (see `maintenance_policy`).
-    maintenance: dict[str, Any] = field(
-        default_factory=dict,
-        metadata={
-            **MergeBehavior.Update.meta(),
-            **Key(
-                "When the table is compacted and cleaned up, after runs and by `dbt run-operation maintain`",
-                MAPPING,
-                page="maintenance.md",
-            ).metadata,
-        },
+    # See `maintenance_policy`.
+    maintenance: dict[str, Any] = _merged_key(
+        "When the table is compacted and cleaned up, after runs and by `dbt run-operation maintain`",
+        MAPPING,
+        page="maintenance.md",
     )
 
-    # Spark settings while the node runs (see `spark_settings`); those of a folder and of a model are combined.
-    spark_config: dict[str, Any] = field(
-        default_factory=dict,
-        metadata={
-            **MergeBehavior.Update.meta(),
-            **Key(
-                "Spark's settings for the statements of this node only",
-                "a mapping of settings to values",
-                page="results.md#spark-settings-of-one-model",
-            ).metadata,
-        },
+    # See `spark_settings`.
+    spark_config: dict[str, Any] = _merged_key(
+        "Spark's settings for the statements of this node only",
+        "a mapping of settings to values",
+        page="results.md#spark-settings-of-one-model",
     )
 
     # Incremental models, in addition to dbt's own incremental_strategy and unique_key.
-    merge_update_columns: _Columns = field(
-        default=None,
-        metadata=Key(
-            "Of `merge`: the columns that a row with a known key updates",
-            COLUMNS,
-            default="all",
-            page="strategies.md#columns",
-        ).metadata,
+    merge_update_columns: _Columns = _key(
+        "Of `merge`: the columns that a row with a known key updates",
+        COLUMNS,
+        default="all",
+        page="strategies.md#columns",
     )
-    merge_exclude_columns: _Columns = field(
-        default=None,
-        metadata=Key(
-            "Of `merge`: the columns that it does not update",
-            COLUMNS,
-            page="strategies.md#columns",
-        ).metadata,
+    merge_exclude_columns: _Columns = _key(
+        "Of `merge`: the columns that it does not update", COLUMNS, page="strategies.md#columns"
     )
-    matched_condition: str | None = field(
-        default=None,
-        metadata=Key(
-            "Of `merge`: only rows with a known key that meet it are updated", CONDITION, page="strategies.md"
-        ).metadata,
+    matched_condition: str | None = _key(
+        "Of `merge`: only rows with a known key that meet it are updated", CONDITION, page="strategies.md"
     )
-    not_matched_condition: str | None = field(
-        default=None,
-        metadata=Key(
-            "Of `merge`: only rows with a new key that meet it are inserted", CONDITION, page="strategies.md"
-        ).metadata,
+    not_matched_condition: str | None = _key(
+        "Of `merge`: only rows with a new key that meet it are inserted", CONDITION, page="strategies.md"
     )
-    merge_delete_condition: str | None = field(
-        default=None,
-        metadata=Key(
-            "Of `merge`: rows with a known key that meet it are deleted", CONDITION, page="strategies.md"
-        ).metadata,
+    merge_delete_condition: str | None = _key(
+        "Of `merge`: rows with a known key that meet it are deleted", CONDITION, page="strategies.md"
     )
-    incremental_predicates: _Columns = field(
-        default=None,
-        metadata=Key(
-            "Of `merge`, `delete+insert` and `microbatch`: further conditions on the rows that are looked at",
-            "an SQL condition, or a list of them",
-            page="strategies.md",
-        ).metadata,
+    incremental_predicates: _Columns = _key(
+        "Of `merge`, `delete+insert` and `microbatch`: further conditions on the rows that are looked at",
+        "an SQL condition, or a list of them",
+        page="strategies.md",
     )
 
     # Streaming models: STREAM_KEYS (see `streaming.settings`).
-    processing_time: str | None = field(
-        default=None,
-        metadata=Key(
-            "How often `dbt-paimon stream` looks for rows; `dbt run` ignores it",
-            "an interval, as in `'5 minutes'`",
-            default=f"`{DEFAULT_PROCESSING_TIME}`",
-            page="streaming.md#continuous-streams",
-        ).metadata,
+    processing_time: str | None = _key(
+        "How often `dbt-paimon stream` looks for rows; `dbt run` ignores it",
+        "an interval, as in `'5 minutes'`",
+        default=f"`{DEFAULT_PROCESSING_TIME}`",
+        page="streaming.md#continuous-streams",
     )
-    checkpoint_location: str | None = field(
-        default=None,
-        metadata=Key(
-            "The folder of the stream's checkpoint, on any file system that Hadoop can reach",
-            "a path",
-            default="the table's folder",
-            page="streaming.md#exactly-once",
-        ).metadata,
+    checkpoint_location: str | None = _key(
+        "The folder of the stream's checkpoint, on any file system that Hadoop can reach",
+        "a path",
+        default="the table's folder",
+        page="streaming.md#exactly-once",
     )
-    on_bad_message: str | None = field(
-        default=None,
-        metadata=Key(
-            f"What becomes of a message that cannot be parsed: `{DEAD_LETTER}` sets it aside, `{FAIL}` stops the run",
-            values=(DEAD_LETTER, FAIL),
-            default=f"`{DEAD_LETTER}`",
-            page="streaming.md#dead-letters",
-        ).metadata,
+    on_bad_message: str | None = _key(
+        f"What becomes of a message that cannot be parsed: `{DEAD_LETTER}` sets it aside, `{FAIL}` stops the run",
+        values=(DEAD_LETTER, FAIL),
+        default=f"`{DEAD_LETTER}`",
+        page="streaming.md#dead-letters",
     )
 
 

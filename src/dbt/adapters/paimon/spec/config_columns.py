@@ -1,8 +1,7 @@
 """Checks column names in config keys that are not about the table, such as unique_key and check_cols.
 
-dbt's macros skip a name that they do not find: with a misspelt merge_update_columns no column is updated, and with a
-misspelt check_cols there are no new versions, and both succeed. The same happens with a column of the query that the
-table lacks, because `on_schema_change='ignore'` leaves it out.
+dbt's macros silently skip unknown names: a misspelt merge_update_columns updates no column, a misspelt check_cols adds
+no versions. With `on_schema_change='ignore'` the same happens with a column that the table does not have.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from dbt.adapters.paimon.options.table_options import suggestion
+from dbt.adapters.paimon.options.table_options import did_you_mean
 from dbt.adapters.paimon.spec.build import column_list
 from dbt.adapters.paimon.spec.strategies import DELETE_INSERT, MERGE, MICROBATCH, STRATEGIES
 from dbt.adapters.paimon.sql.text import is_plain
@@ -29,15 +28,10 @@ def unknown_columns(
     case_sensitive: bool = False,
     builds: bool = False,
 ) -> Iterator[tuple[str, str]]:
-    """(key, reason with remedy) for every name that is not a column.
+    """(key, reason with remedy) for every name that is not a column of the query, or of the `table` if it differs.
 
-    Args:
-        config: the model's config.
-        columns: columns of its query.
-        table: columns of its table when the query's are written, if they differ.
-        case_sensitive: whether Spark is case-sensitive about names.
-        builds: whether a table is created, where unique_key is not read: dbt's conformance suite wants a name to pass
-        (BaseIncrementalUniqueKey). An expression is refused at once.
+    `builds`: the table is created, so unique_key is not read; dbt's conformance suite (BaseIncrementalUniqueKey) then
+    wants any name to pass.
     """
     for key, name in _named(config):
         if builds and key == "unique_key" and is_plain(name):
@@ -62,32 +56,29 @@ def _absent(key: str, name: str, columns: Sequence[str]) -> str:
 
 
 def among(name: str, columns: Iterable[str], case_sensitive: bool) -> bool:
-    """Whether there is a column of this name, as Spark looks it up."""
+    """Whether Spark finds a column of this name."""
     return name in columns if case_sensitive else name.lower() in map(str.lower, columns)
 
 
 def hint(name: str, columns: Iterable[str]) -> str:
-    """The column that a name probably means, or the columns that there are."""
-    known = list(columns)
-    near = suggestion(name, known)
-    return f"Did you mean '{near}'?" if near else f"Its columns: {', '.join(known)}"
+    """The column that a name probably means, or all columns."""
+    return did_you_mean(name, columns, label="Its columns")
 
 
 def _is_written(key: str, config: Mapping[str, Any]) -> bool:
-    """Whether one of our statements reads or writes the columns of this key in the table."""
     matches = (config.get("incremental_strategy") or "default") in ("default", *_MATCHING)
     return key == "merge_update_columns" or (key == "unique_key" and matches)
 
 
 def _named(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     strategy = config.get("incremental_strategy") or ""
-    # A project's own strategy may read these keys in another way.
+    # A strategy of the project may read these keys differently.
     ours = not strategy or strategy == "default" or strategy in STRATEGIES
     if config.get("materialized") in _INCREMENTAL and ours:
         for key in _MERGE_KEYS:
             yield from ((key, name) for name in column_list(config.get(key)))
         # If no statement reads it, it may be an expression, as in other adapters. Without a strategy, upsert has
-        # compared it with the primary key, and merge reads it.
+        # compared it with the primary key, or merge reads it.
         read = strategy in (*_MATCHING, "", "default")
         names = column_list(config.get("unique_key"))
         yield from (("unique_key", name) for name in names if read or is_plain(name))

@@ -1,8 +1,8 @@
-"""How rows of a table are deleted rightly, and where a DELETE or MERGE of Paimon's removes other rows, or none.
+"""How to delete rows of a table correctly, and where Paimon's DELETE or MERGE removes the wrong rows.
 
 Source: DeleteFromPaimonTableCommand, MergeIntoPaimonTable and the merge functions, 0.9.0 to 2.0.0. DELETE writes delete
-records for `deduplicate`, if it has no deletion vectors writes the files of a table of any other kind again, and drops
-partitions if the condition is about nothing else.
+records for `deduplicate`. For other tables without deletion vectors it rewrites files, and it drops partitions if the
+condition is about partition columns only.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from dbt.adapters.paimon.spec.table import POSTPONE_BUCKET, TableSpec
 
 
 class DeleteMethod(Enum):
-    """The plainest statements that delete the right rows."""
+    """The simplest statements that delete the right rows."""
 
     DELETE = auto()
-    # DELETE writes files again, which is right if no key has rows in several of them.
+    # DELETE rewrites files, which is correct if no key has rows in several files.
     COMPACT_AND_DELETE = auto()
-    # The new files of a first-row table show when they are compacted.
+    # The new files of a first-row table are visible only after a compaction.
     DELETE_AND_COMPACT = auto()
     # An INSERT of rows of kind -D.
     CHANGE_ROWS = auto()
@@ -29,7 +29,7 @@ class DeleteMethod(Enum):
 
 
 def way(spec: TableSpec, versions: Versions) -> DeleteMethod:
-    """How rows of a table are deleted, if `refusal` has nothing against it."""
+    """How rows of a table are deleted, unless `refusal` gives a reason against it."""
     if not spec.primary_key:
         return DeleteMethod.DELETE
     if spec.merge_engine == "deduplicate":
@@ -48,7 +48,7 @@ def way(spec: TableSpec, versions: Versions) -> DeleteMethod:
 
 
 def refusal(spec: TableSpec, versions: Versions) -> str | None:
-    """Why no statement deletes rows of a table rightly, with the remedy; None if one does."""
+    """Why no statement deletes rows of a table correctly, with the remedy; None if one does."""
     if waits_for_compaction(spec):
         return (
             "its new rows wait for a compaction of its postpone buckets, which drops deletes on Spark. Set "
@@ -63,7 +63,7 @@ def refusal(spec: TableSpec, versions: Versions) -> str | None:
 
 
 def delete_fault(spec: TableSpec, versions: Versions) -> str | None:
-    """What a DELETE with a condition gets wrong on a table; None if it is right, or fails with a message."""
+    """What a DELETE with a condition does wrong; None if it is correct, or fails with a message."""
     if refused := refusal(spec, versions):
         return refused
     if carried := carried_values(spec, versions):
@@ -79,14 +79,14 @@ def delete_fault(spec: TableSpec, versions: Versions) -> str | None:
 
 
 def merge_fault(spec: TableSpec, versions: Versions) -> str | None:
-    """What a MERGE with a delete clause gets wrong on a table; None if it is right, or fails with a message."""
+    """What a MERGE with a delete clause does wrong; None if it is correct, or fails with a message."""
     if not spec.primary_key:
         return None
     return deletes_lost(spec) or unreadable_by_deletes(spec) or carried_values(spec, versions)
 
 
 def deletes_lost(spec: TableSpec) -> str | None:
-    """A setting with which a table with a primary key does not apply delete records [ran, 0.9.0]."""
+    """The setting that stops a table with a primary key from applying delete records [ran, 0.9.0]."""
     if spec.is_true("ignore-delete"):
         return "'ignore-delete'='true' makes the table drop every delete"
     if ROWKIND in spec.options:
@@ -95,7 +95,7 @@ def deletes_lost(spec: TableSpec) -> str | None:
 
 
 def unreadable_by_deletes(spec: TableSpec) -> str | None:
-    """Why delete records, which MERGE writes, make a table unreadable (PartialUpdateMergeFunction.add)."""
+    """Why the delete records of MERGE make a table unreadable (PartialUpdateMergeFunction.add)."""
     accepted = (
         spec.merge_engine != "partial-update"
         or spec.is_true("partial-update.remove-record-on-delete")
@@ -105,7 +105,7 @@ def unreadable_by_deletes(spec: TableSpec) -> str | None:
 
 
 def carried_values(spec: TableSpec, versions: Versions) -> str | None:
-    """Why a key that comes again after its delete has values of before, as long as both records are there."""
+    """Why a key that is inserted again after its delete has old values until a compaction."""
     removes = spec.merge_engine in ("partial-update", "aggregation") and (
         spec.is_true(f"{spec.merge_engine}.remove-record-on-delete")
         or "partial-update.remove-record-on-sequence-group" in spec.options

@@ -1,7 +1,6 @@
-"""Config keys of other adapters, so that packages written for those run unchanged.
+"""Config keys of other adapters, so that packages for those run unchanged.
 
-A key that does not change rows is ignored with a warning. One that would change rows, or cannot be honoured, is
-refused.
+A key that does not change rows is ignored with a warning; one that would change rows, or cannot work, is refused.
 Sources: the classes of config and the macros of dbt-spark 1.11, dbt-databricks 1.12, dbt-bigquery 1.12, dbt-snowflake
 1.12, dbt-redshift 1.11, dbt-postgres 1.11, dbt-athena 1.11, dbt-trino 1.11, dbt-duckdb 1.11, dbt-clickhouse 1.10,
 dbt-fabric 1.12 and dbt-sqlserver 1.12.
@@ -27,7 +26,7 @@ _PYTHON: Final = "Python models run in dbt's own process"
 _OPTIONS: Final = "Use `tblproperties` with Paimon's option names"
 _NOTHING: Final = "Remove it: Paimon has no equivalent"
 
-# (the adapter, what to use instead, keys).
+# (adapter, what to use instead, keys)
 LEFT_OUT: Final = (
     ("dbt-spark", _BUCKETS, "buckets clustered_by"),
     ("dbt-spark", _PLACE, "location_root include_full_name_in_path"),
@@ -72,11 +71,7 @@ LEFT_OUT: Final = (
     ),
     ("dbt-bigquery", "Use `changelog_producer`", "enable_change_history"),
     ("dbt-bigquery", _PYTHON, "notebook_template_id dataproc_cluster_name enable_bigframes"),
-    (
-        "dbt-snowflake",
-        "Use `snapshot_retention` for how long old states are kept",
-        "transient",
-    ),
+    ("dbt-snowflake", "Use `snapshot_retention` for how long old states are kept", "transient"),
     ("dbt-snowflake", _RIGHTS, "copy_grants secure"),
     ("dbt-snowflake", _META, "copy_tags"),
     ("dbt-snowflake", _LAYOUT, "automatic_clustering"),
@@ -110,11 +105,7 @@ LEFT_OUT: Final = (
         _NOTHING,
         "ha native_drop seed_by_insert force_batch partitions_limit temp_schema field_delimiter",
     ),
-    (
-        "dbt-athena",
-        _SPARK,
-        "spark_encryption spark_cross_account_catalog spark_requester_pays engine_config",
-    ),
+    ("dbt-athena", _SPARK, "spark_encryption spark_cross_account_catalog spark_requester_pays engine_config"),
     ("dbt-trino", _OPTIONS, "properties"),
     ("dbt-trino", _NOTHING, "view_security client_tags http_headers on_table_exists grace_period"),
     ("dbt-trino", "Use `on_schema_change`, which takes nested fields too", "sync_nested_columns"),
@@ -133,7 +124,7 @@ LEFT_OUT: Final = (
         "query_options query_options_raw build_options full_refresh_build table_refresh_method",
     ),
 )
-# Key -> (the adapter, what to use instead).
+# Key -> (adapter, what to use instead).
 _KEYS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
     {key: (owner, instead) for owner, instead, keys in LEFT_OUT for key in keys.split()}
 )
@@ -146,7 +137,7 @@ _INSERTS: Final = "Use not_matched_condition"
 _DELETES: Final = "Use merge_delete_condition"
 _SETS: Final = "Compute the values in the query, with merge_update_columns for which of them are written"
 _SEES: Final = "Leave rows and values out in a view: every reader of the table sees them"
-# Keys that decide which rows a query writes or shows. Key -> (the adapter, what to use instead).
+# Keys that decide which rows an incremental model writes -> (adapter, what to use instead).
 IN_INCREMENTAL: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
     {
         "not_matched_by_source_action": ("dbt-databricks", _SOURCE_ROWS),
@@ -172,6 +163,7 @@ IN_INCREMENTAL: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
         "overwrite_columns": ("dbt-snowflake", "Give all columns in the query"),
     }
 )
+# Keys that decide who sees which rows.
 ALWAYS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
     {
         "row_filter": ("dbt-databricks", _SEES),
@@ -179,7 +171,7 @@ ALWAYS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
         "masks": ("dbt-sqlserver", _SEES),
     }
 )
-# dbt-bigquery's: depending on the strategy, it deletes the rows of partitions that the query has no rows for.
+# Key of dbt-bigquery. Some of its strategies delete the rows of partitions for which the query has no rows.
 _PARTITIONS: Final = "partitions"
 # Table formats that `file_format` may name in dbt-spark; here it is the format of the data files.
 _TABLE_FORMATS: Final = frozenset(
@@ -188,7 +180,7 @@ _TABLE_FORMATS: Final = frozenset(
 
 
 class NoColumnError(ValueError):
-    """Partitions of dbt-bigquery that are no values of a column: they say how rows are stored, not which there are."""
+    """A `partition_by` of dbt-bigquery without a column: it affects how rows are stored, not which rows there are."""
 
 
 def is_foreign(key: str) -> bool:
@@ -198,15 +190,14 @@ def is_foreign(key: str) -> bool:
 
 def refusals(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """(key, reason with remedy) for keys that decide which rows there are or who may see them."""
-    decides = "decides {}, and is not read here. {}"
     for key, (owner, instead) in ALWAYS.items():
         if config.get(key):
-            yield key, f"a key of {owner} that {decides.format('who sees which rows', instead)}"
+            yield key, f"a key of {owner} that decides who sees which rows, and is not read here. {instead}"
     if config.get("materialized") != "incremental":
         return
     for key, (owner, instead) in IN_INCREMENTAL.items():
         if config.get(key):
-            yield key, f"a key of {owner} that {decides.format('which rows there are', instead)}"
+            yield key, f"a key of {owner} that decides which rows there are, and is not read here. {instead}"
     if config.get(_PARTITIONS) and config.get("incremental_strategy") == "insert_overwrite":
         yield (
             _PARTITIONS,
@@ -216,7 +207,7 @@ def refusals(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def is_table_format(file_format: Any) -> bool:
-    """Whether a `file_format` means the table format, as in dbt-spark, and not the format of data files."""
+    """Whether a `file_format` is a table format, as in dbt-spark, and not a format of data files."""
     text = str(file_format).lower()
     return text in _TABLE_FORMATS and text not in FILE_FORMATS
 
@@ -225,8 +216,8 @@ def partition_column(value: Mapping[str, Any]) -> str:
     """The column of a `partition_by` as in dbt-bigquery: {field: …, data_type: …, granularity: …}.
 
     Raises:
-        NoColumnError: its partitions are not values of a column; the reason with the remedy.
-        ValueError: it is no such mapping.
+        NoColumnError: the partitions are not values of a column.
+        ValueError: the mapping has no column.
     """
     column = value.get("field")
     if not isinstance(column, str):
@@ -277,7 +268,7 @@ def warnings(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _mapped_columns(value: Any) -> Any:
-    """The columns of a `partition_by` as in dbt-bigquery, or a list with such mappings; None if it is neither."""
+    """The columns of a `partition_by` with mappings as in dbt-bigquery; None if it has none."""
     try:
         if isinstance(value, Mapping):
             return repr(partition_column(value))
@@ -285,5 +276,5 @@ def _mapped_columns(value: Any) -> Any:
             return [partition_column(item) if isinstance(item, Mapping) else item for item in value]
     except ValueError:
         # `build` reports it.
-        return None
+        pass
     return None

@@ -1,7 +1,7 @@
-"""`iceberg: true`: a table that Iceberg's readers can read, too.
+"""`iceberg: true`: Paimon writes Iceberg metadata with each commit, for Iceberg's readers.
 
-Paimon writes Iceberg metadata beside its own with each commit. Of a table with a primary key it shows the files of the
-highest level only, which are those of the last full compaction (IcebergCommitCallback.shouldAddFileToIceberg, 1.4).
+For a table with a primary key it lists only the files of the highest level, those of the last full compaction
+(IcebergCommitCallback.shouldAddFileToIceberg, 1.4).
 Source: https://paimon.apache.org/docs/1.4/iceberg/overview/
 """
 
@@ -18,34 +18,34 @@ from dbt.adapters.paimon.spec.table import POSTPONE_BUCKET, TableSpec
 
 KEY: Final = "iceberg"
 STORAGE: Final = "metadata.iceberg.storage"
-_AT_THE_TABLE: Final = "table-location"
-# From 1.4 on, every write of Spark then ends with a full compaction (DataWrite.needFullCompaction).
+_TABLE_LOCATION: Final = "table-location"
+# With 1, each write of Spark ends with a full compaction from 1.4 on (DataWrite.needFullCompaction).
 _COMPACTS: Final = "full-compaction.delta-commits"
 _OFF: Final = "disabled"
-# The option of Paimon 0.9.
+# Paimon 0.9's option.
 _OLD: Final = "metadata.iceberg-compatible"
 
 
 def read(config: Mapping[str, Any], options: dict[str, str], problems: Problems) -> None:
-    """Add the option that the key stands for; a problem for a value that is neither true nor false."""
+    """Add the option for `iceberg: true`; any value except true and false is a problem."""
     value = config.get(KEY)
     if value is None or str(value).lower() == "false":
         return
     if str(value).lower() != "true":
         problems.add(KEY, value, "true or false (the default) is needed. Write it without quotes")
     elif STORAGE not in options:
-        options[STORAGE] = _AT_THE_TABLE
+        options[STORAGE] = _TABLE_LOCATION
     elif options[STORAGE] == _OFF:
         problems.add(KEY, value, f"contradicts '{STORAGE}'='{_OFF}'. Keep one of the two")
 
 
 def is_on(spec: TableSpec) -> bool:
-    """Whether the table has metadata for Iceberg's readers."""
+    """Whether the table has Iceberg metadata."""
     return spec.options.get(STORAGE, _OFF).lower() != _OFF
 
 
 def with_compaction(spec: TableSpec) -> TableSpec:
-    """The table, with a full compaction in each write if it has a primary key and its config does not say when."""
+    """The table with a full compaction in each write, if it has a primary key and its config does not choose when."""
     chosen = spec.maintenance is not None and spec.maintenance.compact is not None
     if not is_on(spec) or not spec.primary_key or chosen or _COMPACTS in spec.options:
         return spec
@@ -55,7 +55,7 @@ def with_compaction(spec: TableSpec) -> TableSpec:
 
 
 def rules(spec: TableSpec, versions: Versions) -> Iterable[tuple[str, str]]:
-    """What does not go together with it; in the form of a rule of `rules`."""
+    """Options that conflict with Iceberg metadata; a rule as in `rules`."""
     if spec.is_true(_OLD):
         yield (
             _OLD,
@@ -64,8 +64,8 @@ def rules(spec: TableSpec, versions: Versions) -> Iterable[tuple[str, str]]:
         )
     if not is_on(spec):
         return
-    if not versions.supports(Capability.ICEBERG_METADATA):
-        yield STORAGE, versions.explain(Capability.ICEBERG_METADATA)
+    if missing := versions.explain(Capability.ICEBERG_METADATA):
+        yield STORAGE, missing
         return
     if spec.file_format != "parquet":
         yield (

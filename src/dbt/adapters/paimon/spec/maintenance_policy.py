@@ -1,28 +1,29 @@
-"""A model's `maintenance` config as typed values.
-
-Config in, a `MaintenancePolicy` out; its problems are reported with the model's others, before any SQL.
-`maintenance.plan` works out what is due for a table.
-"""
+"""Reads a model's `maintenance` config into a `MaintenancePolicy`; `maintenance.plan` decides what is due."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from dbt.adapters.paimon.keys import BOOLEAN, COLUMNS, DURATION, NUMBER, Key
-from dbt.adapters.paimon.options.table_options import parse_duration, parse_memory_size, suggestion
+from dbt.adapters.paimon.options.table_options import (
+    did_you_mean,
+    parse_duration,
+    parse_memory_size,
+    suggestion,
+)
 from dbt.adapters.paimon.sql.procedures import COMPACT_STRATEGIES, EXPIRE_STRATEGIES, ORDER_STRATEGIES
 
 if TYPE_CHECKING:
     from dbt.adapters.paimon.spec.problems import Problems
 
-# Compacting is worthwhile from this number of files, unless the policy sets another.
+# Small files from which compaction is due, unless the policy sets another number.
 SMALL_FILES: Final = 10
 # Paimon's default (CoreOptions.SNAPSHOT_NUM_RETAINED_MIN).
 RETAIN_MIN: Final = 10
-# OrphanFilesClean.olderThanMillis: younger files may belong to a writer that has not committed yet.
+# OrphanFilesClean.olderThanMillis: a writer that has not committed yet may own younger files.
 ORPHAN_AGE: Final = "1 d"
 ON_FAILURE: Final = ("warn", "error")
 # Twice what a bucket should have at most (bucket_numbers.MOST_BYTES).
@@ -33,7 +34,7 @@ MAX_BUCKET_SIZE: Final = 2 * 2**30
 class Compact:
     """Merge data files if a bucket has `small_files`, or after `every_commits` commits (0: not checked).
 
-    At most one of `newest` (number of partitions), `idle` (partitions not written for this long) and `where` is set.
+    At most one of `newest` (number of partitions), `idle` (partitions not written for this time) and `where` is set.
     """
 
     strategy: str = "full"
@@ -49,7 +50,7 @@ class Compact:
 
 @dataclass(frozen=True)
 class ExpireSnapshots:
-    """Keep at most `retain_max` table snapshots, none `older_than` (both optional), and at least `retain_min`."""
+    """Expire table snapshots above `retain_max` or `older_than`, but keep at least `retain_min`."""
 
     retain_max: int | None = None
     retain_min: int = RETAIN_MIN
@@ -58,18 +59,18 @@ class ExpireSnapshots:
 
     @property
     def options(self) -> dict[str, str]:
-        """Table options with which Paimon itself expires table snapshots at each commit."""
-        found = {"snapshot.num-retained.min": str(self.retain_min)}
-        if self.retain_max is not None:
-            found["snapshot.num-retained.max"] = str(self.retain_max)
-        if self.older_than:
-            found["snapshot.time-retained"] = self.older_than
-        return found
+        """The table options with which Paimon expires table snapshots at each commit."""
+        found = {
+            "snapshot.num-retained.min": self.retain_min,
+            "snapshot.num-retained.max": self.retain_max,
+            "snapshot.time-retained": self.older_than or None,
+        }
+        return {name: str(value) for name, value in found.items() if value is not None}
 
 
 @dataclass(frozen=True)
 class ExpirePartitions:
-    """Drop partitions older than `expiration_time`: by their value, or (update-time) by their newest file."""
+    """Drop partitions older than `expiration_time`: by value, or (update-time) by their newest file."""
 
     expiration_time: str
     timestamp_formatter: str = ""
@@ -80,7 +81,7 @@ class ExpirePartitions:
 
 @dataclass(frozen=True)
 class RemoveOrphanFiles:
-    """Delete orphan files. This lists the table's whole folder, so only `maintain` does it, not runs."""
+    """Delete orphan files. This lists the table's whole folder, so runs do it only with `after_run`."""
 
     older_than: str = ORPHAN_AGE
     after_run: bool = False
@@ -88,9 +89,9 @@ class RemoveOrphanFiles:
 
 @dataclass(frozen=True)
 class Rescale:
-    """Give a table with `bucket: auto` more of them when one has grown beyond `max_bucket_size` (bytes).
+    """Give a table with `bucket: auto` more buckets when one exceeds `max_bucket_size` (bytes).
 
-    All its rows are written again, so runs do it only with `after_run`.
+    This writes all rows again, so runs do it only with `after_run`.
     """
 
     max_bucket_size: int = MAX_BUCKET_SIZE
@@ -109,17 +110,10 @@ class MaintenancePolicy:
     on_failure: str = "warn"
 
     def after_run(self) -> MaintenancePolicy:
-        """The actions that a run does, after the model's commit."""
-        compact, snapshots = self.compact, self.expire_snapshots
-        partitions, orphans = self.expire_partitions, self.remove_orphan_files
-        return MaintenancePolicy(
-            compact if compact and compact.after_run else None,
-            snapshots if snapshots and snapshots.after_run else None,
-            partitions if partitions and partitions.after_run else None,
-            orphans if orphans and orphans.after_run else None,
-            self.rescale if self.rescale and self.rescale.after_run else None,
-            self.on_failure,
-        )
+        """The policy with the actions that a run does after its commit."""
+        actions = {name: getattr(self, name) for name in ACTIONS}
+        without: Any = {name: None for name, action in actions.items() if action and not action.after_run}
+        return replace(self, **without)
 
     @property
     def is_empty(self) -> bool:
@@ -128,7 +122,7 @@ class MaintenancePolicy:
 
 
 _AFTER_RUN: Final = "Whether a run does it after its commit, too, and not only `maintain`"
-# The keys of each action.
+# Action -> its keys.
 ACTION_KEYS: Final[Mapping[str, Mapping[str, Key]]] = MappingProxyType(
     {
         "compact": {
@@ -202,7 +196,7 @@ ACTION_KEYS: Final[Mapping[str, Mapping[str, Key]]] = MappingProxyType(
     }
 )
 ACTIONS: Final = tuple(ACTION_KEYS)
-# The keys of a policy beside its actions.
+# The other keys of a policy.
 POLICY_KEYS: Final[Mapping[str, Key]] = MappingProxyType(
     {
         "on_failure": Key(
@@ -216,36 +210,27 @@ POLICY_KEYS: Final[Mapping[str, Key]] = MappingProxyType(
 
 
 def read_policy(value: Any, problems: Problems) -> MaintenancePolicy | None:
-    """The policy in a model's config; None if there is none.
-
-    Problems are added to `problems`; if there are any, the policy must not be used.
-    """
+    """The policy of a model's config; None without one. It must not be used if `problems` has any."""
     if value is None or value == {}:
         return None
-    top = _Reader(
-        "maintenance",
-        value,
-        problems,
-        (*ACTIONS, *POLICY_KEYS),
-        "{'compact': {'small_files': 10}}",
-    )
+    keys = (*ACTIONS, *POLICY_KEYS)
+    top = _Reader("maintenance", value, problems, keys, "{'compact': {'small_files': 10}}")
     if not top.flag("enabled", default=True):
         return None
-    parts: dict[str, Any] = {}
-    for name, read in _READERS.items():
+    actions: dict[str, Any] = {}
+    for name, (read, example) in _READERS.items():
         given = top.get(name)
-        # null undoes the folder's action; true means all defaults.
+        # null and false remove the folder's action; true means all defaults.
         if given is None or given is False:
             continue
-        parts[name] = read(f"maintenance.{name}", {} if given is True else given, problems)
-    return MaintenancePolicy(**parts, on_failure=top.one_of("on_failure", ON_FAILURE, "warn"))
-
-
-# -- reading -------------------------------------------------------------------------------------------------------
+        values = {} if given is True else given
+        reader = _Reader(f"maintenance.{name}", values, problems, tuple(ACTION_KEYS[name]), example)
+        actions[name] = read(reader)
+    return MaintenancePolicy(**actions, on_failure=top.one_of("on_failure", ON_FAILURE, "warn"))
 
 
 class _Reader:
-    """Reads the keys of one mapping, each by its type; the remaining keys are reported as unknown."""
+    """Reads the keys of one mapping by their types, and reports unknown keys."""
 
     def __init__(self, where: str, value: Any, problems: Problems, keys: Sequence[str], example: str) -> None:
         self.where, self.problems = where, problems
@@ -254,8 +239,7 @@ class _Reader:
             problems.add(where, value, f"a mapping is needed. Write it as in {example}")
         for key in self.values:
             if key not in keys:
-                near = suggestion(str(key), keys, cutoff=0.6)
-                hint = f"Did you mean '{near}'?" if near else f"Known: {', '.join(keys)}"
+                hint = did_you_mean(str(key), keys, 0.6)
                 problems.add(f"{where}.{key}", self.values[key], f"unknown key. {hint}")
 
     def get(self, key: str) -> Any:
@@ -331,8 +315,7 @@ class _Reader:
         return tuple(part.strip() for name in names for part in name.split(",") if part.strip())
 
 
-def _read_compact(where: str, value: Any, problems: Problems) -> Compact:
-    reader = _Reader(where, value, problems, tuple(ACTION_KEYS["compact"]), "{'small_files': 10}")
+def _read_compact(reader: _Reader) -> Compact:
     order_by = reader.columns("order_by")
     order = reader.one_of("order", ORDER_STRATEGIES, "order" if order_by else "")
     if order and not order_by:
@@ -343,7 +326,7 @@ def _read_compact(where: str, value: Any, problems: Problems) -> Compact:
     commits = reader.number("every_commits")
     # A single file cannot be merged.
     small = reader.number("small_files", least=2)
-    newest, idle, condition = _read_partitions(reader, problems)
+    newest, idle, condition = _read_partitions(reader)
     if idle and order:
         reader.add("partitions", "older_than does not work with order_by. Use newest or where")
     return Compact(
@@ -359,8 +342,7 @@ def _read_compact(where: str, value: Any, problems: Problems) -> Compact:
     )
 
 
-def _read_partitions(reader: _Reader, problems: Problems) -> tuple[int, str, str]:
-    """(newest, idle, where) for a compaction."""
+def _read_partitions(reader: _Reader) -> tuple[int, str, str]:
     value = reader.get("partitions")
     if value is None:
         return 0, "", ""
@@ -370,34 +352,30 @@ def _read_partitions(reader: _Reader, problems: Problems) -> tuple[int, str, str
     if not isinstance(value, Mapping):
         reader.add("partitions", f"not understood. Write {example}")
         return 0, "", ""
-    inner = _Reader(f"{reader.where}.partitions", value, problems, ("newest", "older_than", "where"), example)
-    if len([item for item in value.values() if item is not None]) != 1:
+    keys = ("newest", "older_than", "where")
+    inner = _Reader(f"{reader.where}.partitions", value, reader.problems, keys, example)
+    if sum(item is not None for item in value.values()) != 1:
         reader.add("partitions", f"one of newest, older_than and where is needed. Write {example}")
     return inner.number("newest") or 0, inner.duration("older_than"), inner.text("where")
 
 
-def _read_snapshots(where: str, value: Any, problems: Problems) -> ExpireSnapshots:
-    reader = _Reader(where, value, problems, tuple(ACTION_KEYS["expire_snapshots"]), "{'retain_max': 20}")
+def _read_snapshots(reader: _Reader) -> ExpireSnapshots:
     high, low = reader.number("retain_max"), reader.number("retain_min")
     age = reader.duration("older_than")
     if reader.get("retain_max") is None and reader.get("older_than") is None:
-        reader.problems.add(where, None, "has nothing to expire. Set retain_max, older_than, or both")
+        reader.problems.add(reader.where, None, "has nothing to expire. Set retain_max, older_than, or both")
     if low is not None and high is not None and low > high:
         reader.add("retain_min", f"is above retain_max={high}. Use {high} or less")
         low = high
     if low is None:
-        # If only the number is limited, all of them are kept, however old.
+        # If only the number is limited, that many are kept, however old.
         low = high if high is not None and not age else min(RETAIN_MIN, high or RETAIN_MIN)
     return ExpireSnapshots(high, low, age, reader.flag("after_run", default=True))
 
 
-def _read_expire_partitions(where: str, value: Any, problems: Problems) -> ExpirePartitions:
-    keys = tuple(ACTION_KEYS["expire_partitions"])
-    reader = _Reader(where, value, problems, keys, "{'expiration_time': '90 d'}")
+def _read_expire_partitions(reader: _Reader) -> ExpirePartitions:
     if reader.get("expiration_time") is None:
-        reader.problems.add(
-            f"{where}.expiration_time", None, "required. Write a number and a unit, as in '90 d'"
-        )
+        reader.add("expiration_time", "required. Write a number and a unit, as in '90 d'")
     return ExpirePartitions(
         reader.duration("expiration_time"),
         reader.text("timestamp_formatter"),
@@ -407,24 +385,22 @@ def _read_expire_partitions(where: str, value: Any, problems: Problems) -> Expir
     )
 
 
-def _read_orphans(where: str, value: Any, problems: Problems) -> RemoveOrphanFiles:
-    keys = tuple(ACTION_KEYS["remove_orphan_files"])
-    reader = _Reader(where, value, problems, keys, "{'older_than': '3 d'}")
+def _read_orphans(reader: _Reader) -> RemoveOrphanFiles:
     age = reader.duration("older_than", ORPHAN_AGE)
     if parse_duration(age) < parse_duration(ORPHAN_AGE):
         reader.add("older_than", f"the files of a running writer may be younger. Use '{ORPHAN_AGE}' or more")
     return RemoveOrphanFiles(age, reader.flag("after_run", default=False))
 
 
-def _read_rescale(where: str, value: Any, problems: Problems) -> Rescale:
-    reader = _Reader(where, value, problems, tuple(ACTION_KEYS["rescale"]), "{'max_bucket_size': '1 gb'}")
+def _read_rescale(reader: _Reader) -> Rescale:
     return Rescale(reader.size("max_bucket_size", MAX_BUCKET_SIZE), reader.flag("after_run", default=False))
 
 
-_READERS: Final[Mapping[str, Callable[[str, Any, Problems], Any]]] = {
-    "compact": _read_compact,
-    "expire_snapshots": _read_snapshots,
-    "expire_partitions": _read_expire_partitions,
-    "remove_orphan_files": _read_orphans,
-    "rescale": _read_rescale,
+# Action -> (its reader, an example for messages).
+_READERS: Final[Mapping[str, tuple[Callable[[_Reader], Any], str]]] = {
+    "compact": (_read_compact, "{'small_files': 10}"),
+    "expire_snapshots": (_read_snapshots, "{'retain_max': 20}"),
+    "expire_partitions": (_read_expire_partitions, "{'expiration_time': '90 d'}"),
+    "remove_orphan_files": (_read_orphans, "{'older_than': '3 d'}"),
+    "rescale": (_read_rescale, "{'max_bucket_size': '1 gb'}"),
 }

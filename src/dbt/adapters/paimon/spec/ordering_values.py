@@ -1,9 +1,8 @@
-"""Checks that the values of keys and sequences are comparable: NaN is refused.
+"""Refuses NaN in keys and sequences.
 
-Paimon compares with `<` and `>`, by which NaN is neither less nor greater than any value: whichever row comes after it
-wins, and of 7, NaN and 5 the 5 is kept (UserDefinedSeqComparator) [ran, 0.9.0]. The same happens with NaN inside an
-array or a struct. A NaN in a primary key breaks the order of the rows around it, too: their keys are there twice, or
-not at all [ran, 0.9.0]. Most floating-point columns have no NaN, so the values are checked and not the type.
+Paimon compares with `<` and `>`, where NaN is neither less nor greater: the row after a NaN wins, so of 7, NaN and 5 it
+keeps 5 (UserDefinedSeqComparator). NaN in a primary key also breaks the order of the rows around it: their keys are
+there twice, or not at all [ran, 0.9.0]. Most floating-point columns have no NaN, so values are checked, not types.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dbt.adapters.paimon.column import PaimonColumn
-from dbt.adapters.paimon.options.values import split_columns
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql.text import quoted, string_literal
 from dbt.adapters.paimon.sql.type_trees import Array, Atom, Struct, TypeTree, type_tree
@@ -21,15 +19,9 @@ _FLOATING = ("float", "double")
 
 
 def checked(columns: Sequence[PaimonColumn], spec: TableSpec, model: Mapping[str, Any]) -> str | None:
-    """A SELECT list that fails if a key or a sequence is NaN or contains NaN; None if none can.
-
-    Args:
-        columns: columns of the model's query.
-        spec: the table, its columns named as the query spells them.
-        model: the model's node, for messages.
-    """
+    """A SELECT list of the query's columns that fails if a key or sequence is or contains NaN; None if none can."""
     ordering = {name for group in spec.sequence_groups for name in group}
-    ordering |= {*split_columns(spec.options.get("sequence.field", "")), *spec.primary_key}
+    ordering |= {*spec.columns_in("sequence.field"), *spec.primary_key}
     faulty = {
         column.name: condition
         for column in columns
@@ -48,7 +40,7 @@ def checked(columns: Sequence[PaimonColumn], spec: TableSpec, model: Mapping[str
 
 
 def _has_nan(expression: str, tree: TypeTree, depth: int = 0) -> str:
-    """The SQL condition that a value is or contains NaN; empty if its type has none. A sequence is never a map."""
+    """The SQL condition that a value is or contains NaN; '' if its type has no NaN. A sequence is never a map."""
     if isinstance(tree, Atom):
         return f"isnan({expression})" if tree.name in _FLOATING else ""
     if isinstance(tree, Array):

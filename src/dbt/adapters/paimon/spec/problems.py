@@ -1,7 +1,4 @@
-"""Collects the problems of a model's config and raises them all at once.
-
-Each is one line: model, key, value, what is wrong and the remedy.
-"""
+"""Collects the problems of a model's config, one line each, and raises them all at once."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ from dbt.adapters.paimon.errors.redaction import redacted
 
 
 class ConfigErrors(CompilationError):
-    """Everything that is wrong with a model's config, one problem per line."""
+    """All problems of a model's config, one per line."""
 
     def __init__(self, problems: Sequence[str]) -> None:
         self.problems = tuple(problems)
@@ -24,11 +21,11 @@ class ConfigErrors(CompilationError):
 
 @dataclass
 class Problems:
-    """Collects a model's problems as messages that name the model, the key and the value."""
+    """A model's problems as messages with the model, the key and the value."""
 
     model: str
     messages: list[str] = field(default_factory=list)
-    # Gets a warning for each key that nothing reads; if None, it is a problem (the flag `require_strict_config`).
+    # Called with a warning for each ignored key; if None, these are problems (the flag `require_strict_config`).
     passes: Callable[[str], None] | None = None
 
     def add(self, key: str, value: Any, reason: str) -> None:
@@ -45,20 +42,19 @@ class Problems:
             self.passes(self._message(key, value, reason))
 
     def _message(self, key: str, value: Any, reason: str) -> str:
-        shown = "" if value is None else f"={_display(redacted(key, value))}"
+        shown = "" if value is None else f"={_shortened(redacted(key, value))}"
         end = "" if reason.endswith((".", "?")) else "."
         return f"model '{self.model}': {key}{shown}: {reason}{end}"
 
     def raise_if_any(self) -> None:
-        """Raise ConfigErrors if there are problems."""
+        """Raise ConfigErrors with all messages."""
         if self.messages:
             raise ConfigErrors(self.messages)
 
 
-def _display(value: Any) -> str:
-    """A value as in the model's config, shortened."""
+def _shortened(value: Any) -> str:
     if isinstance(value, (list, tuple)):
-        text = f"[{', '.join(_display(item) for item in value)}]"
+        text = f"[{', '.join(_shortened(item) for item in value)}]"
     elif isinstance(value, str):
         text = f"'{value}'"
     else:

@@ -7,7 +7,7 @@ SchemaValidation, TableSchema and the merge functions, read at release-0.9.0, 1.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from dbt.adapters.paimon.capabilities import Capability, Versions
 from dbt.adapters.paimon.options.table_options import (
@@ -16,23 +16,13 @@ from dbt.adapters.paimon.options.table_options import (
     canonical,
     split_field_option,
 )
-from dbt.adapters.paimon.options.values import codec_fault, split_columns
+from dbt.adapters.paimon.options.values import codec_fault, pairs
 from dbt.adapters.paimon.spec import iceberg
-from dbt.adapters.paimon.spec.table import DYNAMIC_BUCKET, POSTPONE_BUCKET, TableSpec
+from dbt.adapters.paimon.spec.table import DEFAULT_FUNCTION, DYNAMIC_BUCKET, POSTPONE_BUCKET, TableSpec
 from dbt.adapters.paimon.sql.text import is_plain
 
-if TYPE_CHECKING:
-    from dbt.adapters.paimon.spec.table import TableSpec
-
-
 # Column settings that are also valid on tables without primary key.
-_OF_ANY_TABLE: Final = ("default-value", "stats-mode", "map.storage-layout")
-
-
-def _outside(names: Iterable[str], inside: Iterable[str]) -> str:
-    known = set(inside)
-    return ", ".join(name for name in names if name not in known)
-
+_FOR_ANY_TABLE: Final = ("default-value", "stats-mode", "map.storage-layout")
 
 # A rule yields (Paimon's option, or 'primary_key' / 'partition_by', and the reason with its remedy).
 _Found = Iterable[tuple[str, str]]
@@ -48,17 +38,17 @@ def _key_rules(spec: TableSpec, versions: Versions) -> _Found:
         )
     if spec.primary_key:
         return
-    needing = ("merge-engine", "sequence.field", "rowkind.field")
-    for name in needing:
+    ignored = "needs a primary key; without one Paimon ignores it. Set primary_key, or remove it"
+    for name in ("merge-engine", "sequence.field", "rowkind.field"):
         if name in spec.options:
-            yield name, "needs a primary key; without one Paimon ignores it. Set primary_key, or remove it"
-    # SchemaValidation: changelog-producer on a table without primary key is refused.
-    if spec.options.get("changelog-producer", "none").lower() != "none":
+            yield name, ignored
+    # SchemaValidation refuses it.
+    if spec.changelog_producer != "none":
         yield "changelog-producer", "needs a primary key. Set primary_key, or remove it"
     for name in spec.options:
         found = split_field_option(name)
-        if name == "fields.default-aggregate-function" or (found and found[1] not in _OF_ANY_TABLE):
-            yield name, "needs a primary key; without one Paimon ignores it. Set primary_key, or remove it"
+        if name == DEFAULT_FUNCTION or (found and found[1] not in _FOR_ANY_TABLE):
+            yield name, ignored
 
 
 def _bucket_rules(spec: TableSpec, versions: Versions) -> _Found:
@@ -67,8 +57,8 @@ def _bucket_rules(spec: TableSpec, versions: Versions) -> _Found:
     if bucket < POSTPONE_BUCKET or bucket == 0:
         yield "bucket", "not a number of buckets. Use a number from 1, auto, -1 (dynamic), or -2 (postpone)"
     if bucket == POSTPONE_BUCKET:
-        if not versions.supports(Capability.POSTPONE_BUCKET):
-            yield "bucket", versions.explain(Capability.POSTPONE_BUCKET)
+        if missing := versions.explain(Capability.POSTPONE_BUCKET):
+            yield "bucket", missing
         if not spec.primary_key:
             yield "bucket", "postpone buckets need a primary key. Set primary_key, or use -1"
     if bucket > 0 and not spec.primary_key and "bucket-key" not in spec.options:
@@ -80,24 +70,23 @@ def _bucket_rules(spec: TableSpec, versions: Versions) -> _Found:
 
 def _moving_key_rules(spec: TableSpec, versions: Versions) -> _Found:
     # SchemaValidation.validateBucket
-    bucket = spec.bucket
     across = versions.supports(Capability.FIXED_BUCKET_ACROSS_PARTITIONS)
-    if bucket != DYNAMIC_BUCKET and spec.crosses_partitions and not across:
+    if spec.bucket != DYNAMIC_BUCKET and spec.crosses_partitions and not across:
         yield (
             "primary_key",
-            f"leaves out the partition column {_outside(spec.partition_by, spec.primary_key)} with "
-            f"bucket={bucket}. Add it to primary_key, or use bucket=-1, where a key may change its partition",
+            f"leaves out the partition column {spec.partitions_outside_key} with "
+            f"bucket={spec.bucket}. Add it to primary_key, or use bucket=-1, where a key may change its partition",
         )
     partly = spec.moves_keys and set(spec.partition_by) & set(spec.primary_key)
-    if partly and not versions.supports(Capability.KEY_WITH_ONE_OF_TWO_PARTITIONS):
-        yield "primary_key", versions.explain(Capability.KEY_WITH_ONE_OF_TWO_PARTITIONS)
+    if partly and (missing := versions.explain(Capability.KEY_WITH_ONE_OF_TWO_PARTITIONS)):
+        yield "primary_key", missing
     if spec.moves_keys and "rowkind.field" in spec.options:
         # GlobalIndexAssigner uses the new row to delete the old one, but the row kind comes from the new row's column:
         # the key then exists twice, and the next write fails [ran, 0.9.0 and 1.4.2].
         yield (
             "rowkind.field",
             "cannot be where a key may change its partition: the row in its old partition would stay. "
-            f"Add {_outside(spec.partition_by, spec.primary_key)} to primary_key, or remove rowkind_field",
+            f"Add {spec.partitions_outside_key} to primary_key, or remove rowkind_field",
         )
 
 
@@ -112,7 +101,7 @@ def _delta_commit_rules(spec: TableSpec, versions: Versions) -> _Found:
 
 def _bucket_key_rules(spec: TableSpec, versions: Versions) -> _Found:
     # SchemaValidation.validateBucket
-    keys = split_columns(spec.options.get("bucket-key", ""))
+    keys = spec.columns_in("bucket-key")
     if keys and spec.bucket == DYNAMIC_BUCKET and not spec.auto_buckets:
         yield (
             "bucket-key",
@@ -120,35 +109,35 @@ def _bucket_key_rules(spec: TableSpec, versions: Versions) -> _Found:
             "(dynamic), also where it is not set. "
             "Set bucket to a number from 1, or remove bucket_key",
         )
-    if spec.primary_key and not set(keys) <= set(spec.primary_key):
+    outside = ", ".join(name for name in keys if name not in spec.primary_key)
+    if spec.primary_key and outside:
         yield (
             "bucket-key",
-            f"{_outside(keys, spec.primary_key)} is not in the primary key ({', '.join(spec.primary_key)}). "
-            "Use a part of the primary key",
+            f"{outside} is not in the primary key ({', '.join(spec.primary_key)}). Use a part of the primary key",
         )
 
 
 def _hashed_column_rules(spec: TableSpec, versions: Versions) -> _Found:
     # TableSchema.originalBucketKeys
-    keys = split_columns(spec.options.get("bucket-key", ""))
+    keys = spec.columns_in("bucket-key")
     hashed = keys or tuple(name for name in spec.primary_key if name not in spec.partition_by)
     if spec.bucket > 0 and len(hashed) == 1 and not is_plain(hashed[0]):
-        needed = Capability.FIXED_BUCKET_BY_QUOTED_COLUMN
-        if versions.supports(needed) and "." in hashed[0]:
-            needed = Capability.FIXED_BUCKET_BY_DOTTED_COLUMN
-        if not versions.supports(needed):
-            yield "bucket-key" if keys else "primary_key", f"'{hashed[0]}': {versions.explain(needed)}"
-    inside = [name for name in keys if name in spec.partition_by]
+        missing = versions.explain(Capability.FIXED_BUCKET_BY_QUOTED_COLUMN)
+        if not missing and "." in hashed[0]:
+            missing = versions.explain(Capability.FIXED_BUCKET_BY_DOTTED_COLUMN)
+        if missing:
+            yield "bucket-key" if keys else "primary_key", f"'{hashed[0]}': {missing}"
+    inside = ", ".join(name for name in keys if name in spec.partition_by)
     if inside:
         yield (
             "bucket-key",
-            f"{', '.join(inside)} is in partition_by, and buckets are inside partitions. Use other columns",
+            f"{inside} is in partition_by, and buckets are inside partitions. Use other columns",
         )
 
 
 def _sequence_rules(spec: TableSpec, versions: Versions) -> _Found:
     # SchemaValidation.validateSequenceField
-    fields = split_columns(spec.options.get("sequence.field", ""))
+    fields = spec.columns_in("sequence.field")
     if not fields or not spec.primary_key:
         return
     if spec.merge_engine == "first-row":
@@ -161,7 +150,7 @@ def _sequence_rules(spec: TableSpec, versions: Versions) -> _Found:
         yield (
             "sequence.field",
             "cannot order rows that move between partitions: "
-            f"primary_key leaves out {_outside(spec.partition_by, spec.primary_key)}. "
+            f"primary_key leaves out {spec.partitions_outside_key}. "
             "Add it to primary_key, or remove sequence_field",
         )
     for name in fields:
@@ -175,39 +164,31 @@ def _sequence_rules(spec: TableSpec, versions: Versions) -> _Found:
 def _default_on_sequence_rules(spec: TableSpec, versions: Versions) -> _Found:
     # AggregateMergeFunction and PartialUpdateMergeFunction: up to 1.0 the default also applies to sequence columns,
     # whose order is lost with the first sum; they may not have their own function (SchemaValidation) [ran, 0.9.0].
-    name = "fields.default-aggregate-function"
-    function = spec.options.get(name)
+    function = spec.options.get(DEFAULT_FUNCTION)
     if function is None or versions.supports(Capability.SEQUENCE_OUTSIDE_DEFAULT_AGGREGATE):
         return
-    orders = [split_columns(spec.options.get("sequence.field", "")), *spec.sequence_groups]
-    for columns in orders:
+    for columns in (spec.columns_in("sequence.field"), *spec.sequence_groups):
         # With several columns, only the latest row as a whole has the latest sequence.
         keeping = ("last_value", "last_non_null_value", "max")[: 3 if len(columns) == 1 else 1]
         ordering = [column for column in columns if column not in spec.primary_key]
         if ordering and function not in keeping:
             yield (
-                name,
-                f"it also applies to {_listed(ordering)}, which {'orders' if len(ordering) == 1 else 'order'} "
-                f"the rows and would be aggregated by '{function}'. Use {_or(keeping)}, give each column an "
+                DEFAULT_FUNCTION,
+                f"it also applies to {_quoted(ordering, 'and')}, which {'orders' if len(ordering) == 1 else 'order'} "
+                f"the rows and would be aggregated by '{function}'. Use {_quoted(keeping, 'or')}, give each column an "
                 "aggregate_function of its own instead, or use Paimon 1.1 or later",
             )
 
 
-def _listed(names: Iterable[str]) -> str:
-    return " and ".join(f"'{name}'" for name in names)
-
-
-def _or(names: Iterable[str]) -> str:
-    return " or ".join(f"'{name}'" for name in names)
+def _quoted(names: Iterable[str], conjunction: str) -> str:
+    return f" {conjunction} ".join(f"'{name}'" for name in names)
 
 
 def _sequence_group_rules(spec: TableSpec, versions: Versions) -> _Found:
     # SchemaValidation.validateSequenceGroup, PartialUpdateMergeFunction.Factory
     owner: dict[str, str] = {}
-    sequence_columns: set[str] = set()
     for columns, members in spec.sequence_groups.items():
         name = f"fields.{','.join(columns)}.sequence-group"
-        sequence_columns.update(columns)
         if spec.primary_key and spec.merge_engine != "partial-update":
             yield (
                 name,
@@ -221,7 +202,7 @@ def _sequence_group_rules(spec: TableSpec, versions: Versions) -> _Found:
             if member in owner:
                 yield name, f"'{member}' is already in the group of '{owner[member]}'. Keep it in one group"
             owner.setdefault(member, ",".join(columns))
-    for column in sorted(sequence_columns):
+    for column in sorted({column for columns in spec.sequence_groups for column in columns}):
         if f"fields.{column}.aggregate-function" in spec.options:
             yield (
                 f"fields.{column}.aggregate-function",
@@ -230,83 +211,67 @@ def _sequence_group_rules(spec: TableSpec, versions: Versions) -> _Found:
 
 
 def _aggregate_rules(spec: TableSpec, versions: Versions) -> _Found:
-    if not spec.primary_key:
-        return
-    for name, function in spec.options.items():
-        found = split_field_option(name)
-        default = name == "fields.default-aggregate-function"
-        if not default and (found is None or found[1] != "aggregate-function"):
-            continue
-        column = "" if found is None else ",".join(found[0])
+    for name, column, function in spec.aggregate_functions() if spec.primary_key else ():
         if column in spec.primary_key:
             yield name, f"'{column}' is in the primary key, which Paimon never aggregates. Remove it"
         elif spec.merge_engine in ("deduplicate", "first-row"):
-            yield (
-                name,
-                f"merge_engine='{spec.merge_engine}' does not aggregate. Use 'aggregation', or remove it",
-            )
+            yield name, _does_not_aggregate(spec)
         elif spec.merge_engine == "partial-update":
-            fault = _outside_groups(spec, column, function, versions)
+            fault = _fault_outside_groups(spec, column, function, versions)
             if fault:
                 yield name, fault
 
 
-def _outside_groups(spec: TableSpec, column: str, function: str, versions: Versions) -> str | None:
-    """Why partial-update does not aggregate a column ('' for all of them); refused only when rows are written.
+def _does_not_aggregate(spec: TableSpec) -> str:
+    return f"merge_engine='{spec.merge_engine}' does not aggregate. Use 'aggregation', or remove it"
+
+
+def _fault_outside_groups(spec: TableSpec, column: str, function: str, versions: Versions) -> str | None:
+    """Why partial-update does not aggregate a column ('' for all columns); Paimon fails when rows are written.
 
     PartialUpdateMergeFunction: "Must use sequence group for aggregation functions".
     """
     groups = spec.sequence_groups
     grouped = {name for columns, members in groups.items() for name in (*columns, *members)}
-    if column in grouped:
-        return None
     keeps_last = function == "last_non_null_value"
-    if keeps_last and versions.supports(Capability.LAST_VALUE_WITHOUT_SEQUENCE_GROUP):
+    if (
+        column in grouped
+        or (keeps_last and versions.supports(Capability.LAST_VALUE_WITHOUT_SEQUENCE_GROUP))
+        or (groups and versions.supports(Capability.AGGREGATE_OUTSIDE_SEQUENCE_GROUP))
+    ):
         return None
-    if groups and versions.supports(Capability.AGGREGATE_OUTSIDE_SEQUENCE_GROUP):
-        return None
-    if not column:
-        # The columns that it applies to are only known from the query: see `column_rules`.
+    if column:
         return (
-            None if groups else "partial-update aggregates with a sequence_group only. Give one, or remove it"
+            "partial-update aggregates columns of a sequence group only. List "
+            f"'{column}' in the sequence_group of its sequence column, or use merge_engine='aggregation'"
         )
-    return (
-        "partial-update aggregates columns of a sequence group only. List "
-        f"'{column}' in the sequence_group of its sequence column, or use merge_engine='aggregation'"
-    )
+    # With groups, the columns of the default function are only known from the query: see `column_rules`.
+    return None if groups else "partial-update aggregates with a sequence_group only. Give one, or remove it"
 
 
 def _function_setting_rules(spec: TableSpec, versions: Versions) -> _Found:
     # Paimon silently accepts a column setting that nothing reads.
     if not spec.primary_key:
         return
-    default = spec.options.get("fields.default-aggregate-function", "last_non_null_value")
-    aggregates = spec.merge_engine in ("aggregation", "partial-update")
-    distinct = Capability.LISTAGG_DISTINCT
-    for name in spec.options:
-        found = split_field_option(name)
-        if found is None or found[1] not in ("ignore-retract", *FUNCTION_SETTINGS):
+    default = spec.options.get(DEFAULT_FUNCTION, "last_non_null_value")
+    no_distinct = versions.explain(Capability.LISTAGG_DISTINCT)
+    for name, columns, _ in spec.field_options("ignore-retract", *FUNCTION_SETTINGS):
+        if spec.merge_engine not in ("aggregation", "partial-update"):
+            yield name, _does_not_aggregate(spec)
             continue
-        column = ",".join(found[0])
-        if not aggregates:
-            yield (
-                name,
-                f"merge_engine='{spec.merge_engine}' does not aggregate. Use 'aggregation', or remove it",
-            )
-            continue
-        function = spec.options.get(f"fields.{column}.aggregate-function", default)
-        readers = FUNCTION_SETTINGS.get(found[1], (function,))
+        setting = name.rpartition(".")[2]
+        function = spec.options.get(f"fields.{','.join(columns)}.aggregate-function", default)
+        readers = FUNCTION_SETTINGS.get(setting, (function,))
         if function not in readers:
-            known = " or ".join(f"'{reader}'" for reader in readers)
+            known = _quoted(readers, "or")
             yield name, f"'{function}' does not read it. Use {known} as aggregate_function, or remove it"
-        elif (found[1], function) == ("distinct", "listagg") and not versions.supports(distinct):
-            yield name, f"{versions.explain(distinct)} Remove it"
+        elif (setting, function) == ("distinct", "listagg") and no_distinct:
+            yield name, f"{no_distinct} Remove it"
 
 
 def _retract_rules(spec: TableSpec, versions: Versions) -> _Found:
-    """Tables that get '-U' and '-D' rows which their merge engine cannot apply: later reads fail [ran, 0.9.0]."""
-    rowkind = spec.options.get("rowkind.field")
-    if rowkind is None or spec.is_true("ignore-delete"):
+    # Later reads fail if the merge engine cannot apply '-U' and '-D' rows [ran, 0.9.0].
+    if "rowkind.field" not in spec.options or spec.is_true("ignore-delete"):
         return
     remedy = "Put 'ignore-delete': true into tblproperties, or remove it"
     removes = spec.is_true(f"{spec.merge_engine}.remove-record-on-delete")
@@ -326,35 +291,26 @@ def _function_retract_rules(spec: TableSpec, versions: Versions) -> _Found:
     rowkind = spec.options.get("rowkind.field")
     if rowkind is None or spec.is_true("ignore-delete"):
         return
-    removes = spec.is_true(f"{spec.merge_engine}.remove-record-on-delete")
     # FieldAggregator.retract; if a '-D' row removes the record, no function is called.
-    for name, function in spec.options.items():
-        found = split_field_option(name)
-        default = name == "fields.default-aggregate-function"
-        if removes or not (default or (found and found[1] == "aggregate-function")):
-            continue
-        column = "" if found is None else ",".join(found[0])
+    if spec.is_true(f"{spec.merge_engine}.remove-record-on-delete"):
+        return
+    for name, column, function in spec.aggregate_functions():
         if function not in RETRACTING_FUNCTIONS and not spec.is_true(f"fields.{column}.ignore-retract"):
-            what = (
-                "Give such columns a function of their own"
-                if default
-                else "Set ignore_retract for the column"
+            remedy = (
+                "Set ignore_retract for the column" if column else "Give such columns a function of their own"
             )
             yield (
                 name,
                 f"'{function}' cannot take back the '-U' and '-D' rows that rowkind_field='{rowkind}' "
-                f"announces: the table would become unreadable. {what}, or put 'ignore-delete': true into "
+                f"announces: the table would become unreadable. {remedy}, or put 'ignore-delete': true into "
                 "tblproperties",
             )
 
 
 def _default_value_rules(spec: TableSpec, versions: Versions) -> _Found:
     # SchemaValidation.validateDefaultValues
-    for name in spec.options:
-        found = split_field_option(name)
-        if found is None or found[1] != "default-value":
-            continue
-        for column in found[0]:
+    for name, columns, _ in spec.field_options("default-value"):
+        for column in columns:
             if column in (*spec.primary_key, *spec.partition_by):
                 yield (
                     name,
@@ -364,7 +320,7 @@ def _default_value_rules(spec: TableSpec, versions: Versions) -> _Found:
 
 def _changelog_rules(spec: TableSpec, versions: Versions) -> _Found:
     # SchemaValidation.validateTableSchema
-    producer = spec.options.get("changelog-producer", "none").lower()
+    producer = spec.changelog_producer
     if spec.merge_engine == "first-row" and producer not in ("none", "lookup"):
         yield "changelog-producer", "first-row supports only 'none' and 'lookup'. Use one of them"
     if spec.is_true("streaming-read-overwrite"):
@@ -376,72 +332,68 @@ def _changelog_rules(spec: TableSpec, versions: Versions) -> _Found:
                 f"returns changes twice with changelog_producer='{producer}'. Remove one",
             )
     both = producer == "lookup" and "full-compaction.delta-commits" in spec.options
-    if both and not versions.supports(Capability.LOOKUP_WITH_DELTA_COMMITS):
-        yield "full-compaction.delta-commits", versions.explain(Capability.LOOKUP_WITH_DELTA_COMMITS)
+    if both and (missing := versions.explain(Capability.LOOKUP_WITH_DELTA_COMMITS)):
+        yield "full-compaction.delta-commits", missing
 
 
 def _deletion_vector_rules(spec: TableSpec, versions: Versions) -> _Found:
     # SchemaValidation.validateForDeletionVectors
-    if not spec.is_true("deletion-vectors.enabled"):
+    name = "deletion-vectors.enabled"
+    if not spec.is_true(name):
         return
     if spec.merge_engine == "first-row" and not spec.is_true("pk-clustering-override"):
-        yield (
-            "deletion-vectors.enabled",
-            "first-row never deletes old rows, so it does not use them. Remove deletion_vectors",
-        )
-    producer = spec.options.get("changelog-producer", "none").lower()
+        yield name, "first-row never deletes old rows, so it does not use them. Remove deletion_vectors"
+    producer = spec.changelog_producer
     if producer not in ("none", "input", "lookup"):
-        yield (
-            "deletion-vectors.enabled",
-            f"does not work with changelog_producer='{producer}'. Use 'lookup', 'input' or 'none'",
-        )
+        yield name, f"does not work with changelog_producer='{producer}'. Use 'lookup', 'input' or 'none'"
 
 
 def _delete_rules(spec: TableSpec, versions: Versions) -> _Found:
     # PartialUpdateMergeFunction.Factory
-    removes = "partial-update.remove-record-on-delete"
-    if spec.is_true(removes) and not versions.supports(Capability.REMOVE_RECORD_ON_DELETE):
-        yield removes, versions.explain(Capability.REMOVE_RECORD_ON_DELETE)
-    elif spec.is_true(removes):
-        if spec.is_true("ignore-delete"):
-            yield removes, "contradicts 'ignore-delete'='true'. Keep one of the two"
-        if spec.sequence_groups:
-            yield removes, "does not work with a sequence_group. Keep one of the two"
-        if spec.primary_key and spec.merge_engine != "partial-update":
-            yield (
-                removes,
-                f"is for merge_engine='partial-update', and this is '{spec.merge_engine}'. Remove it",
-            )
+    name = "partial-update.remove-record-on-delete"
+    if not spec.is_true(name):
+        return
+    if missing := versions.explain(Capability.REMOVE_RECORD_ON_DELETE):
+        yield name, missing
+        return
+    if spec.is_true("ignore-delete"):
+        yield name, "contradicts 'ignore-delete'='true'. Keep one of the two"
+    if spec.sequence_groups:
+        yield name, "does not work with a sequence_group. Keep one of the two"
+    if spec.primary_key and spec.merge_engine != "partial-update":
+        yield name, f"is for merge_engine='partial-update', and this is '{spec.merge_engine}'. Remove it"
 
 
 def _group_delete_rules(spec: TableSpec, versions: Versions) -> _Found:
-    by_group = "partial-update.remove-record-on-sequence-group"
-    if by_group in spec.options:
-        if spec.is_true("ignore-delete"):
-            yield by_group, "contradicts 'ignore-delete'='true'. Keep one of the two"
-        ordering = {column for columns in spec.sequence_groups for column in columns}
-        missing = [column for column in split_columns(spec.options[by_group]) if column not in ordering]
-        if missing:
-            yield by_group, f"{', '.join(missing)} orders no sequence_group. Name a column that has one"
+    name = "partial-update.remove-record-on-sequence-group"
+    if name not in spec.options:
+        return
+    if spec.is_true("ignore-delete"):
+        yield name, "contradicts 'ignore-delete'='true'. Keep one of the two"
+    ordering = {column for columns in spec.sequence_groups for column in columns}
+    missing = [column for column in spec.columns_in(name) if column not in ordering]
+    if missing:
+        yield name, f"{', '.join(missing)} orders no sequence_group. Name a column that has one"
 
 
 def _aggregation_delete_rules(spec: TableSpec, versions: Versions) -> _Found:
-    aggregation = "aggregation.remove-record-on-delete"
-    if spec.is_true(aggregation) and spec.primary_key and spec.merge_engine != "aggregation":
-        yield aggregation, f"is for merge_engine='aggregation', and this is '{spec.merge_engine}'. Remove it"
-    if spec.is_true(aggregation):
-        # FieldAggregatorFactory.create
-        for name in spec.options:
-            found = split_field_option(name)
-            if found and found[1] == "ignore-retract" and spec.is_true(name):
-                yield name, f"contradicts '{aggregation}'='true'. Keep one of the two"
+    name = "aggregation.remove-record-on-delete"
+    if not spec.is_true(name):
+        return
+    if spec.primary_key and spec.merge_engine != "aggregation":
+        yield name, f"is for merge_engine='aggregation', and this is '{spec.merge_engine}'. Remove it"
+    # FieldAggregatorFactory.create
+    for option, _, _ in spec.field_options("ignore-retract"):
+        if spec.is_true(option):
+            yield option, f"contradicts '{name}'='true'. Keep one of the two"
 
 
 def _background_expiry_rules(spec: TableSpec, versions: Versions) -> _Found:
-    # TableCommitImpl.close: shutdownNow stops the expiring thread, wherever it is.
-    if spec.options.get("snapshot.expire.execution-mode", "").lower() == "async":
+    # TableCommitImpl.close: shutdownNow interrupts the thread that expires snapshots.
+    name = "snapshot.expire.execution-mode"
+    if spec.options.get(name, "").lower() == "async":
         yield (
-            "snapshot.expire.execution-mode",
+            name,
             "a dbt run writes in batches, and the end of a batch interrupts what still expires in the background. "
             "Remove it: sync is the default",
         )
@@ -453,36 +405,38 @@ def _retention_rules(spec: TableSpec, versions: Versions) -> _Found:
         low_name, high_name = f"{family}.num-retained.min", f"{family}.num-retained.max"
         if low_name not in spec.options and high_name not in spec.options:
             continue
-        fallback = family == "changelog"
-        low = _retained(spec, low_name, "snapshot.num-retained.min" if fallback else None, versions)
-        high = _retained(spec, high_name, "snapshot.num-retained.max" if fallback else None, versions)
-        where = low_name if low_name in spec.options else high_name
+        low, high = (_retained(spec, family, bound, versions) for bound in ("min", "max"))
         if low is not None and low < 1:
             yield low_name, "at least 1 is needed, the newest one is always kept. Use 1 or more"
         elif low is not None and high is not None and low > high:
             origin = "" if low_name in spec.options else ", Paimon's default"
             yield (
-                where,
+                high_name if origin else low_name,
                 f"the minimum ({low}{origin}) is above the maximum ({high}). "
                 f"Set num_retained_min to {high} or less, or raise num_retained_max",
             )
 
 
-def _retained(spec: TableSpec, name: str, fallback: str | None, versions: Versions) -> int | None:
-    value = spec.options.get(name)
-    if value is None and fallback is not None:
-        return _retained(spec, fallback, None, versions)
-    parsed = canonical(name, value, versions.paimon)
+def _retained(spec: TableSpec, family: str, bound: str, versions: Versions) -> int | None:
+    """The number of retained snapshots or changelogs; changelogs default to the number of snapshots."""
+    name = f"{family}.num-retained.{bound}"
+    if name not in spec.options:
+        name = f"snapshot.num-retained.{bound}"
+    parsed = canonical(name, spec.options.get(name), versions.paimon)
     return parsed if isinstance(parsed, int) else None
 
 
-def unknown_in_pattern(pattern: str, partition_by: Iterable[str]) -> str:
-    """The first `$name` in a 'partition.timestamp-pattern' that is not a partition column; '' if there is none."""
+def pattern_fault(pattern: str, partition_by: Iterable[str]) -> str:
+    """Why a 'partition.timestamp-pattern' does not fit a table's partitions; '' if it does."""
     rest = pattern
     # Like PartitionTimeExtractor, but longer names first, in case one begins with another.
     for name in sorted(partition_by, key=len, reverse=True):
         rest = rest.replace(f"${name}", "")
-    return rest.split("$", 1)[1].split(" ")[0] if "$" in rest else ""
+    if "$" not in rest:
+        return ""
+    unknown = rest.split("$", 1)[1].split(" ")[0]
+    listed = ", ".join("$" + column for column in partition_by)
+    return f"'${unknown}' is not a partition column. Use {listed}" if unknown else ""
 
 
 def _partition_rules(spec: TableSpec, versions: Versions) -> _Found:
@@ -493,24 +447,18 @@ def _partition_rules(spec: TableSpec, versions: Versions) -> _Found:
 
 def _record_expiry_rules(spec: TableSpec, versions: Versions) -> _Found:
     # RecordLevelExpire.create: refused only when rows are written.
-    if "record-level.expire-time" not in spec.options:
+    name = "record-level.expire-time"
+    if name not in spec.options:
         return
     if not spec.primary_key:
-        yield (
-            "record-level.expire-time",
-            "needs a primary key; without one rows never expire. Set primary_key, or remove it",
-        )
+        yield name, "needs a primary key; without one rows never expire. Set primary_key, or remove it"
     elif "record-level.time-field" not in spec.options:
-        yield (
-            "record-level.expire-time",
-            "needs a column with a row's age. Set 'record-level.time-field', or remove it",
-        )
+        yield name, "needs a column with a row's age. Set 'record-level.time-field', or remove it"
 
 
 def _codec_rules(spec: TableSpec, versions: Versions) -> _Found:
     # RowDataParquetBuilder, OrcFile: refused only when rows are written.
-    file_format = spec.file_format
-    per_level = pairs(spec.options.get("file.format.per.level", ""))
+    per_level = dict(pairs(spec.options.get("file.format.per.level", "")))
 
     def fault_of(level_format: str, codec: str) -> str | None:
         if level_format == "avro" and versions.supports(Capability.AVRO_CODEC_IS_ITS_OWN):
@@ -518,22 +466,14 @@ def _codec_rules(spec: TableSpec, versions: Versions) -> _Found:
         return codec_fault(level_format, codec)
 
     name = "parquet.writer.version"
-    if spec.options.get(name) == "v2" and not versions.supports(Capability.PARQUET_FORMAT_V2):
-        yield name, versions.explain(Capability.PARQUET_FORMAT_V2)
-    if "file.compression" in spec.options:
-        fault = fault_of(file_format, spec.options["file.compression"])
-        if fault:
-            yield "file.compression", fault
-    for level, codec in pairs(spec.options.get("file.compression.per.level", "")).items():
-        fault = fault_of(per_level.get(level, file_format).lower(), codec)
-        if fault:
+    if spec.options.get(name) == "v2" and (missing := versions.explain(Capability.PARQUET_FORMAT_V2)):
+        yield name, missing
+    codec = spec.options.get("file.compression")
+    if codec is not None and (fault := fault_of(spec.file_format, codec)):
+        yield "file.compression", fault
+    for level, codec in dict(pairs(spec.options.get("file.compression.per.level", ""))).items():
+        if fault := fault_of(per_level.get(level, spec.file_format).lower(), codec):
             yield "file.compression.per.level", f"level {level}: {fault}"
-
-
-def pairs(text: str) -> dict[str, str]:
-    """The pairs in an option value such as '0:avro,5:orc'."""
-    found = (item.split(":", 1) for item in text.split(",") if ":" in item)
-    return {key.strip(): value.strip() for key, value in found}
 
 
 # SortBufferWriteBuffer needs three pages, and a page must hold its own bookkeeping.
@@ -580,7 +520,7 @@ def _clustering_override_rules(spec: TableSpec, versions: Versions) -> _Found:
     for other in ("sequence.field", "record-level.expire-time"):
         if other in spec.options:
             yield name, f"does not work with '{other}'. Remove one of the two"
-    producer = spec.options.get("changelog-producer", "none").lower()
+    producer = spec.changelog_producer
     if producer not in ("none", "input"):
         yield name, f"does not work with changelog_producer='{producer}'. Use 'none' or 'input'"
 
@@ -590,23 +530,20 @@ def _chain_rules(spec: TableSpec, versions: Versions) -> _Found:
     name = "chain-table.enabled"
     if not spec.is_true(name):
         return
-    missing = [
-        key
-        for key, there in (
-            ("primary_key", spec.primary_key),
-            ("partition_by", spec.partition_by),
-            ("bucket (from 1)", spec.bucket > 0),
-            ("sequence_field", "sequence.field" in spec.options),
-            ("'partition.timestamp-pattern'", "partition.timestamp-pattern" in spec.options),
-            ("'partition.timestamp-formatter'", "partition.timestamp-formatter" in spec.options),
-        )
-        if not there
-    ]
+    needed = {
+        "primary_key": spec.primary_key,
+        "partition_by": spec.partition_by,
+        "bucket (from 1)": spec.bucket > 0,
+        "sequence_field": "sequence.field" in spec.options,
+        "'partition.timestamp-pattern'": "partition.timestamp-pattern" in spec.options,
+        "'partition.timestamp-formatter'": "partition.timestamp-formatter" in spec.options,
+    }
+    missing = [key for key, is_set in needed.items() if not is_set]
     if missing:
         yield name, f"needs {', '.join(missing)}. Set what is missing, or remove it"
     if spec.is_true("deletion-vectors.enabled"):
         yield name, "does not support deletion vectors. Remove one of the two"
-    if spec.options.get("changelog-producer", "none").lower() not in ("none", "input"):
+    if spec.changelog_producer not in ("none", "input"):
         yield name, "supports only changelog_producer 'none' and 'input'. Use one of them"
 
 
@@ -630,29 +567,36 @@ def _branch_rules(spec: TableSpec, versions: Versions) -> _Found:
 
 
 def _append_only_rules(spec: TableSpec, versions: Versions) -> _Found:
-    # SchemaValidation.validateRowTracking, validateIncrementalClustering and the upsert-key check (1.4)
+    # SchemaValidation, 1.4: validateRowTracking and validateIncrementalClustering
     for name in ("row-tracking.enabled", "clustering.incremental"):
         if spec.is_true(name) and spec.primary_key:
             yield name, "is for tables without primary key. Remove it, or primary_key"
-    if spec.is_true("row-tracking.enabled") and spec.bucket != -1:
+    if spec.is_true("row-tracking.enabled") and spec.bucket != DYNAMIC_BUCKET:
         yield "row-tracking.enabled", "needs bucket=-1. Remove bucket, or row tracking"
-    if spec.is_true("data-evolution.enabled") and not spec.is_true("row-tracking.enabled"):
-        yield "data-evolution.enabled", "needs 'row-tracking.enabled'='true'. Set it, or remove this"
+
+
+def _data_evolution_rules(spec: TableSpec, versions: Versions) -> _Found:
+    # SchemaValidation.validateRowTracking, 1.4
+    name = "data-evolution.enabled"
+    if not spec.is_true(name):
         return
-    for name in ("deletion-vectors.enabled", "clustering.incremental"):
-        if spec.is_true("data-evolution.enabled") and spec.is_true(name):
-            yield "data-evolution.enabled", f"does not work with '{name}'. Remove one of the two"
-    if spec.is_true("clustering.incremental") and not spec.primary_key and spec.bucket != DYNAMIC_BUCKET:
-        if spec.options.get("bucket-append-ordered", "true").lower() == "true":
-            yield (
-                "clustering.incremental",
-                "keeps no order in buckets. Set 'bucket-append-ordered': false, or remove bucket",
-            )
-        if spec.is_true("deletion-vectors.enabled"):
-            yield (
-                "clustering.incremental",
-                "does not support deletion vectors with buckets. Remove one of the two",
-            )
+    if not spec.is_true("row-tracking.enabled"):
+        yield name, "needs 'row-tracking.enabled'='true'. Set it, or remove this"
+        return
+    for other in ("deletion-vectors.enabled", "clustering.incremental"):
+        if spec.is_true(other):
+            yield name, f"does not work with '{other}'. Remove one of the two"
+
+
+def _clustering_rules(spec: TableSpec, versions: Versions) -> _Found:
+    # SchemaValidation.validateIncrementalClustering, 1.4
+    name = "clustering.incremental"
+    if not spec.is_true(name) or spec.primary_key or spec.bucket == DYNAMIC_BUCKET:
+        return
+    if spec.options.get("bucket-append-ordered", "true").lower() == "true":
+        yield name, "keeps no order in buckets. Set 'bucket-append-ordered': false, or remove bucket"
+    if spec.is_true("deletion-vectors.enabled"):
+        yield name, "does not support deletion vectors with buckets. Remove one of the two"
 
 
 def _keyed_rules(spec: TableSpec, versions: Versions) -> _Found:
@@ -686,6 +630,8 @@ RULES: Final[tuple[Callable[[TableSpec, Versions], _Found], ...]] = (
     _retention_rules,
     _partition_rules,
     _append_only_rules,
+    _data_evolution_rules,
+    _clustering_rules,
     _keyed_rules,
     _record_expiry_rules,
     _codec_rules,

@@ -1,4 +1,4 @@
-"""The tag that a run creates on the table snapshot it has written: config `table_tag` in, statements out."""
+"""`table_tag`: the tag that a run creates on the table snapshot that it has written."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from dbt.adapters.paimon.keys import DURATION, Key
-from dbt.adapters.paimon.options.table_options import parse_duration, suggestion
+from dbt.adapters.paimon.options.table_options import did_you_mean, parse_duration
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.sql.names import tag_problem
 from dbt.adapters.paimon.sql.text import string_literal
@@ -33,7 +33,7 @@ KEYS: Final[Mapping[str, Key]] = MappingProxyType(
 
 @dataclass(frozen=True)
 class RunTag:
-    """A tag to create after the commit; `if_exists`: what to do if the name is taken by an older table snapshot."""
+    """A tag to create after the commit; `if_exists` is REPLACE or KEEP, if an older table snapshot has it."""
 
     name: str
     time_retained: str | None = None
@@ -47,9 +47,7 @@ def read(value: Any, problems: Problems) -> RunTag | None:
     given = value if isinstance(value, Mapping) else {"name": value}
     for key in given:
         if key not in KEYS:
-            near = suggestion(str(key), KEYS, cutoff=0.6)
-            hint = f"Did you mean '{near}'?" if near else f"Known: {', '.join(KEYS)}"
-            problems.add(f"table_tag.{key}", given[key], f"unknown key. {hint}")
+            problems.add(f"table_tag.{key}", given[key], f"unknown key. {did_you_mean(str(key), KEYS, 0.6)}")
     name, retained, if_exists = (given.get(key) for key in KEYS)
     problem = (
         tag_problem(name)
@@ -71,6 +69,6 @@ def read(value: Any, problems: Problems) -> RunTag | None:
 
 
 def state_sql(relation: PaimonRelation, name: str) -> str:
-    """A query for one row: the newest table snapshot and the one with the tag; NULL if there is none."""
+    """A query for (newest table snapshot, the one with the tag or NULL)."""
     tagged = f"select max(snapshot_id) from {relation.system_table('tags')} where tag_name = {string_literal(name)}"
     return f"select max(snapshot_id), ({tagged}) from {relation.system_table('snapshots')}"

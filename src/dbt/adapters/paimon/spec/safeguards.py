@@ -13,12 +13,12 @@ ASK: Final = "ask"
 DROP_HISTORY: Final = "drop_history"
 MAX_BYTES_READ: Final = "max_bytes_read"
 KEYS: Final = (ON_REBUILD, MAX_BYTES_READ)
-# A seed reads its file, and a stream what has come since.
+# A seed reads its file, and a stream only new rows.
 _READ_NO_TABLES: Final = ("seed", "streaming")
 
 
 def check(config: Mapping[str, Any], problems: Problems) -> None:
-    """Add a problem for each value that these keys do not have."""
+    """Add a problem for each invalid value of these keys."""
     on_rebuild = config.get(ON_REBUILD)
     if on_rebuild not in (None, ASK, DROP_HISTORY):
         problems.add(ON_REBUILD, on_rebuild, f"not allowed. Use {ASK} (the default) or {DROP_HISTORY}")
@@ -40,16 +40,12 @@ def check(config: Mapping[str, Any], problems: Problems) -> None:
 
 
 def drops_history(config: Mapping[str, Any]) -> bool:
-    """Whether a node's table may be rebuilt without its table snapshots and tags on any run."""
+    """Whether any run may rebuild the table, which loses its table snapshots and tags."""
     return config.get(ON_REBUILD) == DROP_HISTORY
 
 
 def max_bytes_read(config: Mapping[str, Any]) -> int | None:
-    """How many bytes a node's query may read, by the size of the data files; None if there is no limit.
-
-    Raises:
-        ValueError: the value is not a size above 0.
-    """
+    """The bytes of data files that a node's query may read; None without a limit; ValueError if invalid."""
     value = config.get(MAX_BYTES_READ)
     if value is None:
         return None

@@ -1,4 +1,4 @@
-"""`skip_unchanged`: whether a run leaves out a node that has nothing new to read (see the room `unchanged`)."""
+"""`skip_unchanged`: whether a run skips a node without new input (see the package `unchanged`)."""
 
 from __future__ import annotations
 
@@ -18,5 +18,5 @@ def check(config: Mapping[str, Any], problems: Problems) -> None:
 
 
 def is_on(config: Mapping[str, Any]) -> bool:
-    """Whether a node may be left out."""
+    """Whether a node may be skipped."""
     return config.get(KEY) is True

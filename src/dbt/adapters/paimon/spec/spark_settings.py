@@ -1,4 +1,4 @@
-"""`spark_config` of a node: Spark settings that hold while the node runs, and for no other."""
+"""`spark_config` of a node: Spark settings for the statements of this node only."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _PAIMON: Final = "spark.paimon."
 _FIXED: Final = (
     "is fixed when Spark starts. Put it under spark_config in the profile, or into the server's configuration"
 )
-# Families of settings that Spark reads when it starts; a session accepts many of them without a word, and ignores them.
-# Source: Spark's page "Configuration" (3.5), the pages of its cluster managers.
+# Families of settings that Spark reads only when it starts; a session silently ignores many of them.
+# Source: Spark's page "Configuration" (3.5) and the pages of its cluster managers.
 _FIXED_FAMILIES: Final = frozenset(
     "acls admin app appStateStore archives authenticate barrier blacklist blockManager broadcast "
     "buffer checkpoint cleaner closure connect cores default deploy driver dynamicAllocation "
@@ -61,16 +61,7 @@ _RELIED_ON: Final[Mapping[str, str]] = MappingProxyType(
 
 
 def settings_of(name: str, given: Any, version: Version | str) -> dict[str, str]:
-    """The settings of a node, checked as far as that is possible without Spark.
-
-    Args:
-        name: the node's name.
-        given: its `spark_config`; None if it has none.
-        version: Paimon's version.
-
-    Raises:
-        ConfigErrors: every setting that a node cannot have, with the remedy.
-    """
+    """A node's settings, checked without Spark; ConfigErrors has all invalid ones. `given` is its `spark_config`."""
     if given is None:
         return {}
     problems = Problems(name)
@@ -85,7 +76,7 @@ def settings_of(name: str, given: Any, version: Version | str) -> dict[str, str]
 
 
 def _fault(key: Any, value: Any, version: Version | str) -> str | None:
-    """Why a node cannot have a setting: 'reason. Remedy'."""
+    """Why a node cannot have a setting, as 'reason. Remedy'; None if it can."""
     if not isinstance(key, str) or not key.startswith("spark."):
         return "Spark's settings begin with `spark.`. Write its whole name"
     if isinstance(value, (Mapping, list, tuple)) or value is None:
@@ -104,22 +95,14 @@ def _fault(key: Any, value: Any, version: Version | str) -> str | None:
 
 
 def to_look_up(settings: Iterable[str]) -> list[str]:
-    """The settings that Spark knows, if they are spelled correctly."""
+    """The settings that Spark must know: those of SQL."""
     return [key for key in settings if key.startswith(_SQL)]
 
 
 def misspelt(name: str, keys: Iterable[str], known: Iterable[str]) -> None:
-    """Refuse settings that Spark does not know and whose names are similar to one that it does.
+    """Refuse (ConfigErrors) settings unknown to Spark that are similar to one of all `known` settings.
 
-    Others are those of an extension.
-
-    Args:
-        name: the node's name.
-        keys: settings that Spark does not know.
-        known: all settings that it does.
-
-    Raises:
-        ConfigErrors: each of them, with what was probably meant.
+    Other unknown settings may belong to an extension.
     """
     problems = Problems(name)
     names = list(known)
@@ -131,13 +114,7 @@ def misspelt(name: str, keys: Iterable[str], known: Iterable[str]) -> None:
 
 
 def refused(name: str, settings: Mapping[str, str], reason: str) -> str:
-    """The message for settings that Spark itself refuses.
-
-    Args:
-        name: the node's name.
-        settings: all settings of the node.
-        reason: Spark's words.
-    """
+    """The message for settings that Spark itself refuses; `reason` is its error."""
     if "CANNOT_MODIFY" in reason or "Cannot modify" in reason:
         fixed = next((key for key in settings if key in reason), "")
         return f"model '{name}': {KEY}: {fixed}: {_FIXED}."

@@ -1,8 +1,8 @@
-"""Brings the column names in a config to the spelling of the columns themselves.
+"""Gives the column names in a config the spelling of the columns.
 
-Spark ignores case in names (`spark.sql.caseSensitive` is false by default), Paimon does not: it takes `PARTITIONED BY
-(DT)` for the column `dt`, but refuses the option 'sequence.field'='TS' for `ts` [ran, 0.9.0]. So the names in a config
-get one common spelling before the rules are checked, and that of the columns once they are known.
+Spark ignores case in names by default, Paimon does not: it takes `PARTITIONED BY (DT)` for the column `dt`, but refuses
+the option 'sequence.field'='TS' for `ts` [ran, 0.9.0]. So names get one common spelling before the rules are checked,
+and that of the columns once they are known.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 Speller = Callable[[str], str]
 
-# Options of any version whose value is one or more columns that must exist.
+# Options of any version that list columns, which must exist.
 NAMING_OPTIONS: Final = (
     "bucket-key",
     "sequence.field",
@@ -49,7 +49,7 @@ _FILE_INDEX_SETTING: Final = re.compile(r"(file-index\.[\w-]+)\.([^.]+)\.([\w.-]
 
 
 def speller(columns: Iterable[str]) -> Speller:
-    """A function that gives a name the spelling of the only column that it equals ignoring case, if there is one."""
+    """A function that gives a name the spelling of the column with that name, if ignoring case leaves one column."""
     exact = tuple(columns)
     known: dict[str, set[str]] = {}
     for name in exact:
@@ -63,7 +63,7 @@ def speller(columns: Iterable[str]) -> Speller:
 
 
 def with_column_case(spec: TableSpec, columns: Iterable[str]) -> TableSpec:
-    """The same table, with columns named as in `columns`."""
+    """The table with its columns spelled as in `columns`."""
     spell = speller(columns)
     options = {_option(name, spell): _value(name, value, spell) for name, value in spec.options.items()}
     return replace(
@@ -75,7 +75,7 @@ def with_column_case(spec: TableSpec, columns: Iterable[str]) -> TableSpec:
 
 
 def one_spelling(spec: TableSpec) -> TableSpec:
-    """The same table, with each column spelled as at its first mention, so that rules can compare names."""
+    """The table with each column spelled as at its first mention, so that rules can compare names."""
     first: dict[str, str] = {}
     for _, name in named_columns(spec):
         first.setdefault(name.lower(), name)
@@ -83,7 +83,7 @@ def one_spelling(spec: TableSpec) -> TableSpec:
 
 
 def named_columns(spec: TableSpec) -> Iterator[tuple[str, str]]:
-    """(where, column) for every column that a table's config names; `where` as for `ConfigOrigin.find`."""
+    """(option, column) of each column that a table's config names; `ConfigOrigin.find` takes the option."""
     yield from (("primary_key", name) for name in spec.primary_key)
     yield from (("partition_by", name) for name in spec.partition_by)
     for option, value in spec.options.items():
@@ -101,7 +101,7 @@ def named_columns(spec: TableSpec) -> Iterator[tuple[str, str]]:
 
 
 def doubled_options(options: Mapping[str, str]) -> list[tuple[str, str]]:
-    """(option, the same option in another case) for settings of a column that are given twice."""
+    """(option, the same option in another case) of column settings that are given twice."""
     first: dict[str, str] = {}
     doubled = []
     for name in options:

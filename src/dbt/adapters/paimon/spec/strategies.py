@@ -1,13 +1,13 @@
-"""Incremental strategies: the one that a model gets, and what each merge engine supports.
+"""Incremental strategies; combinations that a merge engine does not support are refused before any SQL runs.
 
-What a table does not support is refused before any SQL runs, with an alternative. Paimon itself would fail later, or
-never: a MERGE that deletes from a partial-update table succeeds, and no query can read the table afterwards [ran,
-0.9.0].
+Paimon itself would fail later, or never: a MERGE that deletes from a partial-update table succeeds, and makes the table
+unreadable [ran, 0.9.0].
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
@@ -24,8 +24,6 @@ from dbt.adapters.paimon.spec.spelling import speller
 from dbt.adapters.paimon.spec.table import TableSpec
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     from dbt.adapters.paimon.capabilities import Versions
 
 APPEND: Final = "append"
@@ -37,7 +35,7 @@ DELETE_INSERT: Final = "delete+insert"
 MICROBATCH: Final = "microbatch"
 APPLY_CHANGES: Final = "apply_changes"
 
-# Their rows are merged into the rows with the same keys, as the merge engine does it.
+# Strategies that merge a row into the row with the same key.
 UPSERTING: Final = (UPSERT, PARTIAL_UPDATE, MERGE)
 
 # RowLevelOp.MergeInto.supportedMergeEngine, the same at 0.9.0, 1.4.2 and 2.0.0; '' means no primary key.
@@ -59,7 +57,7 @@ _SCHEMA_CHANGE_ALIASES: Final[Mapping[str, str]] = MappingProxyType(
     {"sync": "sync_all_columns", "append": "append_new_columns"}
 )
 
-# What INSERT does on each merge engine, for error messages.
+# For error messages: the effect of INSERT on each merge engine.
 _INSERT_MEANS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "deduplicate": "INSERT replaces the row of the same key",
@@ -69,8 +67,7 @@ _INSERT_MEANS: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 
-
-# What an INSERT OVERWRITE replaces, whatever mode the profile, a hook or a header has set for the session.
+# The overwrite mode is set per statement, since the profile, a hook or a header may set another one for the session.
 _MODE: Final = "spark.sql.sources.partitionOverwriteMode"
 WHOLE_TABLE: Final[Mapping[str, str]] = MappingProxyType({_MODE: "static"})
 PARTITIONS: Final[Mapping[str, str]] = MappingProxyType({_MODE: "dynamic"})
@@ -78,7 +75,7 @@ PARTITIONS: Final[Mapping[str, str]] = MappingProxyType({_MODE: "dynamic"})
 
 @dataclass(frozen=True)
 class IncrementalPlan:
-    """How an incremental model is written: its table, and its strategy."""
+    """The table and the strategy of an incremental model."""
 
     spec: TableSpec
     strategy: str
@@ -86,32 +83,25 @@ class IncrementalPlan:
 
 @dataclass(frozen=True)
 class _Request:
-    """A strategy requested for a table."""
-
     spec: TableSpec
     config: Mapping[str, Any]
     versions: Versions
 
     @property
     def unique_key(self) -> tuple[str, ...]:
-        """The model's unique_key; by default its primary key."""
         spell = speller(self.spec.primary_key)
         return tuple(map(spell, column_list(self.config.get("unique_key")))) or self.spec.primary_key
 
 
 def default_strategy(spec: TableSpec, config: Mapping[str, Any]) -> str:
-    """The strategy of a model that does not name one.
-
-    With a primary key `upsert`, since a plain INSERT is the cheapest correct one; with only a unique_key `merge`, which
-    replaces rows with the same key; with neither `append`.
-    """
+    """The strategy of a model that does not name one: `upsert`, the cheapest correct one, if there is a primary key."""
     if spec.primary_key:
         return UPSERT
     return MERGE if column_list(config.get("unique_key")) else APPEND
 
 
 def merges(spec: TableSpec, config: Mapping[str, Any]) -> bool:
-    """Whether the rows of a model or snapshot are written with MERGE."""
+    """Whether a model or snapshot writes its rows with MERGE."""
     if config.get("materialized") == "snapshot":
         return True
     if config.get("materialized") not in ("incremental", "streaming"):
@@ -130,7 +120,7 @@ def plan_incremental(
     versions: Versions,
     passes: Callable[[str], None] | None = None,
 ) -> IncrementalPlan:
-    """The table and the strategy of an incremental model; raises one ConfigErrors with the problems of both."""
+    """The table and the strategy of an incremental model; one ConfigErrors has the problems of both."""
     problems = Problems(model, passes=passes)
     spec = collect_table_spec(
         config, problems=problems, constraints=constraints, columns=columns, versions=versions
@@ -141,17 +131,11 @@ def plan_incremental(
 
 
 def collect_strategy(
-    requested: str | None,
-    spec: TableSpec,
-    config: Mapping[str, Any],
-    versions: Versions,
-    problems: Problems,
+    requested: str | None, spec: TableSpec, config: Mapping[str, Any], versions: Versions, problems: Problems
 ) -> str:
-    """The strategy of an incremental model.
+    """The strategy of an incremental model; adds its problems to `problems`.
 
-    Inputs: the strategy in its config (None or 'default' for the default), its validated table, its config, the
-    versions, and where problems are collected, each with an alternative. An unknown name is a macro of the project
-    (`get_incremental_<name>_sql`), unless it looks misspelt.
+    An unknown name is a macro of the project (`get_incremental_<name>_sql`), unless it looks misspelt.
     """
     strategy = requested if requested and requested != "default" else default_strategy(spec, config)
     _check_schema_change(config, problems)
@@ -163,25 +147,25 @@ def collect_strategy(
         return strategy
     request = _Request(spec, config, versions)
     for key, reason in (*_merge_key_faults(strategy, config), *known.faults(request)):
-        value = strategy if key == "incremental_strategy" else config.get(key)
+        value = strategy if key == _STRATEGY else config.get(key)
         problems.add(key, value, reason)
     return strategy
 
 
 def conf_of(strategy: str, spec: TableSpec) -> Mapping[str, str]:
-    """Spark's settings of a strategy's statement: those that replace partitions need its dynamic mode."""
+    """Spark's settings for a strategy's statement: replacing partitions needs the dynamic overwrite mode."""
     by_partition = strategy in (INSERT_OVERWRITE, MICROBATCH) and spec.partition_by
     return PARTITIONS if by_partition else MappingProxyType({})
 
 
 def on_schema_change(config: Mapping[str, Any]) -> str:
-    """The allowed value of a config's `on_schema_change`; `ignore` without one, as in dbt."""
+    """The value of `on_schema_change`; dbt's default, `ignore`, if it is missing or invalid."""
     value = config.get("on_schema_change")
     return value if value in ON_SCHEMA_CHANGE else _IGNORE
 
 
 def _check_schema_change(config: Mapping[str, Any], problems: Problems) -> None:
-    """Refuse unknown words: dbt's incremental_validate_on_schema_change only warns and continues with 'ignore'."""
+    # dbt's incremental_validate_on_schema_change only warns, and continues with 'ignore'.
     value = config.get("on_schema_change")
     if value is None or value in ON_SCHEMA_CHANGE:
         return
@@ -197,8 +181,7 @@ def _check_schema_change(config: Mapping[str, Any], problems: Problems) -> None:
 def replace_fault(spec: TableSpec) -> str | None:
     """Why rows of this table cannot be deleted and inserted in one statement; None if they can.
 
-    Input: the wanted table. Its merge engine must take delete records and let a new row replace an old one completely:
-    a table without primary key has no merge engine in between, and of the engines only `deduplicate` does that.
+    Only `deduplicate` applies delete records and replaces a row completely, and so does a table without primary key.
     Source: RowLevelOp.MergeInto, and the merge functions' add().
     """
     if spec.merge_engine not in ("", "deduplicate"):
@@ -210,78 +193,71 @@ def replace_fault(spec: TableSpec) -> str | None:
 
 # -- what each strategy needs ----------------------------------------------------------------------------
 
-_Faults = list[tuple[str, str]]
+# (config key, reason with remedy) of each problem.
+_Faults = Iterable[tuple[str, str]]
+_STRATEGY: Final = "incremental_strategy"
 
 
 def _append(request: _Request) -> _Faults:
-    if not request.spec.primary_key:
-        return []
-    means = _INSERT_MEANS.get(request.spec.merge_engine, "INSERT merges")
-    return [("incremental_strategy", f"a primary-key table cannot keep equal keys: {means}. Use 'upsert'")]
+    if request.spec.primary_key:
+        means = _insert_means(request.spec)
+        yield _STRATEGY, f"a primary-key table cannot keep equal keys: {means}. Use 'upsert'"
+
+
+def _insert_means(spec: TableSpec) -> str:
+    return _INSERT_MEANS.get(spec.merge_engine, "INSERT merges")
 
 
 def _upsert(request: _Request) -> _Faults:
-    if not request.spec.primary_key:
-        return [
-            (
-                "incremental_strategy",
-                "needs a primary key, so that Paimon finds the row to replace. "
-                "Set primary_key, or use 'merge' with unique_key",
-            )
-        ]
-    return _same_key(request)
+    if request.spec.primary_key:
+        yield from _same_key(request)
+        return
+    yield (
+        _STRATEGY,
+        "needs a primary key, so that Paimon finds the row to replace. "
+        "Set primary_key, or use 'merge' with unique_key",
+    )
 
 
 def _merge(request: _Request) -> _Faults:
-    spec, faults = request.spec, []
+    spec = request.spec
     if spec.merge_engine not in _MERGEABLE:
-        means = _INSERT_MEANS.get(spec.merge_engine, "INSERT merges")
-        faults.append(
-            (
-                "incremental_strategy",
-                f"Paimon has no MERGE for merge_engine='{spec.merge_engine}'. Use 'upsert': {means}",
-            )
+        yield (
+            _STRATEGY,
+            f"Paimon has no MERGE for merge_engine='{spec.merge_engine}'. Use 'upsert': {_insert_means(spec)}",
         )
     if not request.unique_key:
-        faults.append(
-            ("incremental_strategy", "needs unique_key, to match rows by. Set unique_key, or use 'append'")
-        )
-    faults += _merge_column_faults(request)
+        yield _STRATEGY, "needs unique_key, to match rows by. Set unique_key, or use 'append'"
+    yield from _merge_column_faults(request)
     if request.config.get("merge_delete_condition"):
         fault = _merge_delete_fault(spec, request.versions)
         if fault:
-            faults.append(("merge_delete_condition", fault))
-    faults += [
-        (key, "Paimon's MERGE does not accept a subquery in a condition. Join it in the model instead")
-        for key in _CONDITIONS
-        if any(_SUBQUERY.search(text) for text in _texts(request.config.get(key)))
-    ]
-    return faults
+            yield "merge_delete_condition", fault
+    for key in _CONDITIONS:
+        if any(_SUBQUERY.search(text) for text in _texts(request.config.get(key))):
+            yield (
+                key,
+                "Paimon's MERGE does not accept a subquery in a condition. Join it in the model instead",
+            )
 
 
 def _merge_column_faults(request: _Request) -> _Faults:
-    """What is wrong with the columns that MERGE matches rows by, and with those that it updates."""
-    key, faults = request.spec.primary_key, []
+    key = request.spec.primary_key
     update = list(map(speller(key), column_list(request.config.get("merge_update_columns"))))
     missing = [name for name in key if name not in request.unique_key]
     if missing and (not update or set(update) & set(missing)):
         # PaimonMergeInto.checkUpdateActionValidity
-        faults.append(
-            (
-                "unique_key",
-                f"MERGE would change the primary key column {', '.join(missing)}, which Paimon refuses. "
-                "Add it to unique_key, or list other columns in merge_update_columns",
-            )
+        yield (
+            "unique_key",
+            f"MERGE would change the primary key column {', '.join(missing)}, which Paimon refuses. "
+            "Add it to unique_key, or list other columns in merge_update_columns",
         )
     if update and not {name.lower() for name in update} - {name.lower() for name in request.unique_key}:
-        faults.append(
-            (
-                "merge_update_columns",
-                "no row would be updated, because rows are matched by these columns. Name others; to add rows and "
-                "update none, remove it and list the others in merge_exclude_columns",
-            )
+        yield (
+            "merge_update_columns",
+            "no row would be updated, because rows are matched by these columns. Name others; to add rows and "
+            "update none, remove it and list the others in merge_exclude_columns",
         )
-    return faults
 
 
 def _texts(value: Any) -> list[str]:
@@ -290,40 +266,38 @@ def _texts(value: Any) -> list[str]:
 
 
 def _merge_delete_fault(spec: TableSpec, versions: Versions) -> str | None:
-    """MERGE writes delete records, which the merge engine must support (PartialUpdateMergeFunction.add)."""
+    # MERGE writes delete records (PartialUpdateMergeFunction.add).
     lost = deleting.deletes_lost(spec) if spec.primary_key else None
     if lost is not None:
         return f"{lost}. Remove one of the two"
-    unread = deleting.unreadable_by_deletes(spec)
-    if unread is None:
+    unreadable = deleting.unreadable_by_deletes(spec)
+    if unreadable is None:
         return None
     if not versions.supports(Capability.REMOVE_RECORD_ON_DELETE):
-        return f"{unread}. Remove it, or use merge_engine='deduplicate'"
-    return f"{unread}. Put 'partial-update.remove-record-on-delete': true into tblproperties, or remove it"
+        return f"{unreadable}. Remove it, or use merge_engine='deduplicate'"
+    return (
+        f"{unreadable}. Put 'partial-update.remove-record-on-delete': true into tblproperties, or remove it"
+    )
 
 
 def _partial_update(request: _Request) -> _Faults:
     if request.spec.merge_engine == "partial-update":
-        return _same_key(request)
+        yield from _same_key(request)
+        return
     instead = "'merge' with merge_update_columns" if request.spec.merge_engine in _MERGEABLE else "'upsert'"
-    return [
-        (
-            "incremental_strategy",
-            "needs merge_engine='partial-update' and a primary key, so that columns left out keep their values. "
-            f"Set them, or use {instead}",
-        )
-    ]
+    yield (
+        _STRATEGY,
+        "needs merge_engine='partial-update' and a primary key, so that columns left out keep their values. "
+        f"Set them, or use {instead}",
+    )
 
 
 def _overwrite_fault(spec: TableSpec) -> str | None:
-    """Why replacing some partitions would lose rows of others; None if it would not.
-
-    A key that moves from another partition writes a delete there, and a dynamic INSERT OVERWRITE replaces every
-    partition that it writes to: that one is left with only the delete [ran, 0.9.0 and 1.4.2].
-    """
+    # A key that moves from another partition writes a delete there. A dynamic INSERT OVERWRITE replaces every partition
+    # that it writes to, so only the delete is left in the old one [ran, 0.9.0 and 1.4.2].
     if not spec.moves_keys:
         return None
-    outside = ", ".join(name for name in spec.partition_by if name not in spec.primary_key)
+    outside = spec.partitions_outside_key
     return (
         f"primary_key leaves out the partition column {outside}: a key that moves to another partition would "
         f"delete all rows of its old one. Use 'upsert', or add {outside} to primary_key"
@@ -331,152 +305,112 @@ def _overwrite_fault(spec: TableSpec) -> str | None:
 
 
 def _insert_overwrite(request: _Request) -> _Faults:
-    if request.spec.partition_by:
-        fault = _overwrite_fault(request.spec)
-        return [("incremental_strategy", fault)] if fault else []
-    return [
-        (
-            "incremental_strategy",
+    if not request.spec.partition_by:
+        yield (
+            _STRATEGY,
             "needs partition_by: without partitions every run would replace the whole table. "
             f"Set partition_by, use materialized='table', or '{default_strategy(request.spec, request.config)}'",
         )
-    ]
+    elif fault := _overwrite_fault(request.spec):
+        yield _STRATEGY, fault
 
 
 def _delete_insert(request: _Request) -> _Faults:
-    faults: _Faults = []
     fault = replace_fault(request.spec)
     if fault is not None:
-        means = _INSERT_MEANS.get(request.spec.merge_engine, "INSERT merges")
-        faults.append(("incremental_strategy", f"{fault}. Use 'upsert' ({means}), or 'insert_overwrite'"))
+        yield _STRATEGY, f"{fault}. Use 'upsert' ({_insert_means(request.spec)}), or 'insert_overwrite'"
     if not request.unique_key:
-        faults.append(
-            (
-                "incremental_strategy",
-                "needs unique_key, to know what to delete. Set unique_key, or use 'append'",
-            )
-        )
-    return faults
+        yield _STRATEGY, "needs unique_key, to know what to delete. Set unique_key, or use 'append'"
 
 
 def _microbatch(request: _Request) -> _Faults:
-    # If partitioned, the partitions in the batch are overwritten, which every merge engine supports.
-    across = _overwrite_fault(request.spec)
-    if across is not None:
-        return [("incremental_strategy", across)]
-    fault = None if request.spec.partition_by else replace_fault(request.spec)
-    if fault is None:
-        return []
-    return [
-        (
-            "incremental_strategy",
+    # With partitions, a batch overwrites its partitions, which every merge engine supports.
+    if across := _overwrite_fault(request.spec):
+        yield _STRATEGY, across
+    elif not request.spec.partition_by and (fault := replace_fault(request.spec)):
+        yield (
+            _STRATEGY,
             f"a batch replaces its window of event_time, and {fault}. Set partition_by, or use 'upsert'",
         )
-    ]
 
 
 def _apply_changes(request: _Request) -> _Faults:
-    spec = request.spec
-    if not spec.primary_key:
-        return [
-            (
-                "incremental_strategy",
-                "needs a primary key, so that a change finds its row. Set primary_key, or use 'merge' with "
-                "unique_key and merge_delete_condition",
-            )
-        ]
-    faults: _Faults = []
-    if spec.merge_engine != "deduplicate":
+    if not request.spec.primary_key:
+        reason = (
+            "needs a primary key, so that a change finds its row. Set primary_key, or use 'merge' with "
+            "unique_key and merge_delete_condition"
+        )
+        return [(_STRATEGY, reason)]
+    return (*_change_row_faults(request.spec), *_same_key(request))
+
+
+def _change_row_faults(spec: TableSpec) -> _Faults:
+    sort_order = spec.options.get("sequence.field.sort-order", "").lower()
+    checks = (
         # PartialUpdateMergeFunction, AggregateMergeFunction and FirstRowMergeFunction: add()
-        faults.append(
-            (
-                "incremental_strategy",
-                f"a change row replaces the whole row and a delete removes it, which "
-                f"merge_engine='{spec.merge_engine}' does not do. Use 'deduplicate', or 'upsert'",
-            )
-        )
-    if ROWKIND not in spec.options:
-        faults.append(
-            (
-                "incremental_strategy",
-                "needs rowkind_field, the column that says whether a row is an insert, an update or a delete. "
-                "Set it, or use 'upsert'",
-            )
-        )
-    if not spec.sequence_columns:
-        faults.append(
-            (
-                "incremental_strategy",
-                "needs sequence_field, to recognize a late change: a log position, a version or a timestamp "
-                "of the source. Set it",
-            )
-        )
-    if spec.options.get("sequence.field.sort-order", "").lower() == "descending":
-        faults.append(
-            (
-                "tblproperties['sequence.field.sort-order']",
-                "the change with the greatest sequence is the newest. Remove it",
-            )
-        )
-    if spec.is_true("ignore-delete"):
-        faults.append(
-            (
-                "tblproperties['ignore-delete']",
-                "makes the table drop every delete. Remove it, or use 'upsert'",
-            )
-        )
-    return faults + _same_key(request)
+        (
+            spec.merge_engine == "deduplicate",
+            _STRATEGY,
+            f"a change row replaces the whole row and a delete removes it, which "
+            f"merge_engine='{spec.merge_engine}' does not do. Use 'deduplicate', or 'upsert'",
+        ),
+        (
+            ROWKIND in spec.options,
+            _STRATEGY,
+            "needs rowkind_field, the column that says whether a row is an insert, an update or a delete. "
+            "Set it, or use 'upsert'",
+        ),
+        (
+            bool(spec.sequence_columns),
+            _STRATEGY,
+            "needs sequence_field, to recognize a late change: a log position, a version or a timestamp "
+            "of the source. Set it",
+        ),
+        (
+            sort_order != "descending",
+            "tblproperties['sequence.field.sort-order']",
+            "the change with the greatest sequence is the newest. Remove it",
+        ),
+        (
+            not spec.is_true("ignore-delete"),
+            "tblproperties['ignore-delete']",
+            "makes the table drop every delete. Remove it, or use 'upsert'",
+        ),
+    )
+    return ((key, reason) for is_met, key, reason in checks if not is_met)
 
 
 def _same_key(request: _Request) -> _Faults:
-    """INSERT upserts by the primary key; a different unique_key would be silently ignored."""
-    if set(request.unique_key) == set(request.spec.primary_key):
-        return []
-    return [
-        (
+    # INSERT would silently ignore another unique_key.
+    if set(request.unique_key) != set(request.spec.primary_key):
+        yield (
             "unique_key",
             f"INSERT upserts by the primary key ({', '.join(request.spec.primary_key)}), not by unique_key. "
             "Remove unique_key, make them equal, or use 'merge'",
         )
-    ]
 
 
 def _merge_key_faults(strategy: str, config: Mapping[str, Any]) -> _Faults:
-    """Keys that only MERGE reads used with another strategy, and the two keys that exclude each other."""
     given = [key for key in STRATEGY_KEYS if config.get(key)]
-    faults: _Faults = []
+    faults = []
     update = config.get("merge_update_columns")
     if update is not None and not column_list(update):
         # dbt's own macro would update all of them.
-        faults.append(
-            (
-                "merge_update_columns",
-                "names no column. To update all columns, remove it; to add rows and update none, remove it and "
-                "list the columns outside the key in merge_exclude_columns",
-            )
+        reason = (
+            "names no column. To update all columns, remove it; to add rows and update none, remove it and "
+            "list the columns outside the key in merge_exclude_columns"
         )
-    if {"merge_update_columns", "merge_exclude_columns"} <= set(given):
+        faults.append(("merge_update_columns", reason))
+    column_keys = {"merge_update_columns", "merge_exclude_columns"}
+    if column_keys <= set(given):
         faults.append(("merge_exclude_columns", "contradicts merge_update_columns. Keep one of the two"))
-    if strategy == MERGE:
-        return faults
-    for key in given:
+    for key in given if strategy != MERGE else ():
         if key == "incremental_predicates" and strategy in (DELETE_INSERT, MICROBATCH):
             continue
-        instead = "'merge', or 'partial_update', which writes only the model's columns"
-        if key not in ("merge_update_columns", "merge_exclude_columns"):
-            instead = "'merge'"
-        faults.append(
-            (key, f"incremental_strategy='{strategy}' does not read it. Use {instead}, or remove it")
-        )
+        also = ", or 'partial_update', which writes only the model's columns" if key in column_keys else ""
+        reason = f"incremental_strategy='{strategy}' does not read it. Use 'merge'{also}, or remove it"
+        faults.append((key, reason))
     return faults
-
-
-def _always(spec: TableSpec) -> bool:
-    return True
-
-
-def _never(spec: TableSpec) -> bool:
-    return False
 
 
 # Merge engines and aggregate functions for which writing the same row again changes nothing.
@@ -488,9 +422,9 @@ _IDEMPOTENT_AGGREGATES: Final = frozenset(
 )
 
 
-def _upserts_alike(spec: TableSpec) -> bool:
-    aggregates = {value for name, value in spec.options.items() if name.endswith("aggregate-function")}
-    return spec.merge_engine in _IDEMPOTENT_ENGINES and aggregates <= _IDEMPOTENT_AGGREGATES
+def _upsert_is_idempotent(spec: TableSpec) -> bool:
+    functions = {function for _, _, function in spec.aggregate_functions()}
+    return spec.merge_engine in _IDEMPOTENT_ENGINES and functions <= _IDEMPOTENT_AGGREGATES
 
 
 @dataclass(frozen=True)
@@ -498,25 +432,24 @@ class Strategy:
     """An incremental strategy.
 
     Attributes:
-        faults: what is wrong with a config for it.
-        repeats: whether its statement gives a table the same rows if it runs twice, given the table spec.
-        reads_once: whether its statement reads the model's rows once. A MERGE reads them to find the rows that they
-            change, and again to write.
-        skips: whether `skip_unchanged` may skip a model: its run is one commit of all its rows.
+        faults: the problems of a config with it.
+        is_idempotent: whether running its statement twice on a table has the same result as once.
+        reads_once: whether its statement reads the model's rows once. MERGE reads them twice: to match, and to write.
+        skips: whether `skip_unchanged` may skip a model, because its run is one commit of all its rows.
     """
 
     faults: Callable[[_Request], _Faults]
-    repeats: Callable[[TableSpec], bool] = _always
+    is_idempotent: Callable[[TableSpec], bool] = lambda spec: True
     reads_once: bool = True
     skips: bool = True
 
 
 STRATEGIES: Final[Mapping[str, Strategy]] = MappingProxyType(
     {
-        APPEND: Strategy(_append, repeats=_never),
-        UPSERT: Strategy(_upsert, repeats=_upserts_alike),
+        APPEND: Strategy(_append, is_idempotent=lambda spec: False),
+        UPSERT: Strategy(_upsert, is_idempotent=_upsert_is_idempotent),
         MERGE: Strategy(_merge, reads_once=False),
-        PARTIAL_UPDATE: Strategy(_partial_update, repeats=_upserts_alike),
+        PARTIAL_UPDATE: Strategy(_partial_update, is_idempotent=_upsert_is_idempotent),
         INSERT_OVERWRITE: Strategy(_insert_overwrite),
         DELETE_INSERT: Strategy(_delete_insert, reads_once=False),
         MICROBATCH: Strategy(_microbatch, reads_once=False, skips=False),
@@ -526,16 +459,14 @@ STRATEGIES: Final[Mapping[str, Strategy]] = MappingProxyType(
 
 
 def may_repeat(kind: str, spec: TableSpec) -> bool:
-    """Whether a statement that writes a table may run again after a conflict (see `concurrency.conflicts`).
+    """Whether a statement may run again after a conflict (see `concurrency.conflicts`).
 
-    Args:
-        kind: a strategy, REBUILD or SNAPSHOT; an unknown kind may not.
-        spec: the table spec.
+    `kind` is a strategy, REBUILD, SNAPSHOT or REFRESH; a statement of an unknown kind may not run again.
     """
-    # An INSERT OVERWRITE, a MERGE by dbt_scd_id, and upserts and deletes by the key of a view.
+    # These are an INSERT OVERWRITE, a MERGE by dbt_scd_id, and upserts and deletes by the key of a view.
     if kind in (REBUILD, SNAPSHOT, REFRESH):
         return True
-    return kind in STRATEGIES and STRATEGIES[kind].repeats(spec)
+    return kind in STRATEGIES and STRATEGIES[kind].is_idempotent(spec)
 
 
 # dbt's own keys of incremental models whose values are the adapter's.

@@ -1,42 +1,34 @@
-"""`TableSpec`: the validated table that a model asks for, as one value."""
+"""`TableSpec`: the validated table of a model."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
 from dbt.adapters.paimon.options.table_options import split_field_option
-from dbt.adapters.paimon.options.values import split_columns
+from dbt.adapters.paimon.options.values import pairs, split_columns
 from dbt.adapters.paimon.spec.maintenance_policy import MaintenancePolicy
 from dbt.adapters.paimon.spec.run_tag import RunTag
 
 DYNAMIC_BUCKET: Final = -1
-
 POSTPONE_BUCKET: Final = -2
-
 DEFAULT_MERGE_ENGINE: Final = "deduplicate"
+DEFAULT_FUNCTION: Final = "fields.default-aggregate-function"
 
 
 @dataclass(frozen=True)
 class TableSpec:
-    """The table that a model asks for, validated; `ExistingTable` is the one that is there.
-
-    It has no columns: they are known once the model's query is analyzed (see `tables.column_changes.wanted_columns`).
+    """The validated table of a model's config, without columns; `ExistingTable` is the table in the catalog.
 
     Attributes:
-        primary_key: its columns; empty for an append table.
-        partition_by: the partition columns.
+        primary_key: empty for an append table.
         options: by Paimon's names, as Paimon's text; never 'primary-key' or 'partition'.
         merge_engine: the option 'merge-engine' or its default; '' without a primary key.
         tag: the tag that each run creates.
-        wap: whether rows are audited before they are published.
-        maintenance: what to do after the write.
-        compact_after_build: whether the run that makes a large first load also compacts it (see
-            `maintenance.first_load`).
-        auto_buckets: whether the adapter chooses the number of buckets (see `bucket_numbers`). The option `bucket` is
-            then missing until it has.
+        wap: write-audit-publish.
+        auto_buckets: the adapter chooses the number of buckets; until then the option `bucket` is missing.
     """
 
     primary_key: tuple[str, ...] = ()
@@ -58,12 +50,32 @@ class TableSpec:
 
     @property
     def late_options(self) -> dict[str, str]:
-        """Options that are set once a new table has its name: Iceberg's metadata has the paths of all files."""
+        """Options to set after the swap: Iceberg's metadata contains file paths, which the rename changes."""
         return {name: value for name, value in self.options.items() if name.startswith("metadata.iceberg.")}
 
     def is_true(self, name: str) -> bool:
         """Whether a boolean option is switched on."""
         return self.options.get(name, "").lower() == "true"
+
+    def columns_in(self, option: str) -> tuple[str, ...]:
+        """The columns that an option lists."""
+        return split_columns(self.options.get(option, ""))
+
+    def field_options(self, *attributes: str) -> Iterator[tuple[str, tuple[str, ...], str]]:
+        """(option, columns, value) of each `fields.<columns>.<attribute>` with one of these attributes."""
+        for option, value in self.options.items():
+            found = split_field_option(option)
+            if found and found[1] in attributes:
+                yield option, found[0], value
+
+    def aggregate_functions(self) -> Iterator[tuple[str, str, str]]:
+        """(option, column, function); the column is '' for the default function."""
+        for option, function in self.options.items():
+            found = split_field_option(option)
+            if option == DEFAULT_FUNCTION:
+                yield option, "", function
+            elif found and found[1] == "aggregate-function":
+                yield option, ",".join(found[0]), function
 
     @property
     def bucket(self) -> int:
@@ -72,16 +84,25 @@ class TableSpec:
         return int(text) if re.fullmatch(r"-?\d+", text) else -1
 
     @property
+    def changelog_producer(self) -> str:
+        """The option 'changelog-producer' in lower case, or its default."""
+        return self.options.get("changelog-producer", "none").lower()
+
+    @property
     def file_format(self) -> str:
-        """The format of data files: the option 'file.format', in lower case, or its default."""
+        """The option 'file.format' in lower case, or its default."""
         return self.options.get("file.format", "parquet").lower()
 
     @property
     def file_formats(self) -> frozenset[str]:
-        """The formats of all data files, also of those of 'file.format.per.level'."""
-        per_level = self.options.get("file.format.per.level", "").lower().split(",")
-        levels = (entry.partition(":")[2].strip() for entry in per_level if ":" in entry)
-        return frozenset({self.file_format, *levels})
+        """The formats of all data files, including those of 'file.format.per.level'."""
+        per_level = pairs(self.options.get("file.format.per.level", "").lower())
+        return frozenset({self.file_format, *(name for _, name in per_level)})
+
+    @property
+    def partitions_outside_key(self) -> str:
+        """The partition columns that the primary key leaves out, for messages."""
+        return ", ".join(name for name in self.partition_by if name not in self.primary_key)
 
     @property
     def crosses_partitions(self) -> bool:
@@ -95,47 +116,36 @@ class TableSpec:
 
     @property
     def overwrite_reads_old_keys(self) -> bool:
-        """Whether an INSERT OVERWRITE of the whole table gives wrong results, because it uses the index of old keys.
-
-        GlobalIndexAssigner: a known key stays in its old partition, and first-row skips its rows altogether [ran, 0.9.0
-        and 1.4.2].
-        """
+        """Whether INSERT OVERWRITE of the whole table gives wrong results, because it uses the index of old keys."""
+        # GlobalIndexAssigner: a known key stays in its old partition, and first-row skips its rows [ran, 0.9.0, 1.4.2].
         return self.moves_keys and self.merge_engine != DEFAULT_MERGE_ENGINE
 
     @property
     def sequence_groups(self) -> Mapping[tuple[str, ...], tuple[str, ...]]:
         """Sequence columns -> the columns that they order."""
-        return {
-            found[0]: split_columns(value)
-            for name, value in self.options.items()
-            if (found := split_field_option(name)) and found[1] == "sequence-group"
-        }
+        return {columns: split_columns(value) for _, columns, value in self.field_options("sequence-group")}
 
     @property
     def sequence_columns(self) -> tuple[str, ...]:
-        """The columns that order the changes of a key, as the model spells them; without the row kind."""
+        """The sequence columns as the model spells them, without the row kind."""
         rowkind = self.options.get("rowkind.field", "")
-        return tuple(
-            name for name in split_columns(self.options.get("sequence.field", "")) if name != rowkind
-        )
+        return tuple(name for name in self.columns_in("sequence.field") if name != rowkind)
 
     def compares(self, column: str) -> bool:
         """Whether Paimon compares a column's values to decide which one wins: in a sequence, or for max and min."""
         grouped = [name for group in self.sequence_groups for name in group]
-        if column.lower() in _lower((*split_columns(self.options.get("sequence.field", "")), *grouped)):
+        if column.lower() in _lower((*self.columns_in("sequence.field"), *grouped)):
             return True
         functions = {
-            found[0][0].lower(): value
-            for name, value in self.options.items()
-            if (found := split_field_option(name)) and found[1] == "aggregate-function"
+            columns[0].lower(): value for _, columns, value in self.field_options("aggregate-function")
         }
-        default = self.options.get("fields.default-aggregate-function")
-        return functions.get(column.lower(), default) in ("max", "min")
+        return functions.get(column.lower(), self.options.get(DEFAULT_FUNCTION)) in ("max", "min")
 
     def places(self, column: str) -> bool:
-        """Whether a column's values decide in which partition and bucket a row is."""
-        bucket_key = split_columns(self.options.get("bucket-key", ""))
-        return column.lower() in _lower((*self.primary_key, *self.partition_by, *bucket_key))
+        """Whether a column's values decide a row's partition or bucket."""
+        return column.lower() in _lower(
+            (*self.primary_key, *self.partition_by, *self.columns_in("bucket-key"))
+        )
 
 
 def _lower(names: Iterable[str]) -> set[str]:
