@@ -1,4 +1,4 @@
-"""Checks what a table leaves to the clock of Spark's JVM, which may not be the session's (see `sql.clocks`)."""
+"""Checks options that work by the clock of Spark's JVM, which may differ from the session's (see `sql.clocks`)."""
 
 from __future__ import annotations
 
@@ -34,13 +34,7 @@ class _Clock:
 def warnings(
     adapter: AdapterProtocol, model: Mapping[str, Any], spec: TableSpec, types: Mapping[str, str]
 ) -> list[str]:
-    """What depends on the JVM's clock; sends no statement unless the table has such options or columns.
-
-    Args:
-        adapter: the adapter.
-        model: the node in the manifest.
-        spec: its table.
-        types: column -> Spark type text.
+    """Warnings about what depends on the JVM's clock; sends no statement unless the table has such options or columns.
 
     Raises:
         ConfigErrors: partitions would expire, or a default would be read, by another clock than the session's.

@@ -1,4 +1,4 @@
-"""The confirmation that `clear_table` and `drop_table` need, and what they would lose without it."""
+"""The confirmation that `clear_table` and `drop_table` need."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dbt.adapters.paimon.spark.formatting import counted
 
 @dataclass(frozen=True)
 class TableContents:
-    """What a table holds. `snapshots` is None if it is not a Paimon table."""
+    """What a table holds; `snapshots` is None if it is not a Paimon table."""
 
     rows: int
     snapshots: int | None = None
@@ -31,14 +31,11 @@ class TableContents:
 def refuse_unconfirmed(
     operation: str, relation: PaimonRelation, asked: str, confirmation: object, holdings: TableContents
 ) -> None:
-    """Refuse an operation unless the confirmation is the name of its table.
+    """Refuse `clear_table` or `drop_table` unless the confirmation is the name of the table.
 
     Args:
-        operation: `clear_table` or `drop_table`.
-        relation: the table.
-        asked: its name as the user wrote it.
-        confirmation: the user's confirmation; None if there is none.
-        holdings: what the table holds.
+        asked: the table's name as the user wrote it.
+        confirmation: None if there is none.
 
     Raises:
         DbtRuntimeError: what would be lost, and how to confirm.

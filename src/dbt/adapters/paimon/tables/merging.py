@@ -1,6 +1,6 @@
-"""Changes of how Paimon merges the rows of a key, which ALTER makes at once for all rows that are stored.
+"""Option changes that make Paimon merge the stored rows of a key differently.
 
-A merge happens when rows are read or compacted, with the options that the table has then: after `sum` became `max`, 3
+Paimon merges when rows are read or compacted, with the options that the table has then: after `sum` became `max`, 3
 and 4 are no longer 7 but 4, also in older table snapshots [ran, 0.9.0, 1.4.2 and 2.0.0].
 """
 
@@ -26,12 +26,11 @@ _UNSET: Final[Mapping[str, str]] = MappingProxyType(
 def merged_otherwise(
     name: str, old: Mapping[str, str], new: Mapping[str, str], columns: Iterable[str]
 ) -> frozenset[str]:
-    """The columns whose stored values would be merged otherwise if an option changed.
+    """The columns whose stored values are merged differently after a change of the option `name`.
 
     Args:
-        name: the option.
-        old, new: all options of the table, as it is and as it is wanted.
-        columns: the table's columns other than those of its key.
+        old, new: all options of the table, existing and wanted.
+        columns: the table's columns that are not in its key.
     """
     there = frozenset(columns)
     if old.get("merge-engine") not in _AGGREGATING:

@@ -1,4 +1,4 @@
-"""Says where in a node's own files an error of its statement comes from."""
+"""Finds the line in a node's own files that an error of its statement comes from."""
 
 from __future__ import annotations
 
@@ -23,11 +23,7 @@ _HOOKS: Final = ("pre_hook", "post_hook")
 
 
 class NodeErrors:
-    """Maps errors to lines of the files of the node that this thread runs.
-
-    Args:
-        adapter: the adapter.
-    """
+    """Maps errors to lines of the files of the node that this thread runs."""
 
     def __init__(self, adapter: AdapterProtocol) -> None:
         self._adapter = adapter
@@ -99,7 +95,7 @@ class NodeErrors:
         )
 
     def _hook_source(self, node: Any, sql: str, note: str) -> Source:
-        """The source of a hook: the file that it stands in, else its own text."""
+        """The source of a hook: the file that has its text, else the text itself."""
         patch = (getattr(node, "patch_path", None) or "").rpartition("://")[2]
         for path in (node.original_file_path, patch, "dbt_project.yml"):
             shown, file = self._file(node, path) if path else ("", "")
@@ -108,7 +104,7 @@ class NodeErrors:
         return node_text.source_in(note, sql, sql)
 
     def _file(self, node: Any, path: str) -> tuple[str, str]:
-        """How a file of a node's project is called, and its text; '' if it cannot be read."""
+        """The path of a file of a node's project, and its text; '' if it cannot be read."""
         config = self._adapter.config
         inside = Path(path)
         if node.package_name != config.project_name:
@@ -120,5 +116,4 @@ class NodeErrors:
 
 
 def _rendered(node: Any) -> str:
-    """What a node's own text rendered to."""
     return getattr(node, "_pre_injected_sql", None) or getattr(node, "compiled_code", None) or ""

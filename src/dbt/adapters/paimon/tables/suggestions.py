@@ -1,4 +1,4 @@
-"""Adds to the error of a node's statement the line that it comes from, and the names that may have been meant."""
+"""Adds the source line and similar names to the error of a node's statement."""
 
 from __future__ import annotations
 
@@ -17,12 +17,7 @@ from dbt.adapters.paimon.tables.node_errors import HOOKS_OF_A_RUN, NodeErrors
 
 
 class Suggestions:
-    """Suggests tables, schemas, catalogs and functions that exist, and names the line.
-
-    Args:
-        adapter: the adapter.
-        catalogs: returns the names of the catalogs that are known to exist.
-    """
+    """Suggests existing tables, schemas, catalogs and functions; `catalogs` returns the known catalogs."""
 
     def __init__(self, adapter: AdapterProtocol, catalogs: Callable[[], Sequence[str]]) -> None:
         self._adapter = adapter
