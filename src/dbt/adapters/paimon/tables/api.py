@@ -33,14 +33,14 @@ if TYPE_CHECKING:
     from dbt.adapters.paimon.tables.rebuilds import Rebuild
 
 logger = AdapterLogger("Paimon")
-# What the commit user of a commit of metadata begins with.
+# Prefix of the commit user of a commit without rows.
 _METADATA_MARK: Final = "dbt-metadata"
 
 
 def _has_older_types(existing: ExistingTable) -> bool:
     if existing.older_types is not None:
         return bool(existing.older_types)
-    # As far as its options tell.
+    # Only its options are known.
     return all(existing.options.get(name) == value for name, value in column_rules.UNFILTERED.items())
 
 

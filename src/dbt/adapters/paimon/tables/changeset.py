@@ -126,10 +126,6 @@ class Changeset:
         """The options for ALTER TABLE … UNSET TBLPROPERTIES."""
         return tuple(change.name for change in self.altered if change.new is None)
 
-    @property
-    def is_empty(self) -> bool:
-        return not (self.altered or self.immutable)
-
 
 def compute_changeset(
     spec: TableSpec,

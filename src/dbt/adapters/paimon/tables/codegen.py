@@ -42,14 +42,8 @@ def sources_yaml(
 
 def models_yaml(models: Iterable[tuple[str, str, FoundTable]], *, contract: bool = False) -> str:
     """The YAML properties of models as they are built, from (name, description, table) of each."""
-    return _dumped(
-        {
-            "version": 2,
-            "models": [
-                _model(name, description, found, contract=contract) for name, description, found in models
-            ],
-        }
-    )
+    described = [_model(name, description, found, contract=contract) for name, description, found in models]
+    return _dumped({"version": 2, "models": described})
 
 
 def write_file(path: Path, text: str, *, overwrite: bool) -> None:
@@ -73,9 +67,8 @@ def _source_table(found: FoundTable, *, columns: bool) -> dict[str, Any]:
     entry: dict[str, Any] = {"name": found.name}
     if found.table.comment:
         entry["description"] = found.table.comment
-    keys = {"primary_key": list(found.table.primary_key), "partition_by": list(found.table.partition_by)}
-    meta = {name: value for name, value in keys.items() if value}
-    if meta:
+    keys = {"primary_key": found.table.primary_key, "partition_by": found.table.partition_by}
+    if meta := {name: list(columns) for name, columns in keys.items() if columns}:
         entry["config"] = {"meta": meta}
     if columns:
         entry["columns"] = [_column(column, found.table.primary_key) for column in found.table.columns]

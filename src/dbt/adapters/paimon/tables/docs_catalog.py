@@ -29,17 +29,16 @@ class DocsCatalog:
 
     def of_schemas(self, database: str | None, schemas: Iterable[str]) -> agate.Table:
         """The rows of dbt's catalog for the relations of some schemas."""
-        return self._rows([each for schema in sorted(schemas) for each in self._listed(database, schema)])
+        return self._rows(self._listed(database, schemas))
 
     def of_relations(self, database: str | None, relations: Iterable[PaimonRelation]) -> agate.Table:
         """The rows of dbt's catalog for the given relations that exist."""
         wanted = {(relation.schema, relation.identifier) for relation in relations}
-        schemas = sorted({schema or "" for schema, _ in wanted})
-        found = [each for schema in schemas for each in self._listed(database, schema)]
+        found = self._listed(database, {schema or "" for schema, _ in wanted})
         return self._rows([each for each in found if (each.schema, each.identifier) in wanted])
 
-    def _listed(self, database: str | None, schema: str) -> list[PaimonRelation]:
-        return list(self._adapter.list_relations(database, schema))
+    def _listed(self, database: str | None, schemas: Iterable[str]) -> list[PaimonRelation]:
+        return [each for name in sorted(schemas) for each in self._adapter.list_relations(database, name)]
 
     def _rows(self, relations: Sequence[PaimonRelation]) -> agate.Table:
         import agate

@@ -15,9 +15,9 @@ from dbt.adapters.paimon.options.values import split_columns
 
 _AGGREGATING: Final = ("aggregation", "partial-update")
 _DEFAULT_FUNCTION: Final = "fields.default-aggregate-function"
-# What Paimon does where neither the column nor the table has a function.
+# Paimon's function if neither the column nor the table has one.
 _USUAL: Final = "last_non_null_value"
-# The values of column settings that are not set.
+# Defaults of column settings; '' for the others.
 _UNSET: Final[Mapping[str, str]] = MappingProxyType(
     {"distinct": "false", "ignore-retract": "false", "list-agg-delimiter": ","}
 )

@@ -19,7 +19,7 @@ _NOT_FOUND = (
     "NoSuchDatabaseException",
     "NoSuchTableException",
 )
-# HiveCatalog.listTablesImpl of 0.9 opens each table in its list, and another process may have renamed one by then.
+# HiveCatalog.listTablesImpl of 0.9 opens each table that it lists, which another process may have renamed meanwhile.
 GONE_MEANWHILE = "Can not get table"
 
 
@@ -83,18 +83,18 @@ def table_of_schema(text: str) -> ExistingTable:
 
 def older_types(schemas: Sequence[Sequence[Any]]) -> dict[int, dict[str, str]]:
     """Schema id -> {current column name: Spark type text in that schema}, where the type was another one."""
-    now, *earlier = ((int(row[5]), {int(each["id"]): each for each in json.loads(row[0])}) for row in schemas)
-    return {
-        schema: changed
-        for schema, fields in earlier
-        if (
-            changed := {
-                field["name"]: to_spark_type(fields[key]["type"])
-                for key, field in now[1].items()
-                if key in fields and to_spark_type(fields[key]["type"]) != to_spark_type(field["type"])
-            }
-        )
-    }
+    now, *earlier = ({int(each["id"]): each for each in json.loads(row[0])} for row in schemas)
+    found = {}
+    for fields, row in zip(earlier, schemas[1:], strict=True):
+        types = {key: to_spark_type(field["type"]) for key, field in fields.items() if key in now}
+        changed = {
+            field["name"]: types[key]
+            for key, field in now.items()
+            if key in types and types[key] != to_spark_type(field["type"])
+        }
+        if changed:
+            found[int(row[5])] = changed
+    return found
 
 
 def file_schemas_sql(relation: PaimonRelation) -> str:

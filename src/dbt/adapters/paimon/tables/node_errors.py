@@ -40,27 +40,26 @@ class NodeErrors:
     def _spot(self, error: StatementError) -> excerpts.SourceLocation | None:
         manifest: Any = self._adapter.get_macro_resolver()
         name = self._adapter.connections.get_thread_connection().name
-        nodes = getattr(manifest, "nodes", {})
-        node = nodes.get(name)
+        node = getattr(manifest, "nodes", {}).get(name)
         place = places.found(error.text, error.statement)
         if node is not None and getattr(node, "language", "sql") == "python":
             path, file = self._file(node, node.original_file_path)
             found = python_text.named_in(error.text, path, file)
             if found or place is None:
                 return found
-        if place is None:
-            return None
+        return node_text.spot(place, error.statement, self._sources(manifest, name)) if place else None
+
+    def _sources(self, manifest: Any, name: str | None) -> list[Source]:
+        """The texts that the statement of a connection of this name may come from."""
+        nodes = getattr(manifest, "nodes", {})
         if name == HOOKS_OF_A_RUN:
             hook = nodes.get(get_node_info().get("unique_id"))
-            sources = [self._hook_source(hook, hook.raw_code, f"hook {hook.name}")] if hook else []
-        elif node is not None:
-            sources = [*self._query_sources(node, nodes), *self._hook_sources(node)]
-        else:
-            tested = getattr(getattr(manifest, "unit_tests", {}).get(name), "depends_on", None)
-            sources = [
-                self._source(nodes[one], "", "") for one in getattr(tested, "nodes", ())[:1] if one in nodes
-            ]
-        return node_text.spot(place, error.statement, sources)
+            return [self._hook_source(hook, hook.raw_code, f"hook {hook.name}")] if hook else []
+        if (node := nodes.get(name)) is not None:
+            return [*self._query_sources(node, nodes), *self._hook_sources(node)]
+        depends_on = getattr(getattr(manifest, "unit_tests", {}).get(name), "depends_on", None)
+        tested = getattr(depends_on, "nodes", ())[:1]
+        return [self._source(nodes[model], "", "") for model in tested if model in nodes]
 
     def _query_sources(self, node: Any, nodes: Any) -> Iterator[Source]:
         for cte in getattr(node, "extra_ctes", ()):

@@ -19,7 +19,9 @@ from dbt.adapters.paimon.tables.column_changes import ColumnChanges
 class Rebuild:
     """How a table is rebuilt."""
 
+    # Why a new table has to replace it; empty if one INSERT OVERWRITE is enough.
     reasons: tuple[str, ...] = ()
+    # Whether every rebuild of this table needs a new one, whatever has changed.
     always: bool = False
 
     @property
@@ -36,6 +38,7 @@ class History:
     """The history of a table, which a new table does not have."""
 
     snapshots: int
+    # Those of the table snapshots that are not compactions.
     writes: int
     tags: Sequence[str] = ()
 

@@ -45,10 +45,12 @@ class Suggestions:
             return ""
         try:
             self._functions = self._functions or [row[0] for row in self._adapter.query("show functions")]
-        except Exception:  # noqa: BLE001 - as above
+        except Exception:  # noqa: BLE001 - the statement's own error is the one to report
             return ""
-        # Those of a catalog have its name in front; operators are no functions for this.
-        known = [one for one in (full.rpartition(".")[2] for full in self._functions) if one.isidentifier()]
+        # A catalog's functions are listed with its name; operators are listed, too.
+        known = [
+            name for name in (full.rpartition(".")[2] for full in self._functions) if name.isidentifier()
+        ]
         return suggestion(name, known, cutoff=0.7) or ""
 
     def _advice_on(self, parts: Sequence[str]) -> str:
@@ -64,7 +66,7 @@ class Suggestions:
             return ""
 
     def _schema_names(self, catalog: str) -> list[str]:
-        # Spark quotes those that are no identifiers.
+        # Spark quotes names that are not identifiers.
         names = [str(row[0]) for row in self._adapter.query(f"show databases in {quoted(catalog)}")]
         return [name[1:-1].replace("``", "`") if name.startswith("`") else name for name in names]
 
