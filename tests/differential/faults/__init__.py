@@ -124,7 +124,7 @@ PATCHES: Final[Mapping[str, tuple[tuple[str, str, _Instead], ...]]] = {
     # A rebuild that loses tags is not asked about.
     "l": ((f"{_PAIMON}.tables.rebuilds", "refuse_unasked", lambda _: lambda *args: None),),
     # What a run with --empty does not see is deleted.
-    "m": ((f"{_PAIMON}.writing.door", "Rows.reads_part", _no),),
+    "m": ((f"{_PAIMON}.writing.api", "Rows.reads_part", _no),),
     # DELETE takes the rows for which its condition is NULL.
     "n": ((f"{_PAIMON}.sql.deletions", "strict", _as_it_is),),
     # A time of the session's is read on the JVM's clock.
@@ -134,7 +134,7 @@ PATCHES: Final[Mapping[str, tuple[tuple[str, str, _Instead], ...]]] = {
     # Stale keys: an input's table snapshot is known by its number alone, as if it never came again.
     "s": ((f"{_PAIMON}.spark.heads", "Snapshot.of", _by_number),),
     # Stale keys: whoever has written the table since.
-    "t": ((f"{_PAIMON}.unchanged.door", "_carrying", _whoever_wrote),),
+    "t": ((f"{_PAIMON}.unchanged.api", "_carrying", _whoever_wrote),),
     # Stale keys: a view is what its name says.
     "v": ((f"{_PAIMON}.spark.analysis", "by_plan", _without_views),),
     # DELETE does nothing where a column says what a row does.

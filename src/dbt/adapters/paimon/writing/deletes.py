@@ -20,13 +20,7 @@ from dbt.adapters.paimon.writing.kept_deletes import KeptDeletes, kept_deletes
 
 
 class Deletes:
-    """Finds and reads these tables.
-
-    Args:
-        adapter: the adapter.
-        tables: `adapter.tables`.
-        stream_id: the id of a model's stream, given the node in the manifest; None if the model has no stream.
-    """
+    """Finds and reads these tables; `stream_id` returns the id of a node's stream, if any."""
 
     def __init__(
         self, adapter: AdapterProtocol, tables: Tables, stream_id: Callable[[Mapping[str, Any]], str | None]
@@ -38,7 +32,7 @@ class Deletes:
     def kept(
         self, relation: PaimonRelation, spec: TableSpec, columns: Sequence[ExistingColumn]
     ) -> KeptDeletes:
-        """How a table's deletes are kept in the table `relation`, which may be there (see `kept_deletes`)."""
+        """How the table `relation`, which may not exist yet, keeps a table's deletes."""
         there = self._adapter.get_relation(relation.database, relation.schema, relation.identifier)
         current = None if there is None else self._tables.existing(there)
         return kept_deletes(relation, spec, columns, current)
@@ -50,7 +44,7 @@ class Deletes:
         spec: TableSpec,
         columns: Sequence[ExistingColumn],
     ) -> KeptDeletes:
-        """The same for an increment, which never creates a table of deletes in place of an existing one.
+        """As `kept`, for an increment, which cannot replace an existing table of deletes.
 
         Raises:
             CompilationError: the existing table of deletes cannot hold them.
@@ -66,16 +60,11 @@ class Deletes:
         return kept
 
     def migrate(self, relation: PaimonRelation, kept: KeptDeletes) -> None:
-        """Bring an existing table of deletes to the current version; its table's lock is held."""
+        """Bring an existing table of deletes to the current version; the caller holds its table's lock."""
         migrate_table(Kind.DELETES, kept.version, relation.render(), self._adapter.query)
 
     def relation(self, model: Mapping[str, Any], target: PaimonRelation) -> PaimonRelation:
-        """The table that keeps a table's deletes.
-
-        Args:
-            model: the node that writes the table.
-            target: the table, or the staged one that will replace it.
-        """
+        """The table that keeps the deletes of `target`, a table or the staged one that will replace it."""
         stream_id = self._stream_id(model)
         name = target.identifier or ""
         if stream_id is not None:
@@ -85,12 +74,7 @@ class Deletes:
         return beside
 
     def relations(self, target: PaimonRelation, other_than: str | None = None) -> list[PaimonRelation]:
-        """The existing tables of deletes of a table.
-
-        Args:
-            target: the table.
-            other_than: the id of a stream whose table is left out; '' for the one without a stream.
-        """
+        """A table's existing tables of deletes, without that of the stream `other_than` ('': of no stream)."""
         listed = self._adapter.list_relations(target.database, target.schema or "")
         beside = {each.identifier: each for each in listed if each.is_table}
         name = target.identifier or ""

@@ -19,19 +19,14 @@ from dbt.adapters.paimon.tables.column_changes import compare_columns, widens
 
 @dataclass(frozen=True)
 class KeptDeletes:
-    """How a table's deletes are kept.
-
-    Attributes:
-        relation: the table that keeps them, which may be there.
-        columns: the columns kept for each delete, the key and the sequence, as the table has them.
-        retype: the columns whose type ALTER has to change in the table of deletes, before a row is written.
-        fits: whether the existing table of deletes can hold them after `retype`; True if there is none.
-        version: the version of the existing table of deletes; the current one if there is none.
-    """
+    """How a table's deletes are kept in the table `relation`, which may not exist yet."""
 
     relation: PaimonRelation
+    # The columns kept for each delete, the key and the sequence, with the types of the table.
     columns: tuple[ExistingColumn, ...]
+    # The columns whose type ALTER has to change in the table of deletes, before a row is written.
     retype: tuple[ExistingColumn, ...] = ()
+    # Whether the existing table of deletes can hold the columns after `retype`; True if it does not exist.
     fits: bool = True
     version: int = CURRENT[Kind.DELETES]
 
@@ -47,10 +42,9 @@ def kept_deletes(
     columns: Sequence[ExistingColumn],
     current: ExistingTable | None,
 ) -> KeptDeletes:
-    """How a table's deletes are kept.
+    """How `relation` keeps a table's deletes.
 
     Args:
-        relation: the table that keeps them.
         spec: the table spec, its columns spelled as in `columns`.
         columns: the table's columns at the time of the write.
         current: the existing table of deletes, if any.
@@ -71,13 +65,8 @@ def kept_deletes(
     )
     same_key = _lower(current.primary_key) == _lower(spec.primary_key)
     same_columns = [name.lower() for name in names] == list(have)
-    return KeptDeletes(
-        relation,
-        wanted,
-        retype,
-        same_key and same_columns and all(column in changes.alter for column in retype),
-        version,
-    )
+    fits = same_key and same_columns and all(column in changes.alter for column in retype)
+    return KeptDeletes(relation, wanted, retype, fits, version)
 
 
 def _lower(names: Sequence[str]) -> list[str]:

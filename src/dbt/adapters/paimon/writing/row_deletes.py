@@ -41,14 +41,7 @@ _BLANKS: Final = (" ", "\t", "\n", "\r")
 
 
 class RowDeletes:
-    """Deletes rows.
-
-    Args:
-        adapter: the adapter.
-        tables: describes existing tables.
-        builds: `adapter.builds`.
-        deletes: the tables that keep the deletes of `apply_changes`.
-    """
+    """Deletes rows by a condition."""
 
     def __init__(
         self, adapter: AdapterProtocol, tables: Tables, builds: TableWriter, deletes: Deletes
@@ -59,18 +52,10 @@ class RowDeletes:
         self._deletes = deletes
 
     def run(self, relation: PaimonRelation, where: str) -> int:
-        """Delete the rows of a table that meet a condition, holding its lock (see `spec.deleting`).
-
-        Args:
-            relation: the table.
-            where: the condition, in SQL over the table's columns.
-
-        Returns:
-            How many rows met it.
+        """Delete the rows of a table that meet a condition, holding its lock (see `spec.deleting`); returns how many.
 
         Raises:
             DbtRuntimeError: there is no condition, or no right way to delete rows of this table.
-            DbtDatabaseError: with a short message.
         """
         if not str(where or "").strip():
             raise DbtRuntimeError(
@@ -122,12 +107,9 @@ class RowDeletes:
             yield Statement(sql, _KIND, _WHOLE_TABLE, target=relation.parts)
 
     def prepared(self, script: str) -> tuple[str, Mapping[str, str]]:
-        """A script of a hook, an operation or a macro, so that its DELETEs remove the rows that meet their condition.
+        """A user's script, changed so that its DELETEs remove the right rows, and the Spark settings that it needs.
 
-        Asks for the table of each; most scripts have none.
-
-        Returns:
-            The script, and the settings of Spark that it needs.
+        Queries the table of each DELETE and MERGE; most scripts have none.
 
         Raises:
             DbtRuntimeError: Paimon would delete other rows of the table, or none; with the remedy.
@@ -217,7 +199,7 @@ def _relation(deletion: Deletion) -> PaimonRelation | None:
 
 
 def _rows(existing: ExistingTable, kind: str) -> str:
-    """The columns of a table, with a row kind in place of the stored one."""
+    """The columns of a table, with `kind` in place of the stored row kind."""
     rowkind = existing.options.get(change_rows.ROWKIND, "").lower()
     return ", ".join(
         string_literal(kind) if column.name.lower() == rowkind else quoted(column.name)

@@ -1,4 +1,4 @@
-"""Locks, staged tables, swaps and write statements: what keeps a table complete while a node writes it."""
+"""Locks, staged tables, swaps and write statements: they keep a table complete while a node writes it."""
 
 from __future__ import annotations
 
@@ -38,16 +38,12 @@ if TYPE_CHECKING:
 
 logger = AdapterLogger("Paimon")
 
-# Kinds of statements that take no row out of a table without a primary key, or replace all of them.
+# Kinds of statements that remove no row from a table without a primary key, or replace all rows.
 _ADDING = frozenset({"append", conflicts.REBUILD, responses.STAGING})
 
 
 class TableWriter:
-    """Builds tables, and locks them meanwhile.
-
-    Args:
-        adapter: the adapter.
-    """
+    """Builds tables, and holds their locks meanwhile."""
 
     def __init__(self, adapter: AdapterProtocol) -> None:
         self._adapter = adapter
@@ -64,11 +60,7 @@ class TableWriter:
     # -- locks ------------------------------------------------------------------------------------------------------
 
     def hold(self, relation: PaimonRelation) -> None:
-        """Lock a table for this node until it ends (see `concurrency.locks`).
-
-        Raises:
-            WaitedTooLongError: another writer held it for longer than the profile's `lock_timeout`.
-        """
+        """Lock a table for this node until it ends (see `concurrency.locks`)."""
         note = self._note(relation)
         if self._locks.hold(relation.render(), self.lock_place(relation), lambda: note) or note.others_wrote:
             self._list_again(relation)
@@ -89,10 +81,10 @@ class TableWriter:
         return self._locks.may_wait_for(relation.render())
 
     def lock_place(self, relation: PaimonRelation) -> Place:
-        """Where the locks of a relation's catalog are; None if nothing of ours keeps other processes out.
+        """Where the locks of a relation's catalog are; None if other processes cannot be locked out.
 
         Raises:
-            DbtRuntimeError: the profile requires leases (`s3_lock: true`), and the store cannot keep them; or it does
+            DbtRuntimeError: the profile requires leases (`s3_lock: true`), which the store cannot keep; or it does
                 not answer.
         """
         catalog = self._catalog_here(relation)
@@ -103,7 +95,7 @@ class TableWriter:
         return catalog.local_folder or catalog.sqlite_folder
 
     def _leases_of(self, catalog: SparkCatalog) -> Leases | None:
-        """The leases of a catalog, whose store is asked once a run; warns if it cannot keep them."""
+        """The leases of a catalog; its store is asked once a run whether it can keep them."""
         with self._asking:
             if catalog.name not in self._leases:
                 self._leases[catalog.name] = self._new_leases(catalog)
@@ -124,7 +116,7 @@ class TableWriter:
             return None
 
     def _catalog_here(self, relation: PaimonRelation) -> SparkCatalog | None:
-        """The catalog of a relation if its local paths are on this machine; a server's paths are not."""
+        """A relation's catalog, unless it is a server's, whose local paths are on another machine."""
         credentials = self._adapter.credentials
         return None if credentials.is_remote else credentials.catalog_of(relation.database or "")
 
@@ -141,11 +133,10 @@ class TableWriter:
     def existing(self, target: PaimonRelation, *, hold: bool = True) -> PaimonRelation | None:
         """The relation of a node's name, or None; drops the leftovers of killed runs first.
 
-        dbt's listing at its start has them, and has also finished interrupted swaps.
+        dbt's first listing has found the leftovers, and has finished interrupted swaps.
 
         Args:
-            target: the table that the node writes.
-            hold: whether the node holds the table's lock until it ends; the first to create a table always does.
+            hold: whether the node holds the table's lock until it ends; a node that creates its table always does.
         """
         if hold or self._cached(target) is None:
             self.hold(target)
@@ -167,11 +158,7 @@ class TableWriter:
         return staging
 
     def staged(self, target: PaimonRelation) -> PaimonRelation | None:
-        """The complete staged table that has not been swapped in yet; None if there is none.
-
-        Raises:
-            DbtRuntimeError: there are several, and it is unclear which one is meant.
-        """
+        """The complete staged table that has not been swapped in yet; None if there is none."""
         listed = self._adapter.list_relations(target.database, target.schema or "")
         names = swaps.staged_tables(target.identifier or "", [relation.identifier for relation in listed])
         if len(names) > 1:
@@ -198,7 +185,7 @@ class TableWriter:
         self._half_built.remove(relation)
 
     def drop_half_built(self) -> None:
-        """Drop the incomplete tables of this thread's node, which has ended; the next run retries what fails here."""
+        """Drop the incomplete tables of this thread's node, which has ended; the next run retries failures."""
         for relation in self._half_built.take():
             with suppress(DbtRuntimeError):
                 self._adapter.query(f"drop table if exists {relation.render()}")
@@ -206,8 +193,8 @@ class TableWriter:
     def swap(self, staging: PaimonRelation, target: PaimonRelation) -> None:
         """Give a complete staged table the name of the table that it replaces, and drop the old one.
 
-        Atomic where the catalog allows it; else two renames, between which the name is missing: a run that is killed
-        there leaves both tables complete, and the next one finishes the swap.
+        Atomic if the catalog allows it. Otherwise two renames, between which no table has the name: a run that is
+        killed there leaves both tables complete, and the next one finishes the swap.
         """
         if self._exchange(staging, target):
             self._adapter.drop_relation(staging)
@@ -218,11 +205,7 @@ class TableWriter:
         self._adapter.drop_relation(backup)
 
     def _exchange(self, one: PaimonRelation, other: PaimonRelation) -> bool:
-        """Swap the names of two tables of a schema atomically, where their catalog is a local folder.
-
-        Returns:
-            Whether it was done; if not, nothing has changed.
-        """
+        """Swap the names of two tables of a schema atomically, if possible; whether it was done."""
         catalog = self._catalog_here(one)
         # A metastore would keep each name's old metadata.
         if catalog is None or catalog.metastore != "filesystem" or catalog.local_folder is None:
@@ -245,17 +228,10 @@ class TableWriter:
         """Run the statement that writes a model's rows into an existing table, holding the table's lock.
 
         Args:
-            relation: the table.
-            sql: the statement.
-            kind: the kind of statement; if it may be repeated (see `strategies.may_repeat`), it is retried after a
-                conflict.
-            spec: the table spec of the model.
+            kind: the kind of statement; some kinds are retried after a conflict (see `strategies.may_repeat`).
             conf: Spark settings for this statement only.
             deletes: whether the statement may delete rows.
             writes_rows: whether it is a query whose rows are written with their row kinds (see `spark.row_writer`).
-
-        Raises:
-            DbtDatabaseError: with a short message.
         """
         user = commits.own_user(conf.get(commits.COMMIT_USER_CONF, ""))
         statement = Statement(
@@ -280,11 +256,7 @@ class TableWriter:
             return StatementResult(response, table)
 
     def create(self, staging: PaimonRelation, sql: str, spec: TableSpec) -> StatementResult:
-        """Run the script that creates a table under its staging name and writes its rows.
-
-        Raises:
-            DbtDatabaseError: with a short message.
-        """
+        """Run the script that creates a table under its staging name and writes its rows."""
         began = time.time()
         statement = Statement(sql, responses.STAGING, self._tasks(spec), target=staging.parts)
         with self._adapter.names_suggested():
@@ -292,7 +264,7 @@ class TableWriter:
         return StatementResult(self._response(staging, responses.STAGING, "", began), table)
 
     def _executed(self, relation: PaimonRelation, user: str, statement: Statement) -> agate.Table | None:
-        """Run a statement that writes; if its answer is lost, its commit counts."""
+        """Run a statement that writes; if its answer is lost, require its commit."""
         began = time.time()
         try:
             _, table = self._adapter.connections.execute(statement)
@@ -316,7 +288,7 @@ class TableWriter:
         grows_by_inserts: bool = False,
         adds_rows: bool = True,
     ) -> AdapterResponse:
-        """What the last statement of this thread did. Nothing that fails here fails the node: its rows are written."""
+        """dbt's response to this thread's last statement. Errors here never fail the node."""
         handle = self._adapter.handle
         statement = handle.statement_id
         table = table_name(relation)
