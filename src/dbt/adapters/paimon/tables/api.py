@@ -88,8 +88,9 @@ class Tables:
         earlier = metadata.older_types(schemas) if self._filters_by_older_types() else {}
         if not earlier:
             return ()
-        used = {int(row[0]) for row in self._adapter.query(metadata.file_schemas_sql(relation))}
-        return tuple({pair for schema in used & earlier.keys() for pair in earlier[schema].items()})
+        files = self._adapter.query(f"select distinct schema_id from {relation.system_table('files')}")
+        used = earlier.keys() & {int(row[0]) for row in files}
+        return tuple({pair for schema in used for pair in earlier[schema].items()})
 
     def warn_of_older_types(self, relation: PaimonRelation, existing: ExistingTable) -> None:
         """Warn of files in which WHERE misses rows or fails, since something else altered a column's type."""

@@ -17,7 +17,7 @@ from dbt.adapters.paimon.spec.table import DEFAULT_MERGE_ENGINE, TableSpec
 from dbt.adapters.paimon.tables import merging
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 # Set by Paimon, Spark or the metastore, or compared separately: never set or reset as options.
 PROTECTED_OPTIONS: Final = frozenset(
@@ -156,15 +156,10 @@ def compute_changeset(
     altered: list[PropertyChange] = []
     unkeyed = [column.name for column in existing.columns if column.name not in existing.primary_key]
 
-    for name in sorted({*wanted, *existing.options} - PROTECTED_OPTIONS):
+    for name, old, new in _differing(wanted, existing.options, versions):
         definition = lookup(name, versions.paimon)
-        old, new = existing.options.get(name), wanted.get(name)
-        if new is None and definition is None and name != MATERIALIZED_VIEW:
-            continue
-        if canonical(name, old, versions.paimon) == canonical(name, new, versions.paimon):
-            continue
-        fixed = definition is not None and definition.immutable
-        if fixed or _guarded(name, old, new, existing.options, versions):
+        is_immutable = definition is not None and definition.immutable
+        if is_immutable or _guarded(name, old, new, existing.options, versions):
             immutable.append(PropertyChange(name, old, new))
         else:
             merges = merging.merged_otherwise(name, existing.options, wanted, unkeyed)
@@ -176,6 +171,18 @@ def compute_changeset(
         needs_overwrite=any(change.name == "bucket" for change in altered),
         unset_first=_unset_first(existing, altered, versions),
     )
+
+
+def _differing(
+    wanted: Mapping[str, str], existing: Mapping[str, str], versions: Versions
+) -> Iterator[tuple[str, str | None, str | None]]:
+    """(name, old value, new value) of the options that differ."""
+    for name in sorted({*wanted, *existing} - PROTECTED_OPTIONS):
+        old, new = existing.get(name), wanted.get(name)
+        if new is None and name != MATERIALIZED_VIEW and lookup(name, versions.paimon) is None:
+            continue
+        if canonical(name, old, versions.paimon) != canonical(name, new, versions.paimon):
+            yield name, old, new
 
 
 def _unset_first(existing: ExistingTable, altered: Sequence[PropertyChange], versions: Versions) -> bool:

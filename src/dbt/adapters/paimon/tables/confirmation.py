@@ -43,14 +43,11 @@ def refuse_unconfirmed(
     full = ".".join(filter(None, (relation.database, relation.schema, relation.identifier)))
     if confirmation in (asked, full):
         return
-    if operation == "clear_table":
-        lost = f"would delete all rows of {full}, which holds {holdings}"
+    clears = operation == "clear_table"
+    lost = f"would {'delete all rows of' if clears else 'drop'} {full}, which holds {holdings}"
+    kept = "They cannot be restored."
+    if clears and holdings.snapshots is not None:
         kept = "Its table snapshots and tags are kept: rollback_to restores the rows until they expire."
-        if holdings.snapshots is None:
-            kept = "They cannot be restored."
-    else:
-        lost = f"would drop {full}, which holds {holdings}"
-        kept = "They cannot be restored."
     given = "" if confirmation is None else f" confirm is '{confirmation}', which is a different name."
     raise DbtRuntimeError(
         f"{operation} {lost}. {kept} Nothing was done.{given} "

@@ -32,24 +32,21 @@ def merged_otherwise(
         old, new: all options of the table, existing and wanted.
         columns: the table's columns that are not in its key.
     """
-    there = frozenset(columns)
     if old.get("merge-engine") not in _AGGREGATING:
         return frozenset()
-    if name == _DEFAULT_FUNCTION:
-        return frozenset(column for column in there if _function(old, column) != _function(new, column))
-    found = split_field_option(name)
-    if found is None:
-        return frozenset()
-    named, attribute = found
-    if attribute == "sequence-group":
-        before, after = (set(split_columns(options.get(name, ""))) for options in (old, new))
-        return there & (before ^ after)
+    concerned = frozenset(columns)
+    attribute = "aggregate-function"
+    if name != _DEFAULT_FUNCTION:
+        named, attribute = split_field_option(name) or ((), "")
+        if attribute == "sequence-group":
+            before, after = (set(split_columns(options.get(name, ""))) for options in (old, new))
+            return concerned & (before ^ after)
+        concerned = concerned.intersection(named)
     if attribute == "aggregate-function":
-        return frozenset(c for c in there.intersection(named) if _function(old, c) != _function(new, c))
-    if attribute not in ("ignore-retract", *FUNCTION_SETTINGS):
-        return frozenset()
+        return frozenset(column for column in concerned if _function(old, column) != _function(new, column))
     unset = _UNSET.get(attribute, "")
-    return there.intersection(named) if old.get(name, unset) != new.get(name, unset) else frozenset()
+    is_setting = attribute in ("ignore-retract", *FUNCTION_SETTINGS)
+    return concerned if is_setting and old.get(name, unset) != new.get(name, unset) else frozenset()
 
 
 def _function(options: Mapping[str, str], column: str) -> str:

@@ -28,16 +28,6 @@ def is_not_found(exc: Exception) -> bool:
     return any(sign in str(exc) for sign in _NOT_FOUND)
 
 
-def list_tables_sql(schema: PaimonRelation) -> str:
-    """The statement that lists all tables of a schema."""
-    return f"show tables in {schema.include(identifier=False).render()}"
-
-
-def list_views_sql(schema: PaimonRelation) -> str:
-    """The statement that lists all views of a schema, in a catalog that has views."""
-    return f"show views in {schema.include(identifier=False).render()}"
-
-
 def schemas_sql(relation: PaimonRelation, earlier: bool = False) -> str:
     """A query for a table's current schema: one row. With `earlier`, for all its schemas, in any order."""
     newest = "" if earlier else " order by schema_id desc limit 1"
@@ -95,11 +85,6 @@ def older_types(schemas: Sequence[Sequence[Any]]) -> dict[int, dict[str, str]]:
         if changed:
             found[int(row[5])] = changed
     return found
-
-
-def file_schemas_sql(relation: PaimonRelation) -> str:
-    """A query for the ids of the schemas that a table's files were written with."""
-    return f"select distinct schema_id from {relation.system_table('files')}"
 
 
 def then_called(schemas: Iterable[Sequence[Any]], then: int, now: int) -> dict[str, str]:

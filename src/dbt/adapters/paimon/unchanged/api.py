@@ -80,6 +80,7 @@ class Unchanged:
         self._planned.pop(model["unique_id"], None)
         if not skipping.is_on(model["config"]):
             return None
+        result = None
         with self._fingerprinter.reason_logged(model):
             if reason := nodes.never(model, strategy, reads_changes):
                 raise CannotSkip(reason, always=True)
@@ -100,8 +101,8 @@ class Unchanged:
             self._refuse_pending(before, head, made.columns, pending, seed=is_seed)
             del self._planned[model["unique_id"]]
             what = "file and config" if is_seed else "inputs and query"
-            return StatementResult(responses.of_reuse(head.number, what))
-        return None
+            result = StatementResult(responses.of_reuse(head.number, what))
+        return result  # noqa: RET504 - None if the block has suppressed an error
 
     @staticmethod
     def _refuse_pending(

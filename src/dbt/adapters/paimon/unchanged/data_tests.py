@@ -53,9 +53,10 @@ class DataTests:
         problems.raise_if_any()
         if not skipping.is_on(test["config"]):
             return None
+        result = None
         with self._fingerprinter.reason_logged(test):
-            return self._reused(test, stores_failures)
-        return None
+            result = self._reused(test, stores_failures)
+        return result  # noqa: RET504 - None if the block has suppressed an error
 
     def _reused(self, test: Mapping[str, Any], stores_failures: bool) -> StatementResult:
         if reason := nodes.never(test, "", False):

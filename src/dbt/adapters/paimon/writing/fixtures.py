@@ -85,7 +85,8 @@ def _expression(sql: str, data_type: str, where: str) -> str:
     """An SQL expression of a nested type; a cast of its elements must not change them."""
     # Compared as text: maps cannot be compared.
     same = f"cast(try_cast({sql} as {data_type}) as string) <=> cast(cast({sql} as {data_type}) as string)"
-    return f"if({same}, cast({sql} as {data_type}), raise_error({_fault(sql, data_type, where)}))"
+    fault = string_literal(_problem(sql, data_type, where))
+    return f"if({same}, cast({sql} as {data_type}), raise_error({fault}))"
 
 
 def _text(value: Any, data_type: str) -> str:
@@ -113,11 +114,7 @@ def _checked(text: str, data_type: str, where: str) -> str:
     if _is_text(kind) or seed_values.surely_fits(text, kind):
         return cast
     bad = seed_values.bad_text(literal, data_type)
-    return f"if({bad}, raise_error({_fault(text, data_type, where)}), {cast})"
-
-
-def _fault(text: str, data_type: str, where: str) -> str:
-    return string_literal(_problem(text, data_type, where))
+    return f"if({bad}, raise_error({string_literal(_problem(text, data_type, where))}), {cast})"
 
 
 def _problem(text: str, data_type: str, where: str) -> str:

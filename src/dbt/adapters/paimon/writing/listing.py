@@ -64,7 +64,7 @@ class Listing:
     def _view_names(self, schema_relation: PaimonRelation, tables: list[str]) -> list[str]:
         """The names of a schema's views, from its catalog or from its registry table."""
         if not self._directory.needed:
-            return [row[1] for row in self._adapter.query(metadata.list_views_sql(schema_relation))]
+            return [row[1] for row in self._adapter.query(f"show views in {_rendered(schema_relation)}")]
         if schema_relation.database != self._adapter.credentials.database:
             return []
         definitions = self._load_views(schema_relation.schema or "", tables)
@@ -99,7 +99,7 @@ class Listing:
 
     def _table_names(self, schema_relation: PaimonRelation) -> list[str]:
         """The names of a schema's tables; retried if a table disappears while they are listed."""
-        sql = metadata.list_tables_sql(schema_relation)
+        sql = f"show tables in {_rendered(schema_relation)}"
         for seconds in conflicts.BACK_OFF:
             try:
                 return [row[1] for row in self._adapter.query(sql)]
@@ -108,3 +108,7 @@ class Listing:
                     raise
                 time.sleep(conflicts.pause(seconds))
         return [row[1] for row in self._adapter.query(sql)]
+
+
+def _rendered(schema_relation: PaimonRelation) -> str:
+    return schema_relation.include(identifier=False).render()

@@ -13,7 +13,7 @@ from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.sql.data_types import typed_nulls
 from dbt.adapters.paimon.sql.text import quoted, statements
 
-# What gives other rows each time that a query is read.
+# Functions and clauses that may give other rows each time that a query is read.
 _UNSTABLE: Final = re.compile(
     r"\b(?:rand|randn|random|randstr|uniform|uuid|shuffle|monotonically_increasing_id)\s*\(|\btablesample\b|\blimit\b",
     re.IGNORECASE,

@@ -81,11 +81,8 @@ def unmet(package: str) -> str:
         return f"'{package}' cannot be read. Write it as for pip, as in numpy>=2"
     except metadata.PackageNotFoundError:
         return f"{package} is not installed"
-    return (
-        ""
-        if wanted.specifier.contains(has, prereleases=True)
-        else f"{package} is wanted, and {has} is installed"
-    )
+    is_met = wanted.specifier.contains(has, prereleases=True)
+    return "" if is_met else f"{package} is wanted, and {has} is installed"
 
 
 def _refuse_unknown_options(tree: ast.AST, name: str, path: str, versions: Versions) -> None:
@@ -153,13 +150,12 @@ def _from_pandas(session: SparkSession, frame: Any, model: str) -> DataFrame:
 
 def _first_too_wide(column: Any) -> int | None:
     """The first integer beyond bigint, for which PySpark would write NULL (uint64, Python's int)."""
-    if column.dtype.kind not in "uO":
-        return None
-    return next((int(value) for value in column if _is_integer(value) and int(value) not in _BIGINT), None)
-
-
-def _is_integer(value: Any) -> bool:
-    return isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    integers = (
+        int(value)
+        for value in (column if column.dtype.kind in "uO" else ())
+        if not isinstance(value, bool) and isinstance(value, numbers.Integral)
+    )
+    return next((integer for integer in integers if integer not in _BIGINT), None)
 
 
 def _schema_of(frame: Any, model: str) -> StructType:

@@ -226,15 +226,11 @@ def _null_fault(name: str, to: Destination) -> str:
     if is_key:
         why, undo = "which is part of its primary key", "leave the column out of primary_key"
     elif is_partition and to.spec.primary_key:
-        why, undo = (
-            "by which the table, which has a primary key, is partitioned",
-            "leave it out of partition_by",
-        )
+        why = "by which the table, which has a primary key, is partitioned"
+        undo = "leave it out of partition_by"
     elif name.lower() == to.spec.options.get("record-level.time-field", "").lower():
-        why, undo = (
-            "by whose age rows expire ('record-level.time-field')",
-            f"take 'record-level.expire-time' out: {to.versions.explain(Capability.RECORD_EXPIRY_OF_NULL)}",
-        )
+        why = "by whose age rows expire ('record-level.time-field')"
+        undo = f"take 'record-level.expire-time' out: {to.versions.explain(Capability.RECORD_EXPIRY_OF_NULL)}"
     else:
         why = "which its contract or its table declares NOT NULL"
         undo = (

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 logger = AdapterLogger("Paimon")
 _KIND: Final = "delete_rows"
-# DELETE then asks each row instead of dropping partitions.
+# With it, DELETE evaluates each row instead of dropping partitions.
 _BY_ROWS: Final = MappingProxyType({"spark.paimon.delete.force-produce-changelog": "true"})
 _WHOLE_TABLE: Final = MappingProxyType({"spark.sql.sources.partitionOverwriteMode": "static"})
 _TEXTS: Final = ("string", "varchar", "char")
@@ -75,10 +75,10 @@ class RowDeletes:
     def _statements(
         self, relation: PaimonRelation, existing: ExistingTable, condition: str, finds_rows: bool
     ) -> Iterator[Statement]:
-        table = relation.render()
-        way = deleting.way(existing.as_spec(), self._adapter.versions)
+        table, spec, versions = relation.render(), existing.as_spec(), self._adapter.versions
+        way = deleting.way(spec, versions)
         delete = Statement(f"delete from {table} where {condition}", _KIND, target=relation.parts)
-        compact = procedures.statement("compact", relation.parts, {}, self._adapter.versions)
+        compact = procedures.statement("compact", relation.parts, {}, versions)
         if not finds_rows:
             # A killed run may have left rows hidden.
             if way is DeleteMethod.DELETE_AND_COMPACT:
@@ -88,7 +88,7 @@ class RowDeletes:
         elif way is DeleteMethod.COMPACT_AND_DELETE:
             yield compact
             yield delete
-            if deleting.carried_values(existing.as_spec(), self._adapter.versions):
+            if deleting.carried_values(spec, versions):
                 yield compact
         elif way is DeleteMethod.DELETE_AND_COMPACT:
             yield delete
@@ -132,17 +132,13 @@ class RowDeletes:
             return None
 
     def _refuse(self, relation: PaimonRelation, existing: ExistingTable, deletion: Deletion) -> None:
-        spec = existing.as_spec()
+        spec, versions = existing.as_spec(), self._adapter.versions
         is_merge = deletion.condition is None
-        fault = (
-            deleting.merge_fault(spec, self._adapter.versions)
-            if is_merge
-            else deleting.delete_fault(spec, self._adapter.versions)
-        )
+        fault = deleting.merge_fault(spec, versions) if is_merge else deleting.delete_fault(spec, versions)
         if fault is None:
             return
         statement = "MERGE with a delete clause" if is_merge else "DELETE"
-        remedy = deleting.refusal(spec, self._adapter.versions) or _REMEDY
+        remedy = deleting.refusal(spec, versions) or _REMEDY
         raise DbtRuntimeError(
             f"{statement} on {relation}: {fault}." + (f" {remedy}." if remedy != fault else "")
         )
@@ -171,21 +167,14 @@ class RowDeletes:
 
     def _has_blank_partitions(self, relation: PaimonRelation, existing: ExistingTable) -> bool:
         partitions = {name.lower() for name in existing.partition_by}
-        names = [
-            quoted(column.name)
-            for column in existing.columns
-            if column.name.lower() in partitions and column.data_type.lower().startswith(_TEXTS)
-        ]
-        if not names:
-            return False
-        tests = [
-            f"{name} = '' or "
-            + " or ".join(f"startswith({name}, {string_literal(blank)})" for blank in _BLANKS)
-            for name in names
-        ]
-        return bool(
-            self._adapter.query(f"select 1 from {relation.render()} where {' or '.join(tests)} limit 1")
-        )
+        tests: list[str] = []
+        for column in existing.columns:
+            if column.name.lower() in partitions and column.data_type.lower().startswith(_TEXTS):
+                name = quoted(column.name)
+                tests.append(f"{name} = ''")
+                tests += (f"startswith({name}, {string_literal(blank)})" for blank in _BLANKS)
+        where = " or ".join(tests)
+        return bool(tests and self._adapter.query(f"select 1 from {relation.render()} where {where} limit 1"))
 
 
 def _relation(deletion: Deletion) -> PaimonRelation | None:

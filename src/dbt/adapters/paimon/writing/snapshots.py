@@ -49,10 +49,10 @@ def with_fields_of_table(source: ModelQuery, columns: Iterable[ExistingColumn]) 
         if has is None or wants is None or not is_nested or has == wants or misfits(has, wants):
             selected.append(column.quoted)
             changed.append(column)
-            continue
-        value = assigned(column.quoted, has, wants, partial(_refused, column.name))
-        selected.append(f"{value} as {column.quoted}")
-        changed.append(replace(column, dtype=str(wants)))
+        else:
+            value = assigned(column.quoted, has, wants, partial(_refused, column.name))
+            selected.append(f"{value} as {column.quoted}")
+            changed.append(replace(column, dtype=str(wants)))
     if selected == [column.quoted for column in source.columns]:
         return source
     return replace(source.selecting(", ".join(selected)), columns=tuple(changed))
@@ -174,32 +174,30 @@ def with_time_of_end(source: ModelQuery, model: Mapping[str, Any], table: Existi
 
     Spark makes it text if dbt_valid_to_current is text, such as '9999-12-31'.
     """
-    named = model["config"].get("snapshot_meta_column_names") or {}
-    begin, end = ((named.get(name) or name).lower() for name in ("dbt_valid_from", "dbt_valid_to"))
+    begin, end = _meta_columns(model, _TIMES[:2])
     columns = table.columns if table else source.columns
     types = {column.name.lower(): column.data_type for column in columns}
     has = {column.name.lower(): column.dtype for column in source.columns}[end]
     wanted = types.get(end, has) if table else types[begin] if has == "string" else has
     if has == wanted:
         return source
-    selected = ", ".join(
-        f"cast({column.quoted} as {wanted}) as {column.quoted}"
-        if column.name.lower() == end
-        else column.quoted
-        for column in source.columns
-    )
-    cast = tuple(
-        replace(column, dtype=wanted) if column.name.lower() == end else column for column in source.columns
-    )
-    return replace(source.selecting(selected), columns=cast)
+    selected, cast = [], []
+    for column in source.columns:
+        is_end = column.name.lower() == end
+        selected.append(f"cast({column.quoted} as {wanted}) as {column.quoted}" if is_end else column.quoted)
+        cast.append(replace(column, dtype=wanted) if is_end else column)
+    return replace(source.selecting(", ".join(selected)), columns=tuple(cast))
 
 
 def time_columns(model: Mapping[str, Any]) -> frozenset[str]:
     """The columns, in lower case, that dbt derives from a snapshot's `updated_at`; empty for other nodes."""
-    if model["resource_type"] != "snapshot":
-        return frozenset()
+    return frozenset(_meta_columns(model, _TIMES) if model["resource_type"] == "snapshot" else ())
+
+
+def _meta_columns(model: Mapping[str, Any], names: Iterable[str]) -> list[str]:
+    """The names in lower case that dbt's columns have in a snapshot."""
     named = model["config"].get("snapshot_meta_column_names") or {}
-    return frozenset((named.get(name) or name).lower() for name in _TIMES)
+    return [(named.get(name) or name).lower() for name in names]
 
 
 def timed_by_versions(
