@@ -322,19 +322,20 @@ def _refuse_bad_text(
     if not checked:
         return
     if loses is not None:
-        # Values that are not numbers at all have been refused before.
-        _refuse_text(_bad_texts(handle, raw, checked, model, lossless=False), model, None)
-    _refuse_text(_bad_texts(handle, raw, checked, model), model, loses)
+        # A text that is not a value of the type at all is always refused.
+        _refuse_texts(handle, raw, checked, model, None, lossless=False)
+    _refuse_texts(handle, raw, checked, model, loses)
 
 
-def _bad_texts(
+def _refuse_texts(
     handle: Handle,
     raw: str,
     checked: Sequence[tuple[str, SeedColumn]],
     model: Mapping[str, Any],
+    loses: Warn | None,
     lossless: bool = True,
-) -> list[tuple[SeedColumn, str]]:
-    """For each column, a text that is not a value of its type (see `seed_values.bad_text`)."""
+) -> None:
+    """Refuse texts that are not values of their column's type (see `seed_values.bad_text`)."""
     texts = ", ".join(
         f"min({cell}) filter (where {bad_text(cell, column.data_type, lossless)})" for cell, column in checked
     )
@@ -345,14 +346,12 @@ def _bad_texts(
     except Exception:
         _refuse_bad_types(handle, [column for _, column in checked], model)
         raise
-    return [(column, value) for (_, column), value in zip(checked, bad, strict=True) if value is not None]
-
-
-def _refuse_text(bad: Sequence[tuple[SeedColumn, str]], model: Mapping[str, Any], loses: Warn | None) -> None:
-    if bad:
-        problems = [
-            f"column {column.name}: {value!r} is {not_valid(column.data_type)}" for column, value in bad
-        ]
+    problems = [
+        f"column {column.name}: {value!r} is {not_valid(column.data_type)}"
+        for (_, column), value in zip(checked, bad, strict=True)
+        if value is not None
+    ]
+    if problems:
         _refuse_or_warn(
             f"{_where(model)}: {'; '.join(problems)}. Correct the file, or the column's type under column_types.",
             loses,

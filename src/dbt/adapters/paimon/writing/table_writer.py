@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
-from threading import Lock
-from typing import TYPE_CHECKING
 
 from dbt.adapters.contracts.connection import AdapterResponse
 from dbt.adapters.contracts.relation import RelationType
@@ -30,16 +29,32 @@ from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql import staging_names
 from dbt.adapters.paimon.sql.statements import Statement
 from dbt.adapters.paimon.writing import bucket_tasks, lost_answers, swaps
-from dbt.adapters.paimon.writing.staging import UnfinishedTables
 from dbt.adapters.paimon.writing.statement_result import StatementResult
-
-if TYPE_CHECKING:
-    import agate
 
 logger = AdapterLogger("Paimon")
 
 # Kinds of statements that remove no row from a table without a primary key, or replace all rows.
 _ADDING = frozenset({"append", conflicts.REBUILD, responses.STAGING})
+
+
+class UnfinishedTables(threading.local):
+    """The incomplete staging tables of this thread's node; dbt runs each node on one thread."""
+
+    def __init__(self) -> None:
+        self._tables: list[PaimonRelation] = []
+
+    def add(self, relation: PaimonRelation) -> None:
+        """Register a table that is about to be created."""
+        self._tables.append(relation)
+
+    def remove(self, relation: PaimonRelation) -> None:
+        """Unregister a table: it is complete, may be the only copy of a model, and must not be dropped."""
+        self._tables.remove(relation)
+
+    def take(self) -> list[PaimonRelation]:
+        """Return and forget the incomplete tables; called once, when the node has ended."""
+        tables, self._tables = self._tables, []
+        return tables
 
 
 class TableWriter:
@@ -50,7 +65,7 @@ class TableWriter:
         self._locks = TableLocks(adapter.credentials.lock_timeout)
         # By catalog: its leases, or None if it can have none.
         self._leases: dict[str, Leases | None] = {}
-        self._asking = Lock()
+        self._asking = threading.Lock()
         self._writers = ServerWriters(
             adapter.credentials.lock_timeout,
             served=adapter.credentials.method != PaimonConnectionMethod.SESSION,
@@ -111,7 +126,7 @@ class TableWriter:
                 raise lock_places.missing_lock(storage, exc.msg) from exc
             logger.warning(
                 f"Tables of {catalog.name} are not locked against other dbt runs: {exc.msg}. "
-                f"{lock_places.REMEDY}, and says no more of this."
+                f"{lock_places.REMEDY}. That setting also silences this warning."
             )
             return None
 
@@ -243,37 +258,40 @@ class TableWriter:
             writes_rows=writes_rows,
         )
         with self.alone(relation), self._adapter.names_suggested():
-            began = time.time()
-            table = self._executed(relation, user, statement)
-            response = self._response(
+            return self._run(
                 relation,
-                kind,
                 user,
-                began,
+                statement,
                 grows_by_inserts=row_kinds.grows_by_inserts(kind, spec.properties, deletes=deletes),
                 adds_rows=bool(spec.primary_key) or kind in _ADDING,
             )
-            return StatementResult(response, table)
 
     def create(self, staging: PaimonRelation, sql: str, spec: TableSpec) -> StatementResult:
         """Run the script that creates a table under its staging name and writes its rows."""
-        began = time.time()
         statement = Statement(sql, responses.STAGING, self._tasks(spec), target=staging.parts)
         with self._adapter.names_suggested():
-            table = self._executed(staging, "", statement)
-        return StatementResult(self._response(staging, responses.STAGING, "", began), table)
+            return self._run(staging, "", statement)
 
-    def _executed(self, relation: PaimonRelation, user: str, statement: Statement) -> agate.Table | None:
+    def _run(
+        self,
+        relation: PaimonRelation,
+        user: str,
+        statement: Statement,
+        *,
+        grows_by_inserts: bool = False,
+        adds_rows: bool = True,
+    ) -> StatementResult:
         """Run a statement that writes; if its answer is lost, require its commit."""
-        began = time.time()
+        began, table = time.time(), None
         try:
             _, table = self._adapter.connections.execute(statement)
         except Exception as exc:
             if not self._adapter.handle.is_lost:
                 raise
             lost_answers.require_commit(self._adapter, self._writers, relation, user, began, exc)
-            return None
-        return table
+        return StatementResult(
+            self._response(relation, statement.kind, user, began, grows_by_inserts, adds_rows), table
+        )
 
     def _tasks(self, spec: TableSpec) -> dict[str, str]:
         return bucket_tasks.conf(spec, self._adapter.handle.setting(bucket_tasks.PARTITIONS))
@@ -284,9 +302,8 @@ class TableWriter:
         kind: str,
         user: str,
         began: float,
-        *,
-        grows_by_inserts: bool = False,
-        adds_rows: bool = True,
+        grows_by_inserts: bool,
+        adds_rows: bool,
     ) -> AdapterResponse:
         """dbt's response to this thread's last statement. Errors here never fail the node."""
         handle = self._adapter.handle
