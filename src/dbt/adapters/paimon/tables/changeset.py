@@ -59,7 +59,7 @@ def as_dbt_columns(columns: Iterable[ExistingColumn]) -> tuple[PaimonColumn, ...
 
 @dataclass(frozen=True)
 class ExistingTable:
-    """A table as the catalog describes it, whoever created it; `TableSpec` is what a model asks for."""
+    """A table as the catalog describes it; `TableSpec` is what a model asks for."""
 
     primary_key: tuple[str, ...] = ()
     partition_by: tuple[str, ...] = ()
@@ -162,7 +162,7 @@ def compute_changeset(
         if is_immutable or _guarded(name, old, new, existing.options, versions):
             immutable.append(PropertyChange(name, old, new))
         else:
-            merges = merging.merged_otherwise(name, existing.options, wanted, unkeyed)
+            merges = merging.columns_merged_differently(name, existing.options, wanted, unkeyed)
             altered.append(PropertyChange(name, old, new, merges))
 
     return Changeset(
@@ -211,7 +211,7 @@ def refuse_rebuild(resource_type: str, name: str, changes: Changeset, dropped: I
         why = (
             "Paimon cannot change this on an existing table"
             if changes.immutable
-            else "the rows that are stored would be merged otherwise, also in older table snapshots"
+            else "stored rows would be merged differently, also in older table snapshots"
         )
         raise DbtRuntimeError(f"{where}: {why}: {listed}. {remedy}")
     if changes.needs_overwrite:

@@ -29,7 +29,7 @@ class TableContents:
 
 
 def refuse_unconfirmed(
-    operation: str, relation: PaimonRelation, asked: str, confirmation: object, holdings: TableContents
+    operation: str, relation: PaimonRelation, asked: str, confirmation: object, contents: TableContents
 ) -> None:
     """Refuse `clear_table` or `drop_table` unless the confirmation is the name of the table.
 
@@ -44,9 +44,9 @@ def refuse_unconfirmed(
     if confirmation in (asked, full):
         return
     clears = operation == "clear_table"
-    lost = f"would {'delete all rows of' if clears else 'drop'} {full}, which holds {holdings}"
+    lost = f"would {'delete all rows of' if clears else 'drop'} {full}, which holds {contents}"
     kept = "They cannot be restored."
-    if clears and holdings.snapshots is not None:
+    if clears and contents.snapshots is not None:
         kept = "Its table snapshots and tags are kept: rollback_to restores the rows until they expire."
     given = "" if confirmation is None else f" confirm is '{confirmation}', which is a different name."
     raise DbtRuntimeError(

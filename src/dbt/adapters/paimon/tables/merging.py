@@ -23,7 +23,7 @@ _UNSET: Final[Mapping[str, str]] = MappingProxyType(
 )
 
 
-def merged_otherwise(
+def columns_merged_differently(
     name: str, old: Mapping[str, str], new: Mapping[str, str], columns: Iterable[str]
 ) -> frozenset[str]:
     """The columns whose stored values are merged differently after a change of the option `name`.

@@ -17,7 +17,7 @@ from dbt.adapters.paimon.errors.node_text import Source, normalized
 logger = AdapterLogger("Paimon")
 
 _INLINE: Final = "inline query"
-# The name of the connection that dbt runs the hooks of a run on.
+# The name of the connection on which dbt runs on-run-start and on-run-end hooks.
 HOOKS_OF_A_RUN: Final = "master"
 _HOOKS: Final = ("pre_hook", "post_hook")
 

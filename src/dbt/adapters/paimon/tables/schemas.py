@@ -39,12 +39,12 @@ class Schemas:
         dbt creates the schemas of all nodes before the first node runs. Invalid names are left for the nodes of that
         schema to report, so that the other nodes run.
         """
-        for schema in self._alike(relation):
+        for schema in self._differing_in_case(relation):
             if self._adapter.has_catalog(schema.database) and not self._problem(schema.schema):
-                self._make(schema)
+                self._create_if_missing(schema)
                 self._ensure_view_schema(schema)
 
-    def _alike(self, relation: PaimonRelation) -> list[PaimonRelation]:
+    def _differing_in_case(self, relation: PaimonRelation) -> list[PaimonRelation]:
         """A schema, and those of the project's nodes whose names differ from it only in case.
 
         dbt creates one schema for all of them (GraphRunnableTask.create_schemas).
@@ -59,7 +59,7 @@ class Schemas:
             *(relation.replace_path(database=database, schema=schema) for database, schema in sorted(others)),
         ]
 
-    def _make(self, relation: PaimonRelation) -> None:
+    def _create_if_missing(self, relation: PaimonRelation) -> None:
         """Create a schema. IF NOT EXISTS is not atomic: another process may create it in between."""
         schema = relation.without_identifier()
         try:

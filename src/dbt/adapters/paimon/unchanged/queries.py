@@ -67,7 +67,7 @@ def volatile(query: Analyzed) -> str:
             continue
         if name.startswith(_PLANS):
             if (node := name.removeprefix(_PLANS)) not in _KNOWN_PLANS:
-                return f"its plan has a {node}, of which it is not known whether it gives the same rows again"
+                return f"its plan has a {node}, which may give other rows next time"
             continue
         if not name.startswith(_EXPRESSIONS):
             return f"it uses {name.rpartition('.')[2]}, which is not Spark's own"
@@ -75,7 +75,7 @@ def volatile(query: Analyzed) -> str:
         if short in _VOLATILE:
             return f"it calls {_VOLATILE[short]}"
         if name in query.nondeterministic:
-            return f"it calls {short.lower()}, which gives something else each time"
+            return f"it calls {short.lower()}, which gives another result each time"
     if query.reads_clock:
         return "it reads the time (a value such as 'today' or 'now')"
     if query.others:

@@ -19,7 +19,7 @@ PARTITIONS: Final = "spark.sql.shuffle.partitions"
 # HashPartitioning's seed.
 _SEED: Final = 42
 _WORD: Final = 0xFFFFFFFF
-# How many more partitions than the session has are tried.
+# How many more partitions than the session's own number are tried.
 _MORE: Final = 64
 # More buckets are spread evenly enough by their number alone.
 _MANY_BUCKETS: Final = 4096

@@ -204,6 +204,6 @@ def _of_session(session: SparkSession, frame: DataFrame) -> DataFrame:
         return frame
     from pyspark.sql import DataFrame
 
-    # Its own class: Spark 4 has moved it.
+    # The class of this frame, because Spark 4 has moved it.
     dataset: Any = reduce(getattr, frame._jdf.getClass().getName().split("."), session._jvm)
     return DataFrame(dataset.ofRows(session._jsparkSession, frame._jdf.queryExecution().analyzed()), session)

@@ -121,7 +121,7 @@ class RowDeletes:
                 existing = relation and self._existing(relation)
                 if relation and existing:
                     self._refuse(relation, existing, deletion)
-                    script = self._rightly(script, deletion, relation, existing, conf)
+                    script = self._corrected(script, deletion, relation, existing, conf)
         return script, conf
 
     def _existing(self, relation: PaimonRelation) -> ExistingTable | None:
@@ -143,7 +143,7 @@ class RowDeletes:
             f"{statement} on {relation}: {fault}." + (f" {remedy}." if remedy != fault else "")
         )
 
-    def _rightly(
+    def _corrected(
         self,
         script: str,
         deletion: Deletion,

@@ -76,7 +76,7 @@ def bad_text(cell: str, data_type: str, lossless: bool = True) -> str:
     elif kind in _MOMENTS:
         loses = f" or not {cell} rlike {string_literal(_MOMENTS[kind])}"
     elif kind in _FLOATS:
-        loses = f" or {_other_number(cell, value)}"
+        loses = f" or {_float_differs(cell, value)}"
     return f"{cell} is not null and ({value} is null{loses})"
 
 
@@ -116,7 +116,7 @@ def not_valid(data_type: str) -> str:
     return f"not a valid {data_type}" + (f", {hint}" if hint else "")
 
 
-def _other_number(cell: str, value: str) -> str:
+def _float_differs(cell: str, value: str) -> str:
     """A condition: a binary number differs from the digits of its text (infinity, zero, or off by one or more)."""
     # Compared as it would be written again: 602214076000000000000000 is not an exact double, but prints the same.
     again = f"try_cast(cast({value} as string) as decimal(38,6))"
@@ -129,7 +129,7 @@ def _other_number(cell: str, value: str) -> str:
     )
 
 
-def is_other_double(number: Decimal) -> bool:
+def differs_as_double(number: Decimal) -> bool:
     """The same check for a number that dbt has read from a file, as a double."""
     double = float(number)
     if not number.is_finite():

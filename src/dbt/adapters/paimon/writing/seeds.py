@@ -21,7 +21,7 @@ from dbt_common.exceptions import CompilationError, DbtRuntimeError
 from dbt.adapters.paimon.errors.deprecations import warn
 from dbt.adapters.paimon.options.table_options import suggestion
 from dbt.adapters.paimon.sql.text import quoted
-from dbt.adapters.paimon.writing.seed_values import bad_text, is_other_double, not_valid
+from dbt.adapters.paimon.writing.seed_values import bad_text, differs_as_double, not_valid
 
 if TYPE_CHECKING:
     import agate
@@ -91,7 +91,7 @@ def load(path: Path, model: Mapping[str, Any], loses: Warn | None = None) -> aga
         raise CompilationError(f"{_where(model)}: {exc}") from exc
     times = [place for place, kind in enumerate(table.column_types) if isinstance(kind, agate.DateTime)]
     if times:
-        for fault in _finer_times(path, times, model):
+        for fault in _truncated_times(path, times, model):
             _refuse_or_warn(fault, loses)
     # As dbt's load_agate_table leaves it.
     table.original_abspath = str(path.resolve())
@@ -104,8 +104,8 @@ def _refuse_or_warn(fault: str, warn: Warn | None) -> None:
     warn(fault)
 
 
-def _finer_times(path: Path, times: Sequence[int], model: Mapping[str, Any]) -> Iterable[str]:
-    """A message about the first such time in each column."""
+def _truncated_times(path: Path, times: Sequence[int], model: Mapping[str, Any]) -> Iterable[str]:
+    """A message about the first time in each column that dbt truncates to microseconds."""
     left = set(times)
     with path.open(encoding="utf-8-sig", newline="") as file:
         reader = csv.reader(file, delimiter=model["config"].get("delimiter", ","))
@@ -240,7 +240,7 @@ def stage(
         DbtRuntimeError: a value that does not fit its column's type: file, column and value.
     """
     columns = seed_columns(table, model, convert_type)
-    for fault in _other_doubles(table, columns, model):
+    for fault in _inexact_doubles(table, columns, model):
         _refuse_or_warn(fault, loses)
     documents = list(_documents(table.rows, columns, model))
     schema = ", ".join(f"c{index}: {column.carried}" for index, column in enumerate(columns))
@@ -291,15 +291,15 @@ def _json_value(value: Any, column: SeedColumn, model: Mapping[str, Any]) -> Any
     return str(value)
 
 
-def _other_doubles(
+def _inexact_doubles(
     table: agate.Table, columns: Sequence[SeedColumn], model: Mapping[str, Any]
 ) -> Iterable[str]:
-    """A message about the first such number in each column."""
+    """A message about the first number in each column that is another one as a double."""
     for place, column in enumerate(columns):
         if column.carried != "double":
             continue
         values = (row[place] for row in table.rows if not isinstance(row[place], (bool, type(None))))
-        other = next((value for value in values if is_other_double(Decimal(value))), None)
+        other = next((value for value in values if differs_as_double(Decimal(value))), None)
         if other is not None:
             yield (
                 f"{_where(model)}: column {column.name}: {other} is {not_valid('double')}. "

@@ -70,7 +70,7 @@ class TableWriter:
             adapter.credentials.lock_timeout,
             served=adapter.credentials.method != PaimonConnectionMethod.SESSION,
         )
-        self._half_built = UnfinishedTables()
+        self._unfinished = UnfinishedTables()
 
     # -- locks ------------------------------------------------------------------------------------------------------
 
@@ -110,7 +110,7 @@ class TableWriter:
         return catalog.local_folder or catalog.sqlite_folder
 
     def _leases_of(self, catalog: SparkCatalog) -> Leases | None:
-        """The leases of a catalog; its store is asked once a run whether it can keep them."""
+        """The leases of a catalog; once per run, its store is asked whether it can keep them."""
         with self._asking:
             if catalog.name not in self._leases:
                 self._leases[catalog.name] = self._new_leases(catalog)
@@ -193,15 +193,15 @@ class TableWriter:
 
     def begins(self, relation: PaimonRelation) -> None:
         """Register a table that is about to be built: it is dropped if its node fails before it is complete."""
-        self._half_built.add(relation)
+        self._unfinished.add(relation)
 
     def ends(self, relation: PaimonRelation) -> None:
         """Unregister a staged table: it is complete."""
-        self._half_built.remove(relation)
+        self._unfinished.remove(relation)
 
     def drop_half_built(self) -> None:
         """Drop the incomplete tables of this thread's node, which has ended; the next run retries failures."""
-        for relation in self._half_built.take():
+        for relation in self._unfinished.take():
             with suppress(DbtRuntimeError):
                 self._adapter.query(f"drop table if exists {relation.render()}")
 
