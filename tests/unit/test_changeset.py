@@ -49,8 +49,6 @@ def compare(wanted, present, versions=P09, *, key=("id",), catalog_options=None)
 def test_no_change(wanted, present):
     changes = compare(wanted, present)
     assert changes == Changeset()
-    assert changes.is_empty
-    assert not changes.immutable
 
 
 @pytest.mark.parametrize(
@@ -81,7 +79,6 @@ def test_alter(wanted, present, set_options, unset_options):
     assert changes.unset_options == unset_options
     assert changes.immutable == ()
     assert not changes.needs_overwrite
-    assert not changes.is_empty
 
 
 @pytest.mark.parametrize(
@@ -181,7 +178,7 @@ def test_setting_what_is_wanted_ends_the_drift(versions):
     present = {"bucket": "4", "target-file-size": "64 mb", **CATALOGS_OWN}
     changes = compare(wanted, present, versions)
     after = {k: v for k, v in {**present, **changes.set_options}.items() if k not in changes.unset_options}
-    assert compare(wanted, after, versions).is_empty
+    assert compare(wanted, after, versions) == Changeset()
 
 
 @pytest.mark.parametrize(
@@ -208,7 +205,7 @@ def test_an_immutable_change_reads_as_a_sentence():
 
 def test_columns_play_no_part():
     columns = (ExistingColumn("id", "int", nullable=False, comment="the key"),)
-    assert compute_changeset(TableSpec(), ExistingTable(columns=columns, comment="x"), P09).is_empty
+    assert compute_changeset(TableSpec(), ExistingTable(columns=columns, comment="x"), P09) == Changeset()
 
 
 V = "fields.v.aggregate-function"

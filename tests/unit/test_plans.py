@@ -209,7 +209,7 @@ INCREMENTS = {
     "immutable option": Case({**KEY, "merge_engine": "first-row"}, table(key=["id"]), refused="merge-engine: not set -> 'first-row'"),
     "buckets": Case({**KEY, "bucket": 4}, table(key=["id"], bucket="2"), refused="bucket: '2' -> '4'.*run-operation rescale"),
     "option by which rows are merged": Case({**AGGREGATING, "tblproperties": {SUM: "max"}}, table(key=["id"], **{"merge-engine": "aggregation", SUM: "sum"}),
-        refused="would be merged otherwise.*'sum' -> 'max'"),
+        refused="would be merged differently.*'sum' -> 'max'"),
     "option by which a column was merged that goes": Case({**AGGREGATING, **SYNC}, table(ID, V, W, key=["id"], **{"merge-engine": "aggregation", SUM: "sum"}), columns=(ID, W),
         action=Action.INCREMENT, steps=[(StepKind.UNSET_OPTIONS, f"{SUM}: 'sum' -> not set"), ROWS, (StepKind.DROP_COLUMNS, "columns: drops v")]),
     "comment of the table": Case({"persist_docs": {"relation": True}}, description="said", action=Action.INCREMENT, steps=[ROWS, COMMENT_TABLE]),

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from dbt_common.exceptions import CompilationError
 
-from dbt.adapters.paimon.writing.seed_values import is_other_double
+from dbt.adapters.paimon.writing.seed_values import differs_as_double
 from dbt.adapters.paimon.writing.seeds import check_file, load
 
 
@@ -88,4 +88,4 @@ def test_a_time_finer_than_microseconds(tmp_path: Path) -> None:
     ],
 )
 def test_a_double_that_is_another_number(number: str, other: bool) -> None:
-    assert is_other_double(Decimal(number)) is other
+    assert differs_as_double(Decimal(number)) is other

@@ -10,7 +10,7 @@ from dbt.adapters.paimon.spec.column_rules import check_columns
 from dbt.adapters.paimon.spec.problems import ConfigErrors
 from dbt.adapters.paimon.spec.spelling import speller
 from dbt.adapters.paimon.spec.table import TableSpec
-from dbt.adapters.paimon.tables.changeset import ExistingColumn, ExistingTable, compute_changeset
+from dbt.adapters.paimon.tables.changeset import Changeset, ExistingColumn, ExistingTable, compute_changeset
 
 P09 = Versions.of("0.9.0")
 AS_WRITTEN = Versions(P09.paimon, P09.spark, case_sensitive=True)
@@ -60,11 +60,12 @@ def test_everything_that_is_named():
 
 def test_no_change_of_a_table_in_another_case():
     table = existing(checked(CONFIG))
-    assert compute_changeset(spec_of(CONFIG), table, P09).is_empty
+    assert compute_changeset(spec_of(CONFIG), table, P09) == Changeset()
     for name in ("dt", "DT", "Dt"):
-        assert compute_changeset(
-            spec_of({"partition_by": name}), existing(TableSpec((), ("Dt",))), P09
-        ).is_empty
+        assert (
+            compute_changeset(spec_of({"partition_by": name}), existing(TableSpec((), ("Dt",))), P09)
+            == Changeset()
+        )
 
 
 def test_a_column_that_changed_its_case_after_the_table_was_made():
@@ -77,7 +78,7 @@ def test_a_column_that_changed_its_case_after_the_table_was_made():
         "merge_engine": "aggregation",
         "fields": {"V": {"aggregate_function": "sum"}},
     }
-    assert compute_changeset(spec_of(config), table, P09).is_empty
+    assert compute_changeset(spec_of(config), table, P09) == Changeset()
 
 
 def test_another_column_is_a_change():

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from dbt.adapters.paimon.relation import PaimonRelation
     from dbt.adapters.paimon.spec.table import TableSpec
     from dbt.adapters.paimon.tables.changeset import ExistingColumn, ExistingTable
-    from dbt.adapters.paimon.writing.kept_deletes import KeptDeletes
+    from dbt.adapters.paimon.writing.deletes import KeptDeletes
     from dbt.adapters.paimon.writing.model_query import ModelQuery
 
 _MERGE: Final = "snapshot_merge_sql"

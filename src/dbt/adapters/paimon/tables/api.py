@@ -33,24 +33,19 @@ if TYPE_CHECKING:
     from dbt.adapters.paimon.tables.rebuilds import Rebuild
 
 logger = AdapterLogger("Paimon")
-# What the commit user of a commit of metadata begins with.
+# Prefix of the commit user of a commit without rows.
 _METADATA_MARK: Final = "dbt-metadata"
 
 
 def _has_older_types(existing: ExistingTable) -> bool:
     if existing.older_types is not None:
         return bool(existing.older_types)
-    # As far as its options tell.
+    # Only its options are known.
     return all(existing.options.get(name) == value for name, value in column_rules.UNFILTERED.items())
 
 
 class Tables:
-    """Finds tables, describes them and compares them with a model's table spec and columns.
-
-    Args:
-        adapter: the adapter.
-        specs: warns about a config once the columns of its table are known.
-    """
+    """Finds tables, describes them and compares them with a model's table spec and columns."""
 
     def __init__(self, adapter: AdapterProtocol, specs: Specs) -> None:
         self._adapter = adapter
@@ -60,8 +55,7 @@ class Tables:
         """The existing table as the catalog describes it, in one statement.
 
         Raises:
-            DbtRuntimeError: the session catalog has a table of another format by this name, or the table is
-                redirected to a branch.
+            DbtRuntimeError: it is not a Paimon table, is redirected to a branch, or has lost its files.
         """
         try:
             sql = metadata.schemas_sql(relation, earlier=self._filters_by_older_types())
@@ -84,21 +78,22 @@ class Tables:
         return replace(metadata.existing_table(found[0]), older_types=self._older_types(relation, found))
 
     def _filters_by_older_types(self) -> bool:
-        """Whether a WHERE may miss rows in files that were written before ALTER changed a column's type."""
+        """Whether WHERE may miss rows in files written before ALTER changed a column's type."""
         return not self._adapter.versions.supports(Capability.FILTERS_AFTER_CHANGE_TO_TEXT)
 
     def _older_types(
         self, relation: PaimonRelation, schemas: Sequence[Sequence[Any]]
     ) -> tuple[tuple[str, str], ...]:
-        """The older types that a table's files have. Sends a statement if a column's type has ever changed."""
+        """The older types that a table's files have; queries `$files` if a column's type has ever changed."""
         earlier = metadata.older_types(schemas) if self._filters_by_older_types() else {}
         if not earlier:
             return ()
-        used = {int(row[0]) for row in self._adapter.query(metadata.file_schemas_sql(relation))}
-        return tuple({pair for schema in used & earlier.keys() for pair in earlier[schema].items()})
+        files = self._adapter.query(f"select distinct schema_id from {relation.system_table('files')}")
+        used = earlier.keys() & {int(row[0]) for row in files}
+        return tuple({pair for schema in used for pair in earlier[schema].items()})
 
     def warn_of_older_types(self, relation: PaimonRelation, existing: ExistingTable) -> None:
-        """Warn of files in which a WHERE misses rows, or fails: ALTER changed a column's type, not by this adapter."""
+        """Warn of files in which WHERE misses rows or fails, since something else altered a column's type."""
         versions, spec = self._adapter.versions, existing.as_spec()
         types = {column.name: column for column in existing.columns}
         found = {
@@ -124,8 +119,6 @@ class Tables:
         """The options and keys that differ between the wanted and the existing table.
 
         Args:
-            spec: the wanted table.
-            existing: the existing one.
             retypes: whether columns get another type.
             rewrites: whether all rows are written again, so that no file keeps an older type.
         """
@@ -141,13 +134,13 @@ class Tables:
         )
 
     def missing_options(self, wanted: Mapping[str, str], there: Mapping[str, str]) -> dict[str, str]:
-        """The wanted options that a table has not, or not so."""
+        """The wanted options that are missing or different on the table."""
         return {name: value for name, value in wanted.items() if there.get(name) != value}
 
     def commit_metadata(self, relation: PaimonRelation) -> None:
-        """Commit a table snapshot without rows, with which Paimon writes metadata for Iceberg's readers.
+        """Commit an empty table snapshot, so that Paimon writes the metadata for Iceberg's readers.
 
-        A server cannot be asked for it: there they see the table from its next commit on.
+        Over a server this is not possible: there, readers see the table from its next commit on.
         """
         spark = self._adapter.handle.embedded()
         if spark is None:
@@ -159,7 +152,6 @@ class Tables:
     def column_changes(
         self, wanted: Sequence[ExistingColumn], existing: ExistingTable, model: Mapping[str, Any]
     ) -> ColumnChanges:
-        """The columns that differ between the wanted and the existing table."""
         persisted = (model["config"].get("persist_docs") or {}).get("columns", False)
         return column_changes.compare_columns(wanted, existing, bool(persisted), self._adapter.versions)
 
@@ -173,12 +165,6 @@ class Tables:
         self, model: Mapping[str, Any], relation: PaimonRelation, rebuild: Rebuild, full_refresh: bool
     ) -> None:
         """Refuse to replace a table by a new one if that loses history, unless the run or the config agrees.
-
-        Args:
-            model: the node in the manifest.
-            relation: the existing table.
-            rebuild: how it is rebuilt; this is only called if a new table replaces it.
-            full_refresh: whether the run rebuilds tables.
 
         Raises:
             DbtRuntimeError: what would be lost, why, and how to agree.
@@ -219,12 +205,10 @@ class Tables:
         """Refuse a config that does not match the columns of its table, before any DDL.
 
         Args:
-            model: the node in the manifest.
-            spec: see `Specs.of`.
             columns: the table's columns.
             given: the columns of the model's query, if they differ.
-            dropped: those of the table that are dropped once the rows are written.
-            new: whether there is no such table yet.
+            dropped: columns of the table that are dropped once the rows are written.
+            new: whether the table does not exist yet.
 
         Returns:
             The table spec, its columns spelled as the table has them.
@@ -251,14 +235,7 @@ class Tables:
     def relations_like(
         self, database: str, schema_pattern: str, table_pattern: str, exclude: str = ""
     ) -> list[PaimonRelation]:
-        """The tables and views whose names match ILIKE patterns, as dbt's cache has them.
-
-        Args:
-            database: the Spark catalog.
-            schema_pattern: pattern of the schema's name; without `%` and `_` it is looked up as it is.
-            table_pattern: pattern of the table's name.
-            exclude: pattern of names to leave out; none if empty.
-        """
+        """Cached relations whose names match ILIKE patterns; those that match `exclude` are left out."""
         schemas = [schema_pattern]
         if set("%_") & set(schema_pattern):
             schemas = [name for name in self._adapter.list_schemas(database) if ilike(name, schema_pattern)]
@@ -271,7 +248,7 @@ class Tables:
         ]
 
     def last_modified_sql(self, relations: Iterable[PaimonRelation]) -> str:
-        """The statement that returns when each table last changed; empty if none of them is a Paimon table."""
+        """The query for the last change of each table; empty if none of them is a Paimon table."""
         tables = [
             found
             for relation in relations
@@ -282,7 +259,7 @@ class Tables:
 
     @while_parsing(lambda *a, **k: "")
     def loaded_at_sql(self, expression: str) -> str:
-        """SQL of a time that freshness is computed from, as dbt reads it (see `metadata.loaded_at_sql`)."""
+        """See `metadata.loaded_at_sql`."""
         return metadata.loaded_at_sql(expression)
 
     def _is_paimons(self, table: PaimonRelation) -> bool:
@@ -297,7 +274,7 @@ class Tables:
         return True
 
     def described(self, relation: PaimonRelation) -> list[PaimonColumn] | None:
-        """The name and type of each column of a table or view, in order; None if it does not exist."""
+        """The columns of a table or view, in order; None if it does not exist."""
         try:
             rows = self._adapter.query(f"describe table {relation.render()}")
         except DbtRuntimeError as exc:

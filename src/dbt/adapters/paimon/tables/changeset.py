@@ -17,7 +17,7 @@ from dbt.adapters.paimon.spec.table import DEFAULT_MERGE_ENGINE, TableSpec
 from dbt.adapters.paimon.tables import merging
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 # Set by Paimon, Spark or the metastore, or compared separately: never set or reset as options.
 PROTECTED_OPTIONS: Final = frozenset(
@@ -42,62 +42,55 @@ TABLE_DEFAULT_PREFIX: Final = "table-default."
 
 @dataclass(frozen=True)
 class ExistingColumn:
-    """A table's column: its name, Spark type text, whether it accepts NULL, its comment.
-
-    Also a column that a table should have (see `column_changes.wanted_columns`), so that the two can be compared.
-    `kept_type` is set if Paimon keeps less than the Spark type says: `timestamp(3)` for a `timestamp`.
-    """
+    """A column of a table, existing or wanted (see `column_changes.wanted_columns`); types are Spark type text."""
 
     name: str
     data_type: str
     nullable: bool = True
     comment: str = ""
+    # Set if Paimon keeps less than the Spark type says: `timestamp(3)` for a `timestamp`.
     kept_type: str = ""
 
 
 def as_dbt_columns(columns: Iterable[ExistingColumn]) -> tuple[PaimonColumn, ...]:
-    """Columns as dbt's macros take them."""
+    """The columns as instances of dbt's class."""
     return tuple(PaimonColumn(column=column.name, dtype=column.data_type) for column in columns)
 
 
 @dataclass(frozen=True)
 class ExistingTable:
-    """A table as it exists in the catalog, whoever created it; `TableSpec` is what a model asks for.
-
-    `options` also have what belongs to this table alone, such as its path (see PROTECTED_OPTIONS). `older_types` are
-    the (column, Spark type text) that files have from before an ALTER; None if that is not known.
-    """
+    """A table as the catalog describes it; `TableSpec` is what a model asks for."""
 
     primary_key: tuple[str, ...] = ()
     partition_by: tuple[str, ...] = ()
+    # With those that belong to this table alone, such as its path (see PROTECTED_OPTIONS).
     options: Mapping[str, str] = field(default_factory=dict)
     columns: tuple[ExistingColumn, ...] = ()
     comment: str = ""
+    # (column, Spark type text) in files from before an ALTER; None if that is not known.
     older_types: tuple[tuple[str, str], ...] | None = None
     schema_id: int | None = None
 
     def as_spec(self) -> TableSpec:
-        """The spec for another table like this one, without what belongs to this one alone (its path, its owner)."""
+        """The spec for another table like this one, without what belongs to this table alone (path, owner)."""
         options = {name: value for name, value in self.options.items() if name not in PROTECTED_OPTIONS}
         engine = options.get("merge-engine", DEFAULT_MERGE_ENGINE).lower() if self.primary_key else ""
         return TableSpec(self.primary_key, self.partition_by, options, merge_engine=engine)
 
     def lacks(self, columns: Sequence[PaimonColumn]) -> list[PaimonColumn]:
-        """Those of the given columns that the table does not have; names are compared ignoring case."""
+        """The given columns that the table does not have; names are compared ignoring case."""
         present = {column.name.lower() for column in self.columns}
         return [column for column in columns if column.name.lower() not in present]
 
 
 @dataclass(frozen=True)
 class PropertyChange:
-    """A change of an option or a key. None means "not set".
-
-    `merges` are the table's columns whose stored rows it would merge otherwise (see `merging`).
-    """
+    """A change of an option or a key; None means "not set"."""
 
     name: str
     old: str | None
     new: str | None
+    # The table's columns whose stored rows are merged differently after the change (see `merging`).
     merges: frozenset[str] = frozenset()
 
     def __str__(self) -> str:
@@ -108,19 +101,18 @@ class PropertyChange:
 class Changeset:
     """The changes that give a table its wanted options.
 
-    `altered` is for ALTER TABLE; with `immutable` ones it only says what differs, since the new table is created with
-    all its options. With `needs_overwrite`, existing data has the old layout, and Paimon refuses to append to it:
-    overwrite it right after the ALTER. `unset_first`: of the two ALTER statements, the one that resets options must run
-    first.
+    With `immutable` changes a new table is created with all its options, and `altered` only says what differs.
     """
 
     altered: tuple[PropertyChange, ...] = ()
     immutable: tuple[PropertyChange, ...] = ()
+    # Existing rows have the old layout, and Paimon refuses to append to it: overwrite them right after the ALTER.
     needs_overwrite: bool = False
+    # The ALTER statement that resets options must run before the one that sets some.
     unset_first: bool = False
 
     def remerging(self, dropped: Iterable[str] = ()) -> tuple[PropertyChange, ...]:
-        """The changes by which stored rows are merged otherwise, in columns other than those that are dropped."""
+        """The changes by which stored rows are merged differently, in columns that are not dropped."""
         gone = frozenset(dropped)
         return tuple(change for change in self.altered if change.merges - gone)
 
@@ -134,11 +126,6 @@ class Changeset:
         """The options for ALTER TABLE … UNSET TBLPROPERTIES."""
         return tuple(change.name for change in self.altered if change.new is None)
 
-    @property
-    def is_empty(self) -> bool:
-        """Whether nothing has to change."""
-        return not (self.altered or self.immutable)
-
 
 def compute_changeset(
     spec: TableSpec,
@@ -149,13 +136,13 @@ def compute_changeset(
 ) -> Changeset:
     """Compare a wanted table with the existing one.
 
-    Inputs: the wanted table, the existing one, the versions that decide what is immutable, and the Paimon catalog's own
-    options, whose `table-default.*` every new table gets and which are therefore not drift.
-    Output: the changes. Values are compared by meaning ('60 min' is '1 h'), and "not set" as the default. Columns are
-    spelled as in the table.
-    An option of the table that is not wanted is reset, if Paimon knows it; unknown options that others have set are
-    left alone.
+    Values are compared by meaning ('60 min' is '1 h'), and "not set" as the default. Columns are spelled as in the
+    table. An option that only the table has is reset if Paimon knows it; unknown options are left alone.
     Source of the rules: SchemaManager.checkAlterTableOption and checkResetTableOption, 0.9.0 to 2.0.0.
+
+    Args:
+        versions: they decide what is immutable.
+        catalog_options: the catalog's own; every new table gets its `table-default.*`, so these are not drift.
     """
     defaults = {
         name.removeprefix(TABLE_DEFAULT_PREFIX): value
@@ -169,18 +156,13 @@ def compute_changeset(
     altered: list[PropertyChange] = []
     unkeyed = [column.name for column in existing.columns if column.name not in existing.primary_key]
 
-    for name in sorted({*wanted, *existing.options} - PROTECTED_OPTIONS):
+    for name, old, new in _differing(wanted, existing.options, versions):
         definition = lookup(name, versions.paimon)
-        old, new = existing.options.get(name), wanted.get(name)
-        if new is None and definition is None and name != MATERIALIZED_VIEW:
-            continue
-        if canonical(name, old, versions.paimon) == canonical(name, new, versions.paimon):
-            continue
-        fixed = definition is not None and definition.immutable
-        if fixed or _guarded(name, old, new, existing.options, versions):
+        is_immutable = definition is not None and definition.immutable
+        if is_immutable or _guarded(name, old, new, existing.options, versions):
             immutable.append(PropertyChange(name, old, new))
         else:
-            merges = merging.merged_otherwise(name, existing.options, wanted, unkeyed)
+            merges = merging.columns_merged_differently(name, existing.options, wanted, unkeyed)
             altered.append(PropertyChange(name, old, new, merges))
 
     return Changeset(
@@ -191,36 +173,33 @@ def compute_changeset(
     )
 
 
-def _unset_first(existing: ExistingTable, altered: Sequence[PropertyChange], versions: Versions) -> bool:
-    """Whether setting options before resetting others would pass through a state that Paimon refuses.
+def _differing(
+    wanted: Mapping[str, str], existing: Mapping[str, str], versions: Versions
+) -> Iterator[tuple[str, str | None, str | None]]:
+    """(name, old value, new value) of the options that differ."""
+    for name in sorted({*wanted, *existing} - PROTECTED_OPTIONS):
+        old, new = existing.get(name), wanted.get(name)
+        if new is None and name != MATERIALIZED_VIEW and lookup(name, versions.paimon) is None:
+            continue
+        if canonical(name, old, versions.paimon) != canonical(name, new, versions.paimon):
+            yield name, old, new
 
-    Each ALTER is checked as a whole [ran, 0.9.0]: `streaming-read-overwrite` cannot be set while there is still a
-    changelog producer, and `snapshot.num-retained.min` cannot be reset while the maximum is below its default.
-    """
-    between = dict(existing.as_spec().options) | {
-        change.name: change.new for change in altered if change.new is not None
-    }
+
+def _unset_first(existing: ExistingTable, altered: Sequence[PropertyChange], versions: Versions) -> bool:
+    """Whether SET before UNSET passes through a state that Paimon refuses; it checks each ALTER [ran, 0.9.0]."""
+    # Examples: `streaming-read-overwrite` is refused while there is a changelog producer; a reset of
+    # `snapshot.num-retained.min` is refused while the maximum is below its default.
+    between = {**existing.as_spec().options, **Changeset(tuple(altered)).set_options}
     engine = between.get("merge-engine", DEFAULT_MERGE_ENGINE) if existing.primary_key else ""
     spec = TableSpec(existing.primary_key, existing.partition_by, between, engine)
     return any(True for rule in RULES for _ in rule(spec, versions))
 
 
 def refuse_rebuild(resource_type: str, name: str, changes: Changeset, dropped: Iterable[str] = ()) -> None:
-    """Refuse changes that need existing rows to be rewritten, if the run only writes new ones.
-
-    Args:
-        resource_type: the node's kind.
-        name: its name.
-        changes: what differs.
-        dropped: the columns that the run drops.
-
-    Raises:
-        DbtRuntimeError: the properties, their old and new values, and what --full-refresh would do.
-    """
+    """Raise DbtRuntimeError if changes need stored rows to be rewritten, for a run that only adds rows."""
     where = f"{resource_type} '{name}'"
-    remerging = changes.remerging(dropped)
-    if changes.immutable or remerging:
-        listed = "; ".join(str(change) for change in changes.immutable or remerging)
+    if refused := changes.immutable or changes.remerging(dropped):
+        listed = "; ".join(map(str, refused))
         remedy = (
             "A snapshot's history cannot be queried again, so --full-refresh does not rebuild it. Revert the "
             "config; or rename the table, let a run create the new one, and INSERT OVERWRITE it with the "
@@ -232,7 +211,7 @@ def refuse_rebuild(resource_type: str, name: str, changes: Changeset, dropped: I
         why = (
             "Paimon cannot change this on an existing table"
             if changes.immutable
-            else "the rows that are stored would be merged otherwise, also in older table snapshots"
+            else "stored rows would be merged differently, also in older table snapshots"
         )
         raise DbtRuntimeError(f"{where}: {why}: {listed}. {remedy}")
     if changes.needs_overwrite:
@@ -261,7 +240,7 @@ def _key_changes(spec: TableSpec, existing: ExistingTable) -> list[PropertyChang
     ]
 
 
-# Paimon reads stored metadata with the option's present value, so it cannot read it after a change. Sources:
+# Paimon reads stored metadata with the option's current value, so it cannot read it after a change. Sources:
 # ManifestFile, ManifestList; FileStorePathFactory.getPartitionString. [ran, 0.9.0, 1.4.2, 2.0.0: the first two]
 _READ_WITH: Final = ("manifest.format", "partition.default-name", "partition.legacy-name")
 

@@ -1,4 +1,4 @@
-"""Checks what a table leaves to the clock of Spark's JVM, which may not be the session's (see `sql.clocks`)."""
+"""Checks options that work by the clock of Spark's JVM, which may differ from the session's (see `sql.clocks`)."""
 
 from __future__ import annotations
 
@@ -34,37 +34,31 @@ class _Clock:
 def warnings(
     adapter: AdapterProtocol, model: Mapping[str, Any], spec: TableSpec, types: Mapping[str, str]
 ) -> list[str]:
-    """What depends on the JVM's clock; sends no statement unless the table has such options or columns.
-
-    Args:
-        adapter: the adapter.
-        model: the node in the manifest.
-        spec: its table.
-        types: column -> Spark type text.
+    """Warnings about what depends on the JVM's clock; sends no statement unless the table has such options or columns.
 
     Raises:
         ConfigErrors: partitions would expire, or a default would be read, by another clock than the session's.
     """
-    leaves = set(_left_to_the_clock(spec, types))
-    if not leaves:
+    affected = set(_options_of_the_clock(spec, types))
+    if not affected:
         return []
     try:
         clock = _Clock(*adapter.query(_CLOCK_SQL)[0])
     except DbtRuntimeError as exc:
         clock = _Clock(f"an unknown time zone: {exc.msg}", ahead=1, summer=False)
     problems, found, where = Problems(model["name"]), Problems(model["name"]), ConfigOrigin(model["config"])
-    refused = leaves - {_TAGS, _FORMAT} if clock.ahead else ()
+    refused = affected - {_TAGS, _FORMAT} if clock.ahead else ()
     for name in sorted(refused):
         reason = (
             f"counts on the clock of Spark's JVM, which has {clock.zone}, and not on the session's. {_REMEDY}"
         )
         problems.add(*where.find(name, spec), reason)
     problems.raise_if_any()
-    if _TAGS in leaves and clock.ahead:
+    if _TAGS in affected and clock.ahead:
         reason = f"names tags by the clock of Spark's JVM, which has {clock.zone}. {_REMEDY}"
         found.add(*where.find(_TAGS, spec), reason)
     orc = Capability.ORC_TIMESTAMPS_OF_ANY_HOUR
-    if _FORMAT in leaves and clock.summer and not adapter.versions.supports(orc):
+    if _FORMAT in affected and clock.summer and not adapter.versions.supports(orc):
         reason = (
             f"a timestamp in the hour that a change of clocks skips in {clock.zone}, the time zone of Spark's JVM, is "
             "stored an hour late. Use 'parquet', or start Spark with -Duser.timezone=UTC"
@@ -78,7 +72,7 @@ _CLOCK_SQL: Final = (
 )
 
 
-def _left_to_the_clock(spec: TableSpec, types: Mapping[str, str]) -> Iterator[str]:
+def _options_of_the_clock(spec: TableSpec, types: Mapping[str, str]) -> Iterator[str]:
     options = spec.options
     if _EXPIRES in options and options.get("partition.expiration-strategy") != "update-time":
         yield _EXPIRES

@@ -1,7 +1,4 @@
-"""YAML properties of existing tables, for `generate_sources` and `generate_model_yaml`.
-
-Tables in, text out; nothing here runs a statement.
-"""
+"""YAML properties of existing tables, for `generate_sources` and `generate_model_yaml`. Runs no statement."""
 
 from __future__ import annotations
 
@@ -23,7 +20,7 @@ _JINJA: Final = re.compile(r"\{(?=[{%#])")
 
 @dataclass(frozen=True)
 class FoundTable:
-    """A table or view to describe: its name, and what the catalog knows of it (only columns if it is not Paimon's)."""
+    """A table or view to describe; of one that is not Paimon's, only the columns are known."""
 
     name: str
     table: ExistingTable
@@ -33,15 +30,7 @@ class FoundTable:
 def sources_yaml(
     name: str, schema: str, database: str | None, tables: Iterable[FoundTable], *, columns: bool = True
 ) -> str:
-    """The YAML for the sources of a schema.
-
-    Args:
-        name: name of the source.
-        schema: Paimon database.
-        database: Spark catalog; None for the target's.
-        tables: the tables, in the order to write them.
-        columns: whether to include the tables' columns.
-    """
+    """The YAML for the sources of a schema; `database` is None for the target's catalog."""
     source: dict[str, Any] = {"name": name}
     if database is not None:
         source["database"] = database
@@ -52,28 +41,13 @@ def sources_yaml(
 
 
 def models_yaml(models: Iterable[tuple[str, str, FoundTable]], *, contract: bool = False) -> str:
-    """The YAML properties of models as they are built.
-
-    Args:
-        models: name and description of each model, and its table or view.
-        contract: whether the contract in the YAML is enforced.
-    """
-    return _dumped(
-        {
-            "version": 2,
-            "models": [
-                _model(name, description, found, contract=contract) for name, description, found in models
-            ],
-        }
-    )
+    """The YAML properties of models as they are built, from (name, description, table) of each."""
+    described = [_model(name, description, found, contract=contract) for name, description, found in models]
+    return _dumped({"version": 2, "models": described})
 
 
 def write_file(path: Path, text: str, *, overwrite: bool) -> None:
-    """Write a file atomically.
-
-    Raises:
-        DbtRuntimeError: it exists and must not be overwritten, or it cannot be written.
-    """
+    """Write a file atomically, or raise DbtRuntimeError if it exists and may not be overwritten."""
     if path.suffix not in (".yml", ".yaml"):
         raise DbtRuntimeError(f"path={path}: dbt reads properties from files that end in .yml or .yaml.")
     if path.exists() and not overwrite:
@@ -93,9 +67,8 @@ def _source_table(found: FoundTable, *, columns: bool) -> dict[str, Any]:
     entry: dict[str, Any] = {"name": found.name}
     if found.table.comment:
         entry["description"] = found.table.comment
-    keys = {"primary_key": list(found.table.primary_key), "partition_by": list(found.table.partition_by)}
-    meta = {name: value for name, value in keys.items() if value}
-    if meta:
+    keys = {"primary_key": found.table.primary_key, "partition_by": found.table.partition_by}
+    if meta := {name: list(columns) for name, columns in keys.items() if columns}:
         entry["config"] = {"meta": meta}
     if columns:
         entry["columns"] = [_column(column, found.table.primary_key) for column in found.table.columns]

@@ -22,50 +22,45 @@ _FLOATS = ("float", "double")
 
 @dataclass(frozen=True)
 class ColumnChanges:
-    """The changes that give a table its wanted columns, in an order in which no value is lost.
+    """The changes that give a table its wanted columns.
 
-    `add`, `retype` and `relax` (columns that become nullable, also those to be dropped) are applied before the data is
-    written, `drop` afterwards; `rebuild` says what needs a new table. `changed_types` are all columns with another
-    type; `retype` are those of them whose old values all fit the new type; `alter` are those that get the new type with
-    on_schema_change='sync_all_columns', because the remaining rows lose no value. `comment` has (column, text) pairs.
+    `add`, `retype` and `relax` are applied before the rows are written, `drop` afterwards, so that no value is lost.
     """
 
     add: tuple[ExistingColumn, ...] = ()
+    # Columns with a new type that holds all old values.
     retype: tuple[ExistingColumn, ...] = ()
+    # Columns that become nullable, also those to be dropped.
     relax: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
+    # (column, text) pairs.
     comment: tuple[tuple[str, str], ...] = ()
+    # Why a new table is needed.
     rebuild: tuple[str, ...] = ()
+    # All columns with another type.
     changed_types: tuple[ExistingColumn, ...] = ()
+    # Those that get it with on_schema_change='sync_all_columns': the rows that remain lose no value.
     alter: tuple[ExistingColumn, ...] = ()
 
     def synced(self, columns: Sequence[ExistingColumn], on_schema_change: str) -> tuple[ExistingColumn, ...]:
-        """A table's columns while an increment is written: with the new ones, before old ones are dropped."""
-        if on_schema_change not in ("append_new_columns", "sync_all_columns"):
-            return tuple(columns)
+        """A table's columns while an increment is written: after columns are added, before others are dropped."""
         if on_schema_change == "append_new_columns":
             return (*columns, *self.add)
-        types = {column.name.lower(): column.data_type for column in self.alter}
+        if on_schema_change != "sync_all_columns":
+            return tuple(columns)
         same = (
-            replace(
-                column,
-                data_type=types.get(column.name.lower(), column.data_type),
-                nullable=column.nullable or column.name in self.relax_to_drop,
-            )
-            for column in columns
+            replace(column, nullable=column.nullable or column.name in self.relax_to_drop)
+            for column in _with_types(columns, self.alter)
         )
         return (*same, *self.add)
 
     def widened(self, columns: Sequence[ExistingColumn]) -> tuple[ExistingColumn, ...]:
         """A table's columns with the types of `wider`."""
-        types = {column.name.lower(): column.data_type for column in self.wider}
-        return tuple(
-            replace(column, data_type=types.get(column.name.lower(), column.data_type)) for column in columns
-        )
+        return tuple(_with_types(columns, self.wider))
 
     @property
     def wider(self) -> tuple[ExistingColumn, ...]:
-        """Those of `alter` that stay what they are, a number or a text, and only hold more."""
+        """The columns of `alter` that stay a number or a text and only hold more."""
         return tuple(column for column in self.alter if column in self.retype)
 
     @property
@@ -74,15 +69,19 @@ class ColumnChanges:
         return tuple(name for name in self.relax if name in self.drop)
 
     def for_increment(self, on_schema_change: str) -> ColumnChanges:
-        """What a run that adds rows changes, as `on_schema_change` allows; `retype` has the new types."""
-        if on_schema_change not in ("append_new_columns", "sync_all_columns"):
-            missing = {column.name for column in self.add}
-            return ColumnChanges(comment=tuple(each for each in self.comment if each[0] not in missing))
+        """What a run that adds rows changes, as `on_schema_change` allows."""
         if on_schema_change == "append_new_columns":
             return ColumnChanges(add=self.add, comment=self.comment)
-        return ColumnChanges(
-            add=self.add, retype=self.alter, relax=self.relax_to_drop, drop=self.drop, comment=self.comment
-        )
+        if on_schema_change == "sync_all_columns":
+            return ColumnChanges(
+                add=self.add,
+                retype=self.alter,
+                relax=self.relax_to_drop,
+                drop=self.drop,
+                comment=self.comment,
+            )
+        missing = {column.name for column in self.add}
+        return ColumnChanges(comment=tuple(each for each in self.comment if each[0] not in missing))
 
     def for_snapshot(self) -> ColumnChanges:
         """What a run of a snapshot changes: it adds and widens columns, and drops none."""
@@ -94,24 +93,29 @@ class ColumnChanges:
         return bool(self.add or self.drop or self.changed_types)
 
 
+def _with_types(
+    columns: Iterable[ExistingColumn], retyped: Iterable[ExistingColumn]
+) -> Iterator[ExistingColumn]:
+    types = {column.name.lower(): column.data_type for column in retyped}
+    for column in columns:
+        yield replace(column, data_type=types.get(column.name.lower(), column.data_type))
+
+
 def wanted_columns(
     query_columns: Sequence[tuple[str, str]],
     model: Mapping[str, Any],
     spec: TableSpec,
     required_too: Iterable[str] = (),
 ) -> tuple[ExistingColumn, ...]:
-    """The columns that a model's table should have.
+    """The columns that a model's table should have, in the order of its query.
+
+    Types and NOT NULL come from the model's contract, comments from its docs, a seed's types from `column_types`.
+    Columns of the primary key are NOT NULL. An untyped NULL (`void`) becomes `string`, which can later change to any
+    other type.
 
     Args:
-        query_columns: (name, Spark type text) of the columns of the model's query, in order.
-        model: the node of the manifest; types and NOT NULL come from its contract, comments from its docs, a seed's
-        types from `column_types`.
-        spec: the validated table; the columns of its primary key are NOT NULL.
+        query_columns: (name, Spark type text) of the query's columns.
         required_too: other columns that are NOT NULL.
-
-    Returns:
-        The columns in the query's order. An untyped NULL (`void`) becomes `string`, which can later change to any other
-        type.
     """
     config = model.get("config", {})
     enforced = bool((config.get("contract") or {}).get("enforced"))
@@ -125,11 +129,12 @@ def wanted_columns(
     for name, data_type in query_columns:
         column = column_of_yaml(model, name)
         contract = column if enforced else {}
-        declared = column_types.get(name.lower()) or contract.get("data_type") or ""
+        declared = (column_types.get(name.lower()) or contract.get("data_type") or "").lower()
         columns.append(
             ExistingColumn(
                 name=name,
-                data_type=(declared.lower() if _carries_length(declared) else typed_nulls(data_type)),
+                # Spark's query schema drops the length of char and varchar.
+                data_type=declared if declared.startswith(("varchar(", "char(")) else typed_nulls(data_type),
                 nullable=not (name.lower() in required or _is_required(contract)),
                 comment=(column.get("description") or "") if comments else "",
             )
@@ -173,10 +178,8 @@ def compare_columns(
     """Compare columns by name, ignoring case as Spark does.
 
     Args:
-        wanted: see `wanted_columns`.
-        existing: the existing table.
         comments: whether the model persists its columns' docs; if not, comments are left alone.
-        versions: the versions that run; None for a table that nobody filters.
+        versions: None for a table that no query filters.
     """
     both, add, gone = _paired(wanted, existing)
     keys = _folded((*existing.primary_key, *existing.partition_by))
@@ -206,7 +209,7 @@ _Columns = tuple[ExistingColumn, ...]
 def _paired(
     wanted: Sequence[ExistingColumn], existing: ExistingTable
 ) -> tuple[tuple[_Pair, ...], _Columns, _Columns]:
-    """(existing, wanted) of the columns that are in both; those that are wanted only; those that exist only."""
+    """(existing, wanted) of the columns that both have; the columns to add; the columns to drop."""
     have = {column.name.lower(): column for column in existing.columns}
     want = {column.name.lower(): column for column in wanted}
     return (
@@ -241,24 +244,21 @@ def _retypes(old: ExistingColumn, new: ExistingColumn, keys: Container[str]) -> 
 def _reasons_to_rebuild(
     wanted: Sequence[ExistingColumn], existing: ExistingTable, keys: Container[str]
 ) -> Iterator[str]:
-    """Why a table needs to be built again to get these columns; nothing if ALTER is enough."""
+    """Why ALTER cannot give the table these columns."""
     have = {column.name.lower(): column for column in existing.columns}
     for column in wanted:
         current = have.get(column.name.lower())
-        if current is not None:
-            yield from _unalterable(current, column, keys)
-        elif not column.nullable:
-            yield f"new column {column.name} is NOT NULL"
-
-
-def _unalterable(current: ExistingColumn, column: ExistingColumn, keys: Container[str]) -> Iterator[str]:
-    if not _same_type(current.data_type, column.data_type):
-        if not _retypes(current, column, keys):
-            yield f"type of column {column.name} changes from {current.data_type} to {column.data_type}"
-    elif current.kept_type:
-        yield f"column {column.name} is {current.kept_type} in the table"
-    if current.nullable and not column.nullable:
-        yield f"column {column.name} becomes NOT NULL"
+        if current is None:
+            if not column.nullable:
+                yield f"new column {column.name} is NOT NULL"
+            continue
+        if not _same_type(current.data_type, column.data_type):
+            if not _retypes(current, column, keys):
+                yield f"type of column {column.name} changes from {current.data_type} to {column.data_type}"
+        elif current.kept_type:
+            yield f"column {column.name} is {current.kept_type} in the table"
+        if current.nullable and not column.nullable:
+            yield f"column {column.name} becomes NOT NULL"
 
 
 def refuse_schema_change(
@@ -298,11 +298,10 @@ def refuse_schema_change(
 
 
 def widens(old: str, new: str) -> bool:
-    """Whether every value of `old` fits `new`, so that ALTER COLUMN TYPE loses nothing."""
-    if old in _INTEGERS and new in _INTEGERS:
-        return _INTEGERS.index(new) > _INTEGERS.index(old)
-    if old in _FLOATS and new in _FLOATS:
-        return _FLOATS.index(new) > _FLOATS.index(old)
+    """Whether every value of the type `old` fits `new`, so that ALTER COLUMN TYPE loses nothing."""
+    for numbers in (_INTEGERS, _FLOATS):
+        if old in numbers and new in numbers:
+            return numbers.index(new) > numbers.index(old)
     if old.startswith(("varchar", "char")) and new == "string":
         return True
     if old.startswith("varchar(") and new.startswith("varchar("):
@@ -316,19 +315,10 @@ def widens(old: str, new: str) -> bool:
 def missing_after(
     column: ExistingColumn, data_type: str, spec: TableSpec, versions: Versions
 ) -> Capability | None:
-    """What a version lacks for a WHERE to find the rows that were written before ALTER changed a column's type.
+    """What this Paimon lacks to find rows by WHERE that were written before ALTER changed a column's type; or None.
 
-    Without FILTERS_AFTER_TYPE_CHANGE, Parquet's filters can be left out (see `column_rules.filterable`), and Avro has
-    none; nothing leaves out those of ORC, nor a cast that fails.
-
-    Args:
-        column: the column before.
-        data_type: its new type.
-        spec: the table.
-        versions: the versions that run.
-
-    Returns:
-        The missing capability, or None.
+    Without FILTERS_AFTER_TYPE_CHANGE, `column_rules.filterable` switches Parquet's filters off, and Avro has none.
+    Nothing switches off those of ORC, nor prevents a cast that fails.
     """
     with_text = _is_text(type_tree(data_type)) != _is_text(type_tree(column.data_type))
     if with_text and not versions.supports(Capability.FILTERS_AFTER_CHANGE_TO_TEXT):
@@ -339,13 +329,7 @@ def missing_after(
 
 
 def alterable(column: ExistingColumn, data_type: str, spec: TableSpec) -> bool:
-    """Whether ALTER may change a column's type while rows written with the old type remain.
-
-    Args:
-        column: the existing column.
-        data_type: the new type.
-        spec: the table.
-    """
+    """Whether ALTER may change a column's type while rows written with the old type remain."""
     # A key of another type may belong to another bucket; for a partition column Paimon refuses the change.
     if spec.places(column.name):
         return False
@@ -362,11 +346,6 @@ def _is_text(tree: TypeTree | None) -> bool:
 
 def _same_type(old: str, new: str) -> bool:
     return old.replace(" ", "").lower() == new.replace(" ", "").lower()
-
-
-def _carries_length(data_type: str) -> bool:
-    # Spark's query schema drops the length of char and varchar, so only the contract has it.
-    return data_type.lower().startswith(("varchar(", "char("))
 
 
 def _arguments(data_type: str) -> list[int]:

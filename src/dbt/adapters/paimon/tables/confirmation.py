@@ -1,4 +1,4 @@
-"""The confirmation that `clear_table` and `drop_table` need, and what they would lose without it."""
+"""The confirmation that `clear_table` and `drop_table` need."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dbt.adapters.paimon.spark.formatting import counted
 
 @dataclass(frozen=True)
 class TableContents:
-    """What a table holds. `snapshots` is None if it is not a Paimon table."""
+    """What a table holds; `snapshots` is None if it is not a Paimon table."""
 
     rows: int
     snapshots: int | None = None
@@ -29,16 +29,13 @@ class TableContents:
 
 
 def refuse_unconfirmed(
-    operation: str, relation: PaimonRelation, asked: str, confirmation: object, holdings: TableContents
+    operation: str, relation: PaimonRelation, asked: str, confirmation: object, contents: TableContents
 ) -> None:
-    """Refuse an operation unless the confirmation is the name of its table.
+    """Refuse `clear_table` or `drop_table` unless the confirmation is the name of the table.
 
     Args:
-        operation: `clear_table` or `drop_table`.
-        relation: the table.
-        asked: its name as the user wrote it.
-        confirmation: the user's confirmation; None if there is none.
-        holdings: what the table holds.
+        asked: the table's name as the user wrote it.
+        confirmation: None if there is none.
 
     Raises:
         DbtRuntimeError: what would be lost, and how to confirm.
@@ -46,14 +43,11 @@ def refuse_unconfirmed(
     full = ".".join(filter(None, (relation.database, relation.schema, relation.identifier)))
     if confirmation in (asked, full):
         return
-    if operation == "clear_table":
-        lost = f"would delete all rows of {full}, which holds {holdings}"
+    clears = operation == "clear_table"
+    lost = f"would {'delete all rows of' if clears else 'drop'} {full}, which holds {contents}"
+    kept = "They cannot be restored."
+    if clears and contents.snapshots is not None:
         kept = "Its table snapshots and tags are kept: rollback_to restores the rows until they expire."
-        if holdings.snapshots is None:
-            kept = "They cannot be restored."
-    else:
-        lost = f"would drop {full}, which holds {holdings}"
-        kept = "They cannot be restored."
     given = "" if confirmation is None else f" confirm is '{confirmation}', which is a different name."
     raise DbtRuntimeError(
         f"{operation} {lost}. {kept} Nothing was done.{given} "

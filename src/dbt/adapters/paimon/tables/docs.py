@@ -1,7 +1,4 @@
-"""What `dbt docs generate` shows of a relation: columns, comments and statistics from Paimon's system tables.
-
-SQL text, and dbt's typed result (`CatalogTable`). Nothing here runs a statement.
-"""
+"""The entries of `dbt docs generate`: columns, comments and statistics from system tables. Runs no statement."""
 
 from __future__ import annotations
 
@@ -23,8 +20,7 @@ TABLES_A_STATEMENT = 40
 def tables_sql(tables: Sequence[PaimonRelation]) -> str:
     """The statement whose rows `from_row` reads; each begins with the table's position in `tables`.
 
-    Rows and bytes come from `$files` (the files that a reader of the newest table snapshot opens), the last commit from
-    `$snapshots`.
+    Rows and bytes are those of `$files`: the files that a reader of the newest table snapshot opens.
     """
     return "\nunion all\n".join(_table_sql(position, table) for position, table in enumerate(tables))
 
@@ -71,7 +67,7 @@ def from_row(table: PaimonRelation, row: Sequence[Any]) -> CatalogTable:
 def _layout(
     primary_key: Sequence[str], partition_by: Sequence[str], options: Mapping[str, str]
 ) -> Iterable[StatsItem]:
-    """What the table is, in the names of a model's config; what it does not have is left out."""
+    """The table's layout, in the names of a model's config; what it does not have is left out."""
     dynamic = "dynamic" if primary_key else None
     buckets = {"-1": dynamic, "-2": "postpone"}.get(options.get("bucket", "-1"), options.get("bucket"))
     found = (
@@ -108,15 +104,7 @@ def describe(
     owner: str | None = None,
     stats: Iterable[StatsItem] = (),
 ) -> CatalogTable:
-    """A relation as an entry of dbt's catalog.
-
-    Args:
-        relation: its name and type.
-        columns: name, Spark type text and comment of each column, in order.
-        comment: the relation's comment.
-        owner: its owner, if the catalog knows.
-        stats: its statistics; without any, the entry says that there are none.
-    """
+    """An entry of dbt's catalog; `columns` are name, Spark type text and comment, in order."""
     named = {stat.id: stat for stat in stats}
     has_stats = StatsItem(
         "has_stats", "Has Stats?", bool(named), False, "Indicates whether there are statistics for this table"

@@ -21,31 +21,24 @@ logger = AdapterLogger("Paimon")
 
 
 class DocsCatalog:
-    """The docs entries of relations.
-
-    Args:
-        adapter: the adapter.
-        directory: the views, with their comments.
-    """
+    """The docs entries of relations; `directory` has the views, with their comments."""
 
     def __init__(self, adapter: AdapterProtocol, directory: ViewDirectory) -> None:
         self._adapter = adapter
         self._directory = directory
 
     def of_schemas(self, database: str | None, schemas: Iterable[str]) -> agate.Table:
-        """The relations of some schemas, as the table of rows that dbt's catalog is made from."""
-        return self._rows([each for schema in sorted(schemas) for each in self._listed(database, schema)])
+        """The rows of dbt's catalog for the relations of some schemas."""
+        return self._rows(self._listed(database, schemas))
 
     def of_relations(self, database: str | None, relations: Iterable[PaimonRelation]) -> agate.Table:
-        """Those of some relations that exist, as the table of rows that dbt's catalog is made from."""
+        """The rows of dbt's catalog for the given relations that exist."""
         wanted = {(relation.schema, relation.identifier) for relation in relations}
-        schemas = sorted({schema or "" for schema, _ in wanted})
-        found = [each for schema in schemas for each in self._listed(database, schema)]
+        found = self._listed(database, {schema or "" for schema, _ in wanted})
         return self._rows([each for each in found if (each.schema, each.identifier) in wanted])
 
-    def _listed(self, database: str | None, schema: str) -> list[PaimonRelation]:
-        """The relations of a schema from dbt's cache, or else from a listing."""
-        return list(self._adapter.list_relations(database, schema))
+    def _listed(self, database: str | None, schemas: Iterable[str]) -> list[PaimonRelation]:
+        return [each for name in sorted(schemas) for each in self._adapter.list_relations(database, name)]
 
     def _rows(self, relations: Sequence[PaimonRelation]) -> agate.Table:
         import agate
@@ -56,7 +49,7 @@ class DocsCatalog:
         )
 
     def entries(self, relations: Sequence[PaimonRelation]) -> list[CatalogTable]:
-        """The entry of each relation; of one that does not exist, without columns."""
+        """The entry of each relation; a relation that does not exist has no columns."""
         paimons = self._adapter.credentials.paimon_catalogs
         tables = [relation for relation in relations if relation.is_table and relation.database in paimons]
         found = [self._described(relation) for relation in relations if relation not in tables]

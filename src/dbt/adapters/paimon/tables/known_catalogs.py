@@ -1,4 +1,4 @@
-"""Which Spark catalogs there are: those of the profile and of catalogs.yml, and those that only Spark knows."""
+"""The Spark catalogs that exist: those of the profile and of catalogs.yml, and those that only Spark knows."""
 
 from __future__ import annotations
 
@@ -11,11 +11,7 @@ _UNSET = "<undefined>"
 
 
 class KnownCatalogs:
-    """The Spark catalogs of a target.
-
-    Args:
-        adapter: the adapter.
-    """
+    """The Spark catalogs of a target."""
 
     def __init__(self, adapter: AdapterProtocol) -> None:
         self._adapter = adapter

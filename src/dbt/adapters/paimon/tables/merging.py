@@ -1,6 +1,6 @@
-"""Changes of how Paimon merges the rows of a key, which ALTER makes at once for all rows that are stored.
+"""Option changes that make Paimon merge the stored rows of a key differently.
 
-A merge happens when rows are read or compacted, with the options that the table has then: after `sum` became `max`, 3
+Paimon merges when rows are read or compacted, with the options that the table has then: after `sum` became `max`, 3
 and 4 are no longer 7 but 4, also in older table snapshots [ran, 0.9.0, 1.4.2 and 2.0.0].
 """
 
@@ -15,42 +15,38 @@ from dbt.adapters.paimon.options.values import split_columns
 
 _AGGREGATING: Final = ("aggregation", "partial-update")
 _DEFAULT_FUNCTION: Final = "fields.default-aggregate-function"
-# What Paimon does where neither the column nor the table has a function.
+# Paimon's function if neither the column nor the table has one.
 _USUAL: Final = "last_non_null_value"
-# The values of column settings that are not set.
+# Defaults of column settings; '' for the others.
 _UNSET: Final[Mapping[str, str]] = MappingProxyType(
     {"distinct": "false", "ignore-retract": "false", "list-agg-delimiter": ","}
 )
 
 
-def merged_otherwise(
+def columns_merged_differently(
     name: str, old: Mapping[str, str], new: Mapping[str, str], columns: Iterable[str]
 ) -> frozenset[str]:
-    """The columns whose stored values would be merged otherwise if an option changed.
+    """The columns whose stored values are merged differently after a change of the option `name`.
 
     Args:
-        name: the option.
-        old, new: all options of the table, as it is and as it is wanted.
-        columns: the table's columns other than those of its key.
+        old, new: all options of the table, existing and wanted.
+        columns: the table's columns that are not in its key.
     """
-    there = frozenset(columns)
     if old.get("merge-engine") not in _AGGREGATING:
         return frozenset()
-    if name == _DEFAULT_FUNCTION:
-        return frozenset(column for column in there if _function(old, column) != _function(new, column))
-    found = split_field_option(name)
-    if found is None:
-        return frozenset()
-    named, attribute = found
-    if attribute == "sequence-group":
-        before, after = (set(split_columns(options.get(name, ""))) for options in (old, new))
-        return there & (before ^ after)
+    concerned = frozenset(columns)
+    attribute = "aggregate-function"
+    if name != _DEFAULT_FUNCTION:
+        named, attribute = split_field_option(name) or ((), "")
+        if attribute == "sequence-group":
+            before, after = (set(split_columns(options.get(name, ""))) for options in (old, new))
+            return concerned & (before ^ after)
+        concerned = concerned.intersection(named)
     if attribute == "aggregate-function":
-        return frozenset(c for c in there.intersection(named) if _function(old, c) != _function(new, c))
-    if attribute not in ("ignore-retract", *FUNCTION_SETTINGS):
-        return frozenset()
+        return frozenset(column for column in concerned if _function(old, column) != _function(new, column))
     unset = _UNSET.get(attribute, "")
-    return there.intersection(named) if old.get(name, unset) != new.get(name, unset) else frozenset()
+    is_setting = attribute in ("ignore-retract", *FUNCTION_SETTINGS)
+    return concerned if is_setting and old.get(name, unset) != new.get(name, unset) else frozenset()
 
 
 def _function(options: Mapping[str, str], column: str) -> str:

@@ -19,32 +19,17 @@ _NOT_FOUND = (
     "NoSuchDatabaseException",
     "NoSuchTableException",
 )
-# HiveCatalog.listTablesImpl of 0.9 opens each table in its list, and another process may have renamed one by then.
+# HiveCatalog.listTablesImpl of 0.9 opens each table that it lists, which another process may have renamed meanwhile.
 GONE_MEANWHILE = "Can not get table"
 
 
 def is_not_found(exc: Exception) -> bool:
-    """Whether an error of Spark says that a table or a schema does not exist."""
+    """Whether Spark reports that a table or a schema does not exist."""
     return any(sign in str(exc) for sign in _NOT_FOUND)
 
 
-def list_tables_sql(schema: PaimonRelation) -> str:
-    """One statement that lists all tables of a schema."""
-    return f"show tables in {schema.include(identifier=False).render()}"
-
-
-def list_views_sql(schema: PaimonRelation) -> str:
-    """One statement that lists all views of a schema, in a catalog that has views."""
-    return f"show views in {schema.include(identifier=False).render()}"
-
-
 def schemas_sql(relation: PaimonRelation, earlier: bool = False) -> str:
-    """A query for the current schema of a table, from its system table `$schemas`: one row.
-
-    Args:
-        relation: the table.
-        earlier: whether to return all its schemas instead, in any order (`newest_first`).
-    """
+    """A query for a table's current schema: one row. With `earlier`, for all its schemas, in any order."""
     newest = "" if earlier else " order by schema_id desc limit 1"
     return (
         "select fields, partition_keys, primary_keys, options, comment, schema_id "
@@ -58,11 +43,7 @@ def newest_first(schemas: Iterable[Sequence[Any]]) -> list[Sequence[Any]]:
 
 
 def existing_table(row: Sequence[Any]) -> ExistingTable:
-    """Read a row of `schemas_sql`.
-
-    Returns:
-        The existing table: its keys, options and columns (Spark type text, nullability, comment).
-    """
+    """The table that a row of `schemas_sql` describes."""
     fields, partition_keys, primary_keys, options, comment, *more = row
     return ExistingTable(
         primary_key=tuple(json.loads(primary_keys)),
@@ -84,51 +65,36 @@ def existing_table(row: Sequence[Any]) -> ExistingTable:
 
 
 def table_of_schema(text: str) -> ExistingTable:
-    """The existing table of a schema as Paimon writes it in JSON (see `EmbeddedSpark.schema`)."""
+    """The table of a schema in Paimon's JSON (see `EmbeddedSpark.schema`)."""
     content = json.loads(text)
     lists = (json.dumps(content[part]) for part in ("fields", "partitionKeys", "primaryKeys", "options"))
     return existing_table([*lists, content.get("comment"), content["id"]])
 
 
 def older_types(schemas: Sequence[Sequence[Any]]) -> dict[int, dict[str, str]]:
-    """The columns that had another type in an earlier schema.
-
-    Args:
-        schemas: the rows of `schemas_sql` with the earlier schemas, the current one first.
-
-    Returns:
-        The id of each such schema -> the column's current name -> its Spark type text then.
-    """
-    now, *earlier = ((int(row[5]), {int(each["id"]): each for each in json.loads(row[0])}) for row in schemas)
-    return {
-        schema: changed
-        for schema, fields in earlier
-        if (
-            changed := {
-                field["name"]: to_spark_type(fields[key]["type"])
-                for key, field in now[1].items()
-                if key in fields and to_spark_type(fields[key]["type"]) != to_spark_type(field["type"])
-            }
-        )
-    }
-
-
-def file_schemas_sql(relation: PaimonRelation) -> str:
-    """A query for the ids of the schemas that a table's files were written with."""
-    return f"select distinct schema_id from {relation.system_table('files')}"
+    """Schema id -> {current column name: Spark type text in that schema}, where the type was another one."""
+    now, *earlier = ({int(each["id"]): each for each in json.loads(row[0])} for row in schemas)
+    found = {}
+    for fields, row in zip(earlier, schemas[1:], strict=True):
+        types = {key: to_spark_type(field["type"]) for key, field in fields.items() if key in now}
+        changed = {
+            field["name"]: types[key]
+            for key, field in now.items()
+            if key in types and types[key] != to_spark_type(field["type"])
+        }
+        if changed:
+            found[int(row[5])] = changed
+    return found
 
 
 def then_called(schemas: Iterable[Sequence[Any]], then: int, now: int) -> dict[str, str]:
-    """The names that columns had in another schema of their table.
+    """Current column name in lower case -> its name in another schema; without columns that did not exist then.
 
     A column keeps its id for ever, and ids are not reused.
 
     Args:
         schemas: rows of `$schemas`: schema_id, fields.
         then, now: ids of the two schemas.
-
-    Returns:
-        Current name in lower case -> the name then; without columns that did not exist then.
     """
     ids = {int(row[0]): {int(field["id"]): field["name"] for field in json.loads(row[1])} for row in schemas}
     return {name.lower(): ids[then][key] for key, name in ids[now].items() if key in ids[then]}
@@ -140,10 +106,7 @@ def named_types(fields: str) -> list[tuple[int, str, str]]:
 
 
 def ends_columns(name: str, data_type: str) -> bool:
-    """Whether a row of DESCRIBE TABLE is the first that is no column, such as `# Partition Information`.
-
-    Any column has a type, also one whose name begins with `# `.
-    """
+    """Whether a row of DESCRIBE TABLE is not a column but a heading, such as `# Partition Information`."""
     return not name or not data_type
 
 
@@ -159,10 +122,10 @@ def comments(rows: Sequence[Sequence[Any]]) -> dict[str, str]:
 
 
 def last_modified_sql(relations: Sequence[PaimonRelation]) -> str:
-    """One statement for the last change of each table's rows, read from `$snapshots`: no data file is opened.
+    """One statement for the last change of each table's rows, from `$snapshots`: it opens no data file.
 
-    Compaction and statistics also commit but do not change rows. They only count if no other commit is left, and then
-    the oldest of them, which came after the change.
+    Compaction and statistics also commit but do not change rows. If no other commit is left, the oldest of them counts,
+    which came after the last change.
     """
     changed = "max(case when commit_kind in ('APPEND', 'OVERWRITE') then commit_time end)"
     return "\nunion all\n".join(
@@ -176,9 +139,9 @@ def last_modified_sql(relations: Sequence[PaimonRelation]) -> str:
 
 
 def loaded_at_sql(expression: str) -> str:
-    """SQL of the time in a source's `loaded_at_field` on UTC's clock, on which dbt reads it (BaseAdapter, `_utc`).
+    """SQL for a source's `loaded_at_field` in UTC, as dbt reads it (BaseAdapter, `_utc`).
 
-    A TIMESTAMP_NTZ is taken as it is: dbt documents that such a time is in UTC.
+    A TIMESTAMP_NTZ is not converted: dbt documents that such a time is in UTC.
     """
     return (
         f"if(typeof({expression}) = 'timestamp_ntz', cast({expression} as timestamp_ntz), "

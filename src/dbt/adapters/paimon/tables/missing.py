@@ -48,17 +48,12 @@ def advice(
     schemas: Schemas,
     tables: Tables,
 ) -> str:
-    """Advice for a table that does not exist.
+    """What exists instead of a missing table, and the remedy: two sentences.
 
     Args:
-        parts: its name, as `table_in` gives it; the last one is '' where only its catalog and schema are known.
+        parts: the table's name from `table_in`; the last part is '' where only its catalog and schema are known.
         node: name of the node whose statement failed; '' for a hook of the run.
         home: the target's catalog, in which nodes are built.
-        catalogs: Spark's catalogs.
-        schemas, tables: functions that list what exists.
-
-    Returns:
-        What exists instead, and the remedy: two sentences.
     """
     if len(parts) < 3:
         return (

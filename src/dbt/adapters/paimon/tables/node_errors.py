@@ -1,4 +1,4 @@
-"""Says where in a node's own files an error of its statement comes from."""
+"""Finds the line in a node's own files that an error of its statement comes from."""
 
 from __future__ import annotations
 
@@ -17,17 +17,13 @@ from dbt.adapters.paimon.errors.node_text import Source, normalized
 logger = AdapterLogger("Paimon")
 
 _INLINE: Final = "inline query"
-# The name of the connection that dbt runs the hooks of a run on.
+# The name of the connection on which dbt runs on-run-start and on-run-end hooks.
 HOOKS_OF_A_RUN: Final = "master"
 _HOOKS: Final = ("pre_hook", "post_hook")
 
 
 class NodeErrors:
-    """Maps errors to lines of the files of the node that this thread runs.
-
-    Args:
-        adapter: the adapter.
-    """
+    """Maps errors to lines of the files of the node that this thread runs."""
 
     def __init__(self, adapter: AdapterProtocol) -> None:
         self._adapter = adapter
@@ -44,27 +40,26 @@ class NodeErrors:
     def _spot(self, error: StatementError) -> excerpts.SourceLocation | None:
         manifest: Any = self._adapter.get_macro_resolver()
         name = self._adapter.connections.get_thread_connection().name
-        nodes = getattr(manifest, "nodes", {})
-        node = nodes.get(name)
+        node = getattr(manifest, "nodes", {}).get(name)
         place = places.found(error.text, error.statement)
         if node is not None and getattr(node, "language", "sql") == "python":
             path, file = self._file(node, node.original_file_path)
             found = python_text.named_in(error.text, path, file)
             if found or place is None:
                 return found
-        if place is None:
-            return None
+        return node_text.spot(place, error.statement, self._sources(manifest, name)) if place else None
+
+    def _sources(self, manifest: Any, name: str | None) -> list[Source]:
+        """The texts that the statement of a connection of this name may come from."""
+        nodes = getattr(manifest, "nodes", {})
         if name == HOOKS_OF_A_RUN:
             hook = nodes.get(get_node_info().get("unique_id"))
-            sources = [self._hook_source(hook, hook.raw_code, f"hook {hook.name}")] if hook else []
-        elif node is not None:
-            sources = [*self._query_sources(node, nodes), *self._hook_sources(node)]
-        else:
-            tested = getattr(getattr(manifest, "unit_tests", {}).get(name), "depends_on", None)
-            sources = [
-                self._source(nodes[one], "", "") for one in getattr(tested, "nodes", ())[:1] if one in nodes
-            ]
-        return node_text.spot(place, error.statement, sources)
+            return [self._hook_source(hook, hook.raw_code, f"hook {hook.name}")] if hook else []
+        if (node := nodes.get(name)) is not None:
+            return [*self._query_sources(node, nodes), *self._hook_sources(node)]
+        depends_on = getattr(getattr(manifest, "unit_tests", {}).get(name), "depends_on", None)
+        tested = getattr(depends_on, "nodes", ())[:1]
+        return [self._source(nodes[model], "", "") for model in tested if model in nodes]
 
     def _query_sources(self, node: Any, nodes: Any) -> Iterator[Source]:
         for cte in getattr(node, "extra_ctes", ()):
@@ -99,7 +94,7 @@ class NodeErrors:
         )
 
     def _hook_source(self, node: Any, sql: str, note: str) -> Source:
-        """The source of a hook: the file that it stands in, else its own text."""
+        """The source of a hook: the file that has its text, else the text itself."""
         patch = (getattr(node, "patch_path", None) or "").rpartition("://")[2]
         for path in (node.original_file_path, patch, "dbt_project.yml"):
             shown, file = self._file(node, path) if path else ("", "")
@@ -108,7 +103,7 @@ class NodeErrors:
         return node_text.source_in(note, sql, sql)
 
     def _file(self, node: Any, path: str) -> tuple[str, str]:
-        """How a file of a node's project is called, and its text; '' if it cannot be read."""
+        """The path of a file of a node's project, and its text; '' if it cannot be read."""
         config = self._adapter.config
         inside = Path(path)
         if node.package_name != config.project_name:
@@ -120,5 +115,4 @@ class NodeErrors:
 
 
 def _rendered(node: Any) -> str:
-    """What a node's own text rendered to."""
     return getattr(node, "_pre_injected_sql", None) or getattr(node, "compiled_code", None) or ""

@@ -1,4 +1,4 @@
-"""How an existing table gets all its rows anew: in place, or by a new table, which loses the old one's history."""
+"""Full rebuild of a table: INSERT OVERWRITE in place, or a new table that replaces it, which loses the history."""
 
 from __future__ import annotations
 
@@ -17,19 +17,16 @@ from dbt.adapters.paimon.tables.column_changes import ColumnChanges
 
 @dataclass(frozen=True)
 class Rebuild:
-    """How a table is rebuilt.
+    """How a table is rebuilt."""
 
-    Attributes:
-        reasons: why a new table has to replace it; empty if one INSERT OVERWRITE does.
-        always: whether every build of this table needs a new one, whatever has changed.
-    """
-
+    # Why a new table has to replace it; empty if one INSERT OVERWRITE is enough.
     reasons: tuple[str, ...] = ()
+    # Whether every rebuild of this table needs a new one, whatever has changed.
     always: bool = False
 
     @property
     def swaps(self) -> bool:
-        """Whether a new table replaces it."""
+        """Whether a new table replaces the existing one."""
         return bool(self.reasons)
 
     def __str__(self) -> str:
@@ -38,15 +35,10 @@ class Rebuild:
 
 @dataclass(frozen=True)
 class History:
-    """What only a table's history has.
-
-    Attributes:
-        snapshots: its table snapshots.
-        writes: those of them that are not compactions.
-        tags: its tags.
-    """
+    """The history of a table, which a new table does not have."""
 
     snapshots: int
+    # Those of the table snapshots that are not compactions.
     writes: int
     tags: Sequence[str] = ()
 
@@ -63,7 +55,7 @@ class History:
 
 
 def rebuild_of(spec: TableSpec, table_changes: Changeset, column_changes: ColumnChanges | None) -> Rebuild:
-    """How a table is rebuilt to get a spec and columns; None for columns that are not known."""
+    """How a table gets a spec and columns; `column_changes` is None if the columns are not known."""
     always = spec.overwrite_reads_old_keys
     reasons = ["an INSERT OVERWRITE would use the partitions of its old keys"] if always else []
     dropped = column_changes.drop if column_changes else ()
@@ -76,11 +68,7 @@ def rebuild_of(spec: TableSpec, table_changes: Changeset, column_changes: Column
 
 
 def history_sql(snapshots: str, tags: str) -> str:
-    """One row: table snapshots, those that are not compactions, and the tags, as JSON.
-
-    Args:
-        snapshots, tags: the rendered system tables.
-    """
+    """A query for a `History`: one row, with the tags as JSON. The arguments are rendered system tables."""
     return (
         f"select count(*), count_if(commit_kind <> {string_literal('COMPACT')}), "
         f"(select to_json(sort_array(collect_list(tag_name))) from {tags}) from {snapshots}"
@@ -88,20 +76,14 @@ def history_sql(snapshots: str, tags: str) -> str:
 
 
 def may_need_asking(model: Mapping[str, Any], rebuild: Rebuild) -> bool:
-    """Whether a rebuild may lose what the config does not give up; a table that never keeps history has none."""
+    """Whether this rebuild needs consent, because it may lose history."""
     return rebuild.swaps and not rebuild.always and not safeguards.drops_history(model["config"])
 
 
 def refuse_unasked(
     model: Mapping[str, Any], rebuild: Rebuild, history: History, warn: Callable[[str], None] | None
 ) -> None:
-    """Refuse a rebuild that would lose history which is worth asking for.
-
-    Args:
-        model: the node in the manifest.
-        rebuild: how its table is rebuilt.
-        history: what the table has.
-        warn: warns instead, if the project has switched the refusal off.
+    """Refuse a rebuild that would lose history without consent; if `warn` is given, only warn.
 
     Raises:
         DbtRuntimeError: what would be lost, why, and how to agree.

@@ -1,4 +1,4 @@
-"""`adapter.schemas`: creates schemas, and says what goes before one is dropped."""
+"""`adapter.schemas`: creates schemas, and lists the tables to drop before a schema."""
 
 from __future__ import annotations
 
@@ -19,9 +19,8 @@ class Schemas:
     """Called by the macros that create and drop schemas.
 
     Args:
-        adapter: the adapter.
         problem: why the name of a schema is invalid; '' if it is valid.
-        ensure_view_schema: creates a schema where views live.
+        ensure_view_schema: creates a schema where views are stored.
     """
 
     def __init__(
@@ -35,23 +34,20 @@ class Schemas:
         self._ensure_view_schema = ensure_view_schema
 
     def create(self, relation: PaimonRelation) -> None:
-        """Create a schema, also where its views live, if that is another catalog.
+        """Create a schema, also in the catalog that stores its views.
 
-        dbt creates the schemas of all nodes before the first node runs: a failure is left for the nodes of that schema
-        to report, so that the others run.
-
-        Raises:
-            DbtDatabaseError: it cannot be created.
+        dbt creates the schemas of all nodes before the first node runs. Invalid names are left for the nodes of that
+        schema to report, so that the other nodes run.
         """
-        for schema in self._alike(relation):
+        for schema in self._differing_in_case(relation):
             if self._adapter.has_catalog(schema.database) and not self._problem(schema.schema):
-                self._make(schema)
+                self._create_if_missing(schema)
                 self._ensure_view_schema(schema)
 
-    def _alike(self, relation: PaimonRelation) -> list[PaimonRelation]:
-        """A schema, and those of the project's nodes that dbt takes for it: their names differ only in case.
+    def _differing_in_case(self, relation: PaimonRelation) -> list[PaimonRelation]:
+        """A schema, and those of the project's nodes whose names differ from it only in case.
 
-        dbt creates one schema of them (GraphRunnableTask.create_schemas).
+        dbt creates one schema for all of them (GraphRunnableTask.create_schemas).
         """
         nodes = getattr(self._adapter.get_macro_resolver(), "nodes", {}).values()
         wanted = (relation.database, relation.schema)
@@ -63,12 +59,8 @@ class Schemas:
             *(relation.replace_path(database=database, schema=schema) for database, schema in sorted(others)),
         ]
 
-    def _make(self, relation: PaimonRelation) -> None:
-        """Create a schema if it does not exist. IF NOT EXISTS is not atomic: another process may create it in between.
-
-        Raises:
-            DbtDatabaseError: it cannot be created.
-        """
+    def _create_if_missing(self, relation: PaimonRelation) -> None:
+        """Create a schema. IF NOT EXISTS is not atomic: another process may create it in between."""
         schema = relation.without_identifier()
         try:
             self._adapter.query(f"create database if not exists {schema.render()}")
@@ -77,7 +69,7 @@ class Schemas:
                 raise
 
     def tables_to_drop_first(self, schema: PaimonRelation) -> list[PaimonRelation]:
-        """The tables to drop before their schema is dropped: JdbcCatalog.dropDatabaseImpl leaves their files behind."""
+        """Tables to drop before their schema: JdbcCatalog.dropDatabaseImpl leaves their files behind."""
         catalog = self._adapter.credentials.catalog_of(schema.database or "")
         if catalog is None or catalog.metastore != "jdbc":
             return []

@@ -1,4 +1,4 @@
-"""Runs the adapter's own statements, and adds the names of similar tables to the error of one that finds none."""
+"""Runs the adapter's own statements; adds similar names to errors about missing tables."""
 
 from __future__ import annotations
 
@@ -13,34 +13,22 @@ from dbt.adapters.paimon.tables.suggestions import Suggestions
 
 
 class Statements:
-    """Statements on this thread's connection.
-
-    Args:
-        adapter: the adapter.
-        catalogs: the catalogs that an error may suggest.
-    """
+    """Statements on this thread's connection; `catalogs` are those that an error may suggest."""
 
     def __init__(self, adapter: AdapterProtocol, catalogs: KnownCatalogs) -> None:
         self._connections = adapter.connections
         self._suggestions = Suggestions(adapter, lambda: sorted(catalogs.names()))
 
     def rows(self, sql: str) -> list[Any]:
-        """Run a statement and return its rows.
-
-        Raises:
-            DbtDatabaseError: with a short message.
-        """
+        """Run a statement and return its rows."""
         with self._connections.exception_handler(sql):
             _, cursor = self._connections.add_query(Statement(sql), auto_begin=False)
             return list(cursor.fetchall())
 
     def columns(self, sql: str) -> tuple[PaimonColumn, ...]:
-        """The columns of a query; it is analyzed but not run.
+        """The columns of a query, which is analyzed but not run.
 
-        Not DESCRIBE QUERY, which truncates the type of a wide struct (spark.sql.debug.maxToStringFields).
-
-        Raises:
-            DbtDatabaseError: with a short message; if a table is not found, it lists similar ones.
+        Not by DESCRIBE QUERY, which truncates the type of a wide struct (spark.sql.debug.maxToStringFields).
         """
         with self.names_suggested(), self._connections.exception_handler(sql):
             _, cursor = self._connections.add_query(Statement(sql), auto_begin=False)

@@ -1,4 +1,4 @@
-"""Adds to the error of a node's statement the line that it comes from, and the names that may have been meant."""
+"""Adds the source line and similar names to the error of a node's statement."""
 
 from __future__ import annotations
 
@@ -17,12 +17,7 @@ from dbt.adapters.paimon.tables.node_errors import HOOKS_OF_A_RUN, NodeErrors
 
 
 class Suggestions:
-    """Suggests tables, schemas, catalogs and functions that exist, and names the line.
-
-    Args:
-        adapter: the adapter.
-        catalogs: returns the names of the catalogs that are known to exist.
-    """
+    """Suggests existing tables, schemas, catalogs and functions; `catalogs` returns the known catalogs."""
 
     def __init__(self, adapter: AdapterProtocol, catalogs: Callable[[], Sequence[str]]) -> None:
         self._adapter = adapter
@@ -50,10 +45,12 @@ class Suggestions:
             return ""
         try:
             self._functions = self._functions or [row[0] for row in self._adapter.query("show functions")]
-        except Exception:  # noqa: BLE001 - as above
+        except Exception:  # noqa: BLE001 - the statement's own error is the one to report
             return ""
-        # Those of a catalog have its name in front; operators are no functions for this.
-        known = [one for one in (full.rpartition(".")[2] for full in self._functions) if one.isidentifier()]
+        # A catalog's functions are listed with its name; operators are listed, too.
+        known = [
+            name for name in (full.rpartition(".")[2] for full in self._functions) if name.isidentifier()
+        ]
         return suggestion(name, known, cutoff=0.7) or ""
 
     def _advice_on(self, parts: Sequence[str]) -> str:
@@ -69,7 +66,7 @@ class Suggestions:
             return ""
 
     def _schema_names(self, catalog: str) -> list[str]:
-        # Spark quotes those that are no identifiers.
+        # Spark quotes names that are not identifiers.
         names = [str(row[0]) for row in self._adapter.query(f"show databases in {quoted(catalog)}")]
         return [name[1:-1].replace("``", "`") if name.startswith("`") else name for name in names]
 

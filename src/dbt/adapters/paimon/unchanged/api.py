@@ -1,4 +1,4 @@
-"""Finds out whether a node has anything to do, and leaves the key of what it did in its commit."""
+"""Skips a node whose table is up to date, and writes the key of a run into its commit."""
 
 from __future__ import annotations
 
@@ -33,36 +33,24 @@ if TYPE_CHECKING:
 
 logger = AdapterLogger("Paimon")
 _NO_ROWS: Final = "0.0"
-# The input that is a seed's file.
-_SEED_FILE: Final = "its file"
 
 
 @dataclass(frozen=True)
 class _Planned:
-    """A run under way, whose commit gets a key.
-
-    Attributes:
-        key: what it makes its table of.
-        table: its table.
-        before: where the table stood before; None if there was none.
-    """
+    """A run in progress, whose commit gets a key."""
 
     key: Key
     table: TableName
+    # The table's version before the run; None if it did not exist.
     before: TableVersion | None
 
 
 class Unchanged:
-    """Nodes that have nothing to do.
+    """Nodes that need not run again."""
 
-    Args:
-        adapter: the adapter.
-        making: finds out what nodes are made of.
-    """
-
-    def __init__(self, adapter: AdapterProtocol, making: Fingerprinter) -> None:
+    def __init__(self, adapter: AdapterProtocol, fingerprinter: Fingerprinter) -> None:
         self._adapter = adapter
-        self._making = making
+        self._fingerprinter = fingerprinter
         # By node; a node runs on one thread.
         self._planned: dict[str, _Planned] = {}
 
@@ -78,59 +66,43 @@ class Unchanged:
         full_refresh: bool = False,
         rows: agate.Table | None = None,
     ) -> StatementResult | None:
-        """dbt's response for a node that has nothing to do; None if it has to run, which the log says why.
+        """dbt's response for a node that is up to date; None if it has to run, with the reason logged.
 
-        Its table's lock is held. Nothing is asked of Spark for a node without `skip_unchanged`.
+        The caller holds the lock of its table. Sends nothing to Spark for a node without `skip_unchanged`.
 
         Args:
             model: the node in the manifest, compiled.
-            target: its table.
-            existing: the relation that is there by that name.
+            existing: the existing relation of the target's name.
             pending: how the node's plan differs from its table.
-            strategy: the strategy of an incremental model.
             reads_changes: whether it calls paimon_changes.
-            full_refresh: whether the run rebuilds the table.
             rows: the rows of a seed.
         """
         self._planned.pop(model["unique_id"], None)
         if not skipping.is_on(model["config"]):
             return None
-        return self._making.unless_run(
-            model,
-            lambda: self._reused(
-                model, target, existing, pending, strategy, reads_changes, full_refresh, rows
-            ),
-        )
-
-    def _reused(
-        self,
-        model: Mapping[str, Any],
-        target: PaimonRelation,
-        existing: PaimonRelation | None,
-        pending: Pending,
-        strategy: str,
-        reads_changes: bool,
-        full_refresh: bool,
-        rows: agate.Table | None,
-    ) -> StatementResult:
-        if reason := nodes.never(model, strategy, reads_changes):
-            raise CannotSkip(reason, always=True)
-        spark = self._making.spark()
-        table = TableName(target.database or "", target.schema or "", target.identifier or "")
-        is_table = existing is not None and existing.is_table
-        before = spark.stand(table) if is_table else None
-        if before is not None and before.problem:
-            raise CannotSkip(f"its table {before.problem}", always=True)
-        made = self._making.of(spark, model, table, before, rows)
-        self._planned[model["unique_id"]] = _Planned(made.key, table, before)
-        if full_refresh:
-            raise CannotSkip("the run rebuilds its table")
-        if before is None:
-            raise CannotSkip("it has no table yet")
-        head = _carrying(before, made.key)
-        self._refuse_pending(before, head, made.columns, pending, seed=rows is not None)
-        del self._planned[model["unique_id"]]
-        return StatementResult(responses.of_reuse(head.number, _words(rows is not None)))
+        result = None
+        with self._fingerprinter.reason_logged(model):
+            if reason := nodes.never(model, strategy, reads_changes):
+                raise CannotSkip(reason, always=True)
+            spark = self._fingerprinter.spark()
+            table = TableName(target.database or "", target.schema or "", target.identifier or "")
+            is_table = existing is not None and existing.is_table
+            before = spark.stand(table) if is_table else None
+            if before is not None and before.problem:
+                raise CannotSkip(f"its table {before.problem}", always=True)
+            made = self._fingerprinter.of(spark, model, table, before, rows)
+            self._planned[model["unique_id"]] = _Planned(made.key, table, before)
+            if full_refresh:
+                raise CannotSkip("the run rebuilds its table")
+            if before is None:
+                raise CannotSkip("it has no table yet")
+            head = _carrying(before, made.key)
+            is_seed = rows is not None
+            self._refuse_pending(before, head, made.columns, pending, seed=is_seed)
+            del self._planned[model["unique_id"]]
+            what = "file and config" if is_seed else "inputs and query"
+            result = StatementResult(responses.of_reuse(head.number, what))
+        return result  # noqa: RET504 - None if the block has suppressed an error
 
     @staticmethod
     def _refuse_pending(
@@ -141,14 +113,14 @@ class Unchanged:
         *,
         seed: bool,
     ) -> None:
-        """Run a node whose table would be altered: a run before was killed at that, or somebody else has altered it."""
+        """Do not skip if the table has to be altered: a run was killed at that, or something else altered it."""
         existing = metadata.table_of_schema(before.schema)
         if seed:
-            # The types that a file gives are known by staging it; those of the table have not changed since.
+            # A file's types are only known after staging; the table's have not changed since.
             if existing.schema_id != head.schema:
                 raise CannotSkip("its table was altered")
-            kinds = {column.name.lower(): column.data_type for column in existing.columns}
-            columns = [replace(each, dtype=kinds.get(each.name.lower(), each.dtype)) for each in columns]
+            types = {column.name.lower(): column.data_type for column in existing.columns}
+            columns = [replace(each, dtype=types.get(each.name.lower(), each.dtype)) for each in columns]
         if differs := pending(existing, columns):
             raise CannotSkip(f"its table has to be altered ({differs[0]})")
 
@@ -160,37 +132,33 @@ class Unchanged:
         return {} if planned is None else {COMMIT_USER_CONF: planned.key.mark()}
 
     def note(self, model: Mapping[str, Any]) -> None:
-        """Called when a node's rows are written: commits its key if there were none, for Paimon commits no such run.
+        """Commit a node's key if its run wrote no rows, which Paimon does not commit by itself.
 
-        Without it a query that finds nothing new would be run again and again. A failure is not the node's.
+        Otherwise a query that finds nothing new would run again each time. Errors here never fail the node.
         """
         planned = self._planned.pop(model["unique_id"], None)
         if planned is None:
             return
         try:
-            self._note(planned)
+            self._commit_key(planned)
         except Exception as exc:  # noqa: BLE001 - of py4j or Paimon
             logger.debug(f"{model['name']}: its key could not be committed: {messages.error_text(exc)}")
 
-    def _note(self, planned: _Planned) -> None:
+    def _commit_key(self, planned: _Planned) -> None:
         spark = self._adapter.handle.embedded()
         if spark is None:
             return
         now = spark.stand(planned.table)
         before = planned.before
         base = _NO_ROWS if before is None else before.position
-        # A table that was not there has no table snapshot now, either: nobody else has written it.
+        # A table that did not exist must still have no snapshot: nothing else has written it.
         if now.position != base or now.head != (before.head if before else None) or base is None:
             return
         spark.commit_nothing(planned.table, planned.key.mark(base))
 
 
 def _carrying(stand: TableVersion, key: Key) -> Snapshot:
-    """The newest commit of a table, which carries this key.
-
-    Raises:
-        CannotSkip: it does not.
-    """
+    """The newest commit of a table, which has this key; raises CannotSkip if it does not."""
     head = stand.head
     if head is None:
         raise CannotSkip("the last write of its table has expired, or there was none")
@@ -206,7 +174,3 @@ def _carrying(stand: TableVersion, key: Key) -> Snapshot:
     if found.key.inputs != key.inputs:
         raise CannotSkip(f"an input has changed since table snapshot {head.number}")
     return head
-
-
-def _words(seed: bool) -> str:
-    return "file and config" if seed else "inputs and query"

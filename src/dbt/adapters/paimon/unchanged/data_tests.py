@@ -1,4 +1,4 @@
-"""`adapter.unchanged_tests`: leaves out a data test that has passed over the same rows."""
+"""`adapter.unchanged_tests`: skips a data test that has passed on the same rows."""
 
 from __future__ import annotations
 
@@ -26,16 +26,11 @@ logger = AdapterLogger("Paimon")
 
 
 class DataTests:
-    """Called by the materialization of data tests.
+    """Called by the materialization of data tests."""
 
-    Args:
-        adapter: the adapter.
-        making: finds out what nodes are made of.
-    """
-
-    def __init__(self, adapter: AdapterProtocol, making: Fingerprinter) -> None:
+    def __init__(self, adapter: AdapterProtocol, fingerprinter: Fingerprinter) -> None:
         self._adapter = adapter
-        self._making = making
+        self._fingerprinter = fingerprinter
         # By test; a test runs on one thread.
         self._tested: dict[str, Key] = {}
 
@@ -45,13 +40,9 @@ class DataTests:
         return PassedTestsCache(Path(config.project_root) / config.target_path)
 
     def passed(self, test: Mapping[str, Any], *, stores_failures: bool) -> StatementResult | None:
-        """dbt's response for a test that has passed over the same rows; None if it has to run, which the log says why.
+        """dbt's response for a test that has passed on the same rows; None if it has to run, with the reason logged.
 
-        Nothing is asked of Spark for a test without `skip_unchanged`.
-
-        Args:
-            test: the node in the manifest, compiled.
-            stores_failures: whether the rows that fail go to a table.
+        Runs no query for a test without `skip_unchanged`.
 
         Raises:
             ConfigErrors: `skip_unchanged` is neither true nor false.
@@ -62,14 +53,17 @@ class DataTests:
         problems.raise_if_any()
         if not skipping.is_on(test["config"]):
             return None
-        return self._making.unless_run(test, lambda: self._reused(test, stores_failures))
+        result = None
+        with self._fingerprinter.reason_logged(test):
+            result = self._reused(test, stores_failures)
+        return result  # noqa: RET504 - None if the block has suppressed an error
 
     def _reused(self, test: Mapping[str, Any], stores_failures: bool) -> StatementResult:
         if reason := nodes.never(test, "", False):
             raise CannotSkip(reason, always=True)
         if stores_failures:
             raise CannotSkip("it stores its failures", always=True)
-        key = self._making.of(self._making.spark(), test).key
+        key = self._fingerprinter.of(self._fingerprinter.spark(), test).key
         self._tested[test["unique_id"]] = key
         last = self._passes.last(test["unique_id"])
         if last is None:
@@ -84,32 +78,25 @@ class DataTests:
         return StatementResult(responses.of_passed(last.at), _passed())
 
     def note(self, test: Mapping[str, Any], result: agate.Table) -> None:
-        """Keep a pass.
-
-        Args:
-            test: the node in the manifest.
-            result: of dbt's statement: `failures`, `should_warn` and `should_error` of one row.
-        """
+        """Store a pass, given dbt's one row of `failures`, `should_warn` and `should_error`."""
         key = self._tested.pop(test["unique_id"], None)
         if key is None:
             return
         _, *flags = result.rows[0]
         if any(str(flag).lower() != "false" for flag in flags):
             return
-        self._making.unless_run(test, lambda: self._keep(test, key))
-
-    def _keep(self, test: Mapping[str, Any], key: Key) -> None:
-        # What was committed while the test ran may have been read, or not.
-        if self._making.of(self._making.spark(), test).key != key:
-            raise CannotSkip("an input changed meanwhile")
-        try:
-            self._passes.keep(Pass.of(test["unique_id"], key))
-        except OSError as exc:
-            logger.debug(f"{test['name']}: its pass could not be kept: {exc}")
+        with self._fingerprinter.reason_logged(test):
+            # The test may or may not have read what was committed while it ran.
+            if self._fingerprinter.of(self._fingerprinter.spark(), test).key != key:
+                raise CannotSkip("an input changed meanwhile")
+            try:
+                self._passes.keep(Pass.of(test["unique_id"], key))
+            except OSError as exc:
+                logger.debug(f"{test['name']}: its pass could not be kept: {exc}")
 
 
 def _passed() -> agate.Table:
-    """What dbt's statement gives for a test that passes."""
+    """What dbt's statement returns for a test that passes."""
     from dbt_common.clients import agate_helper
 
     row = {"failures": 0, "should_warn": False, "should_error": False}

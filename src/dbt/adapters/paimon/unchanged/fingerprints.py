@@ -1,11 +1,13 @@
-"""What a node is made of, as far as it can be known before its query runs."""
+"""Fingerprint of a node: what its rows depend on, as far as that is known before its query runs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from importlib.metadata import version as metadata_version
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 
 from dbt.adapters.events.logging import AdapterLogger
 
@@ -27,25 +29,20 @@ if TYPE_CHECKING:
     from dbt.adapters.paimon.spark.table_versions import TableVersion
 
 logger = AdapterLogger("Paimon")
-_Found = TypeVar("_Found")
-# The input that is a seed's file.
+# The name of a seed's file as an input.
 _SEED_FILE: Final = "its file"
 
 
 @dataclass(frozen=True)
 class NodeFingerprint:
-    """What a node is made of: the key, and the columns of its query."""
+    """The key of a node, and the columns of its query."""
 
     key: Key
     columns: tuple[PaimonColumn, ...]
 
 
 class CannotSkip(Exception):
-    """A node has to run.
-
-    Attributes:
-        always: whether it has to in every run, as long as its SQL and config are what they are.
-    """
+    """A node has to run; `always`: in every run, as long as its SQL and config stay the same."""
 
     def __init__(self, reason: str, always: bool = False) -> None:
         super().__init__(reason)
@@ -53,26 +50,17 @@ class CannotSkip(Exception):
 
 
 class Fingerprinter:
-    """Finds out what nodes are made of.
-
-    Args:
-        adapter: the adapter.
-    """
+    """Computes the fingerprints of nodes."""
 
     def __init__(self, adapter: AdapterProtocol) -> None:
         self._adapter = adapter
-        self._overrides: str | None = None
 
-    def unless_run(self, node: Mapping[str, Any], found: Callable[[], _Found]) -> _Found | None:
-        """What a function finds; None where the node has to run, which the log says why.
-
-        Args:
-            node: the node in the manifest.
-            found: raises CannotSkip where the node has to run.
-        """
+    @contextmanager
+    def reason_logged(self, node: Mapping[str, Any]) -> Iterator[None]:
+        """Suppress CannotSkip and other errors in the block, and log why the node has to run."""
         name = f"{node['resource_type']} {node['name']} is run although it has {skipping.KEY}"
         try:
-            return found()
+            yield
         except CannotSkip as reason:
             if reason.always and self._adapter.once.first((skipping.KEY, node["unique_id"])):
                 logger.info(f"{name}: {reason}")
@@ -80,14 +68,9 @@ class Fingerprinter:
                 logger.debug(f"{name}: {reason}")
         except Exception as exc:  # noqa: BLE001 - of py4j, Spark or Paimon; what is wrong with the node, its run says
             logger.debug(f"{name}: not known whether it has changed: {messages.error_text(exc)}")
-        return None
 
     def spark(self) -> EmbeddedSpark:
-        """The Spark of this process, which knows plans.
-
-        Raises:
-            CannotSkip: there is none, or the run reads no rows.
-        """
+        """The Spark in this process, which knows plans; raises CannotSkip if there is none, or with --empty."""
         spark = self._adapter.handle.embedded()
         if spark is None:
             raise CannotSkip("over a server the inputs of a query are not known", always=True)
@@ -103,17 +86,16 @@ class Fingerprinter:
         before: TableVersion | None = None,
         rows: agate.Table | None = None,
     ) -> NodeFingerprint:
-        """What a node is made of now.
+        """The fingerprint of a node now.
 
         Args:
-            spark: of this process.
             model: the node in the manifest, compiled.
             table: the table that it writes.
-            before: where that stands.
+            before: the version of that table before the run.
             rows: the rows of a seed.
 
         Raises:
-            CannotSkip: what it is made of cannot be known.
+            CannotSkip: its inputs are not known.
         """
         node = {
             **nodes.parts(model),
@@ -122,7 +104,7 @@ class Fingerprinter:
             "spark": spark.spark_version,
             "paimon": str(self._adapter.versions.paimon),
             "settings": nodes.settings(spark.settings()),
-            "overrides": self._overridden(),
+            "overrides": self._overrides,
             "casts that lose": self._adapter.warn_lossy_cast is not None,
             "config that is passed over": self._adapter.warn_ignored_config is not None,
         }
@@ -137,7 +119,7 @@ class Fingerprinter:
             raise CannotSkip(reason, always=True)
         inputs = dict(query.files)
         for name, stand in query.tables.items():
-            # A table that is read by the node that writes it stands elsewhere after each write.
+            # A model that reads itself changes its own input with each write.
             at = before if before and name == table else stand
             if at.position is None:
                 raise CannotSkip(f"the last write of {name.shown} has expired")
@@ -146,8 +128,7 @@ class Fingerprinter:
         columns = [PaimonColumn(column=name, dtype=kind) for name, kind in query.columns]
         return NodeFingerprint(keys.key_of(node, inputs), tuple(columns))
 
-    def _overridden(self) -> str:
-        if self._overrides is None:
-            macros = getattr(self._adapter.get_macro_resolver(), "macros", {})
-            self._overrides = nodes.overrides(macros.values())
-        return self._overrides
+    @cached_property
+    def _overrides(self) -> str:
+        macros = getattr(self._adapter.get_macro_resolver(), "macros", {})
+        return nodes.overrides(macros.values())

@@ -1,14 +1,13 @@
 """The key of a run, and the mark that carries it in a commit.
 
-A key says what a table was made of: the node (query, config, versions, settings) and its inputs (tables and files, as
-they were before they were read). It is in the commit user of the commit that has the rows, so that it is there with
-them or not at all:
+A key is a hash of the node (query, config, versions, settings) and one of its inputs (tables and files, before they
+were read). It is part of the commit user of the commit that has the rows:
 
     dbtk-<node>.<inputs>_…                  the commit has the rows
-    dbtk-<node>.<inputs>.<base>_…           a run without rows, which Paimon would not commit: a commit of nothing
+    dbtk-<node>.<inputs>.<base>_…           an empty commit after a run without rows, which Paimon would not commit
 
-`base` is the position of the table's newest rows at that time (see `spark.heads`). If other rows have come in between,
-the mark does not count.
+`base` is the position of the table's newest rows at that time (see `spark.table_versions`). If something else has
+written rows since, the mark does not count.
 """
 
 from __future__ import annotations
@@ -32,35 +31,26 @@ _MARK: Final = re.compile(
 
 @dataclass(frozen=True)
 class Key:
-    """What a run makes its table of: hashes of the node and of its inputs."""
+    """Hashes of a node and of its inputs."""
 
     node: str
     inputs: str
 
     def mark(self, base: str = "") -> str:
-        """What the commit user begins with.
-
-        Args:
-            base: the position of the table's newest rows, for a commit of nothing.
-        """
+        """The beginning of the commit user; with the `base` of an empty commit."""
         return f"{_WORD}-{self.node}.{self.inputs}" + (f".{base}" if base else "")
 
 
 @dataclass(frozen=True)
 class Found:
-    """The key in a commit, and its base if it is a commit of nothing."""
+    """The key in a commit, and its base if the commit is empty."""
 
     key: Key
     base: str = ""
 
 
 def key_of(node: Mapping[str, Any], inputs: Mapping[str, str]) -> Key:
-    """The key of a run.
-
-    Args:
-        node: what it is made by, as values that JSON has.
-        inputs: the position of each input, by its name.
-    """
+    """The key of a run; `node` has JSON values, `inputs` the position of each input by name."""
     return Key(_hashed(node), _hashed(inputs))
 
 

@@ -1,7 +1,7 @@
-"""The data tests that have passed, and over what: a file in the project's target folder.
+"""A file in the project's target folder with the data tests that have passed, and the key of each.
 
-A line of JSON a pass; the last line of a test counts. A line that a crash has cut off counts as none, so the test runs
-again. Whoever deletes the file (`dbt clean`) has all tests run.
+Each pass is a line of JSON; the last line of a test counts. A line that a crash has cut off is ignored. Without the
+file (after `dbt clean`), all tests run.
 """
 
 from __future__ import annotations
@@ -21,14 +21,7 @@ FILE: Final = "paimon_passed_tests.jsonl"
 
 @dataclass(frozen=True)
 class Pass:
-    """A pass of a test.
-
-    Attributes:
-        test: its unique id.
-        node: hash of the test (see `keys`).
-        inputs: hash of what it read.
-        at: when, in UTC and ISO 8601.
-    """
+    """A pass of a test: its unique id, its key (see `keys`), and when in UTC."""
 
     test: str
     node: str
@@ -37,22 +30,17 @@ class Pass:
 
     @classmethod
     def of(cls, test: str, key: Key) -> Pass:
-        """A pass of now."""
+        """A pass at this moment."""
         now = datetime.now(timezone.utc).isoformat(sep=" ", timespec="seconds")
         return cls(test, key.node, key.inputs, now)
 
     @property
     def key(self) -> Key:
-        """What was tested."""
         return Key(self.node, self.inputs)
 
 
 class PassedTestsCache:
-    """The passes of a project.
-
-    Args:
-        folder: the project's target folder.
-    """
+    """The passes of a project, in its target folder."""
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / FILE
@@ -65,11 +53,10 @@ class PassedTestsCache:
             return self._read().get(test)
 
     def keep(self, passed: Pass) -> None:
-        """Add a pass."""
         with self._lock:
             self._read()[passed.test] = passed
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            # One write at the end: runs side by side do not mix lines. It begins one, whatever a crash has left.
+            # One write at the end of the file: concurrent runs do not mix lines. The newline ends a cut-off line.
             with self._path.open("a") as file:
                 file.write(f"\n{json.dumps(asdict(passed))}\n")
 
@@ -77,7 +64,7 @@ class PassedTestsCache:
         if self._passes is None:
             lines = self._path.read_text().splitlines() if self._path.exists() else []
             self._passes = {each.test: each for line in lines if (each := _parsed(line))}
-            # Without the lines that no longer count, once they are most of the file.
+            # Drop the outdated lines once they are most of the file.
             if len(lines) > 4 * len(self._passes) + 100:
                 self._rewrite(self._passes)
         return self._passes

@@ -1,7 +1,7 @@
-"""Whether the same query over the same inputs gives the same rows, judged by the classes of Spark's analyzed plan.
+"""Whether a query over unchanged inputs returns the same rows, judged by the classes of Spark's analyzed plan.
 
-Nodes of a plan are allowed by name, so that a new kind of node is never taken for a known one; expressions are those of
-Spark's own package but for the ones listed here.
+Plan nodes are allowed by name, so a new kind of node is never skipped. Expressions are allowed if they are Spark's own
+and not in the list here.
 """
 
 from __future__ import annotations
@@ -28,8 +28,7 @@ _KNOWN_PLANS: Final = frozenset(
     RepartitionByExpression ResolvedHint Sort SubqueryAlias Tail Union View Window WithCTE
     """.split()
 )
-_CLOCK: Final = "the time"
-# Expressions that give something else, or that say nothing of what they do -> what they read or are.
+# Expressions with changing or unknown results -> what they read or are.
 _VOLATILE: Final[Mapping[str, str]] = MappingProxyType(
     {
         "CurrentDate": "current_date",
@@ -62,13 +61,13 @@ _VOLATILE: Final[Mapping[str, str]] = MappingProxyType(
 
 
 def volatile(query: Analyzed) -> str:
-    """Why the same query may give other rows another time; '' if it does not."""
+    """Why the query may return other rows next time; '' if it does not."""
     for name in sorted(query.classes):
         if name in _LEAVES:
             continue
         if name.startswith(_PLANS):
             if (node := name.removeprefix(_PLANS)) not in _KNOWN_PLANS:
-                return f"its plan has a {node}, of which it is not known whether it gives the same rows again"
+                return f"its plan has a {node}, which may give other rows next time"
             continue
         if not name.startswith(_EXPRESSIONS):
             return f"it uses {name.rpartition('.')[2]}, which is not Spark's own"
@@ -76,9 +75,9 @@ def volatile(query: Analyzed) -> str:
         if short in _VOLATILE:
             return f"it calls {_VOLATILE[short]}"
         if name in query.nondeterministic:
-            return f"it calls {short.lower()}, which gives something else each time"
+            return f"it calls {short.lower()}, which gives another result each time"
     if query.reads_clock:
-        return f"it reads {_CLOCK} (a value such as 'today' or 'now')"
+        return "it reads the time (a value such as 'today' or 'now')"
     if query.others:
         return f"it reads {query.others[0]}"
     return ""

@@ -1,4 +1,4 @@
-"""The rows that a node writes: from its query, seed file or Python model, checked for its table."""
+"""The rows that a node writes: from its query, seed file or Python model, checked against its table."""
 
 from __future__ import annotations
 
@@ -40,12 +40,7 @@ logger = AdapterLogger("Paimon")
 
 
 class Rows:
-    """`adapter.rows` in macros.
-
-    Args:
-        adapter: the adapter.
-        tables: `adapter.tables`.
-    """
+    """`adapter.rows` in macros."""
 
     def __init__(self, adapter: AdapterProtocol, tables: Tables) -> None:
         self._adapter = adapter
@@ -54,45 +49,31 @@ class Rows:
     # -- sources ----------------------------------------------------------------------------------------------------
 
     def query(self, sql: str) -> ModelQuery:
-        """A SQL model's query and its columns, analyzed by Spark in one statement.
-
-        Raises:
-            CompilationError: the SQL has several statements.
-            DbtDatabaseError: the query is invalid; says on which line.
-        """
+        """A SQL model's query and its columns, which Spark analyzes in one statement."""
         sql = model_query.one_query(sql)
         return model_query.from_sql(sql, self._adapter.query_columns(sql))
 
     def of_model(self, model: Mapping[str, Any], sql: str) -> ModelQuery:
-        """The same for the query of a node; warns of texts in double quotes that may be meant as names."""
+        """As `query`, for a node; warns of texts in double quotes that may be meant as names."""
         query = self.query(sql)
         self.warn_of_quoted_names(model, sql)
         return query
 
     @while_parsing(lambda *_, **__: "")
     def typed(self, sql: str) -> str:
-        """A query with a type for each untyped NULL (see `data_types.typed_nulls`); unchanged if it has none.
-
-        Raises:
-            CompilationError: the SQL has several statements.
-            DbtDatabaseError: the query is invalid.
-        """
+        """A query with a type for each untyped NULL (see `data_types.typed_nulls`); unchanged if it has none."""
         sql = model_query.one_query(sql)
         return model_query.with_typed_nulls(sql, self._adapter.query_columns(sql))
 
     @staticmethod
     def without_end(sql: str) -> str:
-        """A query without the semicolon at its end (see `text.without_end`)."""
+        """A query without the semicolon at its end."""
         return without_end(sql)
 
     def warn_of_quoted_names(self, node: Mapping[str, Any], sql: str) -> None:
         """Warn once per node of texts in double quotes where a column of that name is meant (see `quoted_names`).
 
-        Asks Spark only if a query has such texts.
-
-        Args:
-            node: the node in the manifest.
-            sql: its query, which Spark has accepted.
+        Spark has accepted `sql`, and is asked again only if it has such texts.
         """
         found = quoted_names.suspects(sql)
         # With spark.sql.ansi.doubleQuotedIdentifiers they are names already.
@@ -113,11 +94,7 @@ class Rows:
         return read_limits.scans(self._adapter, sql)
 
     def check_limit(self, model: Mapping[str, Any], sql: str) -> None:
-        """Refuse a query that reads more than the model's `max_bytes_read`; sends nothing without it.
-
-        Raises:
-            DbtRuntimeError: the tables, the bytes, and the limit.
-        """
+        """Refuse a query that reads more than the model's `max_bytes_read`; without it, no statement is sent."""
         if not safeguards.max_bytes_read(model["config"]):
             return
         if problem := read_limits.problem(model, self.scans(sql)):
@@ -136,20 +113,12 @@ class Rows:
         return model_query.from_view(view, self._adapter.query_columns(f"select * from {quoted(view)}"))
 
     def cached(self, view: str, sql: str, conf: Mapping[str, str] = NO_SETTINGS) -> ModelQuery:
-        """The rows and columns of a query, kept in a temporary view of this session for several statements.
-
-        Raises:
-            DbtDatabaseError: with a short message.
-        """
+        """The rows of a query, kept in a temporary view of this session for several statements."""
         self._cache("cache table", view, sql, conf)
         return self._of_view(view)
 
     def keep(self, view: str, sql: str, conf: Mapping[str, str] = NO_SETTINGS) -> None:
-        """The same, but the query runs when the view is first read.
-
-        Raises:
-            DbtDatabaseError: with a short message.
-        """
+        """The same, but the query runs when the view is first read."""
         self._cache("cache lazy table", view, sql, conf)
 
     def _cache(self, command: str, view: str, sql: str, conf: Mapping[str, str]) -> None:
@@ -158,20 +127,12 @@ class Rows:
             self._adapter.connections.execute(statement)
 
     def load_seed(self, model: Mapping[str, Any]) -> agate.Table:
-        """The rows of a seed's file (see `seeds.load`).
-
-        Raises:
-            CompilationError: the file is malformed; names file, line and column.
-        """
+        """The rows of a seed's file (see `seeds.load`)."""
         path = seeds.path_of(model, self._adapter.config)
         return seeds.load(path, model, self._adapter.warn_lossy_cast)
 
     def of_seed(self, view: str, rows: agate.Table, model: Mapping[str, Any]) -> ModelQuery:
-        """A seed's rows, in a typed temporary view of this thread's session; none with `--empty`.
-
-        Raises:
-            DbtRuntimeError: a value does not fit its column's type; names file, column and row.
-        """
+        """A seed's rows, in a typed temporary view of this thread's session; none with `--empty`."""
         adapter = self._adapter
         seeds.stage(
             adapter.handle, view, rows, model, adapter.convert_type, is_empty_run(), adapter.warn_lossy_cast
@@ -179,11 +140,7 @@ class Rows:
         return self._of_view(view)
 
     def of_python_model(self, view: str, code: str, model: Mapping[str, Any]) -> ModelQuery:
-        """Run a Python model; its data frame, as a temporary view of this thread's session.
-
-        Raises:
-            DbtRuntimeError: the model raised an exception, or did not return a data frame.
-        """
+        """Run a Python model; its data frame, as a temporary view of this thread's session."""
         with self._adapter.names_suggested():
             path = seeds.path_of(model, self._adapter.config)
             file = path.read_text("utf-8") if path.is_file() else ""
@@ -205,13 +162,10 @@ class Rows:
         spec: TableSpec,
         applies: str = "",
     ) -> ModelQuery:
-        """A node's rows, cast to its table's types; a row that violates the table fails the statement (`row_checks`).
+        """A node's rows, cast to its table's types; an invalid row fails the statement (see `row_checks`).
 
         Args:
-            source: the node's rows.
             table_columns: the table's columns when the statement runs.
-            model: the node in the manifest.
-            spec: its table spec.
             applies: SQL condition for the rows whose values are written; empty for all.
 
         Raises:
@@ -288,9 +242,6 @@ class Rows:
             row: a row of `given` or `expect`.
             types: the types of the columns.
             model: the input of that row, or the unit test.
-
-        Raises:
-            CompilationError: its columns, or a value that its type cannot hold.
         """
         fixture = f"'{model['name']}'"
         if model["resource_type"] == "unit_test":
@@ -303,7 +254,7 @@ class Rows:
     def check_event_time(
         self, model: Mapping[str, Any], strategy: str, columns: Sequence[PaimonColumn]
     ) -> None:
-        """Refuse an event_time column of a type that is not a date or timestamp (see `event_time.refuse_column`)."""
+        """Refuse an event_time column that is neither a date nor a timestamp."""
         if strategy == strategies.MICROBATCH and model["config"].get("event_time"):
             found = {column.name: column.dtype for column in columns}
             event_time.refuse_column(model["name"], model["config"]["event_time"], found)
@@ -316,10 +267,9 @@ class Rows:
         return source if selected is None else source.selecting(selected)
 
     def batch_window(self, model: Mapping[str, Any], columns: Sequence[ExistingColumn]) -> str:
-        """SQL condition: the rows of the model's table within the batch (see `event_time.batch_condition`).
+        """SQL condition for the rows of the model's table within the batch (see `event_time.batch_condition`).
 
-        '' with `--empty`: the batch has no rows, because it may not read any. It does not limit the inputs of a Python
-        model.
+        '' with `--empty`, because that batch has no rows. A Python model reads its inputs even then.
         """
         if is_empty_run() and model["language"] == "sql":
             return ""
@@ -331,9 +281,6 @@ class Rows:
         """Refuse a snapshot's query that lacks a column of `check_cols`, or has several rows of a key.
 
         Warns if a row has no time under `strategy: timestamp`.
-
-        Raises:
-            CompilationError: the column or the key, and the remedy.
         """
         snapshots.require_check_cols(source, model)
         found = self._adapter.query(snapshots.keys_sql(source, model["config"]))
@@ -343,18 +290,14 @@ class Rows:
     def require_meta_columns(
         self, table: ExistingTable, names: Mapping[str, str], hard_deletes: str | None
     ) -> None:
-        """Refuse a snapshot's table that lacks one of dbt's columns, as dbt does, but for names in another case.
-
-        Raises:
-            SnapshotTargetNotSnapshotTableError: the columns.
-        """
+        """Refuse a snapshot's table that lacks one of dbt's columns, as dbt does, but ignoring case."""
         if missing := snapshots.missing_meta_columns(table, names, hard_deletes):
             raise SnapshotTargetNotSnapshotTableError(missing)
 
     def with_time_of_end(
         self, source: ModelQuery, model: Mapping[str, Any], table: ExistingTable | None
     ) -> ModelQuery:
-        """A snapshot's versions, with a dbt_valid_to that is a time (see `snapshots.with_time_of_end`)."""
+        """See `snapshots.with_time_of_end`."""
         return snapshots.with_time_of_end(source, model, table)
 
     def reads_part(self) -> bool:
@@ -362,7 +305,7 @@ class Rows:
         return is_empty_run() or sample_of_run() is not None
 
     def comparing_maps(self, row_changed: str, table: ExistingTable) -> str:
-        """The condition of the check strategy, for maps as well (see `snapshots.comparing_maps`)."""
+        """See `snapshots.comparing_maps`."""
         return snapshots.comparing_maps(row_changed, table.columns)
 
     def spelled(self, source: ModelQuery, table: ExistingTable) -> ModelQuery:
@@ -372,7 +315,7 @@ class Rows:
         return snapshots.spelled_rows(source, [column.name for column in table.columns])
 
     def with_fields_of_table(self, source: ModelQuery, table: ExistingTable) -> ModelQuery:
-        """A query whose structs have their fields as its table has them (see `snapshots.with_fields_of_table`)."""
+        """See `snapshots.with_fields_of_table`."""
         return snapshots.with_fields_of_table(source, table.columns)
 
     @while_parsing(lambda names, *_, **__: list(names))
@@ -385,7 +328,7 @@ class Rows:
     def timed_by_versions(
         self, source: ModelQuery, versions: ModelQuery, model: Mapping[str, Any]
     ) -> ModelQuery:
-        """A snapshot's staged rows, with dbt's timestamps in the right types (see `snapshots.timed_by_versions`)."""
+        """See `snapshots.timed_by_versions`."""
         return snapshots.timed_by_versions(source, versions.columns, model)
 
 

@@ -1,4 +1,4 @@
-"""In how many partitions Spark shuffles the rows of fixed buckets, so that the tasks that write them have even loads.
+"""The number of shuffle partitions that gives the tasks which write fixed buckets even loads.
 
 Paimon's writer repartitions rows by their bucket (PaimonSparkWriter.repartitionByPartitionsAndBucket). Spark puts
 bucket `b` into partition `pmod(murmur3(b), n)`, where n is `spark.sql.shuffle.partitions`: with n = 2 or 4 the buckets
@@ -19,7 +19,7 @@ PARTITIONS: Final = "spark.sql.shuffle.partitions"
 # HashPartitioning's seed.
 _SEED: Final = 42
 _WORD: Final = 0xFFFFFFFF
-# How many more partitions than the session has are tried.
+# How many more partitions than the session's own number are tried.
 _MORE: Final = 64
 # More buckets are spread evenly enough by their number alone.
 _MANY_BUCKETS: Final = 4096
@@ -49,7 +49,7 @@ def loads(buckets: int, partitions: int) -> list[int]:
 
 
 def longest(buckets: int, partitions: int, workers: int) -> int:
-    """How many buckets the busiest of the workers writes, if each takes the fullest partition that is left."""
+    """How many buckets the busiest worker writes, if each takes the fullest partition that is left."""
     busy = [0] * workers
     for load in loads(buckets, partitions):
         heapq.heapreplace(busy, busy[0] + load)
@@ -58,25 +58,16 @@ def longest(buckets: int, partitions: int, workers: int) -> int:
 
 @lru_cache(maxsize=1024)
 def best_partitions(buckets: int, session: int) -> int:
-    """The number of partitions that spreads the buckets best over as many workers as the session has partitions.
-
-    Args:
-        buckets: of the table.
-        session: the session's number of shuffle partitions.
-
-    Returns: the session's own if no greater one up to 64 more is better; else the smallest of the best.
-    """
+    """The smallest of the best numbers of partitions, from the session's own number on."""
     return min(
         range(session, session + _MORE + 1), key=lambda number: (longest(buckets, number, session), number)
     )
 
 
 def conf(spec: TableSpec, session: str | None) -> dict[str, str]:
-    """The setting for a statement that writes the table; empty if the session's is right.
+    """The setting for a statement that writes the table; empty if the session's is right, or not known (None).
 
-    Args:
-        spec: the table. With partitions, their values are hashed, too, and nothing is known before.
-        session: the session's setting, None if it is not known.
+    With partitions, their values are hashed, too, and nothing is known before.
     """
     if (
         not 2 <= spec.bucket <= _MANY_BUCKETS

@@ -1,8 +1,13 @@
-"""The tables that keep the deletes which the strategy `apply_changes` has applied."""
+"""The tables of deletes that `apply_changes` keeps: the key and sequence of each delete (apply_changes.sql).
+
+Their columns have the types of the table's columns, or wider ones: a sequence value truncated to a narrower type would
+sort before changes that it is later than.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from dbt_common.exceptions import CompilationError
@@ -12,21 +17,71 @@ from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spec import change_rows
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql import staging_names
-from dbt.adapters.paimon.state.kinds import Kind
-from dbt.adapters.paimon.state.tables import migrate_table
+from dbt.adapters.paimon.state.kinds import CURRENT, Kind
+from dbt.adapters.paimon.state.tables import migrate_table, option_sql, version_in
 from dbt.adapters.paimon.tables.api import Tables
-from dbt.adapters.paimon.tables.changeset import ExistingColumn
-from dbt.adapters.paimon.writing.kept_deletes import KeptDeletes, kept_deletes
+from dbt.adapters.paimon.tables.changeset import ExistingColumn, ExistingTable
+from dbt.adapters.paimon.tables.column_changes import compare_columns, widens
+
+
+@dataclass(frozen=True)
+class KeptDeletes:
+    """How a table's deletes are kept in the table `relation`, which may not exist yet."""
+
+    relation: PaimonRelation
+    # The columns kept for each delete, the key and the sequence, with the types of the table.
+    columns: tuple[ExistingColumn, ...]
+    # The columns whose type ALTER has to change in the table of deletes, before a row is written.
+    retype: tuple[ExistingColumn, ...] = ()
+    # Whether the existing table of deletes can hold the columns after `retype`; True if it does not exist.
+    fits: bool = True
+    version: int = CURRENT[Kind.DELETES]
+
+    @property
+    def version_option(self) -> str:
+        """The table option, in SQL, with the version of a new table of deletes."""
+        return option_sql(Kind.DELETES)
+
+
+def kept_deletes(
+    relation: PaimonRelation,
+    spec: TableSpec,
+    columns: Sequence[ExistingColumn],
+    current: ExistingTable | None,
+) -> KeptDeletes:
+    """How `relation` keeps a table's deletes.
+
+    Args:
+        spec: the table spec, its columns spelled as in `columns`.
+        columns: the table's columns at the time of the write.
+        current: the existing table of deletes, if any.
+
+    Raises:
+        NewerStateError: the table of deletes is newer than this adapter.
+    """
+    named = {column.name: column for column in columns}
+    names = dict.fromkeys((*spec.primary_key, *spec.sequence_columns))
+    wanted = tuple(named[name] for name in names)
+    if current is None:
+        return KeptDeletes(relation, wanted)
+    version = version_in(Kind.DELETES, current.options, relation)
+    changes = compare_columns(wanted, current, comments=False)
+    have = {column.name.lower(): column.data_type for column in current.columns}
+    retype = tuple(
+        column for column in changes.changed_types if not widens(column.data_type, have[column.name.lower()])
+    )
+    same_key = _lower(current.primary_key) == _lower(spec.primary_key)
+    same_columns = [name.lower() for name in names] == list(have)
+    fits = same_key and same_columns and all(column in changes.alter for column in retype)
+    return KeptDeletes(relation, wanted, retype, fits, version)
+
+
+def _lower(names: Sequence[str]) -> list[str]:
+    return [name.lower() for name in names]
 
 
 class Deletes:
-    """Finds and reads these tables.
-
-    Args:
-        adapter: the adapter.
-        tables: `adapter.tables`.
-        stream_id: the id of a model's stream, given the node in the manifest; None if the model has no stream.
-    """
+    """Finds and reads these tables; `stream_id` returns the id of a node's stream, if any."""
 
     def __init__(
         self, adapter: AdapterProtocol, tables: Tables, stream_id: Callable[[Mapping[str, Any]], str | None]
@@ -38,7 +93,7 @@ class Deletes:
     def kept(
         self, relation: PaimonRelation, spec: TableSpec, columns: Sequence[ExistingColumn]
     ) -> KeptDeletes:
-        """How a table's deletes are kept in the table `relation`, which may be there (see `kept_deletes`)."""
+        """How the table `relation`, which may not exist yet, keeps a table's deletes."""
         there = self._adapter.get_relation(relation.database, relation.schema, relation.identifier)
         current = None if there is None else self._tables.existing(there)
         return kept_deletes(relation, spec, columns, current)
@@ -50,7 +105,7 @@ class Deletes:
         spec: TableSpec,
         columns: Sequence[ExistingColumn],
     ) -> KeptDeletes:
-        """The same for an increment, which never creates a table of deletes in place of an existing one.
+        """As `kept`, for an increment, which cannot replace an existing table of deletes.
 
         Raises:
             CompilationError: the existing table of deletes cannot hold them.
@@ -66,16 +121,11 @@ class Deletes:
         return kept
 
     def migrate(self, relation: PaimonRelation, kept: KeptDeletes) -> None:
-        """Bring an existing table of deletes to the current version; its table's lock is held."""
+        """Bring an existing table of deletes to the current version; the caller holds its table's lock."""
         migrate_table(Kind.DELETES, kept.version, relation.render(), self._adapter.query)
 
     def relation(self, model: Mapping[str, Any], target: PaimonRelation) -> PaimonRelation:
-        """The table that keeps a table's deletes.
-
-        Args:
-            model: the node that writes the table.
-            target: the table, or the staged one that will replace it.
-        """
+        """The table that keeps the deletes of `target`, a table or the staged one that will replace it."""
         stream_id = self._stream_id(model)
         name = target.identifier or ""
         if stream_id is not None:
@@ -85,12 +135,7 @@ class Deletes:
         return beside
 
     def relations(self, target: PaimonRelation, other_than: str | None = None) -> list[PaimonRelation]:
-        """The existing tables of deletes of a table.
-
-        Args:
-            target: the table.
-            other_than: the id of a stream whose table is left out; '' for the one without a stream.
-        """
+        """A table's existing tables of deletes, without that of the stream `other_than` ('': of no stream)."""
         listed = self._adapter.list_relations(target.database, target.schema or "")
         beside = {each.identifier: each for each in listed if each.is_table}
         name = target.identifier or ""

@@ -1,4 +1,4 @@
-"""Rows of unit tests as SQL: their values are checked as those of seeds are."""
+"""Rows of unit tests as SQL; their values are checked like those of seeds."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dbt.adapters.paimon.sql.literals import is_nested, typed_value
 from dbt.adapters.paimon.sql.text import string_literal
 from dbt.adapters.paimon.writing import seed_values
 
-# What dbt reads as NULL from a seed, whose rows a unit test has if it gives none.
+# dbt reads these as NULL from a seed, which is the input of a unit test that gives no rows.
 _NULLS: Final = ("", "null")
 _DIGITS: Final = 20
 
@@ -20,7 +20,7 @@ _DIGITS: Final = 20
 def row_sql(
     row: Mapping[str, Any], types: Mapping[str, str], fixture: str, lossless: bool = True
 ) -> dict[str, str]:
-    """The SQL of each value of a row, in the order of the relation's columns, whatever that of the row is.
+    """The SQL of each value of a row, in the order of the relation's columns.
 
     dbt compares `expect` rows by position, so each of them must have the same order.
 
@@ -32,7 +32,6 @@ def row_sql(
 
     Raises:
         CompilationError: an unknown column, or a number that its type cannot hold.
-        DbtRuntimeError: a list or mapping that does not have the shape of its type.
     """
     values = {str(name).lower(): value for name, value in row.items()}
     for name in values:
@@ -50,11 +49,7 @@ def row_sql(
 
 
 def check_names(row: Mapping[str, Any], first: Mapping[str, Any], test: str) -> None:
-    """Refuse a row of `expect` that does not have the columns of the first one, by which dbt compares all of them.
-
-    Raises:
-        CompilationError: the columns.
-    """
+    """Refuse a row of `expect` with other columns than the first, whose columns dbt compares in all rows."""
     names, wanted = ({str(name).lower() for name in each} for each in (row, first))
     if names != wanted:
         raise CompilationError(
@@ -67,10 +62,6 @@ def cell_sql(value: Any, data_type: str, where: str, lossless: bool = True) -> s
     """SQL for one value. If values are checked, the statement fails if the type cannot hold it.
 
     A text may be longer than its `varchar(n)`: dbt wants it whole.
-
-    Raises:
-        CompilationError: a number that its type cannot hold.
-        DbtRuntimeError: a list or mapping that does not have the shape of the type.
     """
 
     def scalar(value: Any, kind: str) -> str:
@@ -94,7 +85,8 @@ def _expression(sql: str, data_type: str, where: str) -> str:
     """An SQL expression of a nested type; a cast of its elements must not change them."""
     # Compared as text: maps cannot be compared.
     same = f"cast(try_cast({sql} as {data_type}) as string) <=> cast(cast({sql} as {data_type}) as string)"
-    return f"if({same}, cast({sql} as {data_type}), raise_error({_fault(sql, data_type, where)}))"
+    fault = string_literal(_problem(sql, data_type, where))
+    return f"if({same}, cast({sql} as {data_type}), raise_error({fault}))"
 
 
 def _text(value: Any, data_type: str) -> str:
@@ -106,14 +98,12 @@ def _text(value: Any, data_type: str) -> str:
 
 def _integer(text: str, data_type: str, where: str) -> int:
     try:
-        number = Decimal(text) if "_" not in text else None
+        number = Decimal("nan" if "_" in text else text)
     except InvalidOperation:
-        number = None
-    # An exponent may make it too large to be written out.
-    whole = (
-        number is not None and number.is_finite() and number.adjusted() < _DIGITS and number == int(number)
-    )
-    if number is None or not whole or int(number) not in seed_values.INTEGERS[data_type.strip().lower()]:
+        number = Decimal("nan")
+    # An exponent may make the number too large to be written out.
+    is_whole = number.is_finite() and number.adjusted() < _DIGITS and number == int(number)
+    if not is_whole or int(number) not in seed_values.INTEGERS[data_type.strip().lower()]:
         raise CompilationError(_problem(text, data_type, where))
     return int(number)
 
@@ -124,13 +114,8 @@ def _checked(text: str, data_type: str, where: str) -> str:
     if _is_text(kind) or seed_values.surely_fits(text, kind):
         return cast
     bad = seed_values.bad_text(literal, data_type)
-    return f"if({bad}, raise_error({_fault(text, data_type, where)}), {cast})"
-
-
-def _fault(text: str, data_type: str, where: str) -> str:
-    return string_literal(_problem(text, data_type, where))
+    return f"if({bad}, raise_error({string_literal(_problem(text, data_type, where))}), {cast})"
 
 
 def _problem(text: str, data_type: str, where: str) -> str:
-    hint = seed_values.hint(data_type)
-    return f"{where}: {text!r} is not a valid {data_type}{f', {hint}' if hint else ''}. Correct the value."
+    return f"{where}: {text!r} is {seed_values.not_valid(data_type)}. Correct the value."

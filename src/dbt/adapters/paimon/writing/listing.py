@@ -1,4 +1,4 @@
-"""Lists the relations of a schema, and first finishes the swaps of runs that were killed."""
+"""Lists the relations of a schema, and first finishes the swaps of killed runs."""
 
 from __future__ import annotations
 
@@ -24,10 +24,7 @@ class Listing:
     """The relations of a schema, as the catalog has them now.
 
     Args:
-        adapter: the adapter.
-        builds: holds tables while a swap is finished.
-        directory: the views of this process.
-        load_views: reads the definitions of a schema's views, given its tables, where the catalog cannot store them.
+        load_views: reads the definitions of a schema's views, given its tables, if the catalog cannot store them.
     """
 
     def __init__(
@@ -54,21 +51,20 @@ class Listing:
                 return []
             raise
         tables = self._finish_swaps(schema_relation, tables)
-        shown = [name for name in tables if name != views.REGISTRY_TABLE]
         found = self._view_names(schema_relation, tables)
-        if not self._directory.needed:
-            # SHOW TABLES of such a catalog lists its views, too.
-            shown = [name for name in shown if name not in found]
-        kinds = [(name, RelationType.Table) for name in shown] + [(name, RelationType.View) for name in found]
+        # SHOW TABLES of a catalog that has views lists them, too.
+        hidden = {views.REGISTRY_TABLE, *(() if self._directory.needed else found)}
+        kinds = [(name, RelationType.Table) for name in tables if name not in hidden]
+        kinds += [(name, RelationType.View) for name in found]
         return [
             PaimonRelation.create(database=database, schema=schema, identifier=name, type=kind)
             for name, kind in kinds
         ]
 
     def _view_names(self, schema_relation: PaimonRelation, tables: list[str]) -> list[str]:
-        """The names of a schema's views: its catalog's own, or those in its registry table."""
+        """The names of a schema's views, from its catalog or from its registry table."""
         if not self._directory.needed:
-            return [row[1] for row in self._adapter.query(metadata.list_views_sql(schema_relation))]
+            return [row[1] for row in self._adapter.query(f"show views in {_rendered(schema_relation)}")]
         if schema_relation.database != self._adapter.credentials.database:
             return []
         definitions = self._load_views(schema_relation.schema or "", tables)
@@ -77,8 +73,8 @@ class Listing:
     def _finish_swaps(self, schema_relation: PaimonRelation, tables: list[str]) -> list[str]:
         """Finish the swaps of killed processes, before anything asks whether a table exists.
 
-        A process that is still running holds the table's lock and does the rename itself, so it is waited for. A thread
-        that holds a lock waits for no other, and leaves such tables alone.
+        A process that is still running holds the table's lock, so this waits for it. A thread that holds a lock must
+        not wait for another one, and leaves such tables alone.
         """
         if schema_relation.database != self._adapter.credentials.database:
             return tables
@@ -103,7 +99,7 @@ class Listing:
 
     def _table_names(self, schema_relation: PaimonRelation) -> list[str]:
         """The names of a schema's tables; retried if a table disappears while they are listed."""
-        sql = metadata.list_tables_sql(schema_relation)
+        sql = f"show tables in {_rendered(schema_relation)}"
         for seconds in conflicts.BACK_OFF:
             try:
                 return [row[1] for row in self._adapter.query(sql)]
@@ -112,3 +108,7 @@ class Listing:
                     raise
                 time.sleep(conflicts.pause(seconds))
         return [row[1] for row in self._adapter.query(sql)]
+
+
+def _rendered(schema_relation: PaimonRelation) -> str:
+    return schema_relation.include(identifier=False).render()

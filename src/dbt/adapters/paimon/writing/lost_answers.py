@@ -1,4 +1,4 @@
-"""A statement whose answer was lost: whether it has committed, looked for when it has ended in the server."""
+"""Finds out whether a statement has committed whose answer was lost, once it has ended in the server."""
 
 from __future__ import annotations
 
@@ -30,13 +30,10 @@ def require_commit(
     began: float,
     cause: Exception,
 ) -> None:
-    """Make sure that a statement has committed whose answer was lost. This thread has a new connection then.
+    """Make sure that a statement has committed whose answer was lost; opens a new connection for this thread.
 
     Args:
-        adapter: the adapter.
-        writers: the notes of this process.
-        relation: the table.
-        user: the commit user of the statement; '' if nobody else has written the table, which is new.
+        user: the commit user of the statement; '' for a new table, which nothing else has written.
         began: when the statement began, in seconds since the epoch.
         cause: its error.
 
@@ -72,7 +69,7 @@ def require_commit(
 
 
 def _may_have_expired(adapter: AdapterProtocol, relation: PaimonRelation, seconds: float) -> bool:
-    """Whether the commit of a statement that began so many seconds ago may not be among the snapshots any more."""
+    """Whether the snapshot of a statement that began that many seconds ago may have expired."""
     ((first, age),) = adapter.query(
         f"select min(snapshot_id), {clocks.age_in_seconds('min(commit_time)')} "
         f"from {relation.system_table('snapshots')}"

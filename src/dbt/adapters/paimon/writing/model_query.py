@@ -13,7 +13,7 @@ from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.sql.data_types import typed_nulls
 from dbt.adapters.paimon.sql.text import quoted, statements
 
-# What gives other rows each time that a query is read.
+# Functions and clauses that may give other rows each time that a query is read.
 _UNSTABLE: Final = re.compile(
     r"\b(?:rand|randn|random|randstr|uniform|uuid|shuffle|monotonically_increasing_id)\s*\(|\btablesample\b|\blimit\b",
     re.IGNORECASE,
@@ -24,8 +24,7 @@ _UNSTABLE: Final = re.compile(
 class ModelQuery:
     """Text that can follow FROM or USING, and the columns that it returns.
 
-    A query is inlined in parentheses into the statement that reads it, which saves creating, describing and dropping a
-    temporary view for every model.
+    A query is inlined in parentheses into the statement that reads it. This saves a temporary view for every model.
     """
 
     text: str
@@ -41,11 +40,7 @@ class ModelQuery:
         return bool(self.view) and self.text == quoted(self.view)
 
     def selecting(self, selected: str) -> ModelQuery:
-        """The same columns, as `selected` computes them from these rows.
-
-        Args:
-            selected: the text after SELECT.
-        """
+        """The same columns, computed from these rows by `selected`, the text after SELECT."""
         return replace(self, text=f"(select {selected} from {self})")
 
     def read_from(self, relation: PaimonRelation) -> ModelQuery:
@@ -54,16 +49,12 @@ class ModelQuery:
 
 
 def seems_stable(query: ModelQuery) -> bool:
-    """Whether a query gives the same rows each time that it is read, as far as its own text says."""
+    """Whether a query gives the same rows each time that it is read, judging by its text."""
     return _UNSTABLE.search(query.text) is None
 
 
 def one_query(sql: str) -> str:
-    """A model's SQL without a semicolon at its end.
-
-    Raises:
-        CompilationError: it has several statements.
-    """
+    """A model's SQL without a semicolon at its end; CompilationError if it has several statements."""
     found = statements(sql)
     if len(found) > 1:
         raise CompilationError(

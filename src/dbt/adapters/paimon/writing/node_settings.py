@@ -1,4 +1,4 @@
-"""Spark settings of a node (`spark_config` in its config), in force while it runs on its thread's own session."""
+"""Spark settings of a node (`spark_config`), set while it runs on its thread's own session."""
 
 from __future__ import annotations
 
@@ -18,11 +18,7 @@ logger = AdapterLogger("Paimon")
 
 
 class NodeSettings:
-    """Reads, checks and applies them.
-
-    Args:
-        adapter: the adapter.
-    """
+    """Reads, checks and applies these settings."""
 
     def __init__(self, adapter: AdapterProtocol) -> None:
         self._adapter = adapter
@@ -30,9 +26,6 @@ class NodeSettings:
     @contextmanager
     def applied(self, config: Mapping[str, Any]) -> Iterator[None]:
         """Set the node's settings inside the block, and restore the old values afterwards, also after an error.
-
-        Args:
-            config: the config of a node that dbt is about to run.
 
         Raises:
             ConfigErrors: settings that a node cannot have; nothing was set.
@@ -73,7 +66,7 @@ class NodeSettings:
 
 
 def closed(block: ExitStack) -> None:
-    """Leave the block of a node's settings. If the node has failed, its own error is the one that is reported."""
+    """Leave the block of a node's settings. If the node has failed, its own error is reported instead."""
     failed = sys.exc_info()[0] is not None
     try:
         block.close()

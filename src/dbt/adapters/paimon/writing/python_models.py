@@ -37,16 +37,12 @@ def stage(
     """Run a Python model and register what it returns as a temporary view of the session.
 
     Args:
-        handle: this thread's handle; the model gets its Spark session, and data frames from dbt.ref and dbt.source.
         code: the compiled model, followed by dbt's part (`py_script_postfix`).
-        model: the node in the manifest.
-        view_name: the name of the temporary view.
-        versions: those that run.
         file: the text of the model's file, '' if it cannot be read: dbt strips its code, which moves the lines.
 
     Raises:
-        DbtRuntimeError: the model raised (reason, file and line) or returned no data frame; it reads a table with an
-            option that Paimon does not have; or there is no local session.
+        DbtRuntimeError: the model failed (with file and line) or returned no data frame; it reads a table with an
+            unknown option; or there is no local session.
     """
     session = handle.session
     for problem in filter(None, map(unmet, (model.get("config") or {}).get("packages") or ())):
@@ -77,7 +73,7 @@ def stage(
 
 
 def unmet(package: str) -> str:
-    """Why this Python does not have what an entry of a model's `packages` asks for; '' if it does."""
+    """Why this Python does not meet an entry of a model's `packages`; '' if it does."""
     try:
         wanted = Requirement(package)
         has = metadata.version(wanted.name)
@@ -85,15 +81,12 @@ def unmet(package: str) -> str:
         return f"'{package}' cannot be read. Write it as for pip, as in numpy>=2"
     except metadata.PackageNotFoundError:
         return f"{package} is not installed"
-    return (
-        ""
-        if wanted.specifier.contains(has, prereleases=True)
-        else f"{package} is wanted, and {has} is installed"
-    )
+    is_met = wanted.specifier.contains(has, prereleases=True)
+    return "" if is_met else f"{package} is wanted, and {has} is installed"
 
 
 def _refuse_unknown_options(tree: ast.AST, name: str, path: str, versions: Versions) -> None:
-    """Refuse `session.read.option(…).table(…)` with another format's option: Paimon would read the newest rows."""
+    """Refuse `session.read.option(…).table(…)` with an option that Paimon does not have and would ignore."""
     for call in ast.walk(tree):
         if not (
             isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "table"
@@ -126,11 +119,7 @@ def _options_of(reader: ast.expr) -> Iterator[tuple[str, int]]:
 
 
 def to_frame(session: SparkSession, result: Any, name: str, path: str) -> DataFrame:
-    """A Spark data frame from what a model returned: a Spark, pandas or pandas-on-Spark data frame.
-
-    Raises:
-        DbtRuntimeError: the model returned something else, such as None.
-    """
+    """A Spark data frame from a model's result: a Spark, pandas or pandas-on-Spark data frame."""
     module = type(result).__module__.split(".")
     if module[:2] == ["pyspark", "sql"] and type(result).__name__ == "DataFrame":
         return _of_session(session, result)
@@ -160,18 +149,17 @@ def _from_pandas(session: SparkSession, frame: Any, model: str) -> DataFrame:
 
 
 def _first_too_wide(column: Any) -> int | None:
-    """The first integer that bigint does not hold: PySpark, which takes uint64 and Python's int for it, writes NULL."""
-    if column.dtype.kind not in "uO":
-        return None
-    return next((int(value) for value in column if _is_integer(value) and int(value) not in _BIGINT), None)
-
-
-def _is_integer(value: Any) -> bool:
-    return isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    """The first integer beyond bigint, for which PySpark would write NULL (uint64, Python's int)."""
+    integers = (
+        int(value)
+        for value in (column if column.dtype.kind in "uO" else ())
+        if not isinstance(value, bool) and isinstance(value, numbers.Integral)
+    )
+    return next((integer for integer in integers if integer not in _BIGINT), None)
 
 
 def _schema_of(frame: Any, model: str) -> StructType:
-    """The columns of a frame without rows, from whose rows PySpark would infer the types."""
+    """The columns of a frame without rows; PySpark infers types from rows."""
     import pyarrow as pa
     from pyspark.sql.pandas.types import from_arrow_schema
 
@@ -186,7 +174,7 @@ def _schema_of(frame: Any, model: str) -> StructType:
 def texts_with_nulls(frame: Any) -> Any:
     """A pandas data frame with None for missing texts.
 
-    pandas 3 has NaN there, which PySpark turns into the text 'nan' where Arrow cannot be used.
+    pandas 3 has NaN there, which PySpark turns into the text 'nan' if Arrow cannot be used.
     """
     texts = [place for place, kind in enumerate(frame.dtypes) if type(kind).__name__ == "StringDtype"]
     if not texts:
@@ -216,6 +204,6 @@ def _of_session(session: SparkSession, frame: DataFrame) -> DataFrame:
         return frame
     from pyspark.sql import DataFrame
 
-    # Its own class: Spark 4 has moved it.
+    # The class of this frame, because Spark 4 has moved it.
     dataset: Any = reduce(getattr, frame._jdf.getClass().getName().split("."), session._jvm)
     return DataFrame(dataset.ofRows(session._jsparkSession, frame._jdf.queryExecution().analyzed()), session)

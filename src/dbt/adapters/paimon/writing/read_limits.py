@@ -13,18 +13,13 @@ from dbt.adapters.paimon.spec import safeguards
 
 
 def scans(adapter: AdapterProtocol, sql: str) -> tuple[Scan, ...]:
-    """What a query would read of each table; a server only knows rows, so bytes are their share of the table's."""
+    """What a query would read of each table. A server only knows rows: bytes are their share of the table's."""
     found = adapter.handle.scans(sql)
     return tuple(scan if scan.bytes is not None else _estimated(adapter, scan) for scan in found)
 
 
 def problem(node: Mapping[str, Any], scans: Sequence[Scan]) -> str:
-    """Why a node's query may not run; '' if it may, or has no limit.
-
-    Args:
-        node: the node in the manifest.
-        scans: what its query reads.
-    """
+    """Why a node's query may not run; '' if it may, or has no limit."""
     limit = safeguards.max_bytes_read(node["config"])
     total = sum(scan.bytes or 0 for scan in scans)
     if limit is None or total <= limit:

@@ -1,12 +1,11 @@
 """Checks every row on its way into a table, for all materializations, strategies and seeds.
 
-The statement that writes reads its rows through `checked_columns`, so that nothing is written if a row is invalid:
+The statement that writes reads its rows through `checked_columns`, so that an invalid row fails it before a write:
 
-- a NOT NULL column (key, partition of a primary-key table, contract) is present and has a value. Paimon checks this
-  itself in most cases; but MERGE, and a key that leaves out the partition, store a NULL as 0, '' or 1970-01-01
-  [ran, 0.9.0];
-- a value has the column's type, or can be cast to it without loss (`sql.assignment`); a type that does not fit is
-  refused before anything is sent.
+- A NOT NULL column (key, partition of a primary-key table, contract) must be present and have a value. Paimon checks
+  most cases itself; but MERGE, and a key without the partition, store NULL as 0, '' or 1970-01-01 [ran, 0.9.0].
+- A value must have the column's type, or a lossless cast to it (`sql.assignment`). A type that does not fit is refused
+  before anything is sent.
 """
 
 from __future__ import annotations
@@ -34,27 +33,21 @@ _SHOWN = 100
 
 @dataclass(frozen=True)
 class Destination:
-    """The table that rows are written to, at the time of the statement.
+    """The table that rows are written to, at the time of the statement."""
 
-    Attributes:
-        node: the node that the rows belong to, in words: "model 'orders'".
-        columns: the table's columns; those that are not `nullable` accept no NULL.
-        spec: the table spec, for its keys.
-        applies: SQL condition for the rows whose values are written; empty for all.
-        syncs: whether setting `on_schema_change='sync_all_columns'` would be a remedy.
-        refreshes: whether `--full-refresh` rebuilds the table.
-        times: the columns, in lower case, that a snapshot derives from its `updated_at`.
-        lossless: whether casts must be lossless, or Spark's cast is enough (the flag `require_lossless_casts`).
-        versions: the versions that run.
-    """
-
+    # The node that the rows belong to: "model 'orders'".
     node: str
     columns: tuple[ExistingColumn, ...]
     spec: TableSpec
+    # SQL condition for the rows whose values are written; empty for all.
     applies: str = ""
+    # Whether setting `on_schema_change='sync_all_columns'` is a remedy.
     syncs: bool = False
+    # Whether `--full-refresh` rebuilds the table.
     refreshes: bool = True
+    # The columns, in lower case, that a snapshot derives from its `updated_at`.
     times: frozenset[str] = frozenset()
+    # Whether casts must be lossless, or Spark's cast is enough (the flag `require_lossless_casts`).
     lossless: bool = True
     versions: Versions = field(default_factory=lambda: Versions.of(OLDEST_PAIMON))
 
@@ -72,13 +65,10 @@ def destination(
     """The table that a node's rows are written to.
 
     Args:
-        model: the node in the manifest.
         table: the table's columns at the time of the statement.
         wanted: the columns that the node wants (`column_changes.wanted_columns`); their NOT NULL is checked even if
             an older table does not have it yet.
-        spec: the table spec, for its keys.
-        applies: see `Destination`.
-        lossless, versions: see `Destination`.
+        applies, lossless: see `Destination`.
     """
     required = {column.name.lower() for column in (*table, *wanted) if not column.nullable}
     columns = tuple(replace(column, nullable=column.name.lower() not in required) for column in table)
@@ -97,10 +87,7 @@ def destination(
 def checked_columns(columns: Sequence[PaimonColumn], to: Destination) -> list[str]:
     """The columns of a query as SQL, cast to the table's types; an invalid row fails the statement.
 
-    Args:
-        columns: the query's columns. One that the table lacks is left as it is; one that the query lacks is NULL in
-            the table.
-        to: the table that they are written to.
+    A column that the table lacks is unchanged; one that the query lacks is NULL in the table.
 
     Raises:
         CompilationError: every column whose type does not fit or that is missing but required, with the remedy.
@@ -147,11 +134,8 @@ def _is_lossy(has: TypeTree, wants: TypeTree) -> bool:
         return False  # no cast can help: it is refused anyway.
     if misfits(has, wants):
         return True
-
-    def refuse(refusal: Refusal) -> str:
-        return refusal.reason
-
-    return assigned("x", has, wants, refuse) != assigned("x", has, wants, refuse, lossless=False)
+    casts = {assigned("x", has, wants, lambda refusal: refusal.reason, lossless=way) for way in (True, False)}
+    return len(casts) > 1
 
 
 def _type_fault(column: PaimonColumn, target: ExistingColumn, to: Destination) -> str:
@@ -212,7 +196,7 @@ def _value(column: PaimonColumn, target: ExistingColumn, to: Destination) -> str
 def _readable(
     value: str, column: PaimonColumn, has: TypeTree, target: ExistingColumn, to: Destination
 ) -> str:
-    """The value, if Paimon can read it back."""
+    """The value; the statement fails if Paimon could not read it back."""
     capability = Capability.STRUCT_IN_NULL_STRUCT
     if to.spec.file_format != "parquet" or to.versions.supports(capability):
         return value
@@ -237,21 +221,16 @@ def _absence_fault(name: str, to: Destination) -> str:
 
 
 def _null_fault(name: str, to: Destination) -> str:
-    """The message: what is wrong, where, and the remedy."""
     is_key = name.lower() in {key.lower() for key in to.spec.primary_key}
     is_partition = name.lower() in {key.lower() for key in to.spec.partition_by}
     if is_key:
         why, undo = "which is part of its primary key", "leave the column out of primary_key"
     elif is_partition and to.spec.primary_key:
-        why, undo = (
-            "by which the table, which has a primary key, is partitioned",
-            "leave it out of partition_by",
-        )
+        why = "by which the table, which has a primary key, is partitioned"
+        undo = "leave it out of partition_by"
     elif name.lower() == to.spec.options.get("record-level.time-field", "").lower():
-        why, undo = (
-            "by whose age rows expire ('record-level.time-field')",
-            f"take 'record-level.expire-time' out: {to.versions.explain(Capability.RECORD_EXPIRY_OF_NULL)}",
-        )
+        why = "by whose age rows expire ('record-level.time-field')"
+        undo = f"take 'record-level.expire-time' out: {to.versions.explain(Capability.RECORD_EXPIRY_OF_NULL)}"
     else:
         why = "which its contract or its table declares NOT NULL"
         undo = (

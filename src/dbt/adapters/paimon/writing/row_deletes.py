@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 logger = AdapterLogger("Paimon")
 _KIND: Final = "delete_rows"
-# DELETE then asks each row instead of dropping partitions.
+# With it, DELETE evaluates each row instead of dropping partitions.
 _BY_ROWS: Final = MappingProxyType({"spark.paimon.delete.force-produce-changelog": "true"})
 _WHOLE_TABLE: Final = MappingProxyType({"spark.sql.sources.partitionOverwriteMode": "static"})
 _TEXTS: Final = ("string", "varchar", "char")
@@ -41,14 +41,7 @@ _BLANKS: Final = (" ", "\t", "\n", "\r")
 
 
 class RowDeletes:
-    """Deletes rows.
-
-    Args:
-        adapter: the adapter.
-        tables: describes existing tables.
-        builds: `adapter.builds`.
-        deletes: the tables that keep the deletes of `apply_changes`.
-    """
+    """Deletes rows by a condition."""
 
     def __init__(
         self, adapter: AdapterProtocol, tables: Tables, builds: TableWriter, deletes: Deletes
@@ -59,18 +52,10 @@ class RowDeletes:
         self._deletes = deletes
 
     def run(self, relation: PaimonRelation, where: str) -> int:
-        """Delete the rows of a table that meet a condition, holding its lock (see `spec.deleting`).
-
-        Args:
-            relation: the table.
-            where: the condition, in SQL over the table's columns.
-
-        Returns:
-            How many rows met it.
+        """Delete the rows of a table that meet a condition, holding its lock (see `spec.deleting`); returns how many.
 
         Raises:
             DbtRuntimeError: there is no condition, or no right way to delete rows of this table.
-            DbtDatabaseError: with a short message.
         """
         if not str(where or "").strip():
             raise DbtRuntimeError(
@@ -90,10 +75,10 @@ class RowDeletes:
     def _statements(
         self, relation: PaimonRelation, existing: ExistingTable, condition: str, finds_rows: bool
     ) -> Iterator[Statement]:
-        table = relation.render()
-        way = deleting.way(existing.as_spec(), self._adapter.versions)
+        table, spec, versions = relation.render(), existing.as_spec(), self._adapter.versions
+        way = deleting.way(spec, versions)
         delete = Statement(f"delete from {table} where {condition}", _KIND, target=relation.parts)
-        compact = procedures.statement("compact", relation.parts, {}, self._adapter.versions)
+        compact = procedures.statement("compact", relation.parts, {}, versions)
         if not finds_rows:
             # A killed run may have left rows hidden.
             if way is DeleteMethod.DELETE_AND_COMPACT:
@@ -103,7 +88,7 @@ class RowDeletes:
         elif way is DeleteMethod.COMPACT_AND_DELETE:
             yield compact
             yield delete
-            if deleting.carried_values(existing.as_spec(), self._adapter.versions):
+            if deleting.carried_values(spec, versions):
                 yield compact
         elif way is DeleteMethod.DELETE_AND_COMPACT:
             yield delete
@@ -122,12 +107,9 @@ class RowDeletes:
             yield Statement(sql, _KIND, _WHOLE_TABLE, target=relation.parts)
 
     def prepared(self, script: str) -> tuple[str, Mapping[str, str]]:
-        """A script of a hook, an operation or a macro, so that its DELETEs remove the rows that meet their condition.
+        """A user's script, changed so that its DELETEs remove the right rows, and the Spark settings that it needs.
 
-        Asks for the table of each; most scripts have none.
-
-        Returns:
-            The script, and the settings of Spark that it needs.
+        Queries the table of each DELETE and MERGE; most scripts have none.
 
         Raises:
             DbtRuntimeError: Paimon would delete other rows of the table, or none; with the remedy.
@@ -139,7 +121,7 @@ class RowDeletes:
                 existing = relation and self._existing(relation)
                 if relation and existing:
                     self._refuse(relation, existing, deletion)
-                    script = self._rightly(script, deletion, relation, existing, conf)
+                    script = self._corrected(script, deletion, relation, existing, conf)
         return script, conf
 
     def _existing(self, relation: PaimonRelation) -> ExistingTable | None:
@@ -150,22 +132,18 @@ class RowDeletes:
             return None
 
     def _refuse(self, relation: PaimonRelation, existing: ExistingTable, deletion: Deletion) -> None:
-        spec = existing.as_spec()
+        spec, versions = existing.as_spec(), self._adapter.versions
         is_merge = deletion.condition is None
-        fault = (
-            deleting.merge_fault(spec, self._adapter.versions)
-            if is_merge
-            else deleting.delete_fault(spec, self._adapter.versions)
-        )
+        fault = deleting.merge_fault(spec, versions) if is_merge else deleting.delete_fault(spec, versions)
         if fault is None:
             return
         statement = "MERGE with a delete clause" if is_merge else "DELETE"
-        remedy = deleting.refusal(spec, self._adapter.versions) or _REMEDY
+        remedy = deleting.refusal(spec, versions) or _REMEDY
         raise DbtRuntimeError(
             f"{statement} on {relation}: {fault}." + (f" {remedy}." if remedy != fault else "")
         )
 
-    def _rightly(
+    def _corrected(
         self,
         script: str,
         deletion: Deletion,
@@ -189,21 +167,14 @@ class RowDeletes:
 
     def _has_blank_partitions(self, relation: PaimonRelation, existing: ExistingTable) -> bool:
         partitions = {name.lower() for name in existing.partition_by}
-        names = [
-            quoted(column.name)
-            for column in existing.columns
-            if column.name.lower() in partitions and column.data_type.lower().startswith(_TEXTS)
-        ]
-        if not names:
-            return False
-        tests = [
-            f"{name} = '' or "
-            + " or ".join(f"startswith({name}, {string_literal(blank)})" for blank in _BLANKS)
-            for name in names
-        ]
-        return bool(
-            self._adapter.query(f"select 1 from {relation.render()} where {' or '.join(tests)} limit 1")
-        )
+        tests: list[str] = []
+        for column in existing.columns:
+            if column.name.lower() in partitions and column.data_type.lower().startswith(_TEXTS):
+                name = quoted(column.name)
+                tests.append(f"{name} = ''")
+                tests += (f"startswith({name}, {string_literal(blank)})" for blank in _BLANKS)
+        where = " or ".join(tests)
+        return bool(tests and self._adapter.query(f"select 1 from {relation.render()} where {where} limit 1"))
 
 
 def _relation(deletion: Deletion) -> PaimonRelation | None:
@@ -217,7 +188,7 @@ def _relation(deletion: Deletion) -> PaimonRelation | None:
 
 
 def _rows(existing: ExistingTable, kind: str) -> str:
-    """The columns of a table, with a row kind in place of the stored one."""
+    """The columns of a table, with `kind` in place of the stored row kind."""
     rowkind = existing.options.get(change_rows.ROWKIND, "").lower()
     return ", ".join(
         string_literal(kind) if column.name.lower() == rowkind else quoted(column.name)

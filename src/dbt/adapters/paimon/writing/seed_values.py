@@ -1,9 +1,8 @@
 """Checks that a value in a seed's file fits its column's type without loss.
 
-Spark casts a text to whatever it can read from it: `2024` as a date is the first day of that year, `12:00` is a time
-today, 16777217 as a `float` is 16777216, and 1e999 is infinity. A fraction without an exact binary form (0.1) does
-not count as a loss: it is written as it was read. Nor does the time of day in a `date` column: dbt's own tests have
-such seeds.
+Spark casts lossily: `2024` as a date is the first day of that year, `12:00` is a time today, 16777217 as a `float` is
+16777216, and 1e999 is infinity. A fraction without an exact binary form (0.1) is not a loss, because it is written as
+it was read. Nor is the time of day in a `date` column: dbt's own tests have such seeds.
 """
 
 from __future__ import annotations
@@ -36,17 +35,9 @@ _MOMENTS: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 _FLOATS: Final = ("float", "real", "double")
+_BITS: Final = {"tinyint": 8, "smallint": 16, "int": 32, "integer": 32, "bigint": 64}
 INTEGERS: Final[Mapping[str, range]] = MappingProxyType(
-    {
-        name: range(-(2 ** (bits - 1)), 2 ** (bits - 1))
-        for bits, names in (
-            (8, ("tinyint",)),
-            (16, ("smallint",)),
-            (32, ("int", "integer")),
-            (64, ("bigint",)),
-        )
-        for name in names
-    }
+    {name: range(-(2 ** (bits - 1)), 2 ** (bits - 1)) for name, bits in _BITS.items()}
 )
 _INTEGER: Final = re.compile(r"-?[0-9]{1,19}")
 _NUMBER: Final = re.compile(r"-?([0-9]+)(?:\.([0-9]+))?")
@@ -71,27 +62,21 @@ _HINTS: Final[Mapping[str, str]] = MappingProxyType(
 
 
 def bad_text(cell: str, data_type: str, lossless: bool = True) -> str:
-    """An SQL condition: a text is not a value of a type, or is not read without loss.
-
-    Args:
-        cell: the text, as an SQL expression.
-        data_type: a type that Spark can read from text.
-        lossless: whether the value must be read without loss.
-    """
+    """An SQL condition: the text `cell` is not a value of a type, or not without loss if `lossless`."""
     kind = data_type.lower().strip()
     if sized := _SIZED_TEXT.fullmatch(kind):
         return f"{cell} is not null and not (length({cell}) <= {sized[1]})"
     value = f"try_cast({cell} as {kind})"
-    loses = ""
     if not lossless:
         return f"{cell} is not null and {value} is null"
+    loses = ""
     if found := _DECIMAL.fullmatch(kind):
-        precision, scale = int(found["precision"] or 10), int(found["scale"] or 0)
+        precision, scale = _precision_and_scale(found)
         loses = f" or coalesce(try_cast({cell} as decimal(38,{38 - (precision - scale)})) <> {value}, false)"
     elif kind in _MOMENTS:
         loses = f" or not {cell} rlike {string_literal(_MOMENTS[kind])}"
     elif kind in _FLOATS:
-        loses = f" or {_other_number(cell, value)}"
+        loses = f" or {_float_differs(cell, value)}"
     return f"{cell} is not null and ({value} is null{loses})"
 
 
@@ -100,14 +85,19 @@ def surely_fits(text: str, data_type: str) -> bool:
     kind = data_type.lower().strip()
     if kind in INTEGERS:
         return _INTEGER.fullmatch(text) is not None and int(text) in INTEGERS[kind]
+    if kind in _MOMENTS:
+        return _is_moment(text)
+    if not (number := _NUMBER.fullmatch(text)):
+        return False
+    whole, fraction = len(number[1]), len(number[2] or "")
     if found := _DECIMAL.fullmatch(kind):
-        precision, scale = int(found["precision"] or 10), int(found["scale"] or 0)
-        number = _NUMBER.fullmatch(text)
-        return number is not None and len(number[1]) <= precision - scale and len(number[2] or "") <= scale
-    if kind == "double":
-        number = _NUMBER.fullmatch(text)
-        return number is not None and len(number[1] + (number[2] or "")) <= _EXACT_DIGITS
-    return kind in _MOMENTS and _is_moment(text)
+        precision, scale = _precision_and_scale(found)
+        return whole <= precision - scale and fraction <= scale
+    return kind == "double" and whole + fraction <= _EXACT_DIGITS
+
+
+def _precision_and_scale(decimal: re.Match[str]) -> tuple[int, int]:
+    return int(decimal["precision"] or 10), int(decimal["scale"] or 0)
 
 
 def _is_moment(text: str) -> bool:
@@ -120,12 +110,13 @@ def _is_moment(text: str) -> bool:
     return True
 
 
-def hint(data_type: str) -> str:
-    """How to write values of a type, or what it can hold; empty if its name says so."""
-    return _HINTS.get(data_type.lower().strip(), "")
+def not_valid(data_type: str) -> str:
+    """The part of a message that says that a value is not of this type, and how to write one or what fits it."""
+    hint = _HINTS.get(data_type.lower().strip())
+    return f"not a valid {data_type}" + (f", {hint}" if hint else "")
 
 
-def _other_number(cell: str, value: str) -> str:
+def _float_differs(cell: str, value: str) -> str:
     """A condition: a binary number differs from the digits of its text (infinity, zero, or off by one or more)."""
     # Compared as it would be written again: 602214076000000000000000 is not an exact double, but prints the same.
     again = f"try_cast(cast({value} as string) as decimal(38,6))"
@@ -138,7 +129,7 @@ def _other_number(cell: str, value: str) -> str:
     )
 
 
-def is_other_double(number: Decimal) -> bool:
+def differs_as_double(number: Decimal) -> bool:
     """The same check for a number that dbt has read from a file, as a double."""
     double = float(number)
     if not number.is_finite():

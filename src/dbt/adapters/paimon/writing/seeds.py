@@ -1,7 +1,7 @@
 """Loads seeds with one typed statement: values are passed to Spark as parameters, never pasted into SQL.
 
-The rows are sent as JSON documents, which Spark's JVM reads without a Python worker; a worker would need a matching
-Python version, and starting one takes longer than most seeds.
+The rows are sent as JSON documents, which Spark's JVM reads without a Python worker. A worker needs a matching Python
+version, and starting one takes longer than most seeds.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from dbt_common.exceptions import CompilationError, DbtRuntimeError
 from dbt.adapters.paimon.errors.deprecations import warn
 from dbt.adapters.paimon.options.table_options import suggestion
 from dbt.adapters.paimon.sql.text import quoted
-from dbt.adapters.paimon.writing import seed_values
+from dbt.adapters.paimon.writing.seed_values import bad_text, differs_as_double, not_valid
 
 if TYPE_CHECKING:
     import agate
@@ -30,21 +30,21 @@ if TYPE_CHECKING:
 
 logger = AdapterLogger("Paimon")
 ConvertType = Callable[["agate.Table", int], "str | None"]
-# A callback for the warning about something that is accepted anyway; without a callback it is refused.
+# Warns about a value that is accepted anyway; without this callback, it is refused.
 Warn = Callable[[str], None]
 ROWS_A_DOCUMENT = 1_000
-# Types that JSON has; a value of any other type is sent as text and cast by Spark, which knows them all.
+# Types that JSON has; a value of any other type is sent as text, which Spark casts.
 _CARRIED = ("bigint", "double", "boolean")
 _BIGINT = range(-(2**63), 2**63)
 _FINER_TIME: Final = re.compile(r":\d+[.,]\d{6}\d*[1-9]")
-# Types of text that other databases have without a length, and Spark does not have.
+# Text types of other databases without a length, which Spark does not have.
 _TEXTS: Final = frozenset({"text", "varchar", "nvarchar", "character varying", "char varying"})
 _OTHER_DELIMITERS: Final = re.compile(r"[;|\t,]")
 
 
 @dataclass(frozen=True)
 class SeedColumn:
-    """A column of a seed: its name and type, and whether the file's text is cast to it (`column_types`)."""
+    """A column of a seed; `overridden`: its type is from `column_types`, and the file's text is cast to it."""
 
     name: str
     data_type: str
@@ -57,12 +57,7 @@ class SeedColumn:
 
 
 def path_of(model: Mapping[str, Any], config: Any) -> Path:
-    """The file of a seed, found as dbt does: in the project or one of its packages, else where the manifest says.
-
-    Args:
-        model: the seed's node in the manifest.
-        config: dbt's runtime config.
-    """
+    """The file of a node, found as dbt does: in the project or its packages, else where the manifest says."""
     root = Path(config.project_root)
     if model["package_name"] != config.project_name:
         root = root / config.packages_install_path / model["package_name"]
@@ -71,17 +66,15 @@ def path_of(model: Mapping[str, Any], config: Any) -> Path:
 
 
 def load(path: Path, model: Mapping[str, Any], loses: Warn | None = None) -> agate.Table:
-    """The rows of a seed's file as dbt reads them, with the columns of `column_types` as text, whatever their case.
+    """The rows of a seed's file as dbt reads them, but columns of `column_types` are text, whatever their case.
 
     dbt itself matches names case-sensitively, and would read 007 as 7 before its type is applied.
 
     Args:
-        path: the seed's file.
-        model: the seed's node in the manifest.
         loses: called about times that dbt truncates to microseconds; None refuses them.
 
     Raises:
-        CompilationError: see `check_file`; a time that dbt truncates to microseconds; or an error of dbt's reader.
+        CompilationError: a malformed file, or a time that dbt truncates.
     """
     import agate
     from dbt_common.clients import agate_helper
@@ -98,7 +91,7 @@ def load(path: Path, model: Mapping[str, Any], loses: Warn | None = None) -> aga
         raise CompilationError(f"{_where(model)}: {exc}") from exc
     times = [place for place, kind in enumerate(table.column_types) if isinstance(kind, agate.DateTime)]
     if times:
-        for fault in _finer_times(path, times, model):
+        for fault in _truncated_times(path, times, model):
             _refuse_or_warn(fault, loses)
     # As dbt's load_agate_table leaves it.
     table.original_abspath = str(path.resolve())
@@ -111,8 +104,8 @@ def _refuse_or_warn(fault: str, warn: Warn | None) -> None:
     warn(fault)
 
 
-def _finer_times(path: Path, times: Sequence[int], model: Mapping[str, Any]) -> Iterable[str]:
-    """The problem of the first such time in each column."""
+def _truncated_times(path: Path, times: Sequence[int], model: Mapping[str, Any]) -> Iterable[str]:
+    """A message about the first time in each column that dbt truncates to microseconds."""
     left = set(times)
     with path.open(encoding="utf-8-sig", newline="") as file:
         reader = csv.reader(file, delimiter=model["config"].get("delimiter", ","))
@@ -124,7 +117,7 @@ def _finer_times(path: Path, times: Sequence[int], model: Mapping[str, Any]) -> 
                     left.remove(place)
                     yield (
                         f"{_where(model)}, line {reader.line_num}: column {header[place]}: {row[place]!r} is "
-                        f"{_no('timestamp')}. Cut it to six digits after the point, or keep it as text: "
+                        f"{not_valid('timestamp')}. Cut it to six digits after the point, or keep it as text: "
                         f"column_types: {{{header[place]}: string}}."
                     )
 
@@ -132,15 +125,11 @@ def _finer_times(path: Path, times: Sequence[int], model: Mapping[str, Any]) -> 
 def check_file(path: Path, model: Mapping[str, Any]) -> None:
     """Refuse a malformed file, and warn about lines with fewer values than the header, which dbt fills with NULL.
 
-    dbt's own error about long lines names neither line nor column. A blank line is not a short one: it is a row of
-    NULLs, the only way to write a NULL in a file with one column.
-
-    Args:
-        path: the seed's file.
-        model: the seed's node in the manifest; its config has the delimiter.
+    dbt's own error about long lines names neither line nor column. A blank line is not short: it is a row of NULLs,
+    the only way to write a NULL in a file with one column.
 
     Raises:
-        CompilationError: what is wrong with the file or its delimiter: file, line and column.
+        CompilationError: what is wrong, with file, line and column.
     """
     where = _where(model)
     delimiter = model["config"].get("delimiter", ",")
@@ -157,10 +146,11 @@ def check_file(path: Path, model: Mapping[str, Any]) -> None:
         raise CompilationError(f"{where}: not a CSV file: {exc}.") from exc
     if problems:
         more = f" And {len(problems) - 1} more such lines." if len(problems) > 1 else ""
-        first = next((text for short, text in problems if not short), problems[0][1])
-        if not all(short for short, _ in problems):
-            raise CompilationError(f"{where}, {first}{more}")
-        warn(f"{where}, {first}{more}")
+        # The first line that is not too short, if any.
+        is_short, text = min(problems, key=lambda problem: problem[0])
+        if not is_short:
+            raise CompilationError(f"{where}, {text}{more}")
+        warn(f"{where}, {text}{more}")
 
 
 def _ragged_lines(reader: Any, delimiter: str) -> Iterable[tuple[bool, str]]:
@@ -193,9 +183,6 @@ def seed_columns(table: agate.Table, model: Mapping[str, Any], convert_type: Con
     """The columns of a seed: types from `column_types` (names in any case), else inferred from the values.
 
     `column_types` of a folder may name columns that some of its files lack; they are ignored, as in dbt.
-
-    Raises:
-        DbtRuntimeError: `quote_columns` is off, and the header seems to have another delimiter.
     """
     wanted = {
         str(name).lower(): "string" if str(kind).strip().lower() in _TEXTS else str(kind)
@@ -218,10 +205,7 @@ def _warn_of_misspelt(unknown: Iterable[str], names: Sequence[str], model: Mappi
     for name in sorted(unknown):
         near = suggestion(name, names, cutoff=0.8)
         if near is not None and near.lower() not in _typed(model):
-            message = (
-                f"{_where(model)}: column_types: the file has no column '{name}'. Did you mean '{near}'?"
-            )
-            warn(message)
+            warn(f"{_where(model)}: column_types: the file has no column '{name}'. Did you mean '{near}'?")
 
 
 def _typed(model: Mapping[str, Any]) -> set[str]:
@@ -248,16 +232,15 @@ def stage(
     empty: bool = False,
     loses: Warn | None = None,
 ) -> None:
-    """Register a seed's rows as a temporary view of the session, with typed columns.
+    """Register a seed's rows, or none if `empty`, as a temporary view of the session with typed columns.
 
-    With `empty` it has no rows, but the same types. `loses` is called about values that Spark changes when it reads
-    them; None refuses them.
+    `loses` is called about values that Spark changes when it reads them; None refuses them.
 
     Raises:
         DbtRuntimeError: a value that does not fit its column's type: file, column and value.
     """
     columns = seed_columns(table, model, convert_type)
-    for fault in _other_doubles(table, columns, model):
+    for fault in _inexact_doubles(table, columns, model):
         _refuse_or_warn(fault, loses)
     documents = list(_documents(table.rows, columns, model))
     schema = ", ".join(f"c{index}: {column.carried}" for index, column in enumerate(columns))
@@ -308,18 +291,18 @@ def _json_value(value: Any, column: SeedColumn, model: Mapping[str, Any]) -> Any
     return str(value)
 
 
-def _other_doubles(
+def _inexact_doubles(
     table: agate.Table, columns: Sequence[SeedColumn], model: Mapping[str, Any]
 ) -> Iterable[str]:
-    """The problem of the first such number in each column."""
+    """A message about the first number in each column that is another one as a double."""
     for place, column in enumerate(columns):
         if column.carried != "double":
             continue
         values = (row[place] for row in table.rows if not isinstance(row[place], (bool, type(None))))
-        other = next((value for value in values if seed_values.is_other_double(Decimal(value))), None)
+        other = next((value for value in values if differs_as_double(Decimal(value))), None)
         if other is not None:
             yield (
-                f"{_where(model)}: column {column.name}: {other} is {_no('double')}. "
+                f"{_where(model)}: column {column.name}: {other} is {not_valid('double')}. "
                 f"Give the column a type: column_types: {{{column.name}: 'decimal(38,6)'}}, for example."
             )
 
@@ -339,23 +322,22 @@ def _refuse_bad_text(
     if not checked:
         return
     if loses is not None:
-        # Values that are not numbers at all have been refused before.
-        _refuse_text(_bad_texts(handle, raw, checked, model, lossless=False), model, None)
-    _refuse_text(_bad_texts(handle, raw, checked, model), model, loses)
+        # A text that is not a value of the type at all is always refused.
+        _refuse_texts(handle, raw, checked, model, None, lossless=False)
+    _refuse_texts(handle, raw, checked, model, loses)
 
 
-def _bad_texts(
+def _refuse_texts(
     handle: Handle,
     raw: str,
     checked: Sequence[tuple[str, SeedColumn]],
     model: Mapping[str, Any],
+    loses: Warn | None,
     lossless: bool = True,
-) -> list[tuple[SeedColumn, str]]:
-    """For each column, a text that is not a value of its type (see `seed_values.bad_text`)."""
-    conditions = [seed_values.bad_text(cell, column.data_type, lossless) for cell, column in checked]
+) -> None:
+    """Refuse texts that are not values of their column's type (see `seed_values.bad_text`)."""
     texts = ", ".join(
-        f"min({cell}) filter (where {condition})"
-        for (cell, _), condition in zip(checked, conditions, strict=True)
+        f"min({cell}) filter (where {bad_text(cell, column.data_type, lossless)})" for cell, column in checked
     )
     try:
         cursor = handle.cursor()
@@ -364,21 +346,16 @@ def _bad_texts(
     except Exception:
         _refuse_bad_types(handle, [column for _, column in checked], model)
         raise
-    return [(column, value) for (_, column), value in zip(checked, bad, strict=True) if value is not None]
-
-
-def _refuse_text(bad: Sequence[tuple[SeedColumn, str]], model: Mapping[str, Any], loses: Warn | None) -> None:
-    if bad:
-        problems = [f"column {column.name}: {value!r} is {_no(column.data_type)}" for column, value in bad]
+    problems = [
+        f"column {column.name}: {value!r} is {not_valid(column.data_type)}"
+        for (_, column), value in zip(checked, bad, strict=True)
+        if value is not None
+    ]
+    if problems:
         _refuse_or_warn(
             f"{_where(model)}: {'; '.join(problems)}. Correct the file, or the column's type under column_types.",
             loses,
         )
-
-
-def _no(data_type: str) -> str:
-    hint = seed_values.hint(data_type)
-    return f"not a valid {data_type}{f', {hint}' if hint else ''}"
 
 
 def _refuse_bad_types(handle: Handle, columns: Sequence[SeedColumn], model: Mapping[str, Any]) -> None:

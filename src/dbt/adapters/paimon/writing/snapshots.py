@@ -1,7 +1,7 @@
 """The rows of a dbt snapshot: one row per key, columns spelled as in its table, and the types of dbt's timestamps.
 
-dbt's macros compare names case-sensitively. A column that the query spells in another case than the table would look
-new to the check strategy in every run, and would be written as NULL.
+dbt's macros compare names case-sensitively: without this, a column in another case than the table's would look new to
+the check strategy in every run, and would be written as NULL.
 """
 
 from __future__ import annotations
@@ -25,41 +25,37 @@ _TIMES: Final = ("dbt_valid_from", "dbt_valid_to", "dbt_updated_at")
 
 
 def spelled_rows(source: ModelQuery, columns: Iterable[str]) -> ModelQuery:
-    """The same rows, each column spelled as the table's column of that name in any case; other columns as they are."""
+    """The same rows, with names spelled as the given ones; other columns are unchanged."""
     spell = speller(columns)
-    names = [spell(column.name) for column in source.columns]
-    if names == [column.name for column in source.columns]:
+    renamed = tuple(replace(column, column=spell(column.name)) for column in source.columns)
+    if renamed == source.columns:
         return source
-    selected = ", ".join(
-        f"{column.quoted} as {quoted(name)}" for column, name in zip(source.columns, names, strict=True)
-    )
-    renamed = (replace(column, column=name) for column, name in zip(source.columns, names, strict=True))
-    return ModelQuery(f"(select {selected} from {source})", tuple(renamed), source.view)
+    pairs = zip(source.columns, renamed, strict=True)
+    selected = ", ".join(f"{old.quoted} as {new.quoted}" for old, new in pairs)
+    return replace(source.selecting(selected), columns=renamed)
 
 
 def with_fields_of_table(source: ModelQuery, columns: Iterable[ExistingColumn]) -> ModelQuery:
-    """The same rows, with the fields of structs as the table has them.
+    """The same rows, with the fields of structs in the order and types of the table.
 
-    dbt's macros compare and unite the query's columns with the table's, for which Spark wants the same fields in the
-    same order. What does not fit its column is left as it is, and refused later (`row_checks`).
+    dbt's macros compare and unite the query's columns with the table's, and Spark requires the same fields in the same
+    order. A column whose type does not fit is unchanged, and `row_checks` refuses it later.
     """
     wanted = {column.name.lower(): column.data_type for column in columns}
     selected, changed = [], []
     for column in source.columns:
         has, wants = type_tree(column.dtype), type_tree(wanted.get(column.name.lower(), ""))
-        fits = isinstance(wants, (Array, Map, Struct)) and has is not None and not misfits(has, wants)
-        if not fits or has == wants:
+        is_nested = isinstance(wants, (Array, Map, Struct))
+        if has is None or wants is None or not is_nested or has == wants or misfits(has, wants):
             selected.append(column.quoted)
             changed.append(column)
-            continue
-        assert has is not None
-        assert wants is not None
-        value = assigned(column.quoted, has, wants, partial(_refused, column.name))
-        selected.append(f"{value} as {column.quoted}")
-        changed.append(replace(column, dtype=str(wants)))
+        else:
+            value = assigned(column.quoted, has, wants, partial(_refused, column.name))
+            selected.append(f"{value} as {column.quoted}")
+            changed.append(replace(column, dtype=str(wants)))
     if selected == [column.quoted for column in source.columns]:
         return source
-    return ModelQuery(f"(select {', '.join(selected)} from {source})", tuple(changed), source.view)
+    return replace(source.selecting(", ".join(selected)), columns=tuple(changed))
 
 
 def _refused(column: str, refusal: Refusal) -> str:
@@ -68,12 +64,7 @@ def _refused(column: str, refusal: Refusal) -> str:
 
 
 def comparing_maps(row_changed: str, columns: Iterable[ExistingColumn]) -> str:
-    """The condition of the check strategy, with maps as arrays of their entries: Spark cannot compare maps.
-
-    Args:
-        row_changed: what dbt's `snapshot_check_strategy` returns.
-        columns: the table's columns.
-    """
+    """The result of dbt's `snapshot_check_strategy`, with maps as arrays: Spark cannot compare maps."""
     for column in columns:
         tree, name = type_tree(column.data_type), quoted(column.name)
         sides = [f"{alias}.{name}" for alias in ("snapshotted_data", "source_data")]
@@ -83,7 +74,7 @@ def comparing_maps(row_changed: str, columns: Iterable[ExistingColumn]) -> str:
 
 
 def _comparable(expression: str, tree: TypeTree, depth: int = 0) -> str:
-    """A value with every map in it as an array of entries in the order of their keys; itself if it has no map."""
+    """A value with each map as an array of entries ordered by key; unchanged if it has no map."""
     inner = f"__dbt_{depth}"
     if isinstance(tree, Array):
         element = _comparable(inner, tree.element, depth + 1)
@@ -103,11 +94,7 @@ def _comparable(expression: str, tree: TypeTree, depth: int = 0) -> str:
 
 
 def require_key(model: Mapping[str, Any]) -> None:
-    """Refuse a snapshot without a key.
-
-    Raises:
-        CompilationError: says what to name.
-    """
+    """Refuse a snapshot without a key."""
     if not model["config"].get("unique_key"):
         raise CompilationError(
             f"snapshot '{model['name']}': unique_key is missing. Name the column or columns that identify a row of "
@@ -116,11 +103,7 @@ def require_key(model: Mapping[str, Any]) -> None:
 
 
 def require_check_cols(source: ModelQuery, model: Mapping[str, Any]) -> None:
-    """Refuse a name in `check_cols` that the query lacks: dbt leaves it out, and its changes create no version.
-
-    Raises:
-        CompilationError: the name, and those that there are.
-    """
+    """Refuse a name in `check_cols` that the query lacks: dbt ignores it, and its changes create no version."""
     wanted = model["config"].get("check_cols") or []
     names = [column.name for column in source.columns]
     known = {name.lower() for name in names}
@@ -139,9 +122,9 @@ def helper_columns(unique_key: str | Sequence[str]) -> list[str]:
 
 
 def keys_sql(source: ModelQuery, config: Mapping[str, Any]) -> str:
-    """The query for a key that is not a snapshot's, if there is one: its rows, its columns, and rows without a time.
+    """A query for one invalid key of a snapshot: how many rows have it, its columns, how many rows have no time.
 
-    A key that several rows have comes first, then one whose row has no `updated_at` under `strategy: timestamp`.
+    A key with several rows comes first, then one with a row without `updated_at` under `strategy: timestamp`.
     """
     keys = ", ".join(_keys(config))
     timeless = f"count_if({config['updated_at']} is null)" if config["strategy"] == "timestamp" else "0"
@@ -152,11 +135,7 @@ def keys_sql(source: ModelQuery, config: Mapping[str, Any]) -> str:
 
 
 def key_warning(model: Mapping[str, Any], found: Sequence[Any]) -> str:
-    """The warning for a row of `keys_sql` whose `updated_at` is NULL.
-
-    Raises:
-        CompilationError: several rows have the key.
-    """
+    """Warning for a row of `keys_sql` without `updated_at`; CompilationError if several rows have the key."""
     name, config = model["name"], model["config"]
     count, *values, _ = found
     shown = ", ".join(
@@ -184,57 +163,50 @@ def _keys(config: Mapping[str, Any]) -> Sequence[str]:
 def missing_meta_columns(
     table: ExistingTable, names: Mapping[str, str], hard_deletes: str | None
 ) -> list[str]:
-    """dbt's columns of a snapshot, as the config names them, that its table does not have in any case."""
+    """dbt's columns of a snapshot, named as in the config, that its table lacks in any case."""
     have = {column.name.lower() for column in table.columns}
     wanted = [*_TIMES, "dbt_scd_id", *(["dbt_is_deleted"] if hard_deletes == "new_record" else [])]
     return [names[name] for name in wanted if names[name].lower() not in have]
 
 
 def with_time_of_end(source: ModelQuery, model: Mapping[str, Any], table: ExistingTable | None) -> ModelQuery:
-    """The versions of a snapshot's query, with dbt_valid_to in the type of the table's, or of dbt_valid_from.
+    """The rows of a snapshot's query, with dbt_valid_to in the type of the table's column, or of dbt_valid_from.
 
     Spark makes it text if dbt_valid_to_current is text, such as '9999-12-31'.
     """
-    named = model["config"].get("snapshot_meta_column_names") or {}
-    begin, end = ((named.get(name) or name).lower() for name in ("dbt_valid_from", "dbt_valid_to"))
+    begin, end = _meta_columns(model, _TIMES[:2])
     columns = table.columns if table else source.columns
     types = {column.name.lower(): column.data_type for column in columns}
     has = {column.name.lower(): column.dtype for column in source.columns}[end]
     wanted = types.get(end, has) if table else types[begin] if has == "string" else has
     if has == wanted:
         return source
-    selected = ", ".join(
-        f"cast({column.quoted} as {wanted}) as {column.quoted}"
-        if column.name.lower() == end
-        else column.quoted
-        for column in source.columns
-    )
-    cast = tuple(
-        replace(column, dtype=wanted) if column.name.lower() == end else column for column in source.columns
-    )
-    return replace(source.selecting(selected), columns=cast)
+    selected, cast = [], []
+    for column in source.columns:
+        is_end = column.name.lower() == end
+        selected.append(f"cast({column.quoted} as {wanted}) as {column.quoted}" if is_end else column.quoted)
+        cast.append(replace(column, dtype=wanted) if is_end else column)
+    return replace(source.selecting(", ".join(selected)), columns=tuple(cast))
 
 
 def time_columns(model: Mapping[str, Any]) -> frozenset[str]:
     """The columns, in lower case, that dbt derives from a snapshot's `updated_at`; empty for other nodes."""
-    if model["resource_type"] != "snapshot":
-        return frozenset()
+    return frozenset(_meta_columns(model, _TIMES) if model["resource_type"] == "snapshot" else ())
+
+
+def _meta_columns(model: Mapping[str, Any], names: Iterable[str]) -> list[str]:
+    """The names in lower case that dbt's columns have in a snapshot."""
     named = model["config"].get("snapshot_meta_column_names") or {}
-    return frozenset((named.get(name) or name).lower() for name in _TIMES)
+    return [(named.get(name) or name).lower() for name in names]
 
 
 def timed_by_versions(
     source: ModelQuery, versions: Iterable[PaimonColumn], model: Mapping[str, Any]
 ) -> ModelQuery:
-    """The staged rows of a snapshot, with timestamps in the types that a version of the query has.
+    """The staged rows of a snapshot, with timestamps in the types of the query's versions (`build_snapshot_table`).
 
-    With `hard_deletes` the same columns also hold the time of the run, in a type that fits both. That time is truncated
-    to the table's precision; the timestamps of the query are not.
-
-    Args:
-        source: the staged rows.
-        versions: the columns of the query's versions (`build_snapshot_table`).
-        model: the node in the manifest.
+    With `hard_deletes` the same columns also hold the time of the run, in a type that fits both. Only that time is
+    truncated to the table's precision.
     """
     times = time_columns(model)
     types = {column.name.lower(): column.dtype for column in versions if column.name.lower() in times}

@@ -1,4 +1,4 @@
-"""What a statement that wrote a table returned."""
+"""The result of a statement that wrote a table."""
 
 from __future__ import annotations
 
@@ -12,12 +12,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class StatementResult:
-    """The arguments of dbt's `store_result`.
-
-    Attributes:
-        response: dbt's response to the statement; empty while dbt parses.
-        table: the rows that it returned; None while dbt parses.
-    """
+    """The arguments of dbt's `store_result`; empty while dbt parses."""
 
     response: AdapterResponse | str = ""
     table: agate.Table | None = None

@@ -1,8 +1,8 @@
 """Swaps: a complete staged table takes the name of the table that it replaces.
 
-If the catalog is a local folder, the two names are swapped atomically. Elsewhere the old table is renamed to a backup
-first: a process that is killed between these two renames leaves no table under the name, but two complete ones next to
-it, and the next run finishes the swap when it lists the schema.
+If the catalog is a local folder, the two names are exchanged atomically. Otherwise the old table is renamed to a backup
+first. A process that is killed between these two renames leaves two complete tables and none under the name; the next
+run finishes the swap when it lists the schema.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _ABANDONED_AFTER: Final = 24 * 3600
 
 @dataclass(frozen=True)
 class Rename:
-    """A table to rename."""
+    """A table to rename, and its new name."""
 
     source: str
     target: str
@@ -34,14 +34,7 @@ _RENAME_EXCHANGE: Final = 2
 
 
 def exchange(one: Path, other: Path) -> bool:
-    """Swap the names of two folders atomically; neither name is missing at any moment.
-
-    Args:
-        one, other: folders on the same file system.
-
-    Returns:
-        False, with nothing done, if the system or the file system does not support it.
-    """
+    """Swap the names of two folders of a file system atomically; False if that is not supported."""
     renameat2 = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None) if os.name == "posix" else None
     if renameat2 is None:
         return False
@@ -57,17 +50,14 @@ def staged_tables(target: str, tables: Iterable[str]) -> list[str]:
 
 
 def leftovers(target: str, tables: Iterable[str], now: float, alone: bool) -> list[str]:
-    """The leftovers of killed runs next to a table, which are no longer needed.
+    """The leftovers of killed runs: staging tables; and the backup, if the table itself exists.
 
     Args:
         target: the table that is about to be written.
         tables: the names of the tables in its schema.
         now: seconds since 1970.
-        alone: whether no other run can be writing the table; if one can, staging tables that are less than a
-            day old may belong to it, and are kept.
-
-    Returns:
-        Staging tables; and the backup, if the table itself exists.
+        alone: whether no other run can be writing the table. Otherwise staging tables less than a day old may belong to
+            another run, and are kept.
     """
     names = set(tables)
     found = [name for name in (target + STAGING_SUFFIX,) if name in names]
@@ -83,14 +73,10 @@ def leftovers(target: str, tables: Iterable[str], now: float, alone: bool) -> li
 
 
 def unfinished_swaps(tables: Iterable[str]) -> list[Rename]:
-    """The renames that finish the interrupted swaps of a schema.
+    """The renames that finish the interrupted swaps of a schema with these tables.
 
-    Args:
-        tables: the names of its tables.
-
-    Returns:
-        For each name of which only a backup exists: the staged table is renamed to it, since it was complete before the
-        backup was made; if there is no staged table, or several that may be incomplete, the backup is renamed back.
+    If only a backup of a name exists, the staged table gets the name, since it was complete before the backup was made.
+    If there is no staged table, or several that may be incomplete, the backup gets it back.
     """
     names = set(tables)
     renames = []

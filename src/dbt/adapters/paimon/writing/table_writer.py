@@ -1,13 +1,12 @@
-"""Locks, staged tables, swaps and write statements: what keeps a table complete while a node writes it."""
+"""Locks, staged tables, swaps and write statements: they keep a table complete while a node writes it."""
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
-from threading import Lock
-from typing import TYPE_CHECKING
 
 from dbt.adapters.contracts.connection import AdapterResponse
 from dbt.adapters.contracts.relation import RelationType
@@ -30,45 +29,53 @@ from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql import staging_names
 from dbt.adapters.paimon.sql.statements import Statement
 from dbt.adapters.paimon.writing import bucket_tasks, lost_answers, swaps
-from dbt.adapters.paimon.writing.staging import UnfinishedTables
 from dbt.adapters.paimon.writing.statement_result import StatementResult
-
-if TYPE_CHECKING:
-    import agate
 
 logger = AdapterLogger("Paimon")
 
-# Kinds of statements that take no row out of a table without a primary key, or replace all of them.
+# Kinds of statements that remove no row from a table without a primary key, or replace all rows.
 _ADDING = frozenset({"append", conflicts.REBUILD, responses.STAGING})
 
 
-class TableWriter:
-    """Builds tables, and locks them meanwhile.
+class UnfinishedTables(threading.local):
+    """The incomplete staging tables of this thread's node; dbt runs each node on one thread."""
 
-    Args:
-        adapter: the adapter.
-    """
+    def __init__(self) -> None:
+        self._tables: list[PaimonRelation] = []
+
+    def add(self, relation: PaimonRelation) -> None:
+        """Register a table that is about to be created."""
+        self._tables.append(relation)
+
+    def remove(self, relation: PaimonRelation) -> None:
+        """Unregister a table: it is complete, may be the only copy of a model, and must not be dropped."""
+        self._tables.remove(relation)
+
+    def take(self) -> list[PaimonRelation]:
+        """Return and forget the incomplete tables; called once, when the node has ended."""
+        tables, self._tables = self._tables, []
+        return tables
+
+
+class TableWriter:
+    """Builds tables, and holds their locks meanwhile."""
 
     def __init__(self, adapter: AdapterProtocol) -> None:
         self._adapter = adapter
         self._locks = TableLocks(adapter.credentials.lock_timeout)
         # By catalog: its leases, or None if it can have none.
         self._leases: dict[str, Leases | None] = {}
-        self._asking = Lock()
+        self._asking = threading.Lock()
         self._writers = ServerWriters(
             adapter.credentials.lock_timeout,
             served=adapter.credentials.method != PaimonConnectionMethod.SESSION,
         )
-        self._half_built = UnfinishedTables()
+        self._unfinished = UnfinishedTables()
 
     # -- locks ------------------------------------------------------------------------------------------------------
 
     def hold(self, relation: PaimonRelation) -> None:
-        """Lock a table for this node until it ends (see `concurrency.locks`).
-
-        Raises:
-            WaitedTooLongError: another writer held it for longer than the profile's `lock_timeout`.
-        """
+        """Lock a table for this node until it ends (see `concurrency.locks`)."""
         note = self._note(relation)
         if self._locks.hold(relation.render(), self.lock_place(relation), lambda: note) or note.others_wrote:
             self._list_again(relation)
@@ -89,10 +96,10 @@ class TableWriter:
         return self._locks.may_wait_for(relation.render())
 
     def lock_place(self, relation: PaimonRelation) -> Place:
-        """Where the locks of a relation's catalog are; None if nothing of ours keeps other processes out.
+        """Where the locks of a relation's catalog are; None if other processes cannot be locked out.
 
         Raises:
-            DbtRuntimeError: the profile requires leases (`s3_lock: true`), and the store cannot keep them; or it does
+            DbtRuntimeError: the profile requires leases (`s3_lock: true`), which the store cannot keep; or it does
                 not answer.
         """
         catalog = self._catalog_here(relation)
@@ -103,7 +110,7 @@ class TableWriter:
         return catalog.local_folder or catalog.sqlite_folder
 
     def _leases_of(self, catalog: SparkCatalog) -> Leases | None:
-        """The leases of a catalog, whose store is asked once a run; warns if it cannot keep them."""
+        """The leases of a catalog; once per run, its store is asked whether it can keep them."""
         with self._asking:
             if catalog.name not in self._leases:
                 self._leases[catalog.name] = self._new_leases(catalog)
@@ -119,12 +126,12 @@ class TableWriter:
                 raise lock_places.missing_lock(storage, exc.msg) from exc
             logger.warning(
                 f"Tables of {catalog.name} are not locked against other dbt runs: {exc.msg}. "
-                f"{lock_places.REMEDY}, and says no more of this."
+                f"{lock_places.REMEDY}. That setting also silences this warning."
             )
             return None
 
     def _catalog_here(self, relation: PaimonRelation) -> SparkCatalog | None:
-        """The catalog of a relation if its local paths are on this machine; a server's paths are not."""
+        """A relation's catalog, unless it is a server's, whose local paths are on another machine."""
         credentials = self._adapter.credentials
         return None if credentials.is_remote else credentials.catalog_of(relation.database or "")
 
@@ -141,11 +148,10 @@ class TableWriter:
     def existing(self, target: PaimonRelation, *, hold: bool = True) -> PaimonRelation | None:
         """The relation of a node's name, or None; drops the leftovers of killed runs first.
 
-        dbt's listing at its start has them, and has also finished interrupted swaps.
+        dbt's first listing has found the leftovers, and has finished interrupted swaps.
 
         Args:
-            target: the table that the node writes.
-            hold: whether the node holds the table's lock until it ends; the first to create a table always does.
+            hold: whether the node holds the table's lock until it ends; a node that creates its table always does.
         """
         if hold or self._cached(target) is None:
             self.hold(target)
@@ -167,11 +173,7 @@ class TableWriter:
         return staging
 
     def staged(self, target: PaimonRelation) -> PaimonRelation | None:
-        """The complete staged table that has not been swapped in yet; None if there is none.
-
-        Raises:
-            DbtRuntimeError: there are several, and it is unclear which one is meant.
-        """
+        """The complete staged table that has not been swapped in yet; None if there is none."""
         listed = self._adapter.list_relations(target.database, target.schema or "")
         names = swaps.staged_tables(target.identifier or "", [relation.identifier for relation in listed])
         if len(names) > 1:
@@ -191,23 +193,23 @@ class TableWriter:
 
     def begins(self, relation: PaimonRelation) -> None:
         """Register a table that is about to be built: it is dropped if its node fails before it is complete."""
-        self._half_built.add(relation)
+        self._unfinished.add(relation)
 
     def ends(self, relation: PaimonRelation) -> None:
         """Unregister a staged table: it is complete."""
-        self._half_built.remove(relation)
+        self._unfinished.remove(relation)
 
     def drop_half_built(self) -> None:
-        """Drop the incomplete tables of this thread's node, which has ended; the next run retries what fails here."""
-        for relation in self._half_built.take():
+        """Drop the incomplete tables of this thread's node, which has ended; the next run retries failures."""
+        for relation in self._unfinished.take():
             with suppress(DbtRuntimeError):
                 self._adapter.query(f"drop table if exists {relation.render()}")
 
     def swap(self, staging: PaimonRelation, target: PaimonRelation) -> None:
         """Give a complete staged table the name of the table that it replaces, and drop the old one.
 
-        Atomic where the catalog allows it; else two renames, between which the name is missing: a run that is killed
-        there leaves both tables complete, and the next one finishes the swap.
+        Atomic if the catalog allows it. Otherwise two renames, between which no table has the name: a run that is
+        killed there leaves both tables complete, and the next one finishes the swap.
         """
         if self._exchange(staging, target):
             self._adapter.drop_relation(staging)
@@ -218,11 +220,7 @@ class TableWriter:
         self._adapter.drop_relation(backup)
 
     def _exchange(self, one: PaimonRelation, other: PaimonRelation) -> bool:
-        """Swap the names of two tables of a schema atomically, where their catalog is a local folder.
-
-        Returns:
-            Whether it was done; if not, nothing has changed.
-        """
+        """Swap the names of two tables of a schema atomically, if possible; whether it was done."""
         catalog = self._catalog_here(one)
         # A metastore would keep each name's old metadata.
         if catalog is None or catalog.metastore != "filesystem" or catalog.local_folder is None:
@@ -245,17 +243,10 @@ class TableWriter:
         """Run the statement that writes a model's rows into an existing table, holding the table's lock.
 
         Args:
-            relation: the table.
-            sql: the statement.
-            kind: the kind of statement; if it may be repeated (see `strategies.may_repeat`), it is retried after a
-                conflict.
-            spec: the table spec of the model.
+            kind: the kind of statement; some kinds are retried after a conflict (see `strategies.may_repeat`).
             conf: Spark settings for this statement only.
             deletes: whether the statement may delete rows.
             writes_rows: whether it is a query whose rows are written with their row kinds (see `spark.row_writer`).
-
-        Raises:
-            DbtDatabaseError: with a short message.
         """
         user = commits.own_user(conf.get(commits.COMMIT_USER_CONF, ""))
         statement = Statement(
@@ -267,41 +258,40 @@ class TableWriter:
             writes_rows=writes_rows,
         )
         with self.alone(relation), self._adapter.names_suggested():
-            began = time.time()
-            table = self._executed(relation, user, statement)
-            response = self._response(
+            return self._run(
                 relation,
-                kind,
                 user,
-                began,
+                statement,
                 grows_by_inserts=row_kinds.grows_by_inserts(kind, spec.properties, deletes=deletes),
                 adds_rows=bool(spec.primary_key) or kind in _ADDING,
             )
-            return StatementResult(response, table)
 
     def create(self, staging: PaimonRelation, sql: str, spec: TableSpec) -> StatementResult:
-        """Run the script that creates a table under its staging name and writes its rows.
-
-        Raises:
-            DbtDatabaseError: with a short message.
-        """
-        began = time.time()
+        """Run the script that creates a table under its staging name and writes its rows."""
         statement = Statement(sql, responses.STAGING, self._tasks(spec), target=staging.parts)
         with self._adapter.names_suggested():
-            table = self._executed(staging, "", statement)
-        return StatementResult(self._response(staging, responses.STAGING, "", began), table)
+            return self._run(staging, "", statement)
 
-    def _executed(self, relation: PaimonRelation, user: str, statement: Statement) -> agate.Table | None:
-        """Run a statement that writes; if its answer is lost, its commit counts."""
-        began = time.time()
+    def _run(
+        self,
+        relation: PaimonRelation,
+        user: str,
+        statement: Statement,
+        *,
+        grows_by_inserts: bool = False,
+        adds_rows: bool = True,
+    ) -> StatementResult:
+        """Run a statement that writes; if its answer is lost, require its commit."""
+        began, table = time.time(), None
         try:
             _, table = self._adapter.connections.execute(statement)
         except Exception as exc:
             if not self._adapter.handle.is_lost:
                 raise
             lost_answers.require_commit(self._adapter, self._writers, relation, user, began, exc)
-            return None
-        return table
+        return StatementResult(
+            self._response(relation, statement.kind, user, began, grows_by_inserts, adds_rows), table
+        )
 
     def _tasks(self, spec: TableSpec) -> dict[str, str]:
         return bucket_tasks.conf(spec, self._adapter.handle.setting(bucket_tasks.PARTITIONS))
@@ -312,11 +302,10 @@ class TableWriter:
         kind: str,
         user: str,
         began: float,
-        *,
-        grows_by_inserts: bool = False,
-        adds_rows: bool = True,
+        grows_by_inserts: bool,
+        adds_rows: bool,
     ) -> AdapterResponse:
-        """What the last statement of this thread did. Nothing that fails here fails the node: its rows are written."""
+        """dbt's response to this thread's last statement. Errors here never fail the node."""
         handle = self._adapter.handle
         statement = handle.statement_id
         table = table_name(relation)
