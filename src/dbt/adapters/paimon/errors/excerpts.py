@@ -1,4 +1,4 @@
-"""A line of a file as an error shows it, with carets under what is wrong."""
+"""Source lines in error messages, with carets under the faulty part."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ class SourceLocation:
     """A place in a file.
 
     Args:
-        path: of the file, as dbt names it.
-        line: from 1.
+        path: the file's path, as dbt names it.
+        line: line number, from 1.
         text: the line.
         column: from 0; None if only the line is known.
-        length: characters, from the column on.
-        note: what follows the address, such as which hook it is.
+        length: marked characters.
+        note: shown after the address, such as the name of a hook.
     """
 
     path: str
@@ -45,7 +45,7 @@ def shown(spot: SourceLocation) -> str:
 
 
 def _parts(spot: SourceLocation) -> tuple[str, str, str]:
-    """The line before, at and after the place, cut to what fits."""
+    """The line before, at and after the place, cut to the width that fits."""
     text, start = spot.text.rstrip("\r\n"), spot.column or 0
     end = start + (spot.length if spot.column is not None else 0)
     before, marked, after = (

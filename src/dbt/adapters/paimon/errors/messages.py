@@ -1,4 +1,4 @@
-"""Short messages for Spark's and Paimon's errors: what failed, where in the statement, and what to do."""
+"""Short messages for errors of Spark and Paimon: what failed, where in the statement, and what to do."""
 
 from __future__ import annotations
 
@@ -44,6 +44,10 @@ MEMORY_ADVICE: Final = (
 )
 
 
+_UNKNOWN_FUNCTION: Final = (
+    "Spark SQL has no function of this name: correct it, or take another one of "
+    "https://spark.apache.org/docs/latest/api/sql/."
+)
 # FileUtils, about a file that is being read; a commit conflict has its own message.
 EXPIRED: Final = re.compile(r"snapshot expires too fast")
 
@@ -52,7 +56,7 @@ EXPIRED: Final = re.compile(r"snapshot expires too fast")
 class Remedy:
     """A known failure: `pattern` is searched in the error's text, `advice` ends the message.
 
-    `{0}` in the advice is what the pattern found, `{tables}` the tables in the statement.
+    In the advice, `{0}` is the matched text, and `{tables}` the tables in the statement.
     """
 
     pattern: re.Pattern[str]
@@ -327,7 +331,7 @@ class StatementError(DbtDatabaseError):
 
     Args:
         text: Spark's whole error.
-        statement: the SQL exactly as Spark received it: Spark counts lines and positions in that.
+        statement: the SQL exactly as Spark received it, because Spark counts lines and positions in that.
     """
 
     def __init__(self, text: str, statement: str) -> None:
@@ -337,16 +341,15 @@ class StatementError(DbtDatabaseError):
 
 
 def shorten(text: str, statement: str = "", where: str = "") -> str:
-    """Turn a Java or Spark error into one short message.
+    """Turn a Java or Spark error into one short message without a stack trace.
 
     Args:
-        text: the whole error, stack trace and all.
-        statement: the SQL as it was sent; the failing line is quoted from it.
-        where: the line of the node's file, if it is known: it is quoted instead.
+        text: the whole error.
+        statement: the SQL as it was sent.
+        where: the line of the node's file, if known; it replaces the line of the statement.
 
     Returns:
-        `ErrorClass: message` of the innermost cause that has a message, the line of the SQL if Spark gives one, and the
-        remedy if it is a known failure. Never a stack trace.
+        `ErrorClass: message` of the innermost cause with a message, the line of the SQL, and the remedy if it is known.
     """
     kind, message = _innermost(text)
     message = _PLAN.sub(
@@ -364,28 +367,21 @@ def shorten(text: str, statement: str = "", where: str = "") -> str:
             parts.append(remedy.advice.format(found[0], tables=_tables_of(statement)))
             break
     else:
-        parts += filter(None, [dialects.remedy(text, statement) or _of_sql(text)])
+        if remedy_of_sql := dialects.remedy(text, statement):
+            parts.append(remedy_of_sql)
+        elif "[UNRESOLVED_ROUTINE]" in text:
+            parts.append(_UNKNOWN_FUNCTION)
     return "\n".join(parts)
 
 
-def _of_sql(text: str) -> str:
-    """The remedy for SQL that is wrong in every dialect."""
-    if "[UNRESOLVED_ROUTINE]" in text:
-        return (
-            "Spark SQL has no function of this name: correct it, or take another one of "
-            "https://spark.apache.org/docs/latest/api/sql/."
-        )
-    return ""
-
-
 def database_error(exc: BaseException, statement: str) -> StatementError:
-    """Turn an exception from PySpark into dbt's, with a short message."""
+    """Turn an exception of PySpark into dbt's, with a short message."""
     # Cursors send it so.
     return StatementError(error_text(exc), statement.strip())
 
 
 def error_text(exc: BaseException) -> str:
-    """The whole text of an exception from PySpark, causes included."""
+    """The whole text of an exception of PySpark, causes included."""
     # CapturedException keeps the Java side separately: str() of it alone loses the causes.
     java = getattr(exc, "java_exception", None)
     text = str(exc)
@@ -403,22 +399,21 @@ def error_text(exc: BaseException) -> str:
 
 
 def _innermost(text: str) -> tuple[str, str]:
-    """(short class, message) of the deepest cause with a message."""
-    candidates: list[tuple[str, str]] = []
-    for found in (*_FIRST.finditer(text), *_INNERMOST.finditer(text), *_CAUSE.finditer(text)):
-        message = (found["message"] or "").strip()
-        if message:
-            candidates.append((found["type"].rsplit(".", 1)[-1], message))
+    """Class name and message of the deepest cause that has a message."""
     head = text.strip()
     if head.startswith("["):
         return "", _first_paragraph(head)
+    candidates = [
+        (found["type"].rsplit(".", 1)[-1], message)
+        for pattern in (_FIRST, _INNERMOST, _CAUSE)
+        for found in pattern.finditer(text)
+        if (message := (found["message"] or "").strip())
+    ]
     # A Thrift server names the exception of the parser on one line, and says what it is on the next.
     if candidates and candidates[-1][1].endswith("Exception:") and (said := _SAID.search(text)):
         return "", said[0].strip()
-    telling = [c for c in candidates if c[0] not in _WRAPPERS] or candidates
-    if telling:
-        return telling[-1]
-    return "", _first_paragraph(head)
+    informative = [c for c in candidates if c[0] not in _WRAPPERS] or candidates
+    return informative[-1] if informative else ("", _first_paragraph(head))
 
 
 def _first_paragraph(text: str) -> str:
