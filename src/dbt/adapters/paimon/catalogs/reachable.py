@@ -24,11 +24,7 @@ _ANSWERS_WITHIN: Final = 5.0
 
 
 def check_metastores(catalogs: Iterable[SparkCatalog]) -> None:
-    """Check that a server of each Hive metastore takes connections.
-
-    Raises:
-        DbtRuntimeError: no server of a metastore does; one message with the reasons for all catalogs.
-    """
+    """Check that a server of each Hive metastore takes connections; one error lists all that do not."""
     problems = [problem for catalog in catalogs for problem in _unreachable(catalog)]
     if problems:
         raise DbtRuntimeError("\n".join(problems))
@@ -50,11 +46,7 @@ def _why_not(host: str, port: int) -> str:
 
 
 def check_storage(storage: Storage) -> None:
-    """Check that a storage takes connections; nothing is checked if the catalog's options name a proxy.
-
-    Raises:
-        DbtRuntimeError: the storage does not answer; the message has the remedy.
-    """
+    """Check that a storage takes connections, unless the catalog's options name a proxy."""
     catalog = storage.catalog
     store = STORES.get(catalog.scheme)
     if store is None:

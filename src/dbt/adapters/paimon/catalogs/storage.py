@@ -1,4 +1,4 @@
-"""What a catalog's warehouse needs of Spark: the options of its storage, from the profile and the machine."""
+"""Options, jars and settings that Spark needs for a catalog's warehouse, from the profile and the machine."""
 
 from __future__ import annotations
 
@@ -24,13 +24,7 @@ _HADOOP_AWS: Final = "hadoop-aws"
 
 @dataclass(frozen=True)
 class StorageContext:
-    """Settings from the profile and the machine that apply in addition to a catalog's options.
-
-    Attributes:
-        spark_config: the profile's Spark settings.
-        jars: jars and Maven coordinates in the profile.
-        environ: environment variables.
-    """
+    """Settings that apply in addition to a catalog's options: the profile's settings and jars, and the environment."""
 
     spark_config: Mapping[str, str]
     jars: tuple[str, ...]
@@ -49,11 +43,7 @@ class StorageContext:
         }
 
     def hadoop(self) -> dict[str, str]:
-        """Hadoop's settings: `spark_config` over core-site.xml.
-
-        Raises:
-            DbtRuntimeError: core-site.xml cannot be read.
-        """
+        """Hadoop's settings: `spark_config` over core-site.xml."""
         prefix = "spark.hadoop."
         return {
             **core_site(self.environ.get("HADOOP_CONF_DIR")),
@@ -74,16 +64,13 @@ class StorageContext:
 
 @dataclass(frozen=True, repr=False)
 class Storage:
-    """What a catalog's warehouse needs of Spark: jars, options, settings and checks, worked out by `storage_of`.
+    """Everything that Spark needs for a catalog's warehouse; made by `storage_of`.
 
     Attributes:
-        catalog: the catalog.
-        plug_in: Paimon's plug-in that reads the warehouse; None if it is not read by one.
+        plug_in: Paimon's plug-in that reads the warehouse, or None.
         warehouse: the warehouse, with the scheme that the plug-in is registered for.
-        added: options of the catalog beyond those in the profile.
-        options: all options of the catalog, those of the profile last.
+        added: options of the catalog beyond those in the profile; `options` are all of them.
         settings: Spark settings, for a storage behind Hadoop.
-        around: where all of this comes from.
     """
 
     catalog: SparkCatalog
@@ -96,13 +83,13 @@ class Storage:
 
     @property
     def s3_options(self) -> dict[str, str]:
-        """The options of a warehouse on S3, without their prefix and without stand-ins, also if Hadoop reads it."""
+        """The options of a warehouse on S3 without prefix and placeholders, also if Hadoop reads it."""
         given = self.around.of_catalog(self.catalog)
         own = {short: value for name, value in given.items() if (short := S3.option(name)) is not None}
         return {**_found(S3, own, self.around), **own}
 
     def missing_keys(self, versions: Versions) -> str:
-        """Say which required options of the plug-in are missing; '' if none is."""
+        """A message about the plug-in's missing required options; '' if there are none."""
         store = self.plug_in
         if store is None or (store is S3 and versions.supports(Capability.S3_WITHOUT_KEYS)):
             return ""
@@ -126,11 +113,7 @@ class Storage:
 
 
 def storage_of(catalog: SparkCatalog, around: StorageContext) -> Storage:
-    """Work out what a catalog's warehouse needs.
-
-    Raises:
-        DbtRuntimeError: core-site.xml cannot be read.
-    """
+    """Work out the storage of a catalog's warehouse."""
     given = around.of_catalog(catalog)
     plug_in = _plug_in(catalog, given, around)
     warehouse = catalog.warehouse
@@ -156,7 +139,7 @@ def settings_outside(environ: Mapping[str, str]) -> list[tuple[str, str]]:
 
 
 def _plug_in(catalog: SparkCatalog, given: Mapping[str, str], around: StorageContext) -> ObjectStore | None:
-    """The Paimon plug-in that reads a catalog's warehouse; None if it is not one of Paimon's plug-ins.
+    """Paimon's plug-in that reads a catalog's warehouse, or None.
 
     Hadoop handles a scheme that it has a file system for (`fs.s3.impl`, as on EMR; hadoop-aws for s3a), unless the
     catalog has keys.
@@ -175,8 +158,8 @@ def _added(
 ) -> dict[str, str]:
     """The options to add to those in the profile (`given`).
 
-    The profile's catalog options win over Hadoop's settings in `spark_config`, these over core-site.xml (in
-    `HADOOP_CONF_DIR`), and that over the environment, which is read only if there are no keys at all.
+    Precedence: catalog options in the profile, Hadoop settings in `spark_config`, core-site.xml (`HADOOP_CONF_DIR`),
+    and the environment, which is read only if there are no keys at all.
     """
     options: dict[str, str] = {}
     if catalog.scheme in NOT_ATOMIC and catalog.metastore in LOCKING:
@@ -197,7 +180,7 @@ def _added(
 
 
 def _found(store: ObjectStore, own: Mapping[str, str], around: StorageContext) -> dict[str, str]:
-    """What Hadoop's settings and the environment set, by option name without prefix."""
+    """Options set by Hadoop's settings and the environment, by name without prefix."""
     environ = around.environ
     found = {
         store.synonyms.get(short, short): value

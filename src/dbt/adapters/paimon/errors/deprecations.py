@@ -34,12 +34,7 @@ class OnceARun:
 
 
 def deprecate(what: str, instead: str) -> None:
-    """Warn about something that a later release will refuse or change.
-
-    Args:
-        what: a sentence: the model's name and what is deprecated.
-        instead: a sentence: what to write, and the release that changes it.
-    """
+    """Warn about something that a later release will refuse or change; both texts are sentences."""
     warn_or_error(AdapterDeprecationWarning(old_name=what, new_name=instead))
 
 

@@ -13,16 +13,7 @@ _TAB: Final = "    "
 
 @dataclass(frozen=True)
 class SourceLocation:
-    """A place in a file.
-
-    Args:
-        path: the file's path, as dbt names it.
-        line: line number, from 1.
-        text: the line.
-        column: from 0; None if only the line is known.
-        length: marked characters.
-        note: shown after the address, such as the name of a hook.
-    """
+    """A place in a file: line from 1, column from 0 or None, `length` marked characters, and an optional note."""
 
     path: str
     line: int

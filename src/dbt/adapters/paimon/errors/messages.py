@@ -327,12 +327,7 @@ REMEDIES: tuple[Remedy, ...] = (
 
 
 class StatementError(DbtDatabaseError):
-    """A statement that Spark refused or could not finish.
-
-    Args:
-        text: Spark's whole error.
-        statement: the SQL exactly as Spark received it, because Spark counts lines and positions in that.
-    """
+    """A statement that Spark refused; `statement` is the SQL exactly as sent, whose positions `text` names."""
 
     def __init__(self, text: str, statement: str) -> None:
         super().__init__(shorten(text, statement))
@@ -341,16 +336,7 @@ class StatementError(DbtDatabaseError):
 
 
 def shorten(text: str, statement: str = "", where: str = "") -> str:
-    """Turn a Java or Spark error into one short message without a stack trace.
-
-    Args:
-        text: the whole error.
-        statement: the SQL as it was sent.
-        where: the line of the node's file, if known; it replaces the line of the statement.
-
-    Returns:
-        `ErrorClass: message` of the innermost cause with a message, the line of the SQL, and the remedy if it is known.
-    """
+    """Turn a Java or Spark error into one short message: innermost cause, line of the SQL or of `where`, remedy."""
     kind, message = _innermost(text)
     message = _PLAN.sub(
         lambda found: found[1] or "", _IDLE_ADVICE.sub("", message).replace(".; line", "; line")

@@ -67,10 +67,7 @@ def source_in(path: str, file: str, raw: str, **other: Any) -> Source:
 def spot(place: Place, statement: str, sources: Sequence[Source]) -> SourceLocation | None:
     """The file's line for a place in a statement; the compiled file's line if that is not sure; None if unknown.
 
-    Args:
-        place: the place.
-        statement: the SQL as it was sent.
-        sources: texts the statement may contain; ephemeral models first, because they are inside the others.
+    `sources` begin with the ephemeral models, because these are inside the others.
     """
     known = False
     for source in sources:

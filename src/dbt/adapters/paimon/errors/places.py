@@ -34,10 +34,7 @@ class Place:
 
 
 def offset_of(text: str, line: int, column: int) -> int | None:
-    """The offset of a line (from 1) and column (from 0); None if the text has no such line.
-
-    Only a line feed ends a line, as in ANTLR, whose lines Spark reports.
-    """
+    """The offset of a line (from 1; only line feeds end lines, as in ANTLR) and column (from 0), or None."""
     lines = text.split("\n")
     if not 0 < line <= len(lines) or column > len(lines[line - 1]):
         return None

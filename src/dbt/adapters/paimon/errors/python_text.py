@@ -16,13 +16,7 @@ _WORKER: Final = r'File "{path}", line (\d+)'
 
 
 def raised_at(exc: BaseException, path: str, file: str) -> SourceLocation | None:
-    """The line of a model where an exception was raised, or its call that raised it.
-
-    Args:
-        exc: the exception.
-        path: the file name that the model was compiled with.
-        file: the file's text.
-    """
+    """The line of a model (compiled as `path`) where an exception was raised, or of its call that raised it."""
     lines = file.split("\n")
     if isinstance(exc, SyntaxError) and exc.filename == path and exc.lineno:
         column = exc.offset - 1 if exc.offset else None

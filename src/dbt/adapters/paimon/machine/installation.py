@@ -1,4 +1,4 @@
-"""What is installed next to dbt-paimon: PySpark and its dependencies, and the command to install what is missing."""
+"""Checks of the installed packages (PySpark and its dependencies), with the command that installs what is missing."""
 
 from __future__ import annotations
 
@@ -42,11 +42,7 @@ _NUMPY: Final = re.compile(
 
 
 def spark_version() -> str:
-    """The version of this Python's PySpark, also if it comes from a Spark installation (PYTHONPATH).
-
-    Raises:
-        DbtRuntimeError: PySpark is not installed; with the command that installs it.
-    """
+    """The version of this Python's PySpark, also if it comes from a Spark installation (PYTHONPATH)."""
     try:
         return version("pyspark")
     except PackageNotFoundError:
@@ -58,11 +54,7 @@ def spark_version() -> str:
 
 
 def require(method: str, paimon: str | None = None) -> str:
-    """Check that PySpark fits this Python and this Paimon, and return its version.
-
-    Args:
-        method: the profile's method, for the error.
-        paimon: version of the Paimon connector to download; None if jars are given.
+    """Check that PySpark fits this Python and this Paimon (None if jars are given), and return its version.
 
     Raises:
         DbtRuntimeError: PySpark is missing, or versions do not fit; with the command that fixes it.
@@ -78,11 +70,7 @@ def require(method: str, paimon: str | None = None) -> str:
 
 
 def require_own_spark(spark: str, environ: Mapping[str, str]) -> None:
-    """Check that the Spark in `SPARK_HOME`, if set, has the same minor version as PySpark.
-
-    Raises:
-        DbtRuntimeError: it has another; PySpark would start it but could not talk to it.
-    """
+    """Check that the Spark in `SPARK_HOME`, if set, has PySpark's minor version; else they cannot communicate."""
     home = environ.get("SPARK_HOME", "")
     jar = next(iter(sorted(Path(home, "jars").glob("spark-core_*.jar"))), None) if home else None
     found = _SPARK_CORE.search(jar.name) if jar else None
@@ -97,13 +85,7 @@ def require_own_spark(spark: str, environ: Mapping[str, str]) -> None:
 
 
 def remedy(text: str, spark: str | None = None, method: str = "session") -> str:
-    """What to install when an import fails; empty if the text is another error.
-
-    Args:
-        text: the error.
-        spark: version of PySpark; None for the installed one.
-        method: the profile's method.
-    """
+    """What to install after a failed import, for PySpark `spark` (default: installed); '' for other errors."""
     found = _NO_MODULE.search(text)
     module = found["name"] if found else ""
     if module == "pyspark" or module.startswith("pyspark."):

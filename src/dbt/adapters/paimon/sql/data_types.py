@@ -1,4 +1,4 @@
-"""Converts Paimon's data types, as `$schemas` writes them, into Spark's type text, as DDL takes it."""
+"""Converts Paimon's data types, as in `$schemas`, to Spark's type text for DDL."""
 
 from __future__ import annotations
 
@@ -43,16 +43,10 @@ def kept_type(paimon_type: str | dict[str, Any]) -> str:
 
 
 def to_spark_type(paimon_type: str | dict[str, Any], digits: bool = False) -> str:
-    """Spark's type text for a Paimon type.
+    """Spark's type text for a Paimon type, in lower case and without nullability: `array<struct<a:int>>`.
 
-    Args:
-        paimon_type: the type in the JSON of `$schemas`: `DECIMAL(10, 2) NOT NULL`, or an object for ARRAY, MAP,
-        MULTISET and ROW.
-        digits: whether to write the number of digits of a time, which Spark's types lack, if it is less than six.
-
-    Returns:
-        Spark's simple string in lower case, without nullability (`decimal(10,2)`, `array<struct<a:int>>`).
-
+    `paimon_type` is JSON from `$schemas`: a text, or an object for nested types. With `digits`, times with fewer than
+    six digits of a second show them.
     Source: org.apache.paimon.spark.SparkTypeUtils.fromPaimonType.
     """
     if isinstance(paimon_type, dict):
@@ -97,10 +91,7 @@ def _nested(paimon_type: dict[str, Any], digits: bool) -> str:
 
 
 def type_text(data_type: DataType) -> str:
-    """The text of a Spark type, as DDL accepts it.
-
-    Like `DataType.simpleString`, which however never quotes the names of struct fields.
-    """
+    """The text of a Spark type for DDL: `DataType.simpleString` with quoted names of struct fields."""
     from pyspark.sql import types
 
     if isinstance(data_type, types.ArrayType):
@@ -134,8 +125,5 @@ def is_whole(described: str) -> bool:
 
 
 def typed_nulls(data_type: str) -> str:
-    """A type with `string` in place of every untyped NULL (`void`), also inside arrays, maps and structs.
-
-    `string`, because the column can later change to any other type.
-    """
+    """Replace untyped NULLs (`void`) in a type by `string`, which a column can later change to any other type."""
     return _VOID.sub(lambda found: "string" if found["void"] else found[0], data_type)

@@ -30,8 +30,8 @@ class Deletion:
     """A statement that deletes rows.
 
     Attributes:
-        table: the parts of the table's name; empty if it is no plain name.
-        condition: where the condition of a DELETE begins and ends in the script; None for a MERGE.
+        table: the parts of the table's name; empty if it is not a plain name.
+        condition: start and end of a DELETE's condition in the script; None for a MERGE.
     """
 
     table: tuple[str, ...]
@@ -44,7 +44,7 @@ def may_delete(script: str) -> bool:
 
 
 def deletions(script: str) -> list[Deletion]:
-    """The statements of a script that delete some rows: none if it is no SQL, and no DELETE without a condition."""
+    """The statements of a script that delete some rows, without unconditional DELETEs; empty if it is not SQL."""
     from sqlglot.dialects.spark import Spark
     from sqlglot.errors import TokenError
 
@@ -57,10 +57,10 @@ def deletions(script: str) -> list[Deletion]:
 
 
 def strict(condition: str) -> str:
-    """A condition that is never NULL; it also stands in front as it is, so that files are still skipped by it.
+    """A condition that is never NULL: `condition and condition is true`; Paimon skips files by the first part.
 
-    There it keeps its place if it begins with a blank: Spark's errors name the place. Paimon must not skip files by one
-    for which it skips files with rows of NULL.
+    A condition that begins with a blank keeps its position, which Spark's errors name. It becomes `opaque` if Paimon
+    would skip files with rows of NULL by it.
     """
     if null_filters.may_lose_nulls(condition):
         return opaque(condition)
@@ -68,7 +68,7 @@ def strict(condition: str) -> str:
 
 
 def opaque(condition: str) -> str:
-    """A condition that is never NULL, and by which Paimon skips no file or partition: each row is asked."""
+    """A condition that is never NULL, and that Paimon evaluates for each row: it skips no file or partition by it."""
     return f" cast(({condition}\n) as string) <=> 'true'"
 
 
@@ -81,7 +81,7 @@ def with_condition(script: str, deletion: Deletion, change: Callable[[str], str]
 
 
 def _statements(tokens: Iterable[_Token], length: int) -> Iterator[tuple[list[_Token], int]]:
-    """The tokens of each statement, and where it ends."""
+    """The tokens of each statement, and the statement's end."""
     statement: list[_Token] = []
     for token in tokens:
         if token.kind == "SEMICOLON":

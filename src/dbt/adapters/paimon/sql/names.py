@@ -51,9 +51,9 @@ def schema_problem(schema: str) -> str:
 
 
 def pattern_problem(name: str) -> str:
-    """Why a connector that pastes a name into a regular expression cannot use it; empty if it can.
+    """Why a name, which a connector uses as a regular expression, is not one; empty if it is.
 
-    Java's expressions are taken for Python's, but for a brace, which is text in Python unless it counts repetitions.
+    Python's syntax stands for Java's, except for braces: Python takes a brace that does not count repetitions as text.
     """
     try:
         re.compile(f"({name})")
@@ -91,12 +91,7 @@ def table_problem(identifier: str) -> str:
 
 
 def metastore_problem(metastore: str, schema: str, identifier: str) -> str:
-    """Why a metastore cannot store a table under these names, and the remedy; empty if it can.
-
-    Args:
-        metastore: its kind, as in the profile.
-        schema, identifier: names of the schema and the table.
-    """
+    """Why a metastore (its kind in the profile) cannot store a table with these names, and the remedy; '' if it can."""
     taken = _METASTORE_NAMES.get(metastore)
     for name in (schema, identifier):
         if taken is not None and not taken[0].search(name):

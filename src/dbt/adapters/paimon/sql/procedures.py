@@ -72,7 +72,7 @@ class Procedure:
 def statement(
     procedure: str, table: TableName, arguments: Mapping[str, Any], versions: Versions
 ) -> Statement:
-    """The CALL of one procedure, which knows what it is. Inputs and errors: see `render`."""
+    """The CALL of one procedure, with its kind; see `render`."""
     sorts = procedure == "compact" and arguments.get("order_strategy") is not None
     return Statement(
         render(procedure, table, arguments, versions),
@@ -83,11 +83,10 @@ def statement(
 
 
 def render(procedure: str, table: TableName, arguments: Mapping[str, Any], versions: Versions) -> str:
-    """The text of a CALL of one procedure.
+    """The text of a CALL of one procedure, with every value as a literal. Arguments of None are not given.
 
-    Inputs: a name in PROCEDURES, (catalog, schema, identifier), the arguments by name (None: not given), and the
-    versions. Output: one SQL statement, with every value a literal. Raises DbtRuntimeError with all problems at once:
-    an unknown procedure or argument, a wrong type, a Paimon that lacks it, arguments that exclude each other.
+    Raises:
+        DbtRuntimeError: lists all problems at once.
     """
     definition = PROCEDURES.get(procedure)
     if definition is None:
@@ -114,7 +113,7 @@ def render(procedure: str, table: TableName, arguments: Mapping[str, Any], versi
 def _problems(
     procedure: str, definition: Procedure, given: Mapping[str, Any], versions: Versions
 ) -> Iterator[str]:
-    """What is wrong with a procedure's arguments, each on its own."""
+    """The problems of each single argument of a procedure."""
     if definition.needs is not None and not versions.supports(definition.needs):
         yield versions.explain(definition.needs)
     for name, value in given.items():
@@ -269,12 +268,12 @@ def _options(value: Any, versions: Versions) -> str:
 
 
 def _partitions(value: Any, versions: Versions) -> str:
-    """Partitions as a condition; Paimon builds one from its `partitions` argument, too, but splits at every comma."""
+    """Partitions as a condition, because Paimon splits its `partitions` argument at every comma."""
     return string_literal(partition_condition(value))
 
 
 def partition_condition(value: Any) -> str:
-    """The condition for a partition {column: value}, or a list of them. Raises ValueError, see `argument_problem`."""
+    """The condition for a partition {column: value}, or a list of them; ValueError as in `argument_problem`."""
     partitions = [value] if isinstance(value, Mapping) else value
     if (
         not isinstance(partitions, (list, tuple))

@@ -1,4 +1,4 @@
-"""Finds texts in double quotes where only a column makes sense: for Spark `"id"` is the text `id`."""
+"""Finds texts in double quotes where only a column makes sense: in Spark `"id"` is the text `id`."""
 
 from __future__ import annotations
 
@@ -64,23 +64,18 @@ class _Token:
 
 @dataclass(frozen=True)
 class QuotedName:
-    """A text that may be meant as a column.
-
-    Attributes:
-        name: the text.
-        places: where it begins and ends in the query, with its quotes.
-    """
+    """A text that may be meant as a column, and its places in the query: start and end, with quotes."""
 
     name: str
     places: tuple[tuple[int, int], ...]
 
 
 def suspects(sql: str) -> list[QuotedName]:
-    """The texts in double quotes that may be meant as columns; none if the query cannot be read.
+    """The texts in double quotes that may be meant as columns; empty if the query cannot be read.
 
-    A whole item of SELECT, GROUP BY, ORDER BY or PARTITION BY; what is compared with something; the argument of a
-    cast or an aggregate. An item with another alias is left out if the query names the column without quotes, too: it
-    is a constant, as in `select 'a' as kind, a as value`.
+    Candidates are whole items of SELECT, GROUP BY, ORDER BY or PARTITION BY, operands of comparisons, and arguments of
+    casts and aggregates. An item with another alias is a constant if the query names the column without quotes, too:
+    `select 'a' as kind, a as value`.
     """
     if not _MAY_BE.search(sql):
         return []
@@ -102,12 +97,7 @@ def as_columns(sql: str, names: Iterable[QuotedName]) -> str:
 
 
 def warning(node: str, names: Sequence[QuotedName]) -> str:
-    """What a node's texts in double quotes do, and how to name the columns.
-
-    Args:
-        node: its kind and name.
-        names: the texts, each the name of a column.
-    """
+    """What a node's texts in double quotes do, and how to name the columns."""
     texts = ", ".join(f'"{name.name}"' for name in names)
     return (
         f"{node}: {texts}: a text, the same in each row, and not the column of that name, because Spark reads double "
@@ -138,7 +128,7 @@ def _tokens(sql: str) -> Sequence[_Token]:
 
 
 def _texts(tokens: Sequence[_Token], sql: str) -> Iterator[tuple[int, bool]]:
-    """The positions of texts in double quotes, and whether each is in the list of a clause, at its own level."""
+    """The positions of texts in double quotes, and whether each is an item in the list of a clause."""
     levels = [False]
     for index, token in enumerate(tokens):
         if token.text == "(":
@@ -168,7 +158,7 @@ def _is_operand(tokens: Sequence[_Token], index: int) -> bool:
 
 
 def _is_item(tokens: Sequence[_Token], index: int, unquoted: set[str]) -> bool:
-    """Whether it is a whole item of a list, and no constant with another name."""
+    """Whether it is a whole item of a list, and not a constant with another name."""
     token, before, after = tokens[index], _at(tokens, index - 1), _at(tokens, index + 1)
     if before.text not in _BEFORE_ITEM or not (after.text in _AFTER_ITEM or after.kind == "VAR"):
         return False

@@ -1,4 +1,4 @@
-"""Names of the tables beside a model's own: staging and backup tables, and the one that keeps its positions."""
+"""Names of the tables beside a model's own: staging, backup and position tables."""
 
 from __future__ import annotations
 

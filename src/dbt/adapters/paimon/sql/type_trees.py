@@ -1,4 +1,4 @@
-"""Parses Spark's type texts into trees, so that arrays, maps and structs can be compared part by part."""
+"""Parses Spark's type texts into trees, so that nested types can be compared part by part."""
 
 from __future__ import annotations
 
@@ -66,10 +66,9 @@ class _UnreadableError(ValueError):
 
 
 def type_tree(text: str) -> TypeTree | None:
-    """The tree of a Spark type text, as `data_types.type_text` and `data_types.to_spark_type` write it.
+    """The tree of a Spark type text, as `data_types` writes it; None if it cannot be read.
 
-    None if the text is incomplete: with a Thrift server the types come from DESCRIBE, which does not quote the names of
-    fields.
+    With a Thrift server the types come from DESCRIBE, which does not quote the names of fields.
     """
     try:
         tree, end = _read(text, 0)

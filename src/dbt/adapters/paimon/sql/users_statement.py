@@ -1,6 +1,6 @@
-"""Reads what the adapter did not write: SQL of hooks, operations, models and macros. What it cannot read is opaque.
+"""Reads SQL of hooks, operations, models and macros: the only place that derives a statement's kind from its text.
 
-It is the only place that finds out from a text what kind of statement it is. An opaque statement is never repeated.
+A statement that it does not recognize is never repeated.
 """
 
 from __future__ import annotations
@@ -39,16 +39,7 @@ _LOOKED_FOR: Final = (SORTED_COMPACTION, CREATE_BRANCH)
 
 
 def read(script: str, conf: Mapping[str, str] = NO_SETTINGS) -> Statement:
-    """What a statement, or a script of several, does.
-
-    Args:
-        script: SQL for Spark.
-        conf: Spark settings that it needs in any case.
-
-    Returns:
-        Of a script: whether all of it may be repeated, the settings that any part needs, and the kind and the target of
-        its first part, or of one whose kind is looked for.
-    """
+    """Classify a script: its kind and target are those of the first part, or of one with a kind in `_LOOKED_FOR`."""
     parts = [_read(script, part) for part in statements(script)]
     first = next((each for kind in _LOOKED_FOR for each in parts if each.kind == kind), parts[0])
     settings = {key: value for part in parts for key, value in part.conf.items()}
