@@ -47,6 +47,10 @@ class ObjectStore:
                 return self.synonyms.get(short, short)
         return None
 
+    def own_options(self, options: Mapping[str, str]) -> dict[str, str]:
+        """The options of this storage, without its prefix."""
+        return {short: value for name, value in options.items() if (short := self.option(name)) is not None}
+
 
 S3: Final = ObjectStore(
     name="S3",

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from dbt.adapters.paimon.catalogs.catalog import SparkCatalog
 
 _HADOOP_AWS: Final = "hadoop-aws"
+_PROVIDER: Final = "aws.credentials.provider"
+_OR_A_PROVIDER: Final = (
+    f"; or set s3.{_PROVIDER}, for example to com.amazonaws.auth.DefaultAWSCredentialsProviderChain"
+)
 
 
 @dataclass(frozen=True)
@@ -32,26 +36,20 @@ class StorageContext:
 
     def of_catalog(self, catalog: SparkCatalog) -> dict[str, str]:
         """The profile's options for a catalog, from `spark_config` and from the catalog's own options, which win."""
-        prefix = f"spark.sql.catalog.{catalog.name}."
-        return {
-            **{
-                name.removeprefix(prefix): value
-                for name, value in self.spark_config.items()
-                if name.startswith(prefix)
-            },
-            **catalog.options,
-        }
+        return {**self._spark_settings(f"spark.sql.catalog.{catalog.name}."), **catalog.options}
 
     def hadoop(self) -> dict[str, str]:
         """Hadoop's settings: `spark_config` over core-site.xml."""
-        prefix = "spark.hadoop."
         return {
             **core_site(self.environ.get("HADOOP_CONF_DIR")),
-            **{
-                name.removeprefix(prefix): value
-                for name, value in self.spark_config.items()
-                if name.startswith(prefix)
-            },
+            **self._spark_settings("spark.hadoop."),
+        }
+
+    def _spark_settings(self, prefix: str) -> dict[str, str]:
+        return {
+            name.removeprefix(prefix): value
+            for name, value in self.spark_config.items()
+            if name.startswith(prefix)
         }
 
     def has_jar(self, artifact: str) -> bool:
@@ -85,7 +83,7 @@ class Storage:
     def s3_options(self) -> dict[str, str]:
         """The options of a warehouse on S3 without prefix and placeholders, also if Hadoop reads it."""
         given = self.around.of_catalog(self.catalog)
-        own = {short: value for name, value in given.items() if (short := S3.option(name)) is not None}
+        own = S3.own_options(given)
         return {**_found(S3, own, self.around), **own}
 
     def missing_keys(self, versions: Versions) -> str:
@@ -100,12 +98,7 @@ class Storage:
         variables = ", ".join(
             name for name, option in store.environment.items() if store.prefix + option in missing
         )
-        provider = (
-            "; or set s3.aws.credentials.provider, for example to "
-            "com.amazonaws.auth.DefaultAWSCredentialsProviderChain"
-            if store is S3
-            else ""
-        )
+        provider = _OR_A_PROVIDER if store is S3 else ""
         return (
             f"{', '.join(missing)}: missing. Write them under catalog_options in the profile (with env_var), or as "
             f"spark.hadoop.{store.hadoop}* under spark_config, or set {variables} in the environment{provider}."
@@ -166,16 +159,14 @@ def _added(
         # AbstractCatalog.lockEnabled: on by default for Paimon's plug-ins, not for a store behind Hadoop.
         options["lock.enabled"] = "true"
     if store is not None:
-        own = {short: value for name, value in given.items() if (short := store.option(name)) is not None}
+        own = store.own_options(given)
         found = {**store.bounds, **_found(store, own, around)}
         options |= {store.prefix + name: value for name, value in found.items() if name not in own}
         # S3Loader looks for a key under one name only, S3FileIO under several.
         options |= {store.prefix + key: own[key] for key in store.keys if key in own}
-        if "aws.credentials.provider" in {*own, *found}:
+        if _PROVIDER in {*own, *found}:
             # The provider has the keys; S3Loader only checks that there are some.
-            options |= {
-                store.prefix + key: "provided" for key in store.keys if key not in own and key not in found
-            }
+            options |= {store.prefix + key: "provided" for key in store.keys if key not in {*own, *found}}
     return {name: value for name, value in options.items() if name not in given}
 
 
@@ -188,7 +179,7 @@ def _found(store: ObjectStore, own: Mapping[str, str], around: StorageContext) -
         if name.startswith(store.hadoop) and (short := name.removeprefix(store.hadoop))
     }
     known = {*own, *found}
-    if not known & {*(key for key in store.keys if key != "endpoint"), "aws.credentials.provider"}:
+    if not known & {*(key for key in store.keys if key != "endpoint"), _PROVIDER}:
         for name, option in store.environment.items():
             if environ.get(name) and option not in known:
                 found[option] = environ[name]

@@ -69,21 +69,29 @@ def spot(place: Place, statement: str, sources: Sequence[Source]) -> SourceLocat
 
     `sources` begin with the ephemeral models, because these are inside the others.
     """
-    known = False
+    is_compiled_sent = False
     for source in sources:
         if source.compiled:
             inside, is_there = _inside(place.offset, statement, source.sent or source.compiled)
-            known = known or is_there
+            is_compiled_sent = is_compiled_sent or is_there
             if inside is not None:
-                at = _before_injection(source, inside)
-                found = None if at is None else _raw_spot(source, source.compiled, at, place.length)
-                return found or _compiled_spot(source, inside, place.length)
+                return _spot_inside(source, inside, place.length)
         elif source.raw and (found := _hook_spot(source, statement, place)):
             return found
-    for source in sources if not known else ():
-        if source.raw and (found := _raw_spot(source, statement, place.offset, place.length, within=True)):
-            return found
-    return None
+    if is_compiled_sent:
+        return None
+    found_within = (
+        _raw_spot(source, statement, place.offset, place.length, within=True)
+        for source in sources
+        if source.raw
+    )
+    return next(filter(None, found_within), None)
+
+
+def _spot_inside(source: Source, offset: int, length: int) -> SourceLocation | None:
+    at = _before_injection(source, offset)
+    found = None if at is None else _raw_spot(source, source.compiled, at, length)
+    return found or _compiled_spot(source, offset, length)
 
 
 def _inside(offset: int, statement: str, compiled: str) -> tuple[int | None, bool]:

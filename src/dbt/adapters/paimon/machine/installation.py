@@ -16,15 +16,7 @@ from dbt.adapters.paimon import capabilities
 from dbt.adapters.paimon.capabilities import install_command
 
 # The modules that the extra `connect` adds to PySpark.
-_OF_CONNECT: Final = (
-    "pandas",
-    "pyarrow",
-    "grpc",
-    "grpc_status",
-    "google.rpc",
-    "googleapis",
-    "numpy",
-)
+_OF_CONNECT: Final = ("pandas", "pyarrow", "grpc", "grpc_status", "google.rpc", "googleapis", "numpy")
 _SPARK_CORE: Final = re.compile(r"spark-core_2\.\d+-(\d+\.\d+\.\d+)")
 _NO_MODULE: Final = re.compile(r"No module named '(?P<name>[\w.]+)'")
 # Errors of PySpark's version checks (require_minimum_pandas_version and similar).
@@ -88,10 +80,11 @@ def remedy(text: str, spark: str | None = None, method: str = "session") -> str:
     """What to install after a failed import, for PySpark `spark` (default: installed); '' for other errors."""
     found = _NO_MODULE.search(text)
     module = found["name"] if found else ""
-    if module == "pyspark" or module.startswith("pyspark."):
+    root = module.split(".")[0]
+    if root == "pyspark":
         return _no_pyspark(method)
     extra = "spark4" if _is_spark_4(spark) else "connect"
-    if module.split(".")[0] in ("distutils", "setuptools"):
+    if root in ("distutils", "setuptools"):
         return (
             "PySpark 3.5 imports distutils, which Python 3.12 removed and setuptools before 81 provides: "
             f"{install_command('connect' if method == 'connect' else 'session')} installs it."
@@ -101,9 +94,8 @@ def remedy(text: str, spark: str | None = None, method: str = "session") -> str:
             f"numpy, pandas and pyarrow are not compatible with one another: {install_command(extra)} "
             "installs versions that are."
         )
-    of_connect = any(module == name or module.startswith(f"{name}.") for name in _OF_CONNECT)
     asked = _PYSPARK_ASKS.search(text)
-    if of_connect or asked:
+    if asked or any(f"{module}.".startswith(f"{name}.") for name in _OF_CONNECT):
         what = module or (asked and asked["name"]) or "what PySpark asks for"
         return f"{what} comes with an extra of dbt-paimon: {install_command(extra)}."
     return ""

@@ -105,11 +105,11 @@ def _struct_misfits(source: Struct, target: Struct, field: str, lossless: bool) 
         return [Misfit(field, "fields whose names differ only in case cannot be distinguished")]
     missing = [name for name, _ in target.fields if name.lower() not in has]
     unknown = [name for name, _ in source.fields if name.lower() not in wants]
-    found = []
-    if missing:
-        found.append(Misfit(field, f"the query's struct lacks the field {', '.join(missing)} of the table's"))
-    if unknown:
-        found.append(Misfit(field, f"the table's struct lacks the field {', '.join(unknown)} of the query's"))
+    found = [
+        Misfit(field, f"the {ours} struct lacks the field {', '.join(lacking)} of the {theirs}")
+        for lacking, ours, theirs in ((missing, "query's", "table's"), (unknown, "table's", "query's"))
+        if lacking
+    ]
     kinds = {name.lower(): kind for name, kind in source.fields}
     for name, kind in target.fields:
         if name.lower() in kinds:
@@ -268,9 +268,8 @@ def _timed(expression: str, source: Atom, target: Atom, refuse: Refuse) -> str:
 def _sized(text: str, target: Atom, refuse: Refuse) -> str:
     # Trailing blanks do not count in a char(n), which is padded with them.
     (size,) = target.arguments
-    fixed = target.name == "char"
-    length, value = (
-        (f"length(rtrim({text}))", f"rpad({text}, {size}, ' ')") if fixed else (f"length({text})", text)
-    )
+    length, value = f"length({text})", text
+    if target.name == "char":
+        length, value = f"length(rtrim({text}))", f"rpad({text}, {size}, ' ')"
     refused = refuse(Refusal(f"a text exceeds the length limitation: {size} characters", text))
     return f"case when {length} > {size} then {refused} else {value} end"

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from dbt.adapters.paimon.sql.text import is_plain, quoted
+from dbt.adapters.paimon.sql.text import unquoted
+from dbt.adapters.paimon.sql.type_trees import struct_text
 
 if TYPE_CHECKING:
     from pyspark.sql.types import DataType
@@ -54,10 +54,9 @@ def to_spark_type(paimon_type: str | dict[str, Any], digits: bool = False) -> st
     text = paimon_type.upper().replace(" NOT NULL", "").strip()
     if text in _ATOMIC:
         return _ATOMIC[text]
-    found = _PARAMETRIC.match(text)
-    name, args, rest = (
-        (found["name"], found["args"].replace(" ", ""), found["rest"]) if found else (text, "", text)
-    )
+    name, args, rest = text, "", text
+    if found := _PARAMETRIC.match(text):
+        name, args, rest = found["name"], found["args"].replace(" ", ""), found["rest"]
     if name == "DECIMAL":
         return f"decimal({args})"
     if name in ("CHAR", "VARCHAR"):
@@ -87,7 +86,9 @@ def _nested(paimon_type: dict[str, Any], digits: bool) -> str:
         return f"map<{key},{value}>"
     if kind == "MULTISET":
         return f"map<{to_spark_type(paimon_type['element'], digits)},int>"
-    return _struct((field["name"], to_spark_type(field["type"], digits)) for field in paimon_type["fields"])
+    return struct_text(
+        (field["name"], to_spark_type(field["type"], digits)) for field in paimon_type["fields"]
+    )
 
 
 def type_text(data_type: DataType) -> str:
@@ -99,21 +100,13 @@ def type_text(data_type: DataType) -> str:
     if isinstance(data_type, types.MapType):
         return f"map<{type_text(data_type.keyType)},{type_text(data_type.valueType)}>"
     if isinstance(data_type, types.StructType):
-        return _struct((field.name, type_text(field.dataType)) for field in data_type.fields)
+        return struct_text((field.name, type_text(field.dataType)) for field in data_type.fields)
     return data_type.simpleString()
-
-
-def _struct(fields: Iterable[tuple[str, str]]) -> str:
-    listed = (f"{name if is_plain(name) else quoted(name)}:{data_type}" for name, data_type in fields)
-    return f"struct<{','.join(listed)}>"
 
 
 def field_names(data_type: str) -> list[str]:
     """The names of all fields of all structs in a Spark type text."""
-    return [
-        found[1:-1].replace("``", "`") if found.startswith("`") else found
-        for found in _FIELD.findall(data_type)
-    ]
+    return [unquoted(found) for found in _FIELD.findall(data_type)]
 
 
 def is_whole(described: str) -> bool:

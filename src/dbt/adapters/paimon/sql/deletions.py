@@ -6,9 +6,11 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Final, NamedTuple
+from typing import Final
 
 from dbt.adapters.paimon.sql import null_filters
+from dbt.adapters.paimon.sql.text import unquoted
+from dbt.adapters.paimon.sql.tokens import Token, tokens
 
 _GAP: Final = r"(?:\s|--[^\n]*\n|/\*.*?\*/)*"
 # A test that costs nothing: only a script that passes it is worth the import of sqlglot, which takes a second.
@@ -17,12 +19,6 @@ _MAY_DELETE: Final = re.compile(
 )
 _PART: Final = r"(?:`(?:[^`]|``)*`|[^\s`.;()]+)"
 _NAME: Final = re.compile(rf"{_GAP}(?P<name>{_PART}(?:\s*\.\s*{_PART})*)(?![^\s`.;()])(?!\s*\()", re.DOTALL)
-
-
-class _Token(NamedTuple):
-    kind: str
-    start: int
-    end: int
 
 
 @dataclass(frozen=True)
@@ -45,14 +41,7 @@ def may_delete(script: str) -> bool:
 
 def deletions(script: str) -> list[Deletion]:
     """The statements of a script that delete some rows, without unconditional DELETEs; empty if it is not SQL."""
-    from sqlglot.dialects.spark import Spark
-    from sqlglot.errors import TokenError
-
-    try:
-        tokens = [_Token(each.token_type.name, each.start, each.end) for each in Spark().tokenize(script)]
-    except TokenError:
-        return []
-    found = (_deletion(script, statement, end) for statement, end in _statements(tokens, len(script)))
+    found = (_deletion(script, statement, end) for statement, end in _statements(tokens(script), len(script)))
     return [deletion for deletion in found if deletion is not None]
 
 
@@ -80,10 +69,10 @@ def with_condition(script: str, deletion: Deletion, change: Callable[[str], str]
     return script[:start] + change(script[start:end].rstrip()) + script[end:]
 
 
-def _statements(tokens: Iterable[_Token], length: int) -> Iterator[tuple[list[_Token], int]]:
+def _statements(script: Iterable[Token], length: int) -> Iterator[tuple[list[Token], int]]:
     """The tokens of each statement, and the statement's end."""
-    statement: list[_Token] = []
-    for token in tokens:
+    statement: list[Token] = []
+    for token in script:
         if token.kind == "SEMICOLON":
             yield statement, token.start
             statement = []
@@ -92,7 +81,7 @@ def _statements(tokens: Iterable[_Token], length: int) -> Iterator[tuple[list[_T
     yield statement, length
 
 
-def _deletion(script: str, statement: Iterable[_Token], end: int) -> Deletion | None:
+def _deletion(script: str, statement: Iterable[Token], end: int) -> Deletion | None:
     outer = list(_outside_of_parentheses(statement))
     pairs = [(first.kind, second.kind) for first, second in pairwise(outer)]
     for (first, second), token in zip(pairs, outer[1:], strict=True):
@@ -104,9 +93,9 @@ def _deletion(script: str, statement: Iterable[_Token], end: int) -> Deletion | 
     return None
 
 
-def _outside_of_parentheses(tokens: Iterable[_Token]) -> Iterator[_Token]:
+def _outside_of_parentheses(statement: Iterable[Token]) -> Iterator[Token]:
     depth = 0
-    for token in tokens:
+    for token in statement:
         depth -= token.kind == "R_PAREN"
         if not depth:
             yield token
@@ -115,7 +104,4 @@ def _outside_of_parentheses(tokens: Iterable[_Token]) -> Iterator[_Token]:
 
 def _table(script: str, start: int) -> tuple[str, ...]:
     found = _NAME.match(script, start)
-    if found is None:
-        return ()
-    parts = re.findall(_PART, found["name"])
-    return tuple(part[1:-1].replace("``", "`") if part[0] == "`" else part for part in parts)
+    return tuple(map(unquoted, re.findall(_PART, found["name"]))) if found else ()

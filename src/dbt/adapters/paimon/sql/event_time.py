@@ -189,13 +189,9 @@ _CONDITIONS: Final[Mapping[str, Callable[[str, Window], str]]] = MappingProxyTyp
 
 def _kind(data_type: str) -> str | None:
     kind = data_type.lower()
-    return (
-        "string"
-        if kind.startswith(("string", "varchar(", "char("))
-        else kind
-        if kind in _CONDITIONS
-        else None
-    )
+    if kind.startswith(("string", "varchar(", "char(")):
+        return "string"
+    return kind if kind in _CONDITIONS else None
 
 
 def _between(operand: str, window: Window, literal: Callable[[datetime], str]) -> str:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.sql.text import string_literal
+from dbt.adapters.paimon.sql.text import string_literal, unquoted
 
 # The SQL of a value and its type.
 Scalar = Callable[[Any, str], str]
@@ -112,7 +112,9 @@ def _nested_value(value: Any, kind: str, inner: str, data_type: str, scalar: Sca
 
 
 def _struct(value: Mapping[Any, Any], inner: str, data_type: str, scalar: Scalar) -> str:
-    fields = [(_bare(name), kind) for name, kind in (_split(field, ":") for field in _split(inner, ","))]
+    fields = [
+        (unquoted(name.strip()), kind) for name, kind in (_split(field, ":") for field in _split(inner, ","))
+    ]
     given = {str(name).lower(): entry for name, entry in value.items()}
     unknown = sorted(set(given) - {name.lower() for name, _ in fields})
     if unknown:
@@ -126,12 +128,6 @@ def _struct(value: Mapping[Any, Any], inner: str, data_type: str, scalar: Scalar
 
 def _misshapen(value: Any, data_type: str) -> DbtRuntimeError:
     return DbtRuntimeError(f"{value!r} does not have the shape of {data_type}")
-
-
-def _bare(name: str) -> str:
-    """A field's name without its backticks."""
-    name = name.strip()
-    return name[1:-1].replace("``", "`") if name.startswith("`") else name
 
 
 def _split(text: str, separator: str) -> list[str]:

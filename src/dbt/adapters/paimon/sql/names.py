@@ -105,15 +105,11 @@ def metastore_problem(metastore: str, schema: str, identifier: str) -> str:
 def column_problems(columns: Iterable[str]) -> list[str]:
     """Why a table cannot have columns with these names, with the remedy; empty if it can."""
     names = list(columns)
+    empty = [name for name in names if not name.strip()]
+    reserved = [name for name in names if name in _PAIMONS_COLUMNS or name.startswith(_PAIMONS_PREFIX)]
     problems = [
-        f"column {name!r}: a column's name cannot be empty. Name it with `as`."
-        for name in names
-        if not name.strip()
-    ]
-    problems += [
-        f"column {name!r}: Paimon reserves this name. Rename it with `as`."
-        for name in names
-        if name in _PAIMONS_COLUMNS or name.startswith(_PAIMONS_PREFIX)
+        *(f"column {name!r}: a column's name cannot be empty. Name it with `as`." for name in empty),
+        *(f"column {name!r}: Paimon reserves this name. Rename it with `as`." for name in reserved),
     ]
     # Spark ignores case when it looks up columns.
     for name, count in Counter(name.lower() for name in names).items():
@@ -174,9 +170,6 @@ def view_problem(catalog: str, schema: str, identifier: str) -> str:
 
 
 def _too_long(name: str) -> str:
-    length = len(name.encode("utf-8", "surrogatepass"))
-    return (
-        f"has {length} bytes in UTF-8, and file systems allow {_LONGEST_NAME}"
-        if length > _LONGEST_NAME
-        else ""
-    )
+    if (length := len(name.encode("utf-8", "surrogatepass"))) <= _LONGEST_NAME:
+        return ""
+    return f"has {length} bytes in UTF-8, and file systems allow {_LONGEST_NAME}"

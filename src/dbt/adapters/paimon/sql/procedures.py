@@ -102,11 +102,10 @@ def render(procedure: str, table: TableName, arguments: Mapping[str, Any], versi
         raise DbtRuntimeError(
             f"{procedure} on {'.'.join(table)}:\n{listed}\n  Arguments: {definition.usage}."
         )
-    parameters = {name: definition.parameters[name] for name in given}
-    rendered = {
-        parameter.to or name: parameter.render(given[name], versions)
-        for name, parameter in parameters.items()
-    }
+    rendered = {}
+    for name, value in given.items():
+        parameter = definition.parameters[name]
+        rendered[parameter.to or name] = parameter.render(value, versions)
     return _call(definition.name, table, rendered)
 
 
@@ -167,20 +166,17 @@ def _text(value: Any, versions: Versions) -> str:
     return string_literal(value)
 
 
-def _tag(value: Any, versions: Versions) -> str:
-    if problem := tag_problem(value) if isinstance(value, str) else "a string is needed.":
-        raise _InvalidValueError(problem)
-    return string_literal(value)
+def _name(problem_of: Callable[[str], str]) -> Callable[[Any, Versions], str]:
+    def check(value: Any, versions: Versions) -> str:
+        if problem := problem_of(value) if isinstance(value, str) else "a string is needed.":
+            raise _InvalidValueError(problem)
+        return string_literal(value)
+
+    return check
 
 
-def _branch(value: Any, versions: Versions) -> str:
-    if problem := branch_problem(value) if isinstance(value, str) else "a string is needed.":
-        raise _InvalidValueError(problem)
-    return string_literal(value)
-
-
-def _integer(value: Any, versions: Versions) -> str:
-    return str(_whole(value))
+_tag = _name(tag_problem)
+_branch = _name(branch_problem)
 
 
 def _whole(value: Any) -> int:
@@ -190,8 +186,7 @@ def _whole(value: Any) -> int:
 
 
 def _positive(value: Any, versions: Versions) -> str:
-    number = _whole(value)
-    if number < 1:
+    if not (number := _whole(value)):
         raise _InvalidValueError("at least 1 is needed.")
     return str(number)
 

@@ -49,6 +49,11 @@ def quoted(*parts: str) -> str:
     return ".".join(f"`{part.replace('`', '``')}`" for part in parts)
 
 
+def unquoted(name: str) -> str:
+    """A part of a name without its backticks, if it has any."""
+    return name[1:-1].replace("``", "`") if name.startswith("`") else name
+
+
 def is_plain(name: str) -> bool:
     """Whether Spark's grammar accepts a name without backticks."""
     return _PLAIN_NAME.fullmatch(name) is not None

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from dbt.adapters.paimon.sql.text import is_plain, quoted
+from dbt.adapters.paimon.sql.text import is_plain, quoted, unquoted
 
 _ATOM: Final = re.compile(
     r"\s*(?P<name>[a-z_]\w*)(?:\s*\(\s*(?P<args>\d+(?:\s*,\s*\d+)*)\s*\))?(?P<rest>[^,:<>()]*)",
@@ -54,8 +55,13 @@ class Struct:
     fields: tuple[tuple[str, TypeTree], ...]
 
     def __str__(self) -> str:
-        listed = (f"{name if is_plain(name) else quoted(name)}:{kind}" for name, kind in self.fields)
-        return f"struct<{','.join(listed)}>"
+        return struct_text(self.fields)
+
+
+def struct_text(fields: Iterable[tuple[str, object]]) -> str:
+    """The text of a struct, with backticks where a field's name needs them."""
+    listed = (f"{name if is_plain(name) else quoted(name)}:{kind}" for name, kind in fields)
+    return f"struct<{','.join(listed)}>"
 
 
 TypeTree: TypeAlias = "Atom | Array | Map | Struct"
@@ -106,8 +112,7 @@ def _field_name(text: str, at: int) -> tuple[str, int]:
     found = _FIELD.match(text, at)
     if found is None:
         raise _UnreadableError(text[at:])
-    written = found["name"]
-    return written[1:-1].replace("``", "`") if written.startswith("`") else written.strip(), found.end()
+    return unquoted(found["name"].strip()), found.end()
 
 
 def _nested(name: str, inner: list[tuple[str, TypeTree]]) -> TypeTree:

@@ -18,14 +18,14 @@ from dbt.adapters.paimon.sql.statements import (
     SORTED_COMPACTION,
     Statement,
 )
-from dbt.adapters.paimon.sql.text import after_blanks, statements
+from dbt.adapters.paimon.sql.text import after_blanks, statements, unquoted
 
 _CALL: Final = re.compile(
     r"call\b[^(]*\bsys`?\s*\.\s*`?(?P<procedure>\w+)`?\s*\((?P<arguments>.*)", re.IGNORECASE | re.DOTALL
 )
 _ORDER: Final = re.compile(r"(['\"])(?:order|zorder|hilbert)\1", re.IGNORECASE)
 _TABLE: Final = re.compile(r"(?:\A|.*\btable\s*=>)\s*(['\"])(?P<name>[^'\"]+)\1", re.IGNORECASE | re.DOTALL)
-_PART: Final = re.compile(r"`((?:[^`]|``)+)`|([^.`]+)")
+_PART: Final = re.compile(r"`(?:[^`]|``)+`|[^.`]+")
 _CACHE: Final = re.compile(r"cache\s+(?:lazy\s+)?table\s+\S+\s.*?\bas\b", re.IGNORECASE | re.DOTALL)
 _DDL: Final = re.compile(
     r"(?P<verb>create|drop|alter)\s+(?:or\s+replace\s+)?(?:(?:global\s+)?temporary\s+)?(?P<what>\w+)",
@@ -79,4 +79,4 @@ def _table(arguments: str) -> tuple[str, ...]:
     """The parts of the name of a CALL's table: its argument `table`, or else its first one."""
     found = _TABLE.match(arguments)
     parts = _PART.findall(found["name"]) if found else []
-    return tuple((quoted or plain).replace("``", "`") for quoted, plain in parts)[-3:]
+    return tuple(map(unquoted, parts))[-3:]

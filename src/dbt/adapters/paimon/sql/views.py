@@ -159,7 +159,7 @@ class ViewDirectory:
     def create_mentioned(self, sql: str, run: Run) -> None:
         """Create the views that a statement may read in Spark, ordered by dependencies.
 
-        A view counts as mentioned if its identifier is anywhere in the statement: an extra view only costs a little time.
+        A view counts as mentioned if its identifier is anywhere in the statement; an extra view only costs time.
         Errors are ignored, because only statements that read a broken view should fail.
 
         Raises:
