@@ -20,10 +20,10 @@ from dbt.adapters.paimon.errors.redaction import redact_text
 # Seconds; a lease is renewed every ten, and lost if that fails for twenty.
 _CONNECT_WITHIN: Final = 2
 _ANSWER_WITHIN: Final = 4
-# Answers to a condition that does not hold: 409 where two writes meet (S3's ConditionalRequestConflict), 404 where the
+# Statuses of a failed condition: 409 if two writes meet (S3's ConditionalRequestConflict), 404 if the
 # object is gone.
 _NOT_SO: Final = frozenset({404, 409, 412})
-# Errors of a client that asks wrongly, but for those of one that asks too late or too often.
+# Client errors that a retry does not fix: all but 408 (time-out) and 429 (too many requests).
 _REFUSALS: Final = frozenset({*range(400, 500)} - {408, 429})
 _PROBE: Final = "probe"
 _NO_VERSION: Final = '"00000000000000000000000000000000"'

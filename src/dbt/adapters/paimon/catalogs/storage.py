@@ -190,6 +190,6 @@ def _is_in_spark(artifact: str) -> bool:
     try:
         from pyspark.find_spark_home import _find_spark_home
     except ImportError:
-        # Whatever needs PySpark says so itself; a Thrift server needs none here.
+        # Code that needs PySpark reports this itself; a Thrift server works without PySpark on this machine.
         return False
     return any((Path(_find_spark_home()) / "jars").glob(f"{artifact}-*.jar"))

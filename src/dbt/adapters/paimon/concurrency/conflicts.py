@@ -22,7 +22,7 @@ SIGNS: Final = re.compile(
     r"|RuntimeException: Missing file: |snapshot expires too fast|Giving up committing as commit\.strict-mode"
 )
 
-# Kinds of statements beside the incremental strategies: what the other materializations write.
+# Kinds of statements of the other materializations, in addition to the incremental strategies.
 REBUILD: Final = "rebuild"
 SNAPSHOT: Final = "snapshot"
 REFRESH: Final = "refresh"

@@ -28,15 +28,15 @@ from dbt_common.exceptions import DbtRuntimeError
 
 # Seconds that a lease lasts after its last renewal.
 LEASE: Final = 30.0
-# Parts of that after which it is renewed, a statement under it is interrupted, and Spark's JVM is ended.
+# Fractions of that after which it is renewed, its statement is interrupted, and Spark's JVM is killed.
 _RENEWED_AT, _INTERRUPTED_AT, _ENDED_AT = 1 / 3, 0.7, 0.9
-# Seconds that a run waits beyond the end of another's lease: times of HTTP are whole seconds.
+# Seconds that a run waits beyond the end of another run's lease, because HTTP times are whole seconds.
 GRACE: Final = 2.0
-# Seconds between two attempts to reach a store that failed, and that a statement may go on under another's lease.
+# Seconds between attempts to reach a store that failed; and for a statement to stop under another run's lease.
 _RETRY_EVERY: Final = 1.0
 _LAST_SECONDS: Final = 2.0
 
-# Sets, or with None removes, the time in seconds after which Spark's JVM is ended, by the name of a lease.
+# Sets the seconds after which Spark's JVM is killed, by the name of a lease; None removes it.
 Watchdog = Callable[[str, "float | None"], None]
 
 
@@ -155,7 +155,7 @@ class Attempt:
         # The last content that another run wrote, and seconds since it may have written the table.
         self._before = _Content("", "")
         self._written_ago = 0.0
-        # Of whoever holds it: for errors, and to see it renewed.
+        # Current holder, for errors, and version, to notice a renewal.
         self.holder = ""
         self.version = ""
 
@@ -166,7 +166,7 @@ class Attempt:
             content = record.next()
             version = self._store.create(self._object, content)
         elif found.content in record.sent:
-            # An attempt whose answer did not come.
+            # An earlier write succeeded, but its answer was lost.
             content, version = found.content, found.version
         else:
             before = _Content.of(found.content)
@@ -207,7 +207,7 @@ class Lease:
         self._lock = threading.Lock()
         self._over = threading.Event()
         self._renewed = sent
-        # Why another may hold it, or does; what runs under it, and why that was ended.
+        # Why another run may hold the lease (late) or does (taken); stops the current statement; why it was stopped.
         self._late = ""
         self._taken = ""
         self._stop: Callable[[], object] | None = None
@@ -237,8 +237,8 @@ class Lease:
         with self._lock:
             self._stop = None
             if self._stopped:
-                # No other statement begins under it before it is renewed.
-                self._burn(None)
+                # No statement begins before the next renewal, which sets the watchdog again.
+                self._arm_watchdog(None)
             return self._error(self._stopped)
 
     def release(self) -> None:
@@ -249,7 +249,7 @@ class Lease:
                 free = _Content(self._record.table, self._record.run).to_bytes()
                 with suppress(StoreError):
                     self._store.replace(self._object, free, self._version)
-            self._burn(None)
+            self._arm_watchdog(None)
 
     @property
     def _last_moment(self) -> float:
@@ -267,7 +267,7 @@ class Lease:
         usual = self._record.seconds * _RENEWED_AT
         pause = usual
         while not self._over.wait(pause) and not self._taken:
-            # Not past the moment at which a statement has to be stopped.
+            # Not past the time at which a statement must be interrupted.
             soon = max(0.05, self._last_moment - _now())
             pause = usual if self._renew() else min(usual, _RETRY_EVERY, soon)
 
@@ -284,11 +284,11 @@ class Lease:
                     self._end_statement(self._late)
                 return False
             if renewed:
-                # Nobody else has written the object, so nobody has held it.
+                # No other run has written the object, so none has held the lease.
                 self._late = ""
                 self._set_watchdog()
             else:
-                self._burn(_LAST_SECONDS)
+                self._arm_watchdog(_LAST_SECONDS)
                 ago = _now() - self._renewed
                 self._taken = (
                     f"another run took it {ago:.0f} s after its last renewal (was this one stopped?)"
@@ -301,7 +301,7 @@ class Lease:
         content = self._record.next()
         version = self._store.replace(self._object, content, self._version)
         if version is None:
-            # By an attempt whose answer did not come?
+            # Perhaps an earlier write succeeded, but its answer was lost.
             found = self._store.read(self._object)
             if found is None or found.content not in self._record.sent:
                 return False
@@ -316,10 +316,10 @@ class Lease:
                 self._stop()
 
     def _set_watchdog(self) -> None:
-        self._burn(max(0.0, self._renewed + self._record.seconds * _ENDED_AT - _now()))
+        self._arm_watchdog(max(0.0, self._renewed + self._record.seconds * _ENDED_AT - _now()))
 
-    def _burn(self, seconds: float | None) -> None:
-        # Spark may have ended; then there is nothing to end.
+    def _arm_watchdog(self, seconds: float | None) -> None:
+        # If Spark has ended, there is nothing to kill.
         with suppress(Exception):
             self._watchdog(self._record.token, seconds)
 

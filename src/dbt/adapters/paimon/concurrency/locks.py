@@ -29,7 +29,7 @@ from dbt.adapters.paimon.state.kinds import Kind
 
 # Seconds between two attempts to get a lock that another process holds; short at first, since most are held briefly.
 _LOOK_FIRST, _LOOK_LAST = 0.01, 0.25
-# The same for a lease, where each look is a request.
+# The same for a lease, where each attempt is a request.
 _ASK_FIRST, _ASK_LAST = 0.2, 2.0
 # Seconds that a store may fail to answer before the wait for one of its leases ends.
 _STORE_SILENT: Final = 30.0
@@ -37,7 +37,7 @@ _STORE_SILENT: Final = 30.0
 # In the warehouse, next to the folders of its databases.
 FOLDER = ".dbt_paimon"
 
-# Where the locks of a warehouse are: in its folder or its bucket; None: nowhere, only threads exclude one another.
+# Location of a warehouse's locks: its folder or its bucket; None: only threads exclude one another.
 Place = Path | Leases | None
 
 
@@ -222,7 +222,7 @@ class TableLocks:
         if not isinstance(place, Path) or not file_locks.AVAILABLE:
             return None
         folder = place / FOLDER
-        # If the lock file cannot be created, nothing can be written, and Spark's error says so better.
+        # If the lock file cannot be created, nothing can be written, and Spark's own error is clearer.
         with suppress(OSError):
             folder.mkdir(exist_ok=True)
             ready_folder(Kind.LOCKS, folder)

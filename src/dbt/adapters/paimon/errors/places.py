@@ -16,7 +16,7 @@ _CONTEXT: Final = re.compile(
 _PART: Final = r"(?:`(?:[^`]|``)+`|\w+)"
 _CHAIN: Final = re.compile(rf"{_PART}(?:\s*\.\s*{_PART})*")
 _NEAR: Final = re.compile(r"at or near (?:'(?P<token>.+?)'(?=[.:;\s(]|$)|end of input)")
-# What these say of a name, and the name; the position is that of the name.
+# Errors whose position is that of the name they quote.
 _NAMED: Final = re.compile(
     r"\[(?:UNRESOLVED_(?:COLUMN|ROUTINE|FIELD)|TABLE_OR_VIEW_NOT_FOUND|AMBIGUOUS_REFERENCE)\b[^`]*?"
     r"(?P<name>`(?:[^`]|``)+`(?:\.`(?:[^`]|``)+`)*)"

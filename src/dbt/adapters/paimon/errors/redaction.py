@@ -18,7 +18,7 @@ _SECRET_KEY: Final = re.compile(
     r"|(access|account|api|encryption|shared|private)[._-]?key|keystore[._-]key",
     re.IGNORECASE,
 )
-# Settings that say where a secret comes from, as `token.provider: bear`.
+# Settings with the origin of a secret, such as `token.provider: bear`.
 _ABOUT_SECRETS: Final = re.compile(r"[._-](provider|loader|path|file|enabled)$", re.IGNORECASE)
 # The same as a Java regular expression, for what Spark redacts in SET, its UI and SHOW TBLPROPERTIES.
 SPARK_REDACTION: Final = f"(?i){_SECRET_KEY.pattern}"
@@ -35,7 +35,7 @@ REFUSAL: Final = (
     "anyone who reads the table can read its options, so they must not hold secrets. Put it under catalog_options or "
     "spark_config of the profile"
 )
-# Option values that are no secret although the name looks like one.
+# Option values that are not secret although the name looks like it.
 _NO_SECRETS: Final = frozenset({"true", "false"})
 # Redacting a shorter value would blank half of a text.
 _SHORTEST: Final = 4
@@ -49,7 +49,7 @@ def is_secret(key: str) -> bool:
 
 def redact_text(text: str) -> str:
     """Mask user info in URIs and parts like `password=…`."""
-    # Texts in which neither expression can match. dbt asks for a target's values for each macro that it parses.
+    # A fast exit: dbt reads a target's values for each macro that it parses.
     if "=" not in text and "://" not in text:
         return text
     return _INLINE.sub(rf"\1{MASK}", _USER_INFO.sub(MASK, text))
@@ -66,7 +66,7 @@ def redacted(key: str, value: Any) -> Any:
     return _redact_value(value) if isinstance(value, str) else value
 
 
-# dbt asks for a target's values again for each of the thousand macros that it parses.
+# dbt reads a target's values again for each of the thousand macros that it parses.
 _redact_value: Final = lru_cache(maxsize=1024)(redact_text)
 
 

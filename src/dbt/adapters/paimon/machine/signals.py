@@ -20,7 +20,7 @@ class _State:
     """The signal handling of this process."""
 
     def __init__(self) -> None:
-        # The handlers of before, by signal, while ours are installed.
+        # The earlier handlers, by signal, while ours are installed.
         self.earlier: dict[int, Any] = {}
         self.cancel: Callable[[], object] = lambda: None
         self.received: int | None = None

@@ -13,7 +13,7 @@ from dbt.adapters.paimon.sql.text import unquoted
 from dbt.adapters.paimon.sql.tokens import Token, tokens
 
 _GAP: Final = r"(?:\s|--[^\n]*\n|/\*.*?\*/)*"
-# A test that costs nothing: only a script that passes it is worth the import of sqlglot, which takes a second.
+# A cheap test before the import of sqlglot, which takes a second.
 _MAY_DELETE: Final = re.compile(
     rf"\bdelete\b{_GAP}\bfrom\b|\bthen\b{_GAP}\bdelete\b", re.IGNORECASE | re.DOTALL
 )

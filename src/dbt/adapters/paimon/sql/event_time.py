@@ -17,7 +17,7 @@ from dbt_common.exceptions import CompilationError
 from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.sql.text import is_plain, quoted, string_literal
 
-# What a text may lack of a time in UTC, to be appended.
+# Endings that complete a text to a time in UTC.
 _OMITTED: Final = ("Z", ":00Z", ":00:00Z", " 00:00:00Z")
 
 

@@ -119,7 +119,7 @@ def column_problems(columns: Iterable[str]) -> list[str]:
     return problems
 
 
-# What Java's String.trim takes off.
+# Characters that Java's String.trim removes.
 _JAVA_BLANKS: Final = "".join(map(chr, range(0x21)))
 
 
@@ -130,7 +130,7 @@ def tag_problem(tag: str) -> str:
     # TagManager: a tag of digits only would be taken for a snapshot id.
     if tag.isdigit():
         return "a tag's name needs a letter; a number alone means a table snapshot."
-    # DeleteTagProcedure of 1.0 and later takes them off, and then finds no such tag.
+    # DeleteTagProcedure of 1.0 and later removes them, and then does not find the tag.
     if tag != tag.strip(_JAVA_BLANKS):
         return (
             "a tag's name cannot begin or end with a blank or a control character: it could not be deleted."
@@ -160,8 +160,8 @@ def branch_problem(branch: str) -> str:
 
 def view_problem(catalog: str, schema: str, identifier: str) -> str:
     """Why the catalog of views cannot hold a view with this name, and the remedy; empty if it can."""
-    for name in (schema, identifier):
-        if catalog == "spark_catalog" and not _SESSION_CATALOG.fullmatch(name):
+    for name in (schema, identifier) if catalog == "spark_catalog" else ():
+        if not _SESSION_CATALOG.fullmatch(name):
             return (
                 f"view {schema}.{identifier}: views live in {catalog}, which allows only letters, digits and _, and "
                 f"{name!r} has others. Use another name, or materialize it as a table."

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import Any, Final
 
-# A test that costs nothing: only a statement that passes it is worth the import of sqlglot, which takes a second.
+# A cheap test before the import of sqlglot, which takes a second.
 _MAY_BE: Final = re.compile(r"<=>|\bdistinct\s+from\b|\bis\s+(?:not\s+)?(?:true|false)\b", re.IGNORECASE)
 
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from dbt.adapters.paimon.sql.tokens import Token, tokens
 
-# A test that costs nothing: only a query that passes it is worth the import of sqlglot, which takes a second.
+# A cheap test before the import of sqlglot, which takes a second.
 _MAY_BE: Final = re.compile(
     r'(?:\b(?:select|distinct|all|by|where|and|or|on|having|when|not)\b|[,(])\s*"[^"\n]+"', re.IGNORECASE
 )

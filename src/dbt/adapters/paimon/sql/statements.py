@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final
 
-# Kinds that are looked for when a statement runs; the others are strategies, procedures and DDL such as `create view`.
+# Kinds that change how a statement runs; others are strategies, procedures and DDL such as `create view`.
 CACHE: Final = "cache"
 CREATE_BRANCH: Final = "create_branch"
 SORTED_COMPACTION: Final = "sorted compaction"

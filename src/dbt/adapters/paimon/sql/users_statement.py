@@ -34,7 +34,7 @@ _DDL: Final = re.compile(
 _QUERY: Final = re.compile(r"(?:select|with|values|from|table)\b", re.IGNORECASE)
 # WITH … INSERT and FROM … INSERT write.
 _WRITES: Final = re.compile(r"\binsert\s+(?:into|overwrite)\b", re.IGNORECASE)
-# Of a script these kinds count, wherever they are in it.
+# A script has one of these kinds if any of its parts has it.
 _LOOKED_FOR: Final = (SORTED_COMPACTION, CREATE_BRANCH)
 
 
