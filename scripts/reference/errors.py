@@ -226,4 +226,4 @@ def _added() -> Iterator[tuple[str, str]]:
     for remedy in REMEDIES:
         # `errors.messages` fills these in.
         advice = remedy.advice.format("…", tables="the tables")
-        yield code(remedy.pattern.pattern), plain(advice)
+        yield code(remedy.pattern), plain(advice)

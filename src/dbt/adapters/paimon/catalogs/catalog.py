@@ -1,4 +1,4 @@
-"""`SparkCatalog`: a Paimon catalog as one typed value: its name, metastore, warehouse and options."""
+"""`SparkCatalog`: name, metastore, warehouse and options of a Paimon catalog."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class SparkCatalog:
 
     @property
     def is_sessions(self) -> bool:
-        """Whether it is `spark_catalog`, which holds Paimon tables next to those of other formats."""
+        """Whether it is `spark_catalog`, which may also hold tables of other formats."""
         return self.name == SESSION_CATALOG
 
     @property
@@ -75,7 +75,7 @@ class SparkCatalog:
 
     @property
     def local_folder(self) -> Path | None:
-        """The warehouse as a path on this machine; None if it is somewhere else."""
+        """The warehouse as a path on this machine; None if it is elsewhere."""
         if self.warehouse is None or self.scheme != "file":
             return None
         return Path(re.sub(r"^file:(//)?(?=/)", "", self.warehouse))
@@ -87,7 +87,7 @@ def option_text(value: Any) -> str:
 
 
 def split_list(text: str) -> list[str]:
-    """The items of a comma-separated text, which is how an environment variable holds a list."""
+    """The items of a comma-separated text."""
     return [item.strip() for item in text.split(",") if item.strip()]
 
 

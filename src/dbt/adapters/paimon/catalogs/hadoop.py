@@ -1,4 +1,4 @@
-"""Hadoop's side of a warehouse: core-site.xml, and bounds on the time that its clients take to give up."""
+"""Hadoop's settings for a warehouse: core-site.xml, and time limits of its clients."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _S3A_BOUNDS: Final = MappingProxyType(
 
 
 def bounds(scheme: str) -> Mapping[str, str]:
-    """Spark settings that bound the attempts of Hadoop's client for warehouses of a scheme."""
+    """Spark settings that limit the attempts of Hadoop's client for warehouses of a scheme."""
     if scheme in ("hdfs", "viewfs", "webhdfs"):
         return _HDFS_BOUNDS
     return _S3A_BOUNDS if scheme == "s3a" else MappingProxyType({})
@@ -39,11 +39,7 @@ def bounds(scheme: str) -> Mapping[str, str]:
 
 @lru_cache(maxsize=4)
 def core_site(folder: str | None) -> Mapping[str, str]:
-    """The properties of the core-site.xml in a folder; empty if there is no such file.
-
-    Raises:
-        DbtRuntimeError: the file is not XML.
-    """
+    """The properties of the core-site.xml in a folder; empty if there is no such file."""
     path = Path(folder) / "core-site.xml" if folder else None
     if path is None or not path.is_file():
         return MappingProxyType({})

@@ -30,9 +30,6 @@ def load(session: SparkSession, catalog: SparkCatalog) -> None:
 
     JdbcCatalog.initializeCatalogTablesIfNeed checks whether its tables exist and then creates them. If two processes do
     so at once, SQLite refuses the second, and the query that Paimon leaves open then blocks the first.
-
-    Raises:
-        Exception: Spark's, if the catalog cannot be opened.
     """
     with _OPEN, _LOCKS.alone(catalog.uri or "", catalog.sqlite_folder):
         for wait in (*_AGAIN_AFTER, None):
@@ -51,7 +48,7 @@ def _close_queries(loaded: Any, name: str) -> None:
     """Close the queries with which a catalog on SQLite checked whether its own tables exist.
 
     Up to Paimon 1.4 they stay open (2.0 closes them). An open query is a read lock on the file, and its connection
-    keeps reading the data of that moment.
+    keeps reading old data.
     """
     try:
         with suppress(AttributeError):
@@ -66,7 +63,7 @@ def _close_queries(loaded: Any, name: str) -> None:
 
 
 def _field(owner: Any, name: str) -> Any:
-    """The value of a private field, from whichever class of the owner's hierarchy declares it."""
+    """The value of a private field that the owner's class or a superclass declares."""
     kind = owner.getClass()
     while kind is not None:
         for field in kind.getDeclaredFields():

@@ -1,4 +1,4 @@
-"""Where the locks of a catalog's tables are: in its folder on this machine, or as leases in its bucket."""
+"""Location of a catalog's table locks: a local folder, or leases in a bucket."""
 
 from __future__ import annotations
 
@@ -18,22 +18,12 @@ REMEDY: Final = "`s3_lock: false` in the profile does without; then let one dbt 
 
 
 def needs_leases(catalog: SparkCatalog, s3_lock: bool | None) -> bool:
-    """Whether the locks of a catalog are to be leases in its bucket: nothing else there keeps writers apart.
-
-    Args:
-        catalog: the catalog.
-        s3_lock: the profile's; None if it has none.
-    """
+    """Whether a catalog's locks should be leases in its bucket, because nothing else separates its writers."""
     return s3_lock is not False and catalog.metastore == "filesystem" and STORES.get(catalog.scheme) is S3
 
 
 def leases_of(storage: Storage, watchdog: Watchdog) -> Leases:
-    """The leases of a warehouse on S3, which has been asked whether it can keep them.
-
-    Raises:
-        NoConditionsError: it cannot; with the reason.
-        DbtRuntimeError: it does not answer.
-    """
+    """The leases of a warehouse on S3; NoConditionsError if its store cannot keep them."""
     store = s3_objects(storage, FOLDER)
     store.require_conditions()
     return Leases(store, watchdog)
@@ -49,7 +39,7 @@ def why_no_leases(storage: Storage) -> str:
 
 
 def missing_lock(storage: Storage, why: str) -> DbtRuntimeError:
-    """The error of a target that requires the leases (`s3_lock: true`)."""
+    """The error of a target that requires leases (`s3_lock: true`)."""
     return DbtRuntimeError(
         f"The tables of {storage.catalog.name} cannot be locked (`s3_lock: true`): {why}. {REMEDY}."
     )

@@ -1,4 +1,4 @@
-"""The object stores that Paimon has a plug-in for: how their options are named, and which of them it cannot do without.
+"""The object stores that Paimon has a plug-in for: names of their options, and which ones are required.
 
 Paimon reaches `s3://` and `oss://` through its own plug-ins (S3FileIO, OSSFileIO), which read only the catalog's
 options: neither Spark's `spark.hadoop.fs.s3a.*` nor core-site.xml and, before 2.0, not the environment either
@@ -25,7 +25,7 @@ class ObjectStore:
         keys: options without which Paimon does not use the plug-in (the loader's `requiredOptions`).
         synonyms: other spellings of an option, without the prefix.
         environment: variable -> the option that it sets if the profile has no keys.
-        bounds: options that stop a store that does not answer from blocking a run for hours; the profile's values win.
+        bounds: time limits, without which a silent store blocks a run for hours; the profile's values win.
     """
 
     name: str
@@ -46,6 +46,10 @@ class ObjectStore:
                 short = name.removeprefix(prefix)
                 return self.synonyms.get(short, short)
         return None
+
+    def own_options(self, options: Mapping[str, str]) -> dict[str, str]:
+        """The options of this storage, without its prefix."""
+        return {short: value for name, value in options.items() if (short := self.option(name)) is not None}
 
 
 S3: Final = ObjectStore(

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.catalogs.catalog import SparkCatalog
-from dbt.adapters.paimon.catalogs.object_stores import STORES
+from dbt.adapters.paimon.catalogs.object_stores import STORES, ObjectStore
 from dbt.adapters.paimon.catalogs.storage import Storage
 from dbt.adapters.paimon.errors.redaction import redact_text
 from dbt.adapters.paimon.machine import addresses
@@ -24,11 +24,7 @@ _ANSWERS_WITHIN: Final = 5.0
 
 
 def check_metastores(catalogs: Iterable[SparkCatalog]) -> None:
-    """Check that a server of each Hive metastore takes connections.
-
-    Raises:
-        DbtRuntimeError: no server of a metastore does; one message with the reasons for all catalogs.
-    """
+    """Check that a server of each Hive metastore takes connections; one error lists all that do not."""
     problems = [problem for catalog in catalogs for problem in _unreachable(catalog)]
     if problems:
         raise DbtRuntimeError("\n".join(problems))
@@ -50,26 +46,29 @@ def _why_not(host: str, port: int) -> str:
 
 
 def check_storage(storage: Storage) -> None:
-    """Check that a storage takes connections; nothing is checked if the catalog's options name a proxy.
-
-    Raises:
-        DbtRuntimeError: the storage does not answer; the message has the remedy.
-    """
+    """Check that a storage takes connections, unless the catalog's options name a proxy."""
     catalog = storage.catalog
-    store = STORES.get(catalog.scheme)
-    if store is None:
-        address = urlsplit(catalog.warehouse or "")
-        # Without a port this may be the name of a pair of name nodes, which DNS does not know.
-        if catalog.scheme == "hdfs" and _port(address.netloc) is not None:
-            _check_connection(
-                address.hostname or "",
-                _port(address.netloc) or 0,
-                http=False,
-                what=f"The name node of the warehouse {redact_text(catalog.warehouse or '')}",
-                remedy="Correct the host and the port under `warehouse` in the profile (fs.defaultFS in the cluster's "
-                "core-site.xml has them), or start HDFS.",
-            )
-        return
+    if store := STORES.get(catalog.scheme):
+        _check_endpoint(storage, store)
+    elif catalog.scheme == "hdfs":
+        _check_name_node(catalog.warehouse or "")
+
+
+def _check_name_node(warehouse: str) -> None:
+    address = urlsplit(warehouse)
+    # Without a port this may be the name of a pair of name nodes, which DNS does not know.
+    if port := _port(address.netloc):
+        _check_connection(
+            address.hostname or "",
+            port,
+            http=False,
+            what=f"The name node of the warehouse {redact_text(warehouse)}",
+            remedy="Correct the host and the port under `warehouse` in the profile (fs.defaultFS in the cluster's "
+            "core-site.xml has them), or start HDFS.",
+        )
+
+
+def _check_endpoint(storage: Storage, store: ObjectStore) -> None:
     plain = {store.option(name): value for name, value in storage.options.items()}
     endpoint = plain.get("endpoint")
     if not endpoint or any(name and name.startswith("proxy.") for name in plain):
@@ -80,7 +79,7 @@ def check_storage(storage: Storage) -> None:
             url.hostname,
             _port(url.netloc) or (80 if url.scheme == "http" else 443),
             http=url.scheme == "http",
-            what=f"The {store.name} endpoint {redact_text(endpoint)} of the warehouse {catalog.warehouse}",
+            what=f"The {store.name} endpoint {redact_text(endpoint)} of the warehouse {storage.catalog.warehouse}",
             remedy=f"Correct {store.prefix}endpoint under catalog_options in the profile, or start the server.",
         )
 

@@ -1,7 +1,6 @@
-"""Small objects in a warehouse on S3, written on a condition (If-None-Match, If-Match): where its leases are kept.
+"""Lease objects in a warehouse on S3, written with conditional requests (If-None-Match, If-Match).
 
-The client is botocore, from the extra `s3`. It gets the keys, the endpoint and the addressing that Paimon's plug-in
-gets, whatever they come from.
+The client is botocore, from the extra `s3`, with the same keys, endpoint and addressing as Paimon's plug-in.
 """
 
 from __future__ import annotations
@@ -21,10 +20,10 @@ from dbt.adapters.paimon.errors.redaction import redact_text
 # Seconds; a lease is renewed every ten, and lost if that fails for twenty.
 _CONNECT_WITHIN: Final = 2
 _ANSWER_WITHIN: Final = 4
-# Answers to a condition that does not hold: 409 where two writes meet (S3's ConditionalRequestConflict), 404 where the
+# Statuses of a failed condition: 409 if two writes meet (S3's ConditionalRequestConflict), 404 if the
 # object is gone.
 _NOT_SO: Final = frozenset({404, 409, 412})
-# Errors of a client that asks wrongly, but for those of one that asks too late or too often.
+# Client errors that a retry does not fix: all but 408 (time-out) and 429 (too many requests).
 _REFUSALS: Final = frozenset({*range(400, 500)} - {408, 429})
 _PROBE: Final = "probe"
 _NO_VERSION: Final = '"00000000000000000000000000000000"'
@@ -32,20 +31,15 @@ _ANONYMOUS: Final = "AnonymousAWSCredentialsProvider"
 
 
 class NoConditionsError(DbtRuntimeError):
-    """Nothing can be written on a condition there; the message is a clause without a capital letter."""
+    """The store has no conditional writes; the message is a clause without a capital letter."""
 
 
 class _RefusedError(StoreError):
-    """The store refused a request, and would do so again."""
+    """The store refused a request, and would refuse it again."""
 
 
 class S3Objects:
-    """The objects below a folder of a bucket.
-
-    Args:
-        client: a client of botocore.
-        place: the folder, as a URI.
-    """
+    """The objects below a folder (a URI) of a bucket, as a `ConditionalStore`."""
 
     def __init__(self, client: Any, place: str) -> None:
         self._client = client
@@ -55,43 +49,22 @@ class S3Objects:
 
     @property
     def place(self) -> str:
-        """The folder, for errors."""
         return redact_text(self._place)
 
     def read(self, name: str) -> Stored | None:
-        """An object; None if there is none.
-
-        Raises:
-            StoreError: the store does not answer, or refuses.
-        """
         found = self._answer(self._client.get_object, name, frozenset({404}))
         return None if found is None else Stored(found["content"], found["ETag"], _age(found))
 
     def create(self, name: str, content: bytes) -> str | None:
-        """Write an object that does not exist yet; its version, or None if it does.
-
-        Raises:
-            StoreError: the store does not answer, or refuses.
-        """
         written = self._answer(self._client.put_object, name, _NOT_SO, Body=content, IfNoneMatch="*")
         return None if written is None else str(written["ETag"])
 
     def replace(self, name: str, content: bytes, version: str) -> str | None:
-        """Write an object that still has a version; its new version, or None if it has not.
-
-        Raises:
-            StoreError: the store does not answer, or refuses.
-        """
         written = self._answer(self._client.put_object, name, _NOT_SO, Body=content, IfMatch=version)
         return None if written is None else str(written["ETag"])
 
     def require_conditions(self) -> None:
-        """Check that the store keeps to the conditions of a write.
-
-        Raises:
-            NoConditionsError: it does not, or it refuses to write there.
-            DbtRuntimeError: it does not answer.
-        """
+        """Check that the store honors the conditions of a write; NoConditionsError if not."""
         try:
             self.create(_PROBE, b"")
             kept = self.create(_PROBE, b"") is None and self.replace(_PROBE, b"", _NO_VERSION) is None
@@ -109,11 +82,7 @@ class S3Objects:
             )
 
     def _answer(self, ask: Any, name: str, nothing: frozenset[int], **more: Any) -> dict[str, Any] | None:
-        """The answer to a request, with its content; None for these statuses.
-
-        Raises:
-            StoreError: the store does not answer, or refuses.
-        """
+        """The answer to a request, with its content; None for the statuses `nothing`; else StoreError."""
         from botocore.exceptions import BotoCoreError, ClientError
 
         try:
@@ -130,15 +99,7 @@ class S3Objects:
 
 
 def s3_objects(storage: Storage, folder: str) -> S3Objects:
-    """The objects in a folder of a warehouse on S3.
-
-    Args:
-        storage: the warehouse's.
-        folder: its name.
-
-    Raises:
-        NoConditionsError: botocore is not installed, or is not given what it needs.
-    """
+    """The objects in a folder of a warehouse on S3; NoConditionsError without botocore or usable settings."""
     try:
         import botocore.session
         from botocore.config import Config
@@ -197,12 +158,12 @@ def _endpoint(options: Mapping[str, str]) -> str | None:
 
 
 def _region(options: Mapping[str, str]) -> str | None:
-    """The region; a store with an endpoint of its own has one in name alone."""
+    """The region; us-east-1 for custom endpoints, which have no regions."""
     return options.get("endpoint.region") or ("us-east-1" if options.get("endpoint") else None)
 
 
 def _keys(options: Mapping[str, str]) -> dict[str, str]:
-    """The keys among the options; none, if a provider of Java's SDK has them: botocore then looks where that looks."""
+    """The keys among the options; if there are none, botocore looks in the same places as Java's SDK."""
     names = {
         "access-key": "aws_access_key_id",
         "secret-key": "aws_secret_access_key",
@@ -212,11 +173,7 @@ def _keys(options: Mapping[str, str]) -> dict[str, str]:
 
 
 def _age(answer: Mapping[str, Any]) -> float:
-    """Seconds since the object was written, by the store's own clock.
-
-    Raises:
-        StoreError: the store does not say what time it is.
-    """
+    """Seconds since the object was written, by the store's own clock."""
     try:
         now = parsedate_to_datetime(answer["ResponseMetadata"]["HTTPHeaders"]["date"])
     except (KeyError, TypeError, ValueError) as exc:

@@ -1,4 +1,4 @@
-"""What a catalog's warehouse needs of Spark: the options of its storage, from the profile and the machine."""
+"""Options, jars and settings that Spark needs for a catalog's warehouse, from the profile and the machine."""
 
 from __future__ import annotations
 
@@ -20,17 +20,15 @@ if TYPE_CHECKING:
     from dbt.adapters.paimon.catalogs.catalog import SparkCatalog
 
 _HADOOP_AWS: Final = "hadoop-aws"
+_PROVIDER: Final = "aws.credentials.provider"
+_OR_A_PROVIDER: Final = (
+    f"; or set s3.{_PROVIDER}, for example to com.amazonaws.auth.DefaultAWSCredentialsProviderChain"
+)
 
 
 @dataclass(frozen=True)
 class StorageContext:
-    """Settings from the profile and the machine that apply in addition to a catalog's options.
-
-    Attributes:
-        spark_config: the profile's Spark settings.
-        jars: jars and Maven coordinates in the profile.
-        environ: environment variables.
-    """
+    """Settings that apply in addition to a catalog's options: the profile's settings and jars, and the environment."""
 
     spark_config: Mapping[str, str]
     jars: tuple[str, ...]
@@ -38,30 +36,20 @@ class StorageContext:
 
     def of_catalog(self, catalog: SparkCatalog) -> dict[str, str]:
         """The profile's options for a catalog, from `spark_config` and from the catalog's own options, which win."""
-        prefix = f"spark.sql.catalog.{catalog.name}."
-        return {
-            **{
-                name.removeprefix(prefix): value
-                for name, value in self.spark_config.items()
-                if name.startswith(prefix)
-            },
-            **catalog.options,
-        }
+        return {**self._spark_settings(f"spark.sql.catalog.{catalog.name}."), **catalog.options}
 
     def hadoop(self) -> dict[str, str]:
-        """Hadoop's settings: `spark_config` over core-site.xml.
-
-        Raises:
-            DbtRuntimeError: core-site.xml cannot be read.
-        """
-        prefix = "spark.hadoop."
+        """Hadoop's settings: `spark_config` over core-site.xml."""
         return {
             **core_site(self.environ.get("HADOOP_CONF_DIR")),
-            **{
-                name.removeprefix(prefix): value
-                for name, value in self.spark_config.items()
-                if name.startswith(prefix)
-            },
+            **self._spark_settings("spark.hadoop."),
+        }
+
+    def _spark_settings(self, prefix: str) -> dict[str, str]:
+        return {
+            name.removeprefix(prefix): value
+            for name, value in self.spark_config.items()
+            if name.startswith(prefix)
         }
 
     def has_jar(self, artifact: str) -> bool:
@@ -74,16 +62,13 @@ class StorageContext:
 
 @dataclass(frozen=True, repr=False)
 class Storage:
-    """What a catalog's warehouse needs of Spark: jars, options, settings and checks, worked out by `storage_of`.
+    """Everything that Spark needs for a catalog's warehouse; made by `storage_of`.
 
     Attributes:
-        catalog: the catalog.
-        plug_in: Paimon's plug-in that reads the warehouse; None if it is not read by one.
+        plug_in: Paimon's plug-in that reads the warehouse, or None.
         warehouse: the warehouse, with the scheme that the plug-in is registered for.
-        added: options of the catalog beyond those in the profile.
-        options: all options of the catalog, those of the profile last.
+        added: options of the catalog beyond those in the profile; `options` are all of them.
         settings: Spark settings, for a storage behind Hadoop.
-        around: where all of this comes from.
     """
 
     catalog: SparkCatalog
@@ -96,13 +81,13 @@ class Storage:
 
     @property
     def s3_options(self) -> dict[str, str]:
-        """The options of a warehouse on S3, without their prefix and without stand-ins, also if Hadoop reads it."""
+        """The options of a warehouse on S3 without prefix and placeholders, also if Hadoop reads it."""
         given = self.around.of_catalog(self.catalog)
-        own = {short: value for name, value in given.items() if (short := S3.option(name)) is not None}
+        own = S3.own_options(given)
         return {**_found(S3, own, self.around), **own}
 
     def missing_keys(self, versions: Versions) -> str:
-        """Say which required options of the plug-in are missing; '' if none is."""
+        """A message about the plug-in's missing required options; '' if there are none."""
         store = self.plug_in
         if store is None or (store is S3 and versions.supports(Capability.S3_WITHOUT_KEYS)):
             return ""
@@ -113,12 +98,7 @@ class Storage:
         variables = ", ".join(
             name for name, option in store.environment.items() if store.prefix + option in missing
         )
-        provider = (
-            "; or set s3.aws.credentials.provider, for example to "
-            "com.amazonaws.auth.DefaultAWSCredentialsProviderChain"
-            if store is S3
-            else ""
-        )
+        provider = _OR_A_PROVIDER if store is S3 else ""
         return (
             f"{', '.join(missing)}: missing. Write them under catalog_options in the profile (with env_var), or as "
             f"spark.hadoop.{store.hadoop}* under spark_config, or set {variables} in the environment{provider}."
@@ -126,11 +106,7 @@ class Storage:
 
 
 def storage_of(catalog: SparkCatalog, around: StorageContext) -> Storage:
-    """Work out what a catalog's warehouse needs.
-
-    Raises:
-        DbtRuntimeError: core-site.xml cannot be read.
-    """
+    """Work out the storage of a catalog's warehouse."""
     given = around.of_catalog(catalog)
     plug_in = _plug_in(catalog, given, around)
     warehouse = catalog.warehouse
@@ -156,7 +132,7 @@ def settings_outside(environ: Mapping[str, str]) -> list[tuple[str, str]]:
 
 
 def _plug_in(catalog: SparkCatalog, given: Mapping[str, str], around: StorageContext) -> ObjectStore | None:
-    """The Paimon plug-in that reads a catalog's warehouse; None if it is not one of Paimon's plug-ins.
+    """Paimon's plug-in that reads a catalog's warehouse, or None.
 
     Hadoop handles a scheme that it has a file system for (`fs.s3.impl`, as on EMR; hadoop-aws for s3a), unless the
     catalog has keys.
@@ -175,29 +151,27 @@ def _added(
 ) -> dict[str, str]:
     """The options to add to those in the profile (`given`).
 
-    The profile's catalog options win over Hadoop's settings in `spark_config`, these over core-site.xml (in
-    `HADOOP_CONF_DIR`), and that over the environment, which is read only if there are no keys at all.
+    Precedence: catalog options in the profile, Hadoop settings in `spark_config`, core-site.xml (`HADOOP_CONF_DIR`),
+    and the environment, which is read only if there are no keys at all.
     """
     options: dict[str, str] = {}
     if catalog.scheme in NOT_ATOMIC and catalog.metastore in LOCKING:
         # AbstractCatalog.lockEnabled: on by default for Paimon's plug-ins, not for a store behind Hadoop.
         options["lock.enabled"] = "true"
     if store is not None:
-        own = {short: value for name, value in given.items() if (short := store.option(name)) is not None}
+        own = store.own_options(given)
         found = {**store.bounds, **_found(store, own, around)}
         options |= {store.prefix + name: value for name, value in found.items() if name not in own}
         # S3Loader looks for a key under one name only, S3FileIO under several.
         options |= {store.prefix + key: own[key] for key in store.keys if key in own}
-        if "aws.credentials.provider" in {*own, *found}:
+        if _PROVIDER in {*own, *found}:
             # The provider has the keys; S3Loader only checks that there are some.
-            options |= {
-                store.prefix + key: "provided" for key in store.keys if key not in own and key not in found
-            }
+            options |= {store.prefix + key: "provided" for key in store.keys if key not in {*own, *found}}
     return {name: value for name, value in options.items() if name not in given}
 
 
 def _found(store: ObjectStore, own: Mapping[str, str], around: StorageContext) -> dict[str, str]:
-    """What Hadoop's settings and the environment set, by option name without prefix."""
+    """Options set by Hadoop's settings and the environment, by name without prefix."""
     environ = around.environ
     found = {
         store.synonyms.get(short, short): value
@@ -205,7 +179,7 @@ def _found(store: ObjectStore, own: Mapping[str, str], around: StorageContext) -
         if name.startswith(store.hadoop) and (short := name.removeprefix(store.hadoop))
     }
     known = {*own, *found}
-    if not known & {*(key for key in store.keys if key != "endpoint"), "aws.credentials.provider"}:
+    if not known & {*(key for key in store.keys if key != "endpoint"), _PROVIDER}:
         for name, option in store.environment.items():
             if environ.get(name) and option not in known:
                 found[option] = environ[name]
@@ -216,6 +190,6 @@ def _is_in_spark(artifact: str) -> bool:
     try:
         from pyspark.find_spark_home import _find_spark_home
     except ImportError:
-        # Whatever needs PySpark says so itself; a Thrift server needs none here.
+        # Code that needs PySpark reports this itself; a Thrift server works without PySpark on this machine.
         return False
     return any((Path(_find_spark_home()) / "jars").glob(f"{artifact}-*.jar"))

@@ -18,10 +18,7 @@ LOCKING: Final = frozenset({"hive", "jdbc"})
 def writers(catalog: SparkCatalog, paimon_version: str, no_leases: str | None = None) -> tuple[bool, str]:
     """Whether several processes may write a table of a catalog at once, and a sentence about it for `dbt debug`.
 
-    Args:
-        catalog: the catalog.
-        paimon_version: the connector's.
-        no_leases: why its store cannot keep leases; empty if it does, None if it is not to.
+    `no_leases` is why the store cannot keep leases; '' if it keeps them, None if they are not wanted.
     """
     place = catalog.scheme or catalog.metastore
     if catalog.metastore == "rest":

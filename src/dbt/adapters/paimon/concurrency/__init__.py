@@ -1,1 +1,1 @@
-"""Several writers of one table: locks, commit conflicts, and which statements may be repeated."""
+"""Concurrent writers of a table: locks, commit conflicts, and which statements may be repeated."""

@@ -1,9 +1,8 @@
 """Commit conflicts: how to recognize them, and which statements may be repeated after one.
 
-When it commits, Paimon checks that the files which a statement replaces still exist (FileStoreCommitImpl,
-noConflictsOrFail). If not, nothing of that commit is written. But a statement whose writers compact while they write
-commits twice, its rows first, and the second commit may be the one that failed. So only statements that give the same
-result when they run twice are repeated.
+On commit, Paimon checks that the files which a statement replaces still exist (FileStoreCommitImpl,
+noConflictsOrFail); if not, it writes nothing of that commit. But a statement whose writers compact while they write
+commits its rows first, and only the second commit may have failed. So only idempotent statements are repeated.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ SIGNS: Final = re.compile(
     r"|RuntimeException: Missing file: |snapshot expires too fast|Giving up committing as commit\.strict-mode"
 )
 
-# Kinds of statements beside the incremental strategies: what the other materializations write.
+# Kinds of statements of the other materializations, in addition to the incremental strategies.
 REBUILD: Final = "rebuild"
 SNAPSHOT: Final = "snapshot"
 REFRESH: Final = "refresh"
@@ -34,10 +33,10 @@ REPEATED_PROCEDURES: Final = frozenset(
 
 
 def is_conflict(text: str) -> bool:
-    """Whether a Spark error, with all its causes, says that another writer committed first."""
+    """Whether a Spark error, with all its causes, means that another writer committed first."""
     return SIGNS.search(text) is not None
 
 
 def pause(seconds: float) -> float:
-    """One of the seconds in BACK_OFF, randomly stretched."""
+    """One of the seconds in BACK_OFF with random jitter."""
     return seconds * (1 + random.random() / 2)  # noqa: S311 - not used for security

@@ -1,13 +1,13 @@
-"""A lock of a table as a small object in the warehouse's own store, for stores that put an object on a condition.
+"""Table locks as leases: small objects in the warehouse's store, written with conditional requests.
 
-Whoever creates the object, or replaces the version that it has read, holds the table until `LEASE` seconds after that
-write. A thread renews it; a process that dies leaves it, and the next one takes it over when it has run out. Its age is
-the store's: the `Date` of an answer less the object's `Last-Modified`. A holder counts from before it sent the write,
-so its own time is over first.
+The run that creates the object, or replaces the version that it has read, holds the table for `LEASE` seconds after
+that write. A thread renews the lease. After a crash it expires, and another run takes it over. Its age is measured by
+the store's clock (`Date` minus `Last-Modified`). The holder counts from before it sent the write, so it always sees
+the lease end first.
 
-If a lease cannot be renewed in time, the statement that runs under it is interrupted (`guarded`). If it still goes on,
-the watchdog kills Spark's JVM before another run may take the lease. The watchdog is a thread of the JVM, so that it
-also works while this process is stopped.
+If a lease cannot be renewed in time, its statement is interrupted (`guarded`). If that does not help, the watchdog
+kills Spark's JVM before another run may take the lease. The watchdog is a thread of the JVM, so it also works while
+this process is stopped.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ from dbt_common.exceptions import DbtRuntimeError
 
 # Seconds that a lease lasts after its last renewal.
 LEASE: Final = 30.0
-# Parts of that after which it is renewed, a statement under it is interrupted, and Spark's JVM is ended.
+# Fractions of that after which it is renewed, its statement is interrupted, and Spark's JVM is killed.
 _RENEWED_AT, _INTERRUPTED_AT, _ENDED_AT = 1 / 3, 0.7, 0.9
-# Seconds that a run waits beyond the end of another's lease: times of HTTP are whole seconds.
+# Seconds that a run waits beyond the end of another run's lease, because HTTP times are whole seconds.
 GRACE: Final = 2.0
-# Seconds between two attempts to reach a store that failed, and that a statement may go on under another's lease.
+# Seconds between attempts to reach a store that failed; and for a statement to stop under another run's lease.
 _RETRY_EVERY: Final = 1.0
 _LAST_SECONDS: Final = 2.0
 
-# Sets, or with None removes, the time in seconds after which Spark's JVM is ended, by the name of a lease.
+# Sets the seconds after which Spark's JVM is killed, by the name of a lease; None removes it.
 Watchdog = Callable[[str, "float | None"], None]
 
 
 class StoreError(Exception):
-    """A request of a store failed, and may have been carried out all the same; the message is a clause."""
+    """A store failed to answer, or refused; a write may have succeeded nevertheless. The message is a clause."""
 
 
 class LeaseLostError(DbtRuntimeError):
@@ -50,7 +50,7 @@ class LeaseLostError(DbtRuntimeError):
 
 @dataclass(frozen=True)
 class Stored:
-    """An object as the store has it: content, version, and seconds since it was written, by the store's clock."""
+    """An object in the store: content, version, and age in seconds by the store's clock."""
 
     content: bytes
     version: str
@@ -62,21 +62,21 @@ class ConditionalStore(Protocol):
 
     @property
     def place(self) -> str:
-        """Where the objects are, for errors."""
+        """Address of the objects, for errors."""
 
     def read(self, name: str) -> Stored | None:
-        """An object; None if there is none."""
+        """An object, or None."""
 
     def create(self, name: str, content: bytes) -> str | None:
-        """Write an object that does not exist yet; its version, or None if it does."""
+        """Write a new object and return its version; None if the object exists."""
 
     def replace(self, name: str, content: bytes, version: str) -> str | None:
-        """Write an object that still has a version; its new version, or None if it has not."""
+        """Write an object that still has this version, and return the new version; else None."""
 
 
 @dataclass(frozen=True)
 class _Content:
-    """What a lease's object says: who writes, and in which attempt; `token` is of one holding, '' when it is free."""
+    """The content of a lease object; `token` identifies one holding of the lease, '' if the lease is free."""
 
     table: str
     run: str
@@ -90,7 +90,7 @@ class _Content:
 
     @classmethod
     def of(cls, content: bytes) -> _Content:
-        """Read it; whatever else may lie there is waited for like a lease of somebody."""
+        """Parse a lease; unreadable content counts as another run's lease."""
         with suppress(ValueError, TypeError, AttributeError):
             said = json.loads(content)
             return cls(**{each.name: said[each.name] for each in fields(cls) if each.name in said})
@@ -99,7 +99,7 @@ class _Content:
 
 @dataclass
 class _Record:
-    """One object's content in the making: the attempts to write it, by content, and when each was sent."""
+    """Pending writes of one lease object by content, with the time each was sent."""
 
     table: str
     run: str
@@ -116,19 +116,13 @@ class _Record:
         return content
 
     def written(self, content: bytes) -> float:
-        """When a content was sent that the store now has; what was sent before cannot be written any more."""
+        """The time at which the stored content was sent; earlier writes can no longer succeed."""
         self.sent = {content: self.sent[content]}
         return self.sent[content]
 
 
 class Leases:
-    """The leases of one warehouse.
-
-    Args:
-        store: holds their objects.
-        watchdog: see `Watchdog`.
-        seconds: how long each lasts after its last renewal.
-    """
+    """The leases of one warehouse; each lasts `seconds` after its last renewal."""
 
     def __init__(self, store: ConditionalStore, watchdog: Watchdog, seconds: float = LEASE) -> None:
         self._store = store
@@ -137,16 +131,13 @@ class Leases:
 
     @property
     def place(self) -> str:
-        """Where they are, for errors."""
         return self._store.place
 
     def attempt(self, name: str, run: str, *, ends_spark: bool = True) -> Attempt:
-        """Begin to ask for a table's lease.
+        """Begin to acquire a table's lease.
 
-        Args:
-            name: the table, quoted, with its catalog first, which other runs may call otherwise.
-            run: the id of this run.
-            ends_spark: whether Spark's JVM is ended where it may go on writing under a lease that has run out.
+        The quoted name begins with the catalog, which is left out because runs may name it differently. With
+        `ends_spark`, the watchdog kills Spark's JVM if it may still be writing when the lease has expired.
         """
         table = name.partition(".")[2] or name
         watchdog = self._watchdog if ends_spark else _no_watchdog
@@ -154,7 +145,7 @@ class Leases:
 
 
 class Attempt:
-    """One holding that is asked for, until it is there. It may be asked repeatedly, also after a `StoreError`."""
+    """An attempt to acquire a lease; `take` may be called repeatedly, also after a `StoreError`."""
 
     def __init__(self, store: ConditionalStore, watchdog: Watchdog, record: _Record) -> None:
         self._store = store
@@ -164,22 +155,18 @@ class Attempt:
         # The last content that another run wrote, and seconds since it may have written the table.
         self._before = _Content("", "")
         self._written_ago = 0.0
-        # Of whoever holds it: for errors, and to see it renewed.
+        # Current holder, for errors, and version, to notice a renewal.
         self.holder = ""
         self.version = ""
 
     def take(self) -> Lease | None:
-        """The lease, renewed from now on; None while another has it.
-
-        Raises:
-            StoreError: the store does not answer, or refuses.
-        """
+        """The lease, renewed from now on; None while another run has it. StoreError: the store failed or refused."""
         record, found = self._record, self._store.read(self._object)
         if found is None:
             content = record.next()
             version = self._store.create(self._object, content)
         elif found.content in record.sent:
-            # An attempt whose answer did not come.
+            # An earlier write succeeded, but its answer was lost.
             content, version = found.content, found.version
         else:
             before = _Content.of(found.content)
@@ -196,12 +183,12 @@ class Attempt:
         return Lease(self._store, self._watchdog, record, self._object, version, record.written(content))
 
     def others_wrote(self, since: float) -> bool:
-        """Whether another run has held it in the last `since` seconds; times of HTTP are whole seconds."""
+        """Whether another run has held the lease in the last `since` seconds (HTTP times are whole seconds)."""
         return self._before.run not in ("", self._record.run) and self._written_ago <= since + 1
 
 
 class Lease:
-    """A lease that this process holds, and renews."""
+    """A lease that this process holds and renews."""
 
     def __init__(
         self,
@@ -220,7 +207,7 @@ class Lease:
         self._lock = threading.Lock()
         self._over = threading.Event()
         self._renewed = sent
-        # Why another may hold it, or does; what runs under it, and why that was ended.
+        # Why another run may hold the lease (late) or does (taken); stops the current statement; why it was stopped.
         self._late = ""
         self._taken = ""
         self._stop: Callable[[], object] | None = None
@@ -230,43 +217,39 @@ class Lease:
 
     @property
     def lost(self) -> LeaseLostError | None:
-        """The error of a holder that has lost it; None if it is held."""
+        """The error if the lease is lost; None while it is held."""
         return self._error(self._taken or self._late)
 
     def check(self) -> None:
-        """Make sure that enough of it is left to begin a statement; renews it if need be.
-
-        Raises:
-            LeaseLostError: it has ended.
-        """
+        """Renew the lease if too little of it is left to begin a statement; LeaseLostError if it has ended."""
         if not self._taken and _now() > self._last_moment:
             self._renew()
         if error := self.lost:
             raise error
 
     def begins(self, stop: Callable[[], object]) -> None:
-        """A statement begins under it, which `stop` ends."""
+        """A statement begins under the lease; `stop` interrupts it."""
         with self._lock:
             self._stop, self._stopped = stop, ""
 
     def ends(self) -> LeaseLostError | None:
-        """The statement has ended, and is not stopped any more; the error if it was."""
+        """The statement has ended; returns the error if the lease interrupted it."""
         with self._lock:
             self._stop = None
             if self._stopped:
-                # No other statement begins under it before it is renewed.
-                self._burn(None)
+                # No statement begins before the next renewal, which sets the watchdog again.
+                self._arm_watchdog(None)
             return self._error(self._stopped)
 
     def release(self) -> None:
-        """Give it back; if the store does not answer, it runs out."""
+        """Give the lease back; if the store does not answer, it expires."""
         self._over.set()
         with self._lock:
             if self.lost is None:
                 free = _Content(self._record.table, self._record.run).to_bytes()
                 with suppress(StoreError):
                     self._store.replace(self._object, free, self._version)
-            self._burn(None)
+            self._arm_watchdog(None)
 
     @property
     def _last_moment(self) -> float:
@@ -284,12 +267,12 @@ class Lease:
         usual = self._record.seconds * _RENEWED_AT
         pause = usual
         while not self._over.wait(pause) and not self._taken:
-            # Not past the moment at which a statement has to be stopped.
+            # Not past the time at which a statement must be interrupted.
             soon = max(0.05, self._last_moment - _now())
             pause = usual if self._renew() else min(usual, _RETRY_EVERY, soon)
 
     def _renew(self) -> bool:
-        """Renew it; whether that is done. It is lost if another has it, or as long as time has run out."""
+        """Renew the lease, and return whether it still can be held."""
         with self._lock:
             if self._over.is_set() or self._taken:
                 return True
@@ -301,11 +284,11 @@ class Lease:
                     self._end_statement(self._late)
                 return False
             if renewed:
-                # Nobody else has written the object, so nobody has held it.
+                # No other run has written the object, so none has held the lease.
                 self._late = ""
                 self._set_watchdog()
             else:
-                self._burn(_LAST_SECONDS)
+                self._arm_watchdog(_LAST_SECONDS)
                 ago = _now() - self._renewed
                 self._taken = (
                     f"another run took it {ago:.0f} s after its last renewal (was this one stopped?)"
@@ -314,15 +297,11 @@ class Lease:
             return renewed
 
     def _write(self) -> bool:
-        """Renew the object: whether it is still ours.
-
-        Raises:
-            StoreError: the store does not answer, or refuses.
-        """
+        """Renew the object, and return whether it is still ours."""
         content = self._record.next()
         version = self._store.replace(self._object, content, self._version)
         if version is None:
-            # By an attempt whose answer did not come?
+            # Perhaps an earlier write succeeded, but its answer was lost.
             found = self._store.read(self._object)
             if found is None or found.content not in self._record.sent:
                 return False
@@ -337,16 +316,16 @@ class Lease:
                 self._stop()
 
     def _set_watchdog(self) -> None:
-        self._burn(max(0.0, self._renewed + self._record.seconds * _ENDED_AT - _now()))
+        self._arm_watchdog(max(0.0, self._renewed + self._record.seconds * _ENDED_AT - _now()))
 
-    def _burn(self, seconds: float | None) -> None:
-        # Spark may have ended; then there is nothing to end.
+    def _arm_watchdog(self, seconds: float | None) -> None:
+        # If Spark has ended, there is nothing to kill.
         with suppress(Exception):
             self._watchdog(self._record.token, seconds)
 
 
 def _no_watchdog(name: str, seconds: float | None) -> None:
-    """Ends nothing."""
+    """A watchdog that does nothing."""
 
 
 class _Mine(threading.local):
@@ -360,20 +339,15 @@ _MINE: Final = _Mine()
 
 
 def mine() -> list[Lease]:
-    """The leases that this thread holds; whoever takes or releases one changes the list."""
+    """The leases that this thread holds; `TableLocks` changes the list."""
     return _MINE.leases
 
 
 @contextmanager
 def guarded(stop: Callable[[], Any], stopped: Callable[[], Any]) -> Iterator[None]:
-    """Run a statement of this thread under its leases.
+    """Run a statement of this thread under its leases; LeaseLostError if one is lost before or during it.
 
-    Args:
-        stop: ends the statement; called by another thread.
-        stopped: called after a statement that was ended.
-
-    Raises:
-        LeaseLostError: a lease was lost before the statement, which did not begin, or meanwhile.
+    `stop` interrupts the statement, from another thread; `stopped` is called after an interrupted statement.
     """
     held = list(mine())
     for lease in held:
@@ -395,7 +369,7 @@ def guarded(stop: Callable[[], Any], stopped: Callable[[], Any]) -> Iterator[Non
 
 
 def _now() -> float:
-    """Seconds of a clock that also runs while the machine sleeps, where the system has one (not if it is paused)."""
+    """Seconds of a clock that also runs while the machine sleeps, if the system has one."""
     clock = getattr(time, "CLOCK_BOOTTIME", None)
     return time.monotonic() if clock is None else time.clock_gettime(clock)
 

@@ -1,10 +1,10 @@
 """One writer of a table at a time: among the threads of this process and, by files or leases, among processes.
 
 Paimon commits by renaming a file to the snapshot's name. On a local disk two processes can both succeed:
-LocalFileIO.rename checks whether the name is taken and then moves the file, under a lock of its own JVM only (0.9.0 to
-2.0.0). The later one replaces the earlier one's snapshot, whose rows are lost. On S3 a rename is a copy, with the same
-result. HDFS refuses the second rename, and the catalogs hive, jdbc and rest have their own locks. All processes also
-share the names of staging tables.
+LocalFileIO.rename checks the name and then moves the file, under a lock of its own JVM only (0.9.0 to 2.0.0). The
+later commit replaces the earlier one, whose rows are lost. On S3 a rename is a copy, with the same result. HDFS refuses
+the second rename, and the catalogs hive, jdbc and rest have their own locks. All processes also share the names of
+staging tables.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from dbt.adapters.paimon.state.kinds import Kind
 
 # Seconds between two attempts to get a lock that another process holds; short at first, since most are held briefly.
 _LOOK_FIRST, _LOOK_LAST = 0.01, 0.25
-# The same for a lease, where each look is a request.
+# The same for a lease, where each attempt is a request.
 _ASK_FIRST, _ASK_LAST = 0.2, 2.0
 # Seconds that a store may fail to answer before the wait for one of its leases ends.
 _STORE_SILENT: Final = 30.0
@@ -37,7 +37,7 @@ _STORE_SILENT: Final = 30.0
 # In the warehouse, next to the folders of its databases.
 FOLDER = ".dbt_paimon"
 
-# Where the locks of a warehouse are: in its folder or its bucket; None: nowhere, only threads exclude one another.
+# Location of a warehouse's locks: its folder or its bucket; None: only threads exclude one another.
 Place = Path | Leases | None
 
 
@@ -49,11 +49,7 @@ class _Held(threading.local):
 
 
 class TableLocks:
-    """A lock for each table that was asked for; the locks of a process that dies are freed.
-
-    Args:
-        bound: seconds to wait for a lock.
-    """
+    """A lock per table, waited for up to `bound` seconds; the locks of a process that dies are freed."""
 
     def __init__(self, bound: float = LONGEST_WAIT) -> None:
         self._bound = bound
@@ -68,14 +64,8 @@ class TableLocks:
     ) -> bool:
         """Take a table's lock for this thread, until `release`.
 
-        Args:
-            name: the table.
-            place: where the locks of the table's warehouse are.
-            beside: gives what is entered once the lock is there, and left before it is released.
-
-        Returns:
-            Whether another process has written the table since this process began, so that cached metadata may be
-            stale.
+        `beside` makes a context that is entered after the lock is taken and left before it is released. Returns whether
+        another process has written the table since this process began: then cached metadata may be stale.
 
         Raises:
             WaitedTooLongError: the lock was not free within the bound.
@@ -106,15 +96,7 @@ class TableLocks:
         return others_wrote or (run not in ("", self._run) and at.isdigit() and int(at) > self._began)
 
     def take(self, name: str, place: Place) -> bool:
-        """Like `hold`, but without waiting, except for the lease of a process that may have died.
-
-        Returns:
-            Whether this thread holds the lock now.
-
-        Raises:
-            NewerStateError: a newer adapter locks this warehouse.
-            DbtRuntimeError: the store of the lock does not answer.
-        """
+        """Like `hold`, but returns False instead of waiting, except for a lease that may be a dead process's."""
         lock = self._of(name)
         if not lock.acquire(blocking=False):
             return False
@@ -134,7 +116,7 @@ class TableLocks:
         return True
 
     def may_wait_for(self, name: str) -> bool:
-        """Whether this thread may wait for the table: it holds it or none. Two that each hold one would deadlock."""
+        """Whether this thread may wait for the table: it holds this lock or none, so that no deadlock is possible."""
         return not self._held.stacks or name in self._held.stacks
 
     def release(self) -> None:
@@ -147,11 +129,10 @@ class TableLocks:
     def alone(
         self, name: str, place: Place, beside: Callable[[], AbstractContextManager[object]] = nullcontext
     ) -> Iterator[None]:
-        """Hold a table's lock inside the block, unless this thread holds it already; see `hold`.
+        """Hold a table's lock inside the block, unless this thread holds it already; see `hold` for errors.
 
         Raises:
-            WaitedTooLongError, DbtRuntimeError: see `hold`.
-            LeaseLostError: it was lost meanwhile.
+            LeaseLostError: the lock was lost inside the block.
         """
         if name in self._held.stacks:
             yield
@@ -207,7 +188,7 @@ class TableLocks:
         return lease
 
     def _lease_of_the_dead(self, attempt: Attempt, name: str, place: Leases) -> Lease | None:
-        """A lease that is free, or that is not renewed until it has run out."""
+        """A lease that is free, or that expires without being renewed."""
         seen = ""
         while (lease := self._asked(attempt, name, place)) is None:
             if attempt.version != seen and seen:
@@ -217,7 +198,7 @@ class TableLocks:
         return lease
 
     def _asked(self, attempt: Attempt, name: str, place: Leases) -> Lease | None:
-        """A lease, or None while another has it; goes on asking a store that does not answer for a while."""
+        """A lease, or None while another run has it; retries for a while if the store does not answer."""
         until = time.monotonic() + _STORE_SILENT
         while True:
             try:
@@ -241,7 +222,7 @@ class TableLocks:
         if not isinstance(place, Path) or not file_locks.AVAILABLE:
             return None
         folder = place / FOLDER
-        # If the lock file cannot be created, nothing can be written, and Spark's error says so better.
+        # If the lock file cannot be created, nothing can be written, and Spark's own error is clearer.
         with suppress(OSError):
             folder.mkdir(exist_ok=True)
             ready_folder(Kind.LOCKS, folder)

@@ -1,4 +1,4 @@
-"""What an error was raised from."""
+"""The chain of exceptions behind an error."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 
 def causes(error: BaseException | None) -> Iterator[BaseException]:
-    """An error, then the one it was raised from or after, and so on; each once."""
+    """Yield an error, then the exception it was raised from or after, and so on."""
     seen: set[int] = set()
     while error is not None and id(error) not in seen:
         seen.add(id(error))

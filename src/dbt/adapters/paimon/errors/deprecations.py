@@ -11,22 +11,21 @@ from dbt_common.ui import warning_tag
 
 
 class AdapterDeprecationWarning(types.AdapterDeprecationWarning):
-    """dbt's event with this name and code (D005), with a text that is not only about adapter methods."""
+    """dbt's event with this name and code (D005), with a text that is not limited to adapter methods."""
 
     def message(self) -> str:
-        """What is deprecated, where it is used, and what to write instead."""
         return warning_tag(f"Deprecated functionality: {self.old_name} {self.new_name}")
 
 
 class OnceARun:
-    """Remembers what was reported in this run, so that it is reported once; shared by all threads."""
+    """Remembers what this run has reported; shared by all threads."""
 
     def __init__(self) -> None:
         self._keys: set[Hashable] = set()
         self._lock = threading.Lock()
 
     def first(self, key: Hashable) -> bool:
-        """Whether this key comes for the first time."""
+        """Whether this is the first call with this key."""
         with self._lock:
             if key in self._keys:
                 return False
@@ -35,26 +34,11 @@ class OnceARun:
 
 
 def deprecate(what: str, instead: str) -> None:
-    """Warn of something that a later release will refuse or change.
-
-    Args:
-        what: a sentence: where it is (the model's name) and what is deprecated.
-        instead: a sentence: what to write, and the release that changes it.
-
-    Raises:
-        EventCompilationError: dbt is configured to treat deprecations as errors.
-    """
+    """Warn about something that a later release will refuse or change; both texts are sentences."""
     warn_or_error(AdapterDeprecationWarning(old_name=what, new_name=instead))
 
 
 def warn(text: str) -> None:
-    """Warn of something that goes on.
-
-    Args:
-        text: what, where, and what to do about it.
-
-    Raises:
-        EventCompilationError: with dbt's --warn-error.
-    """
+    """Send a warning; with --warn-error it raises EventCompilationError."""
     # dbt formats its text only if there are arguments.
     warn_or_error(types.AdapterEventWarning(name="Paimon", base_msg="{}", args=[text]))

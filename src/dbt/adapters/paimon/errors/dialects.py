@@ -1,4 +1,4 @@
-"""Idioms of other SQL dialects that Spark does not understand, each with Spark's equivalent.
+"""SQL of other dialects that Spark does not accept, each with Spark's equivalent.
 
 tests/functional/dialects runs every entry: the query fails on Spark 3.5, and its error contains the remedy.
 """
@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
-_POSITION: Final = re.compile(r"\(line (?P<a>\d+), pos (?P<b>\d+)\)|; line (?P<c>\d+) pos (?P<d>\d+)")
+from dbt.adapters.paimon.errors import places
+
 _ROUTINE: Final = re.compile(r"\[UNRESOLVED_ROUTINE\] Cannot resolve (?:function|routine) `(\w+)`")
 _TYPE: Final = re.compile(r'Unsupported data type "(\w+)|\[DATATYPE_MISSING_SIZE\] DataType "(\w+)"')
 # An argument list that is still open, and its contents.
@@ -22,8 +23,7 @@ _OPEN: Final = r"\s*\((?:[^()]|\([^()]*\))*$"
 class DialectHint:
     """A known failure: `error` is searched in Spark's message, `before` and `after` in the SQL around its position.
 
-    `before` is searched in the text in front of the position and must end with `$`; `after` is matched from the
-    position on. Without a position neither matches.
+    `before` must end with `$`; `after` is matched from the position on. Without a position, both see empty text.
     """
 
     error: str
@@ -32,7 +32,7 @@ class DialectHint:
     after: str = ""
 
     def matches(self, text: str, before: str, after: str) -> bool:
-        """Whether this idiom caused the failure."""
+        """Whether this failure has occurred."""
         return (
             re.search(self.error, text) is not None
             and re.search(self.before, before, re.IGNORECASE | re.DOTALL) is not None
@@ -46,6 +46,11 @@ def _syntax(advice: str, before: str = "", after: str = "") -> DialectHint:
 
 def _column(advice: str, before: str = "", after: str = "") -> DialectHint:
     return DialectHint(r"\[UNRESOLVED_COLUMN", advice, before, after)
+
+
+def _by_name(table: Mapping[str, str]) -> dict[str, str]:
+    """A table of Spark's way and the names of others, by name."""
+    return {name: advice for advice, names in table.items() for name in names.split()}
 
 
 _AGGREGATE_TEXT: Final = "array_join(collect_list(x), ','), or `{{ dbt.listagg(…) }}`"
@@ -194,118 +199,88 @@ IDIOMS: Final[tuple[DialectHint, ...]] = (
     DialectHint("COLUMN_IS_NOT_VARIANT_TYPE", f"`x:a`: {_JSON}"),
 )
 
-_NOW: Final = "current_timestamp()"
-_UUID: Final = "uuid()"
-FUNCTIONS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "approx_quantiles": "approx_percentile(x, array(0.25, 0.5, 0.75))",
-        "arg_max": "max_by(x, key)",
-        "arg_min": "min_by(x, key)",
-        "array_construct": "array(1, 2)",
-        "array_length": "size(array)",
-        "array_to_string": "array_join(array, ',')",
-        "arrayagg": "collect_list(x), or sort_array(collect_list(x))",
-        "bitand": "x & y",
-        "booland_agg": "bool_and(x)",
-        "boolor_agg": "bool_or(x)",
-        "charindex": "locate(part, text)",
-        "convert": "cast(x as type)",
-        "countif": "count_if(x)",
-        "current_datetime": _NOW,
-        "date_from_parts": "make_date(y, m, d)",
-        "datetime": "timestamp(x)",
-        "datetime_diff": "timestampdiff(day, a, b)",
-        "datetime_trunc": "date_trunc('day', ts)",
-        "dayname": "date_format(date, 'EEE')",
-        "dayofweekiso": "extract(dayofweek_iso from date)",
-        "div0": "coalesce(try_divide(x, y), 0)",
-        "div0null": "if(coalesce(y, 0) = 0, 0, x / y)",
-        "ends_with": "endswith(text, end)",
-        "farm_fingerprint": "xxhash64(x)",
-        "format_date": f"date_format(date, …), {_PATTERN}",
-        "format_timestamp": f"date_format(ts, …), {_PATTERN}",
-        "gen_random_uuid": _UUID,
-        "generate_series": _EXPLODE,
-        "generate_uuid": _UUID,
-        "generator": "range(3)",
-        "get_path": _JSON,
-        "getdate": _NOW,
-        "group_concat": _AGGREGATE_TEXT,
-        "iff": "if(x, y, z)",
-        "iif": "if(x, y, z)",
-        "json_extract": _JSON,
-        "json_extract_path_text": _JSON,
-        "json_extract_scalar": _JSON,
-        "json_value": _JSON,
-        "list_aggregate": "aggregate(array, 0, (a, x) -> a + x)",
-        "listagg": _AGGREGATE_TEXT,
-        "logical_and": "bool_and(x)",
-        "logical_or": "bool_or(x)",
-        "monthname": "date_format(date, 'MMM')",
-        "newid": _UUID,
-        "nextval": "uuid(), or monotonically_increasing_id(); Spark has no sequences",
-        "nullifzero": "nullif(x, 0)",
-        "object_construct": "named_struct('a', 1), or map('a', 1)",
-        "on": "`distinct on (x)`: filter outside, select … from (select …, row_number() over (partition by x …) as n …"
-        ") where n = 1",
-        "parse_date": f"to_date(text, …), {_PATTERN}",
-        "parse_json": _JSON,
-        "parse_timestamp": f"to_timestamp(text, …), {_PATTERN}",
-        "ratio_to_report": "x / sum(x) over ()",
-        "regexp_contains": "regexp_like(text, pattern)",
-        "regexp_matches": "regexp_extract_all(text, pattern, 0)",
-        "row": "struct(1, 2)",
-        "safe_divide": "try_divide(x, y)",
-        "sha256": "sha2(x, 256)",
-        "square": "power(x, 2)",
-        "starts_with": "startswith(text, start)",
-        "strftime": f"date_format(ts, …), {_PATTERN}",
-        "string_agg": _AGGREGATE_TEXT,
-        "strpos": "instr(text, part)",
-        "strtok": "split_part(text, ' ', 1)",
-        "sysdate": _NOW,
-        "time_slice": "window(ts, '15 minutes').start",
-        "timestamp_add": "ts + interval 1 day",
-        "timestamp_diff": "timestampdiff(day, a, b)",
-        "timestamp_from_parts": "make_timestamp(y, m, d, hour, min, sec)",
-        "timestamp_sub": "ts - interval 1 day",
-        "timestamp_trunc": "date_trunc('day', ts)",
-        "to_array": "array(x)",
-        "to_hex": "hex(x)",
-        "top": "limit n, at the end",
-        "truncate": "floor(x), or cast(x as decimal(18, 1))",
-        "try_parse_json": _JSON,
-        "unnest": _EXPLODE,
-        "uuid_string": _UUID,
-        "week": "weekofyear(date)",
-        "zeroifnull": "coalesce(x, 0)",
-    }
-)
+# Spark's way, and the functions of other dialects that do the same.
+_FUNCTIONS: Final = {
+    "approx_percentile(x, array(0.25, 0.5, 0.75))": "approx_quantiles",
+    "max_by(x, key)": "arg_max",
+    "min_by(x, key)": "arg_min",
+    "array(1, 2)": "array_construct",
+    "size(array)": "array_length",
+    "array_join(array, ',')": "array_to_string",
+    "collect_list(x), or sort_array(collect_list(x))": "arrayagg",
+    "x & y": "bitand",
+    "bool_and(x)": "booland_agg logical_and",
+    "bool_or(x)": "boolor_agg logical_or",
+    "locate(part, text)": "charindex",
+    "cast(x as type)": "convert",
+    "count_if(x)": "countif",
+    "current_timestamp()": "current_datetime getdate sysdate",
+    "make_date(y, m, d)": "date_from_parts",
+    "timestamp(x)": "datetime",
+    "timestampdiff(day, a, b)": "datetime_diff timestamp_diff",
+    "date_trunc('day', ts)": "datetime_trunc timestamp_trunc",
+    "date_format(date, 'EEE')": "dayname",
+    "extract(dayofweek_iso from date)": "dayofweekiso",
+    "coalesce(try_divide(x, y), 0)": "div0",
+    "if(coalesce(y, 0) = 0, 0, x / y)": "div0null",
+    "endswith(text, end)": "ends_with",
+    "xxhash64(x)": "farm_fingerprint",
+    f"date_format(date, …), {_PATTERN}": "format_date",
+    f"date_format(ts, …), {_PATTERN}": "format_timestamp strftime",
+    "uuid()": "gen_random_uuid generate_uuid newid uuid_string",
+    _EXPLODE: "generate_series unnest",
+    "range(3)": "generator",
+    _JSON: "get_path json_extract json_extract_path_text json_extract_scalar json_value parse_json try_parse_json",
+    _AGGREGATE_TEXT: "group_concat listagg string_agg",
+    "if(x, y, z)": "iff iif",
+    "aggregate(array, 0, (a, x) -> a + x)": "list_aggregate",
+    "date_format(date, 'MMM')": "monthname",
+    "uuid(), or monotonically_increasing_id(); Spark has no sequences": "nextval",
+    "nullif(x, 0)": "nullifzero",
+    "named_struct('a', 1), or map('a', 1)": "object_construct",
+    "`distinct on (x)`: filter outside, select … from (select …, row_number() over (partition by x …) as n …"
+    ") where n = 1": "on",
+    f"to_date(text, …), {_PATTERN}": "parse_date",
+    f"to_timestamp(text, …), {_PATTERN}": "parse_timestamp",
+    "x / sum(x) over ()": "ratio_to_report",
+    "regexp_like(text, pattern)": "regexp_contains",
+    "regexp_extract_all(text, pattern, 0)": "regexp_matches",
+    "struct(1, 2)": "row",
+    "try_divide(x, y)": "safe_divide",
+    "sha2(x, 256)": "sha256",
+    "power(x, 2)": "square",
+    "startswith(text, start)": "starts_with",
+    "instr(text, part)": "strpos",
+    "split_part(text, ' ', 1)": "strtok",
+    "window(ts, '15 minutes').start": "time_slice",
+    "ts + interval 1 day": "timestamp_add",
+    "make_timestamp(y, m, d, hour, min, sec)": "timestamp_from_parts",
+    "ts - interval 1 day": "timestamp_sub",
+    "array(x)": "to_array",
+    "hex(x)": "to_hex",
+    "limit n, at the end": "top",
+    "floor(x), or cast(x as decimal(18, 1))": "truncate",
+    "weekofyear(date)": "week",
+    "coalesce(x, 0)": "zeroifnull",
+}
+FUNCTIONS: Final[Mapping[str, str]] = MappingProxyType(_by_name(_FUNCTIONS))
 
-TYPES: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "bool": "boolean",
-        "bytea": "binary",
-        "bytes": "binary",
-        "datetime": "timestamp, or timestamp_ntz without a time zone",
-        "float4": "float",
-        "float64": "double",
-        "float8": "double",
-        "int4": "int",
-        "int64": "bigint",
-        "int8": "bigint",
-        "json": "string, read with get_json_object",
-        "jsonb": "string, read with get_json_object",
-        "number": "decimal, as in decimal(10, 2); alone it is decimal(38, 0)",
-        "nvarchar": "string",
-        "text": "string",
-        "time": "string, as in date_format(ts, 'HH:mm:ss')",
-        "timestamptz": "timestamp",
-        "uuid": "string",
-        "varchar": "string",
-        "variant": "string, read with get_json_object",
-    }
-)
+# Spark's types, and the types of other dialects for the same values.
+_TYPES: Final = {
+    "boolean": "bool",
+    "binary": "bytea bytes",
+    "timestamp, or timestamp_ntz without a time zone": "datetime",
+    "float": "float4",
+    "double": "float64 float8",
+    "int": "int4",
+    "bigint": "int64 int8",
+    "string, read with get_json_object": "json jsonb variant",
+    "decimal, as in decimal(10, 2); alone it is decimal(38, 0)": "number",
+    "string": "nvarchar text uuid varchar",
+    "string, as in date_format(ts, 'HH:mm:ss')": "time",
+    "timestamp": "timestamptz",
+}
+TYPES: Final[Mapping[str, str]] = MappingProxyType(_by_name(_TYPES))
 
 
 # Spark's types without an argument: the error is about one that has it, as timestamp(3) or int(11).
@@ -327,11 +302,7 @@ _DECLARED: Final = re.compile(r"\s*(\w+)\s*(\(|<|with\b|without\b|$)", re.IGNORE
 
 
 def declared_type_remedy(data_type: str) -> str | None:
-    """What to write in place of a type of Paimon's that Spark cannot declare, such as timestamp(3) or bytes.
-
-    Returns:
-        What is wrong and what to write; None for any other text.
-    """
+    """What to write in place of a Paimon type that Spark cannot declare, such as timestamp(3); None for others."""
     found = _DECLARED.match(data_type)
     name, follows = (found[1].lower(), found[2]) if found else ("", "")
     if name in _PLAIN_TYPES and follows:
@@ -343,15 +314,7 @@ def declared_type_remedy(data_type: str) -> str | None:
 
 
 def remedy(text: str, statement: str) -> str | None:
-    """Spark's equivalent for an idiom of another dialect.
-
-    Args:
-        text: Spark's error.
-        statement: the SQL that was sent.
-
-    Returns:
-        A sentence to append to the error; None if no known idiom caused it.
-    """
+    """Spark's equivalent for SQL of another dialect, as a sentence; None if no known one caused the error."""
     advice = _advice(text, statement)
     return f"In Spark SQL: {advice}." if advice else None
 
@@ -365,7 +328,10 @@ def _advice(text: str, statement: str) -> str | None:
             return ": write ".join(_without_argument(name))
         wanted = TYPES.get(name)
         return f"{name} is {wanted}" if wanted else None
-    before, after = _around(text, statement)
+    offset = places.position_in(text, statement)
+    before, after = (
+        ("", "") if offset is None else (statement[max(0, offset - 500) : offset], statement[offset:])
+    )
     return next((idiom.advice for idiom in IDIOMS if idiom.matches(text, before, after)), None)
 
 
@@ -376,13 +342,3 @@ def _without_argument(name: str) -> tuple[str, str]:
     instead = "timestamp, or timestamp_ntz without a time zone" if name == "timestamp" else name
     rounded = f"to round one in the query: cast(date_trunc('millisecond', ts) as {name})"
     return f"{name} takes nothing in parentheses, and has six digits of a second", f"{instead}; {rounded}"
-
-
-def _around(text: str, statement: str) -> tuple[str, str]:
-    """The statement before and after the position in an error."""
-    found = _POSITION.search(text)
-    if not found:
-        return "", ""
-    line, position = int(found["a"] or found["c"]), int(found["b"] or found["d"])
-    offset = sum(len(one) + 1 for one in statement.split("\n")[: line - 1]) + position
-    return statement[max(0, offset - 500) : offset], statement[offset:]

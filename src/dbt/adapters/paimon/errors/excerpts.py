@@ -1,4 +1,4 @@
-"""A line of a file as an error shows it, with carets under what is wrong."""
+"""Source lines in error messages, with carets under the faulty part."""
 
 from __future__ import annotations
 
@@ -13,16 +13,7 @@ _TAB: Final = "    "
 
 @dataclass(frozen=True)
 class SourceLocation:
-    """A place in a file.
-
-    Args:
-        path: of the file, as dbt names it.
-        line: from 1.
-        text: the line.
-        column: from 0; None if only the line is known.
-        length: characters, from the column on.
-        note: what follows the address, such as which hook it is.
-    """
+    """A place in a file: line from 1, column from 0 or None, `length` marked characters, and an optional note."""
 
     path: str
     line: int
@@ -45,7 +36,7 @@ def shown(spot: SourceLocation) -> str:
 
 
 def _parts(spot: SourceLocation) -> tuple[str, str, str]:
-    """The line before, at and after the place, cut to what fits."""
+    """The line before, at and after the place, cut to the width that fits."""
     text, start = spot.text.rstrip("\r\n"), spot.column or 0
     end = start + (spot.length if spot.column is not None else 0)
     before, marked, after = (

@@ -1,4 +1,4 @@
-"""Short messages for Spark's and Paimon's errors: what failed, where in the statement, and what to do."""
+"""Short messages for errors of Spark and Paimon: what failed, where in the statement, and what to do."""
 
 from __future__ import annotations
 
@@ -44,32 +44,36 @@ MEMORY_ADVICE: Final = (
 )
 
 
+_UNKNOWN_FUNCTION: Final = (
+    "Spark SQL has no function of this name: correct it, or take another one of "
+    "https://spark.apache.org/docs/latest/api/sql/."
+)
 # FileUtils, about a file that is being read; a commit conflict has its own message.
-EXPIRED: Final = re.compile(r"snapshot expires too fast")
+EXPIRED: Final = "snapshot expires too fast"
 
 
 @dataclass(frozen=True)
 class Remedy:
     """A known failure: `pattern` is searched in the error's text, `advice` ends the message.
 
-    `{0}` in the advice is what the pattern found, `{tables}` the tables in the statement.
+    In the advice, `{0}` is the matched text, and `{tables}` the tables in the statement.
     """
 
-    pattern: re.Pattern[str]
+    pattern: str
     advice: str
 
 
 REMEDIES: tuple[Remedy, ...] = (
     Remedy(
         # Before those of the metastore: Parquet wraps it in the exception of a Thrift transport.
-        re.compile(r"No space left on device|Disk quota exceeded|There is not enough space on the disk"),
+        r"No space left on device|Disk quota exceeded|There is not enough space on the disk",
         "A disk is full: the warehouse's, or the one for Spark's temporary files (spark.local.dir). The "
         "tables are unchanged. Free space and run again (`dbt retry` runs what failed); files that the "
         "failed statement may have left are removed by `dbt run-operation remove_orphan_files --args "
         "'{{relation: …, older_than: <now>, dry_run: false}}'`.",
     ),
     Remedy(
-        re.compile(r"stopped SparkContext|SparkContext was shut down"),
+        r"stopped SparkContext|SparkContext was shut down",
         "Spark was stopped while the statement ran (`dbt-paimon server stop --force` does so, and whoever runs the "
         "server can). Each table is in its old state or its new one: start it, and run again (`dbt retry` runs what "
         "failed).",
@@ -80,242 +84,226 @@ REMEDIES: tuple[Remedy, ...] = (
         "and keep table snapshots longer than the longest read takes (snapshot_retention).",
     ),
     Remedy(
-        re.compile(r"branch/branch-[^/\s]+/schema/schema-\d+"),
+        r"branch/branch-[^/\s]+/schema/schema-\d+",
         "The branch lacks a schema of its table, which Paimon 0.9 leaves out, so rows older than the table's last "
         "ALTER cannot be read there. Create it again with `method: session`, where dbt-paimon copies the schemas, or "
         "with Paimon 1.0 or later.",
     ),
     Remedy(
         # PaimonCommand.findTouchedFiles
-        re.compile(r"Only compacted table can generate touched files"),
+        r"Only compacted table can generate touched files",
         "Paimon deletes rows of a partial-update or aggregation table only while it is compacted. Use delete_rows, "
         'which compacts it first: {{{{ delete_rows(this, "<condition>") }}}} in a hook, or '
         "dbt run-operation delete_rows.",
     ),
     Remedy(
-        conflicts.SIGNS,
+        conflicts.SIGNS.pattern,
         "Another writer changed the table's files in the meantime. Check its $snapshots before you run the "
         "model again: if only the compaction of an INSERT failed, its rows are committed.",
     ),
     Remedy(
         # CompactProcedure of 0.9: the cast of a literal is not folded.
-        re.compile(r"cannot translate expression to source filter"),
+        r"cannot translate expression to source filter",
         "The condition on the partitions has to compare each column with a literal of its type: '2024-01-31' in quotes "
         "for a text, DATE '2024-01-31' for a date, 7L for a bigint. The macro does so, in a hook too: "
         "{{{{ compact(this, partitions=[{{'dt': '2024-01-31'}}]) }}}}.",
     ),
     Remedy(
         # ObjectsFile.read: Paimon names the file but not the table.
-        re.compile(r"Failed to read manifest(?: list)? \S+"),
+        r"Failed to read manifest(?: list)? \S+",
         "{0}: the metadata of a table that the statement reads or writes is damaged or lost ({tables}). "
         "If the table's option manifest.format was changed, set it back. Else restore the file from a backup of the "
         "warehouse, or roll back to an intact table snapshot with rollback_to ($snapshots names the manifest lists).",
     ),
     Remedy(
-        re.compile(
-            r"PaimonSparkSessionExtensions|org\.apache\.paimon\.spark\.SparkCatalog.*(not found|ClassNotFound)"
-        ),
+        r"PaimonSparkSessionExtensions|org\.apache\.paimon\.spark\.SparkCatalog.*(not found|ClassNotFound)",
         "Paimon's connector is not on Spark's class path: leave `jars` out of the profile to have it resolved, "
         "or name its jar there.",
     ),
     Remedy(
         # FactoryUtil uses the thread's class loader, and the threads of a Thrift server do not see the jars of --jars.
-        re.compile(r"Could not find any factories that implement 'org\.apache\.paimon\."),
+        r"Could not find any factories that implement 'org\.apache\.paimon\.",
         "Start the server with Paimon's connector on the class path of its driver, too (--driver-class-path), or among "
         "Spark's own jars.",
     ),
     Remedy(
         # From the metastore's own process, which creates the folders of databases and tables (Warehouse.mkdirs).
-        re.compile(r"MetaException\(message:Got exception: \S+ No FileSystem for scheme"),
+        r"MetaException\(message:Got exception: \S+ No FileSystem for scheme",
         "The Hive metastore has no file system for the warehouse: set `location-in-properties: true` under "
         "catalog_options in the profile, so that Paimon stores table locations itself; or give the metastore "
         "that file system (hadoop-aws for s3a://).",
     ),
     Remedy(
         # FileIO.get; the classes are those of Hadoop's S3A, which handles s3a:// if Paimon's plug-in is missing.
-        re.compile(
-            r"Could not find a file io implementation for scheme '(\w+)'|No FileSystem for scheme"
-            r"|com/amazonaws/\w+|com\.amazonaws\.\w+ *not found|ClassNotFoundException: (?:Class )?com\.amazonaws\."
-            r"|S3AFileSystem not found|AliyunOSSFileSystem not found"
-        ),
+        r"Could not find a file io implementation for scheme '(\w+)'|No FileSystem for scheme"
+        r"|com/amazonaws/\w+|com\.amazonaws\.\w+ *not found|ClassNotFoundException: (?:Class )?com\.amazonaws\."
+        r"|S3AFileSystem not found|AliyunOSSFileSystem not found",
         "The jar of that storage is missing: name it under `packages` or `jars` in the profile "
         "(org.apache.paimon:paimon-s3 for s3://, org.apache.paimon:paimon-oss for oss://), and write s3:// instead of "
         "s3a://.",
     ),
     Remedy(
-        re.compile(r"InvalidAccessKeyId|SignatureDoesNotMatch|Status Code: 40[13]|The AWS Access Key Id"),
+        r"InvalidAccessKeyId|SignatureDoesNotMatch|Status Code: 40[13]|The AWS Access Key Id",
         "The storage rejects the keys, or they lack permission: check s3.access-key and s3.secret-key "
         "(fs.oss.accessKeyId and fs.oss.accessKeySecret) under catalog_options in the profile, and their "
         "user's permissions on the bucket.",
     ),
     Remedy(
-        re.compile(r"Tag (name )?'.*' already exists"),
+        r"Tag (name )?'.*' already exists",
         "Delete it first (`delete_tag`), or take another name.",
     ),
     Remedy(
-        re.compile(r"NoSuchBucket|UnknownStoreException|The specified bucket does not exist"),
+        r"NoSuchBucket|UnknownStoreException|The specified bucket does not exist",
         "The bucket does not exist: create it, or correct `warehouse` (or the endpoint, if it is on another server) "
         "in the profile.",
     ),
     Remedy(
-        re.compile(
-            r"Unable to execute HTTP request|Connect to \S+ failed|SdkClientException: .*(?:[Cc]onnect|timed out)"
-        ),
+        r"Unable to execute HTTP request|Connect to \S+ failed|SdkClientException: .*(?:[Cc]onnect|timed out)",
         "The storage does not answer. Each table is in its old state or its new one: run again when it is "
         "back (`dbt retry` runs what failed).",
     ),
     Remedy(
-        re.compile(
-            r"Call From \S+ to \S+ failed on|ConnectTimeoutException|could only be written to 0 of the"
-            r"|NoRouteToHostException|SafeModeException"
-        ),
+        r"Call From \S+ to \S+ failed on|ConnectTimeoutException|could only be written to 0 of the"
+        r"|NoRouteToHostException|SafeModeException",
         "HDFS does not answer, or accepts no writes. Each table is in its old state or its new one: run "
         "again when it is back (`dbt retry` runs what failed).",
     ),
     Remedy(
-        re.compile(
-            r"(?:NoSuchMethodError|NoClassDefFoundError|NoSuchFieldError|IncompatibleClassChangeError): \S*\bscala[./]"
-        ),
+        r"(?:NoSuchMethodError|NoClassDefFoundError|NoSuchFieldError|IncompatibleClassChangeError): \S*\bscala[./]",
         "A jar on Spark's class path was made for another Scala version than Spark: check `jars`, `packages` and "
         "spark.jars for names that end in another _2.1x than Spark's own.",
     ),
     Remedy(
         # Spark's own limits, of executor memory and of spark.driver.maxResultSize, name their settings.
-        re.compile(r"OutOfMemoryError: (?:Java heap space|GC overhead limit exceeded)"),
+        r"OutOfMemoryError: (?:Java heap space|GC overhead limit exceeded)",
         MEMORY_ADVICE,
     ),
     Remedy(
-        re.compile(r"Out of space in CodeCache"),
+        r"Out of space in CodeCache",
         "The JVM has no room for compiled code: add -XX:ReservedCodeCacheSize=240m to spark.driver.extraJavaOptions "
         "under `spark_config` in the profile (-XX:TieredStopAtLevel=1 alone shrinks it to 48 MB).",
     ),
     Remedy(
-        re.compile(r"No suitable driver found for jdbc:"),
+        r"No suitable driver found for jdbc:",
         "The JDBC driver of that database is not on Spark's class path: name its Maven coordinates under `packages` "
         "in the profile, or its jar under `jars`.",
     ),
     Remedy(
-        re.compile(r"password authentication failed|Access denied for user|no password was provided"),
+        r"password authentication failed|Access denied for user|no password was provided",
         "Correct jdbc.user and jdbc.password under `catalog_options` in the profile.",
     ),
     Remedy(
         # JdbcClientPool.newClient
-        re.compile(r"Failed to connect: jdbc:\S+"),
+        r"Failed to connect: jdbc:\S+",
         "{0}: the database that keeps the catalog does not answer or cannot be opened. Correct `uri` in the profile, "
         "or check that it is running.",
     ),
     Remedy(
         # HiveCatalogLock; the metastore's log says why.
-        re.compile(r"Internal error processing lock"),
+        r"Internal error processing lock",
         "The Hive metastore cannot lock, usually because its database lacks the lock tables: create them with Hive's "
         "`schematool -initSchema` (or -upgradeSchema), or set lock.enabled to false under `catalog_options` in the "
         "profile and let one process at a time write.",
     ),
     Remedy(
         # HiveMetaStoreClient, of any version, in whatever Paimon or Spark wraps it.
-        re.compile(
-            r"thrift\.transport\.TTransportException|Could not connect to meta ?store|to Hive Metastore"
-        ),
+        r"thrift\.transport\.TTransportException|Could not connect to meta ?store|to Hive Metastore",
         "The Hive metastore does not answer, or the address is not a metastore's: check that it is running, "
         "and that `uri` in the profile is its address. What was committed before is kept; the next run "
         "continues from there.",
     ),
     Remedy(
         # TaskResultGetter: the plug-in's classes are not on Spark's own class path.
-        re.compile(r"Lost task .*: UnknownReason"),
+        r"Lost task .*: UnknownReason",
         "A task failed with an error of the storage's plug-in, which Spark cannot pass on: most likely the "
         "storage does not answer or rejects a request. The error is in spark.log next to dbt's log.",
     ),
     Remedy(
-        re.compile(r"java\.lang\.(?:Byte|Short) cannot be cast to (?:class )?java\.lang\.Integer"),
+        r"java\.lang\.(?:Byte|Short) cannot be cast to (?:class )?java\.lang\.Integer",
         "Paimon 0.9 cannot filter a tinyint or smallint column of this table in Parquet. If dbt builds the table, run "
         "its model once more. Else: alter table … set tblproperties ('parquet.filter.stats.enabled'='false', "
         "'parquet.filter.dictionary.enabled'='false'): both, because with the first alone rows are not found.",
     ),
     Remedy(
-        re.compile(r"each of them match more th[ae]n one source rows"),
+        r"each of them match more th[ae]n one source rows",
         "Two rows of the model have the same unique_key: make them one (row_number() … = 1), "
         "or use incremental_strategy='upsert', where the last row wins.",
     ),
     Remedy(
-        re.compile(r"Try to write .* with a new bucket num (\d+), but the previous bucket num is (\d+)"),
+        r"Try to write .* with a new bucket num (\d+), but the previous bucket num is (\d+)",
         "The number of buckets changed, and rows written before keep the old one. Rewrite them: "
         "`dbt run-operation rescale` (in the partitions you name, or all), or --full-refresh.",
     ),
     Remedy(
         # Paimon's own check; if `row_checks` refused the row, the message already has the remedy.
-        re.compile(r"Cannot write null to non-null column\((\w+)\)(?! of )"),
+        r"Cannot write null to non-null column\((\w+)\)(?! of )",
         "A column that is part of the primary key or declared not_null got a NULL: filter or fill it in the model.",
     ),
     Remedy(
         # QueryExecutionErrors.unsupportedOperationForTable and ddlUnsupportedTemporarilyError.
-        re.compile(r"(?:MERGE INTO|UPDATE) TABLE is not supported temporarily"),
+        r"(?:MERGE INTO|UPDATE) TABLE is not supported temporarily",
         "It changes a temporary view, or a table that is not Paimon's. `create_table_as(True, …)` makes a temporary "
         "view of the query; for a table that can be changed: relation = make_intermediate_relation(this, '__stage'), "
         "create_table_as(False, relation, sql), and at the end adapter.drop_relation(relation).",
     ),
     Remedy(
         # PredicateBuilder.transformFieldMapping; the column alone is accepted.
-        re.compile(r'"leafPredicate" is null'),
+        r'"leafPredicate" is null',
         "Paimon's MERGE does not take a predicate on a nested field, or on a column whose name needs quotes, beside "
         "another predicate: give the model a plain column for it.",
     ),
     Remedy(
         # FileIO.mkdirs of a partition; HadoopFileIO only says that it failed.
-        re.compile(r"Mkdirs failed to create \S*/[^/=\s]+=|File name too long"),
+        r"Mkdirs failed to create \S*/[^/=\s]+=|File name too long",
         "A partition's folder is named after its value, and file systems limit names to 255 bytes: partition "
         "by something shorter, such as a hash of it.",
     ),
     Remedy(
         # LocalFileIO and java.io of a local disk; the name node of HDFS.
-        re.compile(
-            r"Mkdirs failed to create \S+|\(Permission denied\)|\(Read-only file system\)"
-            r"|file\.AccessDeniedException: /|Permission denied: user=\S+"
-        ),
+        r"Mkdirs failed to create \S+|\(Permission denied\)|\(Read-only file system\)"
+        r"|file\.AccessDeniedException: /|Permission denied: user=\S+",
         "dbt's user may not write there, or the file system is read-only: give that user write permission on "
         "the folder, or set another `warehouse` or `schema` in the profile.",
     ),
     Remedy(
-        re.compile(r"year -?\d+ is out of range"),
+        r"year -?\d+ is out of range",
         "dbt shows dates and timestamps from the year 1 to the year 9999: cast the column to string.",
     ),
     Remedy(
-        re.compile(r"SchemaParseException: Illegal (?:initial )?character"),
+        r"SchemaParseException: Illegal (?:initial )?character",
         "Avro allows only letters, digits and _ in names of columns and fields: rename it, or use "
         "another file_format.",
     ),
     Remedy(
-        re.compile(
-            r"\[PARSE_SYNTAX_ERROR\] Syntax error at or near end of input\.?\s*(?:SQLSTATE: \w+ ?)?\(line 1, pos 0\)"
-            r"|\[PARSE_EMPTY_STATEMENT\]"
-        ),
+        r"\[PARSE_SYNTAX_ERROR\] Syntax error at or near end of input\.?\s*(?:SQLSTATE: \w+ ?)?\(line 1, pos 0\)"
+        r"|\[PARSE_EMPTY_STATEMENT\]",
         "There is no SQL: a model's file, or a hook, needs a query beside its config and comments.",
     ),
     Remedy(
         # PaimonMergeIntoResolver quotes the whole condition, not the name in it.
-        re.compile(r"cannot resolve .+ from 'MergeIntoTable"),
+        r"cannot resolve .+ from 'MergeIntoTable",
         "A name in the condition is not a column of the table or the model: correct incremental_predicates, "
         "unique_key or merge_delete_condition.",
     ),
     Remedy(
         # ExpressionHelper.resolveExpression, called by PaimonMergeIntoResolverBase for INSERT as well [ran, 0.9.0].
-        re.compile(r"cannot resolve .+ from Project \["),
+        r"cannot resolve .+ from Project \[",
         "The source of a MERGE has no column of that name. Paimon 0.9 also looks up there the columns that it inserts: "
         "give the source each of them, as in using (select *, 0 as n from …).",
     ),
     Remedy(
         # dbt lists schemas by their names in lower case (GraphRunnableTask.create_schemas).
-        re.compile(r"\[SCHEMA_NOT_FOUND\]"),
+        r"\[SCHEMA_NOT_FOUND\]",
         "dbt creates the schemas of its nodes when it starts; but if there is one whose name differs only in case, dbt "
         "takes that for this one. Write `schema` as the catalog has it, or create this one yourself.",
     ),
     Remedy(
-        re.compile(r"Not a supported type: void"),
+        r"Not a supported type: void",
         "A column is an untyped NULL: cast it, for example cast(null as string).",
     ),
     Remedy(
         # Spark 4.1, before its plan can be looked through (streaming/query.py).
-        re.compile(r"INVALID_SUBQUERY_EXPRESSION\.STREAMING_QUERY"),
+        r"INVALID_SUBQUERY_EXPRESSION\.STREAMING_QUERY",
         "It joins two streams. Write each into a table of its own and join those, or let both models fill one row "
         "(merge_engine='partial-update').",
     ),
@@ -323,12 +311,7 @@ REMEDIES: tuple[Remedy, ...] = (
 
 
 class StatementError(DbtDatabaseError):
-    """A statement that Spark refused or could not finish.
-
-    Args:
-        text: Spark's whole error.
-        statement: the SQL exactly as Spark received it: Spark counts lines and positions in that.
-    """
+    """A statement that Spark refused; `statement` is the SQL exactly as sent, whose positions `text` names."""
 
     def __init__(self, text: str, statement: str) -> None:
         super().__init__(shorten(text, statement))
@@ -337,17 +320,7 @@ class StatementError(DbtDatabaseError):
 
 
 def shorten(text: str, statement: str = "", where: str = "") -> str:
-    """Turn a Java or Spark error into one short message.
-
-    Args:
-        text: the whole error, stack trace and all.
-        statement: the SQL as it was sent; the failing line is quoted from it.
-        where: the line of the node's file, if it is known: it is quoted instead.
-
-    Returns:
-        `ErrorClass: message` of the innermost cause that has a message, the line of the SQL if Spark gives one, and the
-        remedy if it is a known failure. Never a stack trace.
-    """
+    """Turn a Java or Spark error into one short message: innermost cause, line of the SQL or of `where`, remedy."""
     kind, message = _innermost(text)
     message = _PLAN.sub(
         lambda found: found[1] or "", _IDLE_ADVICE.sub("", message).replace(".; line", "; line")
@@ -359,33 +332,25 @@ def shorten(text: str, statement: str = "", where: str = "") -> str:
     if line := where or _line_of(text, statement):
         parts.append(line)
     for remedy in REMEDIES:
-        found = remedy.pattern.search(text)
-        if found:
+        if found := re.search(remedy.pattern, text):
             parts.append(remedy.advice.format(found[0], tables=_tables_of(statement)))
             break
     else:
-        parts += filter(None, [dialects.remedy(text, statement) or _of_sql(text)])
+        if remedy_of_sql := dialects.remedy(text, statement):
+            parts.append(remedy_of_sql)
+        elif "[UNRESOLVED_ROUTINE]" in text:
+            parts.append(_UNKNOWN_FUNCTION)
     return "\n".join(parts)
 
 
-def _of_sql(text: str) -> str:
-    """The remedy for SQL that is wrong in every dialect."""
-    if "[UNRESOLVED_ROUTINE]" in text:
-        return (
-            "Spark SQL has no function of this name: correct it, or take another one of "
-            "https://spark.apache.org/docs/latest/api/sql/."
-        )
-    return ""
-
-
 def database_error(exc: BaseException, statement: str) -> StatementError:
-    """Turn an exception from PySpark into dbt's, with a short message."""
+    """Turn an exception of PySpark into dbt's, with a short message."""
     # Cursors send it so.
     return StatementError(error_text(exc), statement.strip())
 
 
 def error_text(exc: BaseException) -> str:
-    """The whole text of an exception from PySpark, causes included."""
+    """The whole text of an exception of PySpark, causes included."""
     # CapturedException keeps the Java side separately: str() of it alone loses the causes.
     java = getattr(exc, "java_exception", None)
     text = str(exc)
@@ -403,22 +368,21 @@ def error_text(exc: BaseException) -> str:
 
 
 def _innermost(text: str) -> tuple[str, str]:
-    """(short class, message) of the deepest cause with a message."""
-    candidates: list[tuple[str, str]] = []
-    for found in (*_FIRST.finditer(text), *_INNERMOST.finditer(text), *_CAUSE.finditer(text)):
-        message = (found["message"] or "").strip()
-        if message:
-            candidates.append((found["type"].rsplit(".", 1)[-1], message))
+    """Class name and message of the deepest cause that has a message."""
     head = text.strip()
     if head.startswith("["):
         return "", _first_paragraph(head)
+    candidates = [
+        (found["type"].rsplit(".", 1)[-1], message)
+        for pattern in (_FIRST, _INNERMOST, _CAUSE)
+        for found in pattern.finditer(text)
+        if (message := (found["message"] or "").strip())
+    ]
     # A Thrift server names the exception of the parser on one line, and says what it is on the next.
     if candidates and candidates[-1][1].endswith("Exception:") and (said := _SAID.search(text)):
         return "", said[0].strip()
-    telling = [c for c in candidates if c[0] not in _WRAPPERS] or candidates
-    if telling:
-        return telling[-1]
-    return "", _first_paragraph(head)
+    informative = [c for c in candidates if c[0] not in _WRAPPERS] or candidates
+    return informative[-1] if informative else ("", _first_paragraph(head))
 
 
 def _first_paragraph(text: str) -> str:

@@ -1,4 +1,4 @@
-"""From a place in a statement to the line of the file that it was written in."""
+"""Maps a place in a statement to a line of the file that it was written in."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from jinja2 import TemplateError
 
-from dbt.adapters.paimon.errors import fits
+from dbt.adapters.paimon.errors import jinja_source_map
 from dbt.adapters.paimon.errors.excerpts import SourceLocation
 from dbt.adapters.paimon.errors.places import Place
 
@@ -21,24 +21,23 @@ _COMMENT: Final = re.compile(r"\s*/\*.*?\*/\s*", re.DOTALL)
 
 
 def normalized(text: str) -> str:
-    """A text with the line ends that Jinja gives it."""
+    """The text with line feeds only, as Jinja renders it."""
     return re.sub(r"\r\n|\r", "\n", text)
 
 
 @dataclass(frozen=True)
 class Source:
-    """A text of a project, and what dbt made of it.
+    """A text of a project and what dbt compiled it to.
 
     Args:
-        path: of its file.
-        raw: the text with its Jinja; '' where a file has nothing but the call of a macro, as a generic test.
-        compiled: what it rendered to; '' if this is not kept.
-        sent: the same with the ephemeral models that it reads; '' if there are none.
-        first_line: the line of the file that `raw` begins on.
-        indent: the column of the file that `raw` begins in.
-        file: the whole file, if it was read: lines are shown from it.
-        compiled_path: the file that dbt wrote `compiled` to; '' if there is none.
-        note: which part of the node it is; '' for its query.
+        path: path of its file.
+        raw: the text with its Jinja; '' for a node without text of its own, such as a generic test.
+        compiled: the compiled text; '' if unknown.
+        sent: the compiled text with its ephemeral models; '' if there are none.
+        first_line, indent: line and column of the file where `raw` begins.
+        file: the whole file, or ''.
+        compiled_path: the file with the compiled text, or ''.
+        note: part of the node, such as a hook; '' for its query.
     """
 
     path: str
@@ -53,14 +52,7 @@ class Source:
 
 
 def source_in(path: str, file: str, raw: str, **other: Any) -> Source:
-    """The source of a text that stands somewhere in a file: dbt strips a file, and a snapshot is a block of one.
-
-    Args:
-        path: of the file.
-        file: its text; '' if it cannot be read.
-        raw: the text in it.
-        other: further fields of the source.
-    """
+    """The source of a text that is part of a file: dbt strips files, and a snapshot is a block of one."""
     file, raw = normalized(file), normalized(raw)
     if not file:
         return Source(path, raw, **other)
@@ -73,35 +65,37 @@ def source_in(path: str, file: str, raw: str, **other: Any) -> Source:
 
 
 def spot(place: Place, statement: str, sources: Sequence[Source]) -> SourceLocation | None:
-    """The line of a file that a place in a statement comes from.
+    """The file's line for a place in a statement; the compiled file's line if that is not sure; None if unknown.
 
-    Args:
-        place: in the statement.
-        statement: the SQL as it was sent: a compiled query with what its materialization adds.
-        sources: the texts it may come from; those inside others (ephemeral models) first.
-
-    Returns:
-        The line of the raw text; where that is not sure, of the compiled one; None if no source has the place.
+    `sources` begin with the ephemeral models, because these are inside the others.
     """
-    known = False
+    is_compiled_sent = False
     for source in sources:
         if source.compiled:
             inside, is_there = _inside(place.offset, statement, source.sent or source.compiled)
-            known = known or is_there
+            is_compiled_sent = is_compiled_sent or is_there
             if inside is not None:
-                at = _before_injection(source, inside)
-                found = None if at is None else _raw_spot(source, source.compiled, at, place.length)
-                return found or _compiled_spot(source, inside, place.length)
+                return _spot_inside(source, inside, place.length)
         elif source.raw and (found := _hook_spot(source, statement, place)):
             return found
-    for source in sources if not known else ():
-        if source.raw and (found := _raw_spot(source, statement, place.offset, place.length, within=True)):
-            return found
-    return None
+    if is_compiled_sent:
+        return None
+    found_within = (
+        _raw_spot(source, statement, place.offset, place.length, within=True)
+        for source in sources
+        if source.raw
+    )
+    return next(filter(None, found_within), None)
+
+
+def _spot_inside(source: Source, offset: int, length: int) -> SourceLocation | None:
+    at = _before_injection(source, offset)
+    found = None if at is None else _raw_spot(source, source.compiled, at, length)
+    return found or _compiled_spot(source, offset, length)
 
 
 def _inside(offset: int, statement: str, compiled: str) -> tuple[int | None, bool]:
-    """The offset in a compiled text, if the statement has this text around its own; and whether it has it anywhere."""
+    """The offset in a compiled text that the statement contains, or None; and whether it contains the text at all."""
     # Macros trim it, and a final semicolon is not sent.
     core = compiled.strip().rstrip("; \n\t")
     start = statement.find(core) if core else -1
@@ -114,7 +108,7 @@ def _inside(offset: int, statement: str, compiled: str) -> tuple[int | None, boo
 
 
 def _before_injection(source: Source, offset: int) -> int | None:
-    """The offset before dbt put ephemeral models into the compiled text; None inside them."""
+    """The offset in the text without ephemeral models; None inside them."""
     sent, compiled = source.sent, source.compiled
     more = len(sent) - len(compiled)
     if not sent or more <= 0:
@@ -126,7 +120,7 @@ def _before_injection(source: Source, offset: int) -> int | None:
 
 
 def _hook_spot(source: Source, statement: str, place: Place) -> SourceLocation | None:
-    """For a source that is sent by itself, after dbt's comment."""
+    """The place in a text that is sent by itself, after dbt's comment."""
     begin = _COMMENT.match(statement)
     start = begin.end() if begin else 0
     if place.offset < start:
@@ -146,8 +140,8 @@ def _raw_spot(
         at -= len(text) - len(text.lstrip())
         text = text.strip()
     try:
-        found = fits.origins(raw, text, at, within)
-        ends = fits.origins(raw, text, at + max(1, length) - 1, within)
+        found = jinja_source_map.origins(raw, text, at, within)
+        ends = jinja_source_map.origins(raw, text, at + max(1, length) - 1, within)
     except TemplateError:
         found = ends = []
     line, column = _line_at(text, at)
@@ -166,7 +160,7 @@ def _raw_spot(
 
 
 def _around(line: str, column: int) -> str:
-    """A line, cut to what fits, with the column in it."""
+    """A line around a column, cut to the width that fits."""
     if len(line.strip()) <= _MOST_OUTPUT:
         return line.strip()
     start = max(0, column - _MOST_OUTPUT // 2)
@@ -175,7 +169,7 @@ def _around(line: str, column: int) -> str:
 
 
 def _same_line(source: Source, line: str, column: int, length: int) -> SourceLocation | None:
-    """The one line of the raw text that is this line, as in a `{% set %}` block or an SQL header."""
+    """The only line of the raw text with the same content, as in a `{% set %}` block or an SQL header."""
     wanted = line.strip()
     if len(wanted) < _LEAST_LINE:
         return None
@@ -189,7 +183,7 @@ def _same_line(source: Source, line: str, column: int, length: int) -> SourceLoc
 
 
 def _spot(source: Source, offset: int, length: int | None, note: str = "") -> SourceLocation:
-    """A place of a source as one of its file."""
+    """Convert an offset in a source to a location in its file."""
     line, column = _line_column(source.raw, offset)
     shown = source.raw.split("\n")[line - 1]
     if source.file:
@@ -216,6 +210,6 @@ def _line_column(text: str, offset: int) -> tuple[int, int]:
 
 
 def _line_at(text: str, offset: int) -> tuple[str, int]:
-    """The line that an offset is on, and its column."""
+    """The line at an offset, and the offset's column."""
     line, column = _line_column(text, offset)
     return text.split("\n")[line - 1], column

@@ -1,4 +1,4 @@
-"""The place in a statement that an error of Spark names, by its line and position or by a name in it."""
+"""The place in a statement that a Spark error names, by line and position or by a name."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _CONTEXT: Final = re.compile(
 _PART: Final = r"(?:`(?:[^`]|``)+`|\w+)"
 _CHAIN: Final = re.compile(rf"{_PART}(?:\s*\.\s*{_PART})*")
 _NEAR: Final = re.compile(r"at or near (?:'(?P<token>.+?)'(?=[.:;\s(]|$)|end of input)")
-# What these say of a name, and the name; the position is that of the name.
+# Errors whose position is that of the name they quote.
 _NAMED: Final = re.compile(
     r"\[(?:UNRESOLVED_(?:COLUMN|ROUTINE|FIELD)|TABLE_OR_VIEW_NOT_FOUND|AMBIGUOUS_REFERENCE)\b[^`]*?"
     r"(?P<name>`(?:[^`]|``)+`(?:\.`(?:[^`]|``)+`)*)"
@@ -34,10 +34,7 @@ class Place:
 
 
 def offset_of(text: str, line: int, column: int) -> int | None:
-    """The offset of a line (from 1) and column (from 0); None if the text has no such line.
-
-    Only a line feed ends a line, as in ANTLR, which counts Spark's.
-    """
+    """The offset of a line (from 1; only line feeds end lines, as in ANTLR) and column (from 0), or None."""
     lines = text.split("\n")
     if not 0 < line <= len(lines) or column > len(lines[line - 1]):
         return None
@@ -45,22 +42,23 @@ def offset_of(text: str, line: int, column: int) -> int | None:
 
 
 def fragments(error: str) -> list[str]:
-    """The expressions that an error quotes from the statement that failed; of each its first line."""
+    """The first line of each expression that an error quotes from the failed statement."""
     return [
         found["text"][found["carets"].count(" ") : len(found["carets"])] for found in _CONTEXT.finditer(error)
     ]
 
 
+def position_in(error: str, statement: str) -> int | None:
+    """The offset of the line and position in an error; None if it has none."""
+    found = _POSITION.search(error)
+    return found and offset_of(statement, int(found["a"] or found["c"]), int(found["b"] or found["d"]))
+
+
 def found(error: str, statement: str) -> Place | None:
-    """The place that an error names.
+    """The place that an error names in the statement as it was sent.
 
-    Args:
-        error: its whole text.
-        statement: the SQL exactly as Spark received it.
-
-    Returns:
-        None if the error names no place, or one that has something else than what the error says: then it is a place in
-        another text, such as the definition of a view.
+    None if the error names no place, or if the statement has another text there: then the place is in another text,
+    such as the definition of a view.
     """
     for context in _CONTEXT.finditer(error):
         offset = offset_of(statement, int(context["line"]), int(context["position"]) - 1)
@@ -70,20 +68,22 @@ def found(error: str, statement: str) -> Place | None:
     if "== SQL of " in error or _CONTEXT.search(error):
         # The text of a view, or of a statement that made a data frame.
         return None
-    position = _POSITION.search(error)
-    offset = position and offset_of(
-        statement, int(position["a"] or position["c"]), int(position["b"] or position["d"])
-    )
+    offset = position_in(error, statement)
     if near := _NEAR.search(error):
         return _near(near["token"], offset, statement)
     if named := _NAMED.search(error):
         return _name(re.findall(r"`((?:[^`]|``)+)`", named["name"])[-1].replace("``", "`"), offset, statement)
     if offset is not None:
-        chain = _CHAIN.match(statement, offset)
-        return Place(offset, len(chain[0].split("\n")[0]) if chain else 1)
+        return _chain(statement, offset) or Place(offset, 1)
     if expression := _EXPRESSION.match(error):
         return _only(expression["name"], statement)
     return None
+
+
+def _chain(statement: str, offset: int) -> Place | None:
+    """The first line of the qualified name at an offset."""
+    chain = _CHAIN.match(statement, offset)
+    return Place(offset, len(chain[0].split("\n")[0])) if chain else None
 
 
 def _near(token: str | None, offset: int | None, statement: str) -> Place | None:
@@ -98,12 +98,12 @@ def _name(name: str, offset: int | None, statement: str) -> Place | None:
     if offset is not None and (chain := _CHAIN.match(statement, offset)):
         parts = re.findall(_PART, chain[0])
         if name.lower() in (part.strip("`").replace("``", "`").lower() for part in parts):
-            return Place(offset, len(chain[0].split("\n")[0]))
+            return _chain(statement, offset)
     return _only(name, statement)
 
 
 def _only(name: str, statement: str) -> Place | None:
-    """The one place that has the name."""
+    """The only place that has the name."""
     places = [
         Place(one.start(), len(name))
         for one in re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", statement, re.IGNORECASE)

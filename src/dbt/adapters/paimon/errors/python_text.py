@@ -1,4 +1,4 @@
-"""The line of a Python model's file that an exception or an error of Spark comes from."""
+"""The line of a Python model that an exception or a Spark error comes from."""
 
 from __future__ import annotations
 
@@ -16,27 +16,21 @@ _WORKER: Final = r'File "{path}", line (\d+)'
 
 
 def raised_at(exc: BaseException, path: str, file: str) -> SourceLocation | None:
-    """The place in a model where an exception was raised, or the call that raised it.
-
-    Args:
-        exc: the exception.
-        path: the name that the model was compiled with.
-        file: the text of its file.
-    """
+    """The line of a model (compiled as `path`) where an exception was raised, or of its call that raised it."""
     lines = file.split("\n")
-    # Behind the model's own lines are those that dbt appends, such as dbt.ref.
-    inner = [
-        frame
-        for frame in traceback.extract_tb(exc.__traceback__)
-        if frame.filename == path and 0 < (frame.lineno or 0) <= len(lines)
-    ]
     if isinstance(exc, SyntaxError) and exc.filename == path and exc.lineno:
         column = exc.offset - 1 if exc.offset else None
         ends_here = exc.end_offset and exc.end_lineno == exc.lineno
         return _at(path, exc.lineno, lines, column, (exc.end_offset or 1) - 1 if ends_here else 0)
-    if not inner:
+    # dbt appends lines of its own to the model, such as dbt.ref.
+    frames: list[Any] = [
+        frame
+        for frame in traceback.extract_tb(exc.__traceback__)
+        if frame.filename == path and 0 < (frame.lineno or 0) <= len(lines)
+    ]
+    if not frames:
         return None
-    frame: Any = inner[-1]
+    frame = frames[-1]
     # Python 3.10 knows no columns.
     start, end = getattr(frame, "colno", None), getattr(frame, "end_colno", None)
     if start is None or end is None or frame.end_lineno != frame.lineno:
@@ -45,13 +39,7 @@ def raised_at(exc: BaseException, path: str, file: str) -> SourceLocation | None
 
 
 def named_in(error: str, path: str, file: str) -> SourceLocation | None:
-    """The place in a model that Spark's error names, though another statement ran its data frame.
-
-    Args:
-        error: its whole text.
-        path: the name that the model was compiled with.
-        file: the text of its file.
-    """
+    """The line of a model that a Spark error names; another statement may have run the model's data frame."""
     lines = file.split("\n")
     for pattern in (_WORKER, _CALLED_FROM):
         if found := re.findall(pattern.format(path=re.escape(path)), error):

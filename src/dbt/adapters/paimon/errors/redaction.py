@@ -1,4 +1,4 @@
-"""Redaction: which options are secret, and how their values are kept out of logs, errors and artifacts."""
+"""Which options are secret, and how their values stay out of logs, errors and artifacts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SECRET_KEY: Final = re.compile(
     r"|(access|account|api|encryption|shared|private)[._-]?key|keystore[._-]key",
     re.IGNORECASE,
 )
-# Settings that say where a secret comes from, as `token.provider: bear`.
+# Settings with the origin of a secret, such as `token.provider: bear`.
 _ABOUT_SECRETS: Final = re.compile(r"[._-](provider|loader|path|file|enabled)$", re.IGNORECASE)
 # The same as a Java regular expression, for what Spark redacts in SET, its UI and SHOW TBLPROPERTIES.
 SPARK_REDACTION: Final = f"(?i){_SECRET_KEY.pattern}"
@@ -35,7 +35,7 @@ REFUSAL: Final = (
     "anyone who reads the table can read its options, so they must not hold secrets. Put it under catalog_options or "
     "spark_config of the profile"
 )
-# Option values that are no secret although the name looks like one.
+# Option values that are not secret although the name looks like it.
 _NO_SECRETS: Final = frozenset({"true", "false"})
 # Redacting a shorter value would blank half of a text.
 _SHORTEST: Final = 4
@@ -43,20 +43,20 @@ _SHORTEST: Final = 4
 
 @lru_cache(maxsize=1024)
 def is_secret(key: str) -> bool:
-    """Whether an option's name says that its value is secret."""
+    """Whether an option's value is secret, by its name."""
     return _SECRET_KEY.search(key) is not None and _ABOUT_SECRETS.search(key) is None
 
 
 def redact_text(text: str) -> str:
-    """Blank user info in URIs and parts like `password=…` in a text."""
-    # Texts in which neither expression can match. dbt asks for a target's values for each macro that it parses.
+    """Mask user info in URIs and parts like `password=…`."""
+    # A fast exit: dbt reads a target's values for each macro that it parses.
     if "=" not in text and "://" not in text:
         return text
     return _INLINE.sub(rf"\1{MASK}", _USER_INFO.sub(MASK, text))
 
 
 def redacted(key: str, value: Any) -> Any:
-    """A value safe to show: secrets masked by option name, in nested options and inside text."""
+    """Mask secrets in a value, by option name and inside text, also in nested options."""
     if isinstance(value, Mapping):
         return {name: redacted(str(name), item) for name, item in value.items()}
     if isinstance(value, (list, tuple)):
@@ -66,21 +66,17 @@ def redacted(key: str, value: Any) -> Any:
     return _redact_value(value) if isinstance(value, str) else value
 
 
-# dbt asks for a target's values again for each of the thousand macros that it parses.
+# dbt reads a target's values again for each of the thousand macros that it parses.
 _redact_value: Final = lru_cache(maxsize=1024)(redact_text)
 
 
 def is_secret_option(name: str) -> bool:
-    """Whether a table option is secret by its name; the name of a column in it does not count."""
+    """Whether a table option is secret by its name, not counting the name of a column in it."""
     return is_secret(name) and not name.startswith(("fields.", "file-index."))
 
 
 def secrets_of(settings: Iterable[tuple[str, str]]) -> tuple[str, ...]:
-    """The secret values in some settings, as they may appear in a text: also decoded, if they are part of a URI.
-
-    Returns:
-        Each value once, the longest first, so that a value that contains another is removed whole.
-    """
+    """The secret values in some settings, longest first; also URL-decoded, as they may appear in a text."""
     found: set[str] = set()
     for key, value in settings:
         if is_secret(key) and value.lower() not in _NO_SECRETS:
@@ -94,18 +90,17 @@ def secrets_of(settings: Iterable[tuple[str, str]]) -> tuple[str, ...]:
 
 
 def blank(text: str, secrets: Iterable[str]) -> str:
-    """Remove these secrets, and whatever looks like a secret, from a text."""
+    """Mask these secrets, and anything that looks like one."""
     for secret in secrets:
         text = text.replace(secret, MASK)
     return redact_text(text)
 
 
 def tell_dbt(secrets: Iterable[str]) -> None:
-    """Make dbt keep these secrets out of its logs, errors and artifacts.
+    """Make dbt mask these secrets in its logs, errors and artifacts.
 
-    dbt does so for the values of environment variables whose names begin with DBT_ENV_SECRET, which it reads whenever
-    it writes (dbt_common.exceptions.base.env_secrets). This does the same for a profile's secrets, wherever they come
-    from.
+    dbt masks the values of environment variables whose names begin with DBT_ENV_SECRET
+    (dbt_common.exceptions.base.env_secrets).
     """
     for secret in secrets:
         known = {value for name, value in os.environ.items() if name.startswith(SECRET_ENV_PREFIX)}

@@ -1,4 +1,4 @@
-"""dbt features that neither Spark nor Paimon has; each is refused by name, with an alternative."""
+"""dbt features that Spark and Paimon lack; each is refused with an alternative."""
 
 from __future__ import annotations
 
@@ -28,10 +28,5 @@ UNSUPPORTED: Final[Mapping[str, str]] = MappingProxyType(
 
 
 def problem(feature: str, node: Mapping[str, Any]) -> str:
-    """Why a node cannot use a feature, and what to use instead.
-
-    Args:
-        feature: a key of UNSUPPORTED.
-        node: the node in the manifest.
-    """
+    """Why a node cannot use a feature (a key of UNSUPPORTED), and what to use instead."""
     return f"{node.get('resource_type', 'model')} '{node['name']}': {feature}: {UNSUPPORTED[feature]}"

@@ -28,16 +28,7 @@ def refusal(host: str, port: int, seconds: float = TIMEOUT) -> OSError | None:
 
 
 def require_listener(what: str, addresses: list[tuple[str, int]], remedy: str) -> None:
-    """Check that at least one of some addresses takes a connection.
-
-    Args:
-        what: the kind of server, for the error.
-        addresses: host and port of each.
-        remedy: what the user can do.
-
-    Raises:
-        DbtRuntimeError: none does; with the reason of the last one.
-    """
+    """Check that at least one of some addresses takes a connection; `what` and `remedy` are for the error."""
     reason = "no address"
     for host, port in addresses:
         error = refusal(host, port)

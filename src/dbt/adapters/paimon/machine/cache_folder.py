@@ -1,4 +1,4 @@
-"""The user's cache folder, which lets later runs start faster; it can be deleted at any time."""
+"""The user's cache folder, which makes later runs start faster; it can be deleted at any time."""
 
 from __future__ import annotations
 
@@ -24,12 +24,8 @@ Stamp = tuple[str, int, int]
 def cache_folder() -> Path:
     """`dbt-paimon` in the user's cache folder (XDG Base Directory Specification); created if it does not exist.
 
-    It holds code that is run: jars and Java classes. If other users may change it, or a newer adapter has written it, a
-    folder among the temporary ones is used instead, and nothing is read from this one.
-
-    Raises:
-        OSError: it cannot be created.
-        DbtRuntimeError: other users may change the temporary folder, too, or a newer adapter has written that, too.
+    It holds jars and Java classes that are run. If other users may change it, or a newer adapter has written it, a
+    temporary folder is used instead; DbtRuntimeError or OSError if that is not possible either.
     """
     base = os.environ.get("XDG_CACHE_HOME", "").strip()
     folder = (Path(base) if Path(base).is_absolute() else Path.home() / ".cache") / "dbt-paimon"
@@ -50,18 +46,14 @@ def cache_folder() -> Path:
 
 
 def _ready(folder: Path) -> Path:
-    """The folder, of the current version.
-
-    Raises:
-        NewerStateError: a newer adapter has written it.
-    """
+    """Bring the folder to the current version; NewerStateError if a newer adapter has written it."""
     with suppress(OSError):
         ready_folder(Kind.CACHE, folder, {1: lambda: _drop_notes_without_checksum(folder)})
     return folder
 
 
 def _drop_notes_without_checksum(folder: Path) -> None:
-    """Version 1: dbt-paimon 0.1.0 noted a jar's path, size and time of change, and no checksum."""
+    """Version 1: dbt-paimon 0.1.0 noted a jar's path, size and modification time, but no checksum."""
     for note in folder.glob("jars-*.json"):
         with suppress(ValueError, KeyError, TypeError):
             jars = json.loads(note.read_text(encoding="utf-8"))["jars"]
@@ -71,20 +63,16 @@ def _drop_notes_without_checksum(folder: Path) -> None:
 
 @lru_cache(maxsize=8)
 def _warn(text: str) -> None:
-    """Log a text, once per process."""
+    """Log a warning once per process."""
     logger.warning(text)
 
 
 def stamp(path: str | Path) -> Stamp:
-    """A file's path, size and modification time (ns); if the file changes, so does its stamp.
-
-    Raises:
-        OSError: the file does not exist.
-    """
+    """A file's path, size and modification time (ns), which together change whenever the file does."""
     found = Path(path).stat()
     return str(path), found.st_size, found.st_mtime_ns
 
 
 def fingerprint(parts: Iterable[object]) -> str:
-    """A short name derived from some values."""
+    """A short hash of some values."""
     return hashlib.sha256("\n".join(map(repr, parts)).encode()).hexdigest()[:20]

@@ -1,4 +1,4 @@
-"""Locks between processes of one machine, by `flock`: released when the file is closed, or its process dies."""
+"""Locks between processes of one machine, by `flock`; released when the file is closed or its process dies."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ AVAILABLE: Final = fcntl is not None
 
 
 def try_lock(file: IO[bytes]) -> bool:
-    """Lock a file unless another process has locked it; whether it is locked now."""
+    """Lock a file and return True; False if another process has locked it."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

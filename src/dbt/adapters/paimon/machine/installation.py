@@ -1,4 +1,4 @@
-"""What is installed next to dbt-paimon: PySpark and its dependencies, and the command to install what is missing."""
+"""Checks of the installed packages (PySpark and its dependencies), with the command that installs what is missing."""
 
 from __future__ import annotations
 
@@ -16,15 +16,7 @@ from dbt.adapters.paimon import capabilities
 from dbt.adapters.paimon.capabilities import install_command
 
 # The modules that the extra `connect` adds to PySpark.
-_OF_CONNECT: Final = (
-    "pandas",
-    "pyarrow",
-    "grpc",
-    "grpc_status",
-    "google.rpc",
-    "googleapis",
-    "numpy",
-)
+_OF_CONNECT: Final = ("pandas", "pyarrow", "grpc", "grpc_status", "google.rpc", "googleapis", "numpy")
 _SPARK_CORE: Final = re.compile(r"spark-core_2\.\d+-(\d+\.\d+\.\d+)")
 _NO_MODULE: Final = re.compile(r"No module named '(?P<name>[\w.]+)'")
 # Errors of PySpark's version checks (require_minimum_pandas_version and similar).
@@ -42,11 +34,7 @@ _NUMPY: Final = re.compile(
 
 
 def spark_version() -> str:
-    """The version of this Python's PySpark, also if it comes from a Spark installation (PYTHONPATH).
-
-    Raises:
-        DbtRuntimeError: PySpark is not installed; with the command that installs it.
-    """
+    """The version of this Python's PySpark, also if it comes from a Spark installation (PYTHONPATH)."""
     try:
         return version("pyspark")
     except PackageNotFoundError:
@@ -58,11 +46,7 @@ def spark_version() -> str:
 
 
 def require(method: str, paimon: str | None = None) -> str:
-    """Check that PySpark fits this Python and this Paimon, and return its version.
-
-    Args:
-        method: the profile's method, for the error.
-        paimon: version of the Paimon connector to download; None if jars are given.
+    """Check that PySpark fits this Python and this Paimon (None if jars are given), and return its version.
 
     Raises:
         DbtRuntimeError: PySpark is missing, or versions do not fit; with the command that fixes it.
@@ -78,11 +62,7 @@ def require(method: str, paimon: str | None = None) -> str:
 
 
 def require_own_spark(spark: str, environ: Mapping[str, str]) -> None:
-    """Check that the Spark in `SPARK_HOME`, if set, has the same minor version as PySpark.
-
-    Raises:
-        DbtRuntimeError: it has another; PySpark would start it but could not talk to it.
-    """
+    """Check that the Spark in `SPARK_HOME`, if set, has PySpark's minor version; else they cannot communicate."""
     home = environ.get("SPARK_HOME", "")
     jar = next(iter(sorted(Path(home, "jars").glob("spark-core_*.jar"))), None) if home else None
     found = _SPARK_CORE.search(jar.name) if jar else None
@@ -97,19 +77,14 @@ def require_own_spark(spark: str, environ: Mapping[str, str]) -> None:
 
 
 def remedy(text: str, spark: str | None = None, method: str = "session") -> str:
-    """What to install when an import fails; empty if the text is another error.
-
-    Args:
-        text: the error.
-        spark: version of PySpark; None for the installed one.
-        method: the profile's method.
-    """
+    """What to install after a failed import, for PySpark `spark` (default: installed); '' for other errors."""
     found = _NO_MODULE.search(text)
     module = found["name"] if found else ""
-    if module == "pyspark" or module.startswith("pyspark."):
+    root = module.split(".")[0]
+    if root == "pyspark":
         return _no_pyspark(method)
     extra = "spark4" if _is_spark_4(spark) else "connect"
-    if module.split(".")[0] in ("distutils", "setuptools"):
+    if root in ("distutils", "setuptools"):
         return (
             "PySpark 3.5 imports distutils, which Python 3.12 removed and setuptools before 81 provides: "
             f"{install_command('connect' if method == 'connect' else 'session')} installs it."
@@ -119,9 +94,8 @@ def remedy(text: str, spark: str | None = None, method: str = "session") -> str:
             f"numpy, pandas and pyarrow are not compatible with one another: {install_command(extra)} "
             "installs versions that are."
         )
-    of_connect = any(module == name or module.startswith(f"{name}.") for name in _OF_CONNECT)
     asked = _PYSPARK_ASKS.search(text)
-    if of_connect or asked:
+    if asked or any(f"{module}.".startswith(f"{name}.") for name in _OF_CONNECT):
         what = module or (asked and asked["name"]) or "what PySpark asks for"
         return f"{what} comes with an extra of dbt-paimon: {install_command(extra)}."
     return ""

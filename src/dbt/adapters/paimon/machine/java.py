@@ -24,7 +24,7 @@ _SPOKEN_HOME = re.compile(r"^\s*java\.home = (.+?)\s*$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class JavaRuntime:
-    """A Java installation: its home folder, its feature version (8, 11, 17…) and where it was found."""
+    """A Java installation: home folder, feature version (8, 11, 17…) and where it was found."""
 
     home: str
     major: int
@@ -32,15 +32,7 @@ class JavaRuntime:
 
 
 def prepare_java(spark_version: str, environ: MutableMapping[str, str] | None = None) -> JavaRuntime:
-    """Find a Java for Spark and make PySpark use it.
-
-    Args:
-        spark_version: version of the PySpark that will start.
-        environ: the environment to read and to set `JAVA_HOME` in; this process's own by default.
-
-    Raises:
-        DbtRuntimeError: there is no Java, or none that this Spark supports.
-    """
+    """Find a Java for this version of Spark and set `JAVA_HOME` to it, in `environ` or this process's environment."""
     environ = os.environ if environ is None else environ
     runtime = find_java(environ, spark_version)
     environ["JAVA_HOME"] = runtime.home
@@ -48,13 +40,7 @@ def prepare_java(spark_version: str, environ: MutableMapping[str, str] | None = 
 
 
 def find_java(environ: MutableMapping[str, str], spark_version: str) -> JavaRuntime:
-    """Choose the Java that runs Spark.
-
-    If `JAVA_HOME` is set and wrong, that is an error: nothing else is tried.
-
-    Raises:
-        DbtRuntimeError: one message with the Javas found, where they are, and the remedy.
-    """
+    """Choose the Java that runs Spark, or raise an error with those found. A wrong `JAVA_HOME` is an error at once."""
     majors = java_versions(spark_version)
     java_home = environ.get("JAVA_HOME", "").strip()
     if java_home:

@@ -1,4 +1,4 @@
-"""Folders and files that only this user can write, so that what is read from them can be trusted."""
+"""Folders and files that only this user can write, so that their content can be trusted."""
 
 from __future__ import annotations
 
@@ -23,13 +23,10 @@ _ROOT: Final = 0
 
 
 def weakness(folder: Path) -> str | None:
-    """Why other users may change what is in a folder, as the end of a sentence; None if only this user and root may.
+    """Why other users may change the content of a folder, as the end of a sentence; None if they cannot.
 
-    The folder must belong to this user and be writable by nobody else. Whoever may write one of its parent folders may
-    replace it, unless that folder is sticky as /tmp is.
-
-    Raises:
-        OSError: the folder does not exist or cannot be read.
+    The folder must belong to this user and be writable only by them. Writers of a parent folder could replace it,
+    unless the parent is sticky, as /tmp is.
     """
     if not _HAS_OWNERS:
         return None
@@ -51,14 +48,7 @@ def weakness(folder: Path) -> str | None:
 
 
 def own_folder(folder: Path) -> str | None:
-    """Create a folder, if it does not exist, that only this user may read and write.
-
-    Returns:
-        Why the folder cannot be trusted (see `weakness`); it is left as it is then.
-
-    Raises:
-        OSError: it cannot be created.
-    """
+    """Create a folder for this user only, and return why it cannot be trusted (see `weakness`), or None."""
     folder.mkdir(parents=True, exist_ok=True, mode=stat.S_IRWXU)
     reason = weakness(folder)
     if reason is None and stat.S_IMODE(folder.stat().st_mode) != stat.S_IRWXU:
@@ -67,16 +57,7 @@ def own_folder(folder: Path) -> str | None:
 
 
 def require_own_folder(folder: Path, what: str, remedy: str) -> Path:
-    """Like `own_folder`, for a folder that has no alternative.
-
-    Args:
-        folder: the folder.
-        what: what the folder is for, as the beginning of the error.
-        remedy: what the user can do other than fix its owner and mode.
-
-    Raises:
-        DbtRuntimeError: it cannot be created, or other users may change what is in it.
-    """
+    """Like `own_folder`, but an untrusted folder is an error, which begins with `what` and ends with `remedy`."""
     try:
         reason = own_folder(folder)
     except OSError as exc:
@@ -90,11 +71,7 @@ def require_own_folder(folder: Path, what: str, remedy: str) -> Path:
 
 
 def is_own_file(path: Path) -> bool:
-    """Whether a path is a regular file (no link) that this user owns and only this user may write.
-
-    Raises:
-        OSError: the file does not exist.
-    """
+    """Whether a path is a regular file (no link) that this user owns and only this user may write."""
     found = path.lstat()
     if not _HAS_OWNERS:
         return stat.S_ISREG(found.st_mode)
@@ -108,22 +85,14 @@ def is_own_file(path: Path) -> bool:
 
 
 def read_own(path: Path) -> str:
-    """The text of a file that only this user may write.
-
-    Raises:
-        OSError: the file does not exist, or another user may have written it.
-    """
+    """The text of a file that only this user may write; PermissionError if others may."""
     if not is_own_file(path):
         raise PermissionError(f"{path} can be written by other users")
     return path.read_text(encoding="utf-8")
 
 
 def write_own(path: Path, text: str) -> None:
-    """Write a file that only this user may read, with an atomic rename.
-
-    Raises:
-        OSError: it cannot be written.
-    """
+    """Write a file that only this user may read, with an atomic rename."""
     part = path.with_name(f"{path.name}.{os.getpid()}")
     part.unlink(missing_ok=True)
     with open_own(part, os.O_EXCL) as file:
@@ -132,11 +101,7 @@ def write_own(path: Path, text: str) -> None:
 
 
 def open_own(path: Path, flags: int = 0) -> IO[bytes]:
-    """Open a file for writing, and create it if it does not exist; links are not followed.
-
-    Raises:
-        OSError: it is a link, or belongs to another user.
-    """
+    """Open a file for writing, and create it if it does not exist. Links and other users' files raise OSError."""
     found = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | flags, 0o600)
     file = os.fdopen(found, "r+b", buffering=0)
     if _HAS_OWNERS and os.fstat(found).st_uid != os.geteuid():
@@ -146,11 +111,7 @@ def open_own(path: Path, flags: int = 0) -> IO[bytes]:
 
 
 def temporary_folder() -> Path:
-    """A folder of this user among the machine's temporary ones, for Spark's temporary files.
-
-    Raises:
-        DbtRuntimeError: other users may change both that folder and the one in the user's home.
-    """
+    """This user's folder for Spark's temporary files, below the machine's one or else in the user's home."""
     name = f"dbt-paimon-{os.geteuid() if _HAS_OWNERS else os.environ.get('USERNAME', 'user')}"
     wanted = Path(tempfile.gettempdir(), name)
     try:
@@ -166,14 +127,14 @@ def temporary_folder() -> Path:
 
 
 def _others_may_replace(found: os.stat_result) -> bool:
-    """Whether other users may rename what is in a folder."""
+    """Whether other users may rename files in a folder."""
     if not found.st_mode & _OTHERS_WRITE or found.st_mode & stat.S_ISVTX:
         return False
     return bool(found.st_mode & stat.S_IWOTH) or not _is_group_of_one(found.st_gid)
 
 
 def _is_group_of_one(gid: int) -> bool:
-    """Whether a group is this user's private one: same name, no other member. Home folders then often have mode 775."""
+    """Whether a group is this user's private one, with which home folders often have mode 775."""
     try:
         user, group = pwd.getpwuid(os.geteuid()), grp.getgrgid(gid)
     except KeyError:

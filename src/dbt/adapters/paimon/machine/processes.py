@@ -12,7 +12,7 @@ _ESTABLISHED, _LISTENING = "01", "0A"
 
 
 def is_alive(pid: int) -> bool:
-    """Whether a process with this id is alive, whichever user it belongs to."""
+    """Whether a process with this id is alive; it may belong to any user."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -23,17 +23,17 @@ def is_alive(pid: int) -> bool:
 
 
 def owner_of_listener(port: int) -> int | None:
-    """The uid of the process that listens on a local port; None if the system does not say (proc(5))."""
+    """The uid of the process that listens on a local port; None if the system has no /proc/net."""
     return next((uid for uid in _owners(port, _LISTENING)), None)
 
 
 def has_clients(port: int) -> bool:
-    """Whether a process is connected to the server at a local port; false if the system does not say (proc(5))."""
+    """Whether a process is connected to the server at a local port; False if the system has no /proc/net."""
     return any(True for _ in _owners(port, _ESTABLISHED))
 
 
 def _owners(port: int, wanted: str) -> Iterator[int]:
-    """The uids of the sockets with a local port that are in a state."""
+    """The uids of the sockets with a local port and a state (proc(5))."""
     for table in ("tcp", "tcp6"):
         with suppress(OSError):
             for line in Path("/proc/net", table).read_text().splitlines()[1:]:

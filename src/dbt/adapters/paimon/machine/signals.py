@@ -1,4 +1,4 @@
-"""TERM and HUP end dbt as Ctrl-C does, so that its statements are cancelled, also those of a server."""
+"""Makes TERM and HUP end dbt as Ctrl-C does, so that its statements are cancelled, also those of a server."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _NUMBERS: Final = tuple(
 
 
 class _State:
-    """What this process does at these signals; there is one of it."""
+    """The signal handling of this process."""
 
     def __init__(self) -> None:
-        # The handlers of before, by signal, while ours are installed.
+        # The earlier handlers, by signal, while ours are installed.
         self.earlier: dict[int, Any] = {}
         self.cancel: Callable[[], object] = lambda: None
         self.received: int | None = None
@@ -30,13 +30,10 @@ _STATE: Final = _State()
 
 
 def begin(cancel: Callable[[], object]) -> None:
-    """From now on, TERM and HUP raise KeyboardInterrupt in the main thread, unless the program handles them itself.
+    """Make TERM and HUP raise KeyboardInterrupt in the main thread, unless the program handles them itself.
 
-    A signal that is ignored stays ignored (nohup). A handler of the program is still called; if it raises, the
-    statements are cancelled first.
-
-    Args:
-        cancel: cancels the statements of all threads.
+    A signal that is ignored stays ignored (nohup). A handler of the program is still called; if it raises, `cancel`
+    cancels the statements of all threads first.
     """
     if threading.current_thread() is not threading.main_thread():
         return
@@ -50,7 +47,7 @@ def begin(cancel: Callable[[], object]) -> None:
 
 
 def end() -> None:
-    """Put the earlier handlers back; if a signal came meanwhile, the process ends by it now, as it would without us."""
+    """Restore the earlier handlers. If a signal came in between, the process now ends by it."""
     if threading.current_thread() is not threading.main_thread():
         return
     while _STATE.earlier:

@@ -1,6 +1,6 @@
-"""Bounded waits: after half a minute the log says what a run waits for; at the bound one error has the remedy.
+"""Waits with a time limit: the log says what a run waits for, and the error at the limit has the remedy.
 
-Use `Wait.until` or `Wait.pause` for what can be polled, and `watched` for one call that blocks.
+`Wait.until` and `Wait.pause` poll; `watched` watches one blocking call.
 """
 
 from __future__ import annotations
@@ -28,11 +28,19 @@ _Answer = TypeVar("_Answer")
 
 
 class WaitedTooLongError(DbtRuntimeError):
-    """The wait took longer than the bound."""
+    """The wait reached its limit."""
 
 
 class Wait:
-    """One wait, which starts when this object is created."""
+    """One wait, which starts when this object is created.
+
+    Args:
+        what: completes the sentence "Waiting for …".
+        bound: seconds it may take.
+        remedy: sentences for the error.
+        notice_after, notice_every: seconds until the first message in the log, and between messages.
+        notify: gets each message; dbt's log by default.
+    """
 
     def __init__(
         self,
@@ -44,16 +52,6 @@ class Wait:
         notice_every: float | None = None,
         notify: Callable[[str], object] | None = None,
     ) -> None:
-        """Start to wait.
-
-        Args:
-            what: what is waited for, as it ends the sentence "Waiting for …".
-            bound: seconds that it may take.
-            remedy: what the user can do if it takes longer; whole sentences.
-            notice_after: seconds until the first message in the log; NOTICE_AFTER by default.
-            notice_every: seconds between two messages; NOTICE_EVERY by default.
-            notify: gets each message; dbt's log by default.
-        """
         self._what = what
         self._bound = bound
         self._remedy = remedy
@@ -64,24 +62,19 @@ class Wait:
 
     @property
     def seconds(self) -> float:
-        """Seconds since the wait started."""
         return time.monotonic() - self._began
 
     @property
     def left(self) -> float:
-        """Seconds until the bound; 0 after it."""
+        """Seconds until the limit; 0 after it."""
         return max(0.0, self._bound - self.seconds)
 
     def error(self) -> WaitedTooLongError:
-        """The error to raise at the bound."""
+        """The error to raise at the limit."""
         return WaitedTooLongError(f"Waited {_shown(self._bound)} for {self._what}. {self._remedy}".strip())
 
     def check(self) -> None:
-        """Log what is waited for, if a message is due.
-
-        Raises:
-            WaitedTooLongError: the bound is reached.
-        """
+        """Log a message if one is due; WaitedTooLongError at the limit."""
         seconds = self.seconds
         if seconds >= self._bound:
             raise self.error()
@@ -92,27 +85,12 @@ class Wait:
             )
 
     def pause(self, seconds: float) -> None:
-        """Sleep, but not past the bound.
-
-        Raises:
-            WaitedTooLongError: the bound is reached.
-        """
+        """Sleep, but not past the limit; WaitedTooLongError at the limit."""
         self.check()
         time.sleep(min(seconds, self.left))
 
     def until(self, ready: Callable[[], _Answer | None], every: float = 0.1) -> _Answer:
-        """Poll until the answer is true.
-
-        Args:
-            ready: called at least once; may block for a moment.
-            every: seconds between two calls.
-
-        Returns:
-            The first answer that is true.
-
-        Raises:
-            WaitedTooLongError: there was no true answer within the bound.
-        """
+        """Call `ready` every `every` seconds until its answer is true; WaitedTooLongError at the limit."""
         while not (answer := ready()):
             self.pause(every)
         return answer
@@ -120,16 +98,10 @@ class Wait:
 
 @contextmanager
 def watched(wait: Wait, end: Callable[[], object], *, look_every: float = 1.0) -> Iterator[None]:
-    """Watch a call that blocks.
-
-    Args:
-        wait: what it waits for.
-        end: makes the call return or raise; called once, from another thread, when the bound is reached.
-        look_every: seconds between two checks of the clock.
+    """Watch a blocking call; at the limit, `end` makes it return or raise, from another thread.
 
     Raises:
-        WaitedTooLongError: the bound was reached and `end` made the call fail. If the call succeeded at that moment,
-        nothing is raised.
+        WaitedTooLongError: `end` made the call fail.
     """
     over = Event()
     ended: list[WaitedTooLongError] = []
@@ -152,15 +124,7 @@ def watched(wait: Wait, end: Callable[[], object], *, look_every: float = 1.0) -
 
 @contextmanager
 def ended_by(reasons: Sequence[WaitedTooLongError], over: Event) -> Iterator[None]:
-    """A call that a watcher may end: its own error is then only the consequence.
-
-    Args:
-        reasons: has the watcher's error once it has ended the call.
-        over: set when the call has returned or raised.
-
-    Raises:
-        WaitedTooLongError: the watcher's error, if it made the call fail.
-    """
+    """Run a call that a watcher may end; the watcher's error, in `reasons`, replaces that of the call. Sets `over`."""
     try:
         yield
     except Exception as exc:
@@ -172,7 +136,7 @@ def ended_by(reasons: Sequence[WaitedTooLongError], over: Event) -> Iterator[Non
 
 
 def _shown(seconds: float) -> str:
-    """A duration for people: 45 s, 3 min, 2 h."""
+    """A readable duration: 45 s, 3 min, 2 h."""
     for unit, length in (("h", 3600), ("min", 60)):
         if seconds >= 2 * length:
             return f"{seconds / length:.3g} {unit}"

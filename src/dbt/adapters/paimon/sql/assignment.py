@@ -1,4 +1,4 @@
-"""Casts of query values to column types: which types fit, and the SQL that converts a value without loss.
+"""Casts of query values to column types: which types fit, and SQL that converts a value without loss.
 
 Paimon's INSERT and MERGE cast as Spark does without ANSI, and structs by position. Without an error, numbers wrap
 around, a decimal that is too large becomes NULL, and struct fields in another order end up under each other's names
@@ -60,7 +60,7 @@ class Misfit:
 
 @dataclass(frozen=True)
 class Refusal:
-    """A value that makes the statement fail. `reason`: what is wrong; `value`: an SQL expression for its text."""
+    """A value that makes the statement fail. `reason`: the problem; `value`: an SQL expression for its text."""
 
     reason: str
     value: str
@@ -77,11 +77,7 @@ def fits(source: TypeTree, target: TypeTree) -> bool:
 def misfits(source: TypeTree, target: TypeTree, field: str = "", lossless: bool = True) -> list[Misfit]:
     """Why values of `source` do not fit a column of type `target`; empty if they do.
 
-    Args:
-        source: type of the values.
-        target: the column's type.
-        field: path within the column's value.
-        lossless: whether atomic types must hold every value of the other, or Spark's cast is enough.
+    `field` is the path within the column's value. Unless `lossless`, Spark's cast is enough for atomic types.
     """
     if source == Atom("void"):
         return []
@@ -109,11 +105,11 @@ def _struct_misfits(source: Struct, target: Struct, field: str, lossless: bool) 
         return [Misfit(field, "fields whose names differ only in case cannot be distinguished")]
     missing = [name for name, _ in target.fields if name.lower() not in has]
     unknown = [name for name, _ in source.fields if name.lower() not in wants]
-    found = []
-    if missing:
-        found.append(Misfit(field, f"the query's struct lacks the field {', '.join(missing)} of the table's"))
-    if unknown:
-        found.append(Misfit(field, f"the table's struct lacks the field {', '.join(unknown)} of the query's"))
+    found = [
+        Misfit(field, f"the {ours} struct lacks the field {', '.join(lacking)} of the {theirs}")
+        for lacking, ours, theirs in ((missing, "query's", "table's"), (unknown, "table's", "query's"))
+        if lacking
+    ]
     kinds = {name.lower(): kind for name, kind in source.fields}
     for name, kind in target.fields:
         if name.lower() in kinds:
@@ -149,10 +145,7 @@ def _decimals_fit(source: Atom, target: Atom) -> bool:
 
 
 def loses_nothing(old: TypeTree, new: TypeTree) -> bool:
-    """Whether ALTER may change a column's type: every existing value then reads as Spark's cast of it.
-
-    Atomic types only; Paimon's ALTER takes no others.
-    """
+    """Whether ALTER may change a column's atomic type: every existing value then reads as Spark's cast of it."""
     if not isinstance(old, Atom) or not isinstance(new, Atom):
         return False
     if (old.name, new.name) in _ROUNDED | _CAST_OTHERWISE:
@@ -170,18 +163,14 @@ def assigned(
     depth: int = 0,
     lossless: bool = True,
 ) -> str:
-    """The SQL that converts a value to its column's type.
+    """SQL that converts a value to its column's type; `expression` itself if nothing needs to change. NULL stays NULL.
 
     Args:
         expression: SQL of the value; a name or a path, because it may be repeated.
-        source: type of the value.
-        target: the column's type, which `source` fits (see `fits`).
-        refuse: returns the SQL that makes the statement fail for a value that does not fit `target`.
+        source, target: type of the values and of the column; `source` fits `target` (see `fits`).
+        refuse: returns SQL that makes the statement fail for a value that does not fit `target`.
         depth: number of lambdas around it.
-        lossless: see `misfits`; if False, Spark's cast decides about a value, except for texts that are too long.
-
-    Returns:
-        `expression` itself if it already has the type. NULL stays NULL, also within arrays, maps and structs.
+        lossless: if False, Spark's cast decides about a value, except for texts that are too long.
     """
     if source == Atom("void"):
         return f"cast({expression} as {_declared(target)})"
@@ -279,9 +268,8 @@ def _timed(expression: str, source: Atom, target: Atom, refuse: Refuse) -> str:
 def _sized(text: str, target: Atom, refuse: Refuse) -> str:
     # Trailing blanks do not count in a char(n), which is padded with them.
     (size,) = target.arguments
-    fixed = target.name == "char"
-    length, value = (
-        (f"length(rtrim({text}))", f"rpad({text}, {size}, ' ')") if fixed else (f"length({text})", text)
-    )
+    length, value = f"length({text})", text
+    if target.name == "char":
+        length, value = f"length(rtrim({text}))", f"rpad({text}, {size}, ' ')"
     refused = refuse(Refusal(f"a text exceeds the length limitation: {size} characters", text))
     return f"case when {length} > {size} then {refused} else {value} end"

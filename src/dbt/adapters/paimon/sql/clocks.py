@@ -1,9 +1,9 @@
 """SQL for the three clocks of a statement: an instant, the session's wall clock and that of the server's JVM.
 
 A TIMESTAMP is an instant. A user's text is read on the session's wall clock (`spark.sql.session.timeZone`). Paimon
-reads texts, tells the time and shows its own times on the JVM's wall clock (TimeZone.getDefault, LocalDateTime.now,
-SnapshotsTable.toRow). Everything that this adapter compares is a TIMESTAMP_NTZ in UTC: to_utc_timestamp and
-from_utc_timestamp give a TIMESTAMP, which cannot show an hour that a change of clocks skips in the session's zone.
+reads texts, takes the current time and shows its own times on the JVM's wall clock (TimeZone.getDefault,
+LocalDateTime.now, SnapshotsTable.toRow). The adapter compares only TIMESTAMP_NTZ in UTC: to_utc_timestamp and
+from_utc_timestamp return a TIMESTAMP, which cannot show an hour that the session's zone skips.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ def utc(instant: str) -> str:
 
 
 def now_in_utc() -> str:
-    """Now on UTC's wall clock."""
+    """The current time on UTC's wall clock."""
     return utc("now()")
 
 
 def in_utc(paimons: str) -> str:
-    """A time that Paimon shows on the JVM's wall clock, such as `commit_time` of `$snapshots`, on UTC's."""
+    """Convert a time of Paimon, such as `commit_time` of `$snapshots`, to UTC's wall clock."""
     return f"convert_timezone({JVM_ZONE}, 'UTC', {paimons})"
 
 
 def in_session(paimons: str) -> str:
-    """A time that Paimon shows on the JVM's wall clock, on the session's."""
+    """Convert a time of Paimon to the session's wall clock."""
     return f"convert_timezone({JVM_ZONE}, current_timezone(), {paimons})"
 
 
@@ -42,17 +42,17 @@ def on_jvms_clock(instant: str) -> str:
 
 
 def now_on_jvms_clock() -> str:
-    """Now on the JVM's wall clock."""
+    """The current time on the JVM's wall clock."""
     return on_jvms_clock("now()")
 
 
 def jvms_lead() -> str:
-    """Seconds by which the JVM's wall clock is ahead of the session's, now."""
+    """Seconds by which the JVM's wall clock is now ahead of the session's."""
     return seconds_between("cast(now() as timestamp_ntz)", now_on_jvms_clock())
 
 
 def jvm_has_summer_time() -> str:
-    """Whether the JVM's time zone changes its clocks, these years."""
+    """Whether the JVM's time zone has daylight saving time."""
     winter, summer = "timestamp_ntz '2026-01-01 12:00:00'", "timestamp_ntz '2026-07-01 12:00:00'"
     return f"{seconds_between(winter, in_utc(winter))} <> {seconds_between(summer, in_utc(summer))}"
 

@@ -1,12 +1,12 @@
-"""Converts Paimon's data types, as `$schemas` writes them, into Spark's type text, as DDL takes it."""
+"""Converts Paimon's data types, as in `$schemas`, to Spark's type text for DDL."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from dbt.adapters.paimon.sql.text import is_plain, quoted
+from dbt.adapters.paimon.sql.text import unquoted
+from dbt.adapters.paimon.sql.type_trees import struct_text
 
 if TYPE_CHECKING:
     from pyspark.sql.types import DataType
@@ -43,16 +43,10 @@ def kept_type(paimon_type: str | dict[str, Any]) -> str:
 
 
 def to_spark_type(paimon_type: str | dict[str, Any], digits: bool = False) -> str:
-    """Spark's type text for a Paimon type.
+    """Spark's type text for a Paimon type, in lower case and without nullability: `array<struct<a:int>>`.
 
-    Args:
-        paimon_type: the type in the JSON of `$schemas`: `DECIMAL(10, 2) NOT NULL`, or an object for ARRAY, MAP,
-        MULTISET and ROW.
-        digits: whether to write the number of digits of a time, which Spark's types lack, if it is less than six.
-
-    Returns:
-        Spark's simple string in lower case, without nullability (`decimal(10,2)`, `array<struct<a:int>>`).
-
+    `paimon_type` is JSON from `$schemas`: a text, or an object for nested types. With `digits`, times with fewer than
+    six digits of a second show them.
     Source: org.apache.paimon.spark.SparkTypeUtils.fromPaimonType.
     """
     if isinstance(paimon_type, dict):
@@ -60,10 +54,9 @@ def to_spark_type(paimon_type: str | dict[str, Any], digits: bool = False) -> st
     text = paimon_type.upper().replace(" NOT NULL", "").strip()
     if text in _ATOMIC:
         return _ATOMIC[text]
-    found = _PARAMETRIC.match(text)
-    name, args, rest = (
-        (found["name"], found["args"].replace(" ", ""), found["rest"]) if found else (text, "", text)
-    )
+    name, args, rest = text, "", text
+    if found := _PARAMETRIC.match(text):
+        name, args, rest = found["name"], found["args"].replace(" ", ""), found["rest"]
     if name == "DECIMAL":
         return f"decimal({args})"
     if name in ("CHAR", "VARCHAR"):
@@ -93,14 +86,13 @@ def _nested(paimon_type: dict[str, Any], digits: bool) -> str:
         return f"map<{key},{value}>"
     if kind == "MULTISET":
         return f"map<{to_spark_type(paimon_type['element'], digits)},int>"
-    return _struct((field["name"], to_spark_type(field["type"], digits)) for field in paimon_type["fields"])
+    return struct_text(
+        (field["name"], to_spark_type(field["type"], digits)) for field in paimon_type["fields"]
+    )
 
 
 def type_text(data_type: DataType) -> str:
-    """The text of a Spark type, as DDL accepts it.
-
-    Like `DataType.simpleString`, which however never quotes the names of struct fields.
-    """
+    """The text of a Spark type for DDL: `DataType.simpleString` with quoted names of struct fields."""
     from pyspark.sql import types
 
     if isinstance(data_type, types.ArrayType):
@@ -108,21 +100,13 @@ def type_text(data_type: DataType) -> str:
     if isinstance(data_type, types.MapType):
         return f"map<{type_text(data_type.keyType)},{type_text(data_type.valueType)}>"
     if isinstance(data_type, types.StructType):
-        return _struct((field.name, type_text(field.dataType)) for field in data_type.fields)
+        return struct_text((field.name, type_text(field.dataType)) for field in data_type.fields)
     return data_type.simpleString()
-
-
-def _struct(fields: Iterable[tuple[str, str]]) -> str:
-    listed = (f"{name if is_plain(name) else quoted(name)}:{data_type}" for name, data_type in fields)
-    return f"struct<{','.join(listed)}>"
 
 
 def field_names(data_type: str) -> list[str]:
     """The names of all fields of all structs in a Spark type text."""
-    return [
-        found[1:-1].replace("``", "`") if found.startswith("`") else found
-        for found in _FIELD.findall(data_type)
-    ]
+    return [unquoted(found) for found in _FIELD.findall(data_type)]
 
 
 def is_whole(described: str) -> bool:
@@ -134,8 +118,5 @@ def is_whole(described: str) -> bool:
 
 
 def typed_nulls(data_type: str) -> str:
-    """A type with `string` in place of every untyped NULL (`void`), also inside arrays, maps and structs.
-
-    `string`, because the column can later change to any other type.
-    """
+    """Replace untyped NULLs (`void`) in a type by `string`, which a column can later change to any other type."""
     return _VOID.sub(lambda found: "string" if found["void"] else found[0], data_type)

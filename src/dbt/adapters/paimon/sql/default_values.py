@@ -1,8 +1,8 @@
-"""Checks that a column's default value is valid, with every character counting.
+"""Checks that a column's default value is completely a value of its type.
 
 Paimon casts the default when rows are written. Without an error it cuts off decimals of a whole number, the time of a
 date, and the end of a text that is too long; it reads `2024` as a date 2024 days after 1970, and a decimal that is too
-large as NULL. Anything else fails there (CastExecutors, DefaultValueAssigner) [ran, 0.9.0].
+large as NULL. Other invalid values fail there (CastExecutors, DefaultValueAssigner) [ran, 0.9.0].
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _TIMESTAMP: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?: [0-9]{2}:[0-9]{2}
 
 
 def is_value(text: str, kind: Atom) -> bool:
-    """Whether a text is completely a value of a type. For unknown types any text is."""
+    """Whether a text is completely a value of a type; True for unknown types."""
     try:
         return _is_value(text, kind)
     except (ValueError, ArithmeticError):

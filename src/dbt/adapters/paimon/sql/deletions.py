@@ -6,12 +6,14 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Final, NamedTuple
+from typing import Final
 
 from dbt.adapters.paimon.sql import null_filters
+from dbt.adapters.paimon.sql.text import unquoted
+from dbt.adapters.paimon.sql.tokens import Token, tokens
 
 _GAP: Final = r"(?:\s|--[^\n]*\n|/\*.*?\*/)*"
-# A test that costs nothing: only a script that passes it is worth the import of sqlglot, which takes a second.
+# A cheap test before the import of sqlglot, which takes a second.
 _MAY_DELETE: Final = re.compile(
     rf"\bdelete\b{_GAP}\bfrom\b|\bthen\b{_GAP}\bdelete\b", re.IGNORECASE | re.DOTALL
 )
@@ -19,19 +21,13 @@ _PART: Final = r"(?:`(?:[^`]|``)*`|[^\s`.;()]+)"
 _NAME: Final = re.compile(rf"{_GAP}(?P<name>{_PART}(?:\s*\.\s*{_PART})*)(?![^\s`.;()])(?!\s*\()", re.DOTALL)
 
 
-class _Token(NamedTuple):
-    kind: str
-    start: int
-    end: int
-
-
 @dataclass(frozen=True)
 class Deletion:
     """A statement that deletes rows.
 
     Attributes:
-        table: the parts of the table's name; empty if it is no plain name.
-        condition: where the condition of a DELETE begins and ends in the script; None for a MERGE.
+        table: the parts of the table's name; empty if it is not a plain name.
+        condition: start and end of a DELETE's condition in the script; None for a MERGE.
     """
 
     table: tuple[str, ...]
@@ -44,23 +40,16 @@ def may_delete(script: str) -> bool:
 
 
 def deletions(script: str) -> list[Deletion]:
-    """The statements of a script that delete some rows: none if it is no SQL, and no DELETE without a condition."""
-    from sqlglot.dialects.spark import Spark
-    from sqlglot.errors import TokenError
-
-    try:
-        tokens = [_Token(each.token_type.name, each.start, each.end) for each in Spark().tokenize(script)]
-    except TokenError:
-        return []
-    found = (_deletion(script, statement, end) for statement, end in _statements(tokens, len(script)))
+    """The statements of a script that delete some rows, without unconditional DELETEs; empty if it is not SQL."""
+    found = (_deletion(script, statement, end) for statement, end in _statements(tokens(script), len(script)))
     return [deletion for deletion in found if deletion is not None]
 
 
 def strict(condition: str) -> str:
-    """A condition that is never NULL; it also stands in front as it is, so that files are still skipped by it.
+    """A condition that is never NULL: `condition and condition is true`; Paimon skips files by the first part.
 
-    There it keeps its place if it begins with a blank: Spark's errors name the place. Paimon must not skip files by one
-    for which it skips files with rows of NULL.
+    A condition that begins with a blank keeps its position, which Spark's errors name. It becomes `opaque` if Paimon
+    would skip files with rows of NULL by it.
     """
     if null_filters.may_lose_nulls(condition):
         return opaque(condition)
@@ -68,7 +57,7 @@ def strict(condition: str) -> str:
 
 
 def opaque(condition: str) -> str:
-    """A condition that is never NULL, and by which Paimon skips no file or partition: each row is asked."""
+    """A condition that is never NULL, and that Paimon evaluates for each row: it skips no file or partition by it."""
     return f" cast(({condition}\n) as string) <=> 'true'"
 
 
@@ -80,10 +69,10 @@ def with_condition(script: str, deletion: Deletion, change: Callable[[str], str]
     return script[:start] + change(script[start:end].rstrip()) + script[end:]
 
 
-def _statements(tokens: Iterable[_Token], length: int) -> Iterator[tuple[list[_Token], int]]:
-    """The tokens of each statement, and where it ends."""
-    statement: list[_Token] = []
-    for token in tokens:
+def _statements(script: Iterable[Token], length: int) -> Iterator[tuple[list[Token], int]]:
+    """The tokens of each statement, and the statement's end."""
+    statement: list[Token] = []
+    for token in script:
         if token.kind == "SEMICOLON":
             yield statement, token.start
             statement = []
@@ -92,7 +81,7 @@ def _statements(tokens: Iterable[_Token], length: int) -> Iterator[tuple[list[_T
     yield statement, length
 
 
-def _deletion(script: str, statement: Iterable[_Token], end: int) -> Deletion | None:
+def _deletion(script: str, statement: Iterable[Token], end: int) -> Deletion | None:
     outer = list(_outside_of_parentheses(statement))
     pairs = [(first.kind, second.kind) for first, second in pairwise(outer)]
     for (first, second), token in zip(pairs, outer[1:], strict=True):
@@ -104,9 +93,9 @@ def _deletion(script: str, statement: Iterable[_Token], end: int) -> Deletion | 
     return None
 
 
-def _outside_of_parentheses(tokens: Iterable[_Token]) -> Iterator[_Token]:
+def _outside_of_parentheses(statement: Iterable[Token]) -> Iterator[Token]:
     depth = 0
-    for token in tokens:
+    for token in statement:
         depth -= token.kind == "R_PAREN"
         if not depth:
             yield token
@@ -115,7 +104,4 @@ def _outside_of_parentheses(tokens: Iterable[_Token]) -> Iterator[_Token]:
 
 def _table(script: str, start: int) -> tuple[str, ...]:
     found = _NAME.match(script, start)
-    if found is None:
-        return ()
-    parts = re.findall(_PART, found["name"])
-    return tuple(part[1:-1].replace("``", "`") if part[0] == "`" else part for part in parts)
+    return tuple(map(unquoted, re.findall(_PART, found["name"]))) if found else ()

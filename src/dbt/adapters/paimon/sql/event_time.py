@@ -1,8 +1,7 @@
-"""Filters rows to a window of event_time: for the inputs of a model, for `--sample`, and for its own table.
+"""Conditions on event_time: for a model's inputs, for `--sample`, and for the model's own table.
 
-dbt's windows are in UTC. A TIMESTAMP is an instant and is compared as one. DATE, TIMESTAMP_NTZ and text without a time
-zone are wall-clock times, which are read as UTC, whatever the session's time zone is. A cast to TIMESTAMP would read
-them in the session's zone, where some times occur twice and others never.
+dbt's windows are in UTC. A TIMESTAMP is an instant. DATE, TIMESTAMP_NTZ and text without a time zone are read as UTC,
+independent of the session's time zone, in which some wall-clock times occur twice and others never.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from dbt_common.exceptions import CompilationError
 from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.sql.text import is_plain, quoted, string_literal
 
-# What a text may lack of a time in UTC, to be appended.
+# Endings that complete a text to a time in UTC.
 _OMITTED: Final = ("Z", ":00Z", ":00:00Z", " 00:00:00Z")
 
 
@@ -35,7 +34,7 @@ class Window:
         return cls(_in_utc(start), _in_utc(end))
 
     def within(self, other: Window) -> Window:
-        """The part of this window that is in another one, too."""
+        """The intersection with another window."""
         starts = [each for each in (self.start, other.start) if each]
         ends = [each for each in (self.end, other.end) if each]
         return Window(max(starts, default=None), min(ends, default=None))
@@ -50,13 +49,9 @@ UNBOUNDED: Final = Window(None, None)
 
 
 def condition(column: str, window: Window, data_type: str = "") -> str:
-    """SQL that is true for the rows in a window, and NULL where the column is NULL.
+    """SQL that is true for the rows in a window, and NULL for a NULL in the column.
 
-    Args:
-        column: the column in SQL.
-        window: a window with at least one bound.
-        data_type: type of the column; if unknown, Spark decides when it plans: `typeof` is constant-folded, and the
-        remaining condition is pushed down to the files.
+    Without a `data_type`, Spark folds `typeof` when it plans, and pushes the remaining condition down to the files.
 
     Raises:
         ValueError: the type is not a time.
@@ -72,7 +67,7 @@ def condition(column: str, window: Window, data_type: str = "") -> str:
 
 
 def column_sql(name: str) -> str:
-    """The SQL of an event_time as dbt gives it: a column, in double quotes if its YAML says so, or an expression."""
+    """The SQL of dbt's event_time: a column, in double quotes if the YAML quotes it, or an expression."""
     if len(name) > 1 and name[0] == name[-1] == '"':
         return quoted(name[1:-1])
     parts = name.split(".")
@@ -80,16 +75,7 @@ def column_sql(name: str) -> str:
 
 
 def refuse_column(model: str, event_time: str, columns: Mapping[str, str]) -> None:
-    """Refuse the event_time of a microbatch model that is not a column of its query, or not a time.
-
-    Args:
-        model: name of the model.
-        event_time: value from its config.
-        columns: columns of its query, name -> type.
-
-    Raises:
-        CompilationError: what is wrong, and the remedy.
-    """
+    """Refuse the event_time of a microbatch model if it is not a column of its query, or not a time."""
     types = {name.lower(): data_type for name, data_type in columns.items()}
     data_type = types.get(event_time.lower())
     if data_type is None:
@@ -105,15 +91,9 @@ def refuse_column(model: str, event_time: str, columns: Mapping[str, str]) -> No
 
 
 def batch_condition(model: Mapping[str, Any], columns: Iterable[Any], sample: Window = UNBOUNDED) -> str:
-    """The condition for the batch's rows in a microbatch model's table; the table's alias is left as `{alias}`.
+    """The condition for the batch's rows in a microbatch model's table; `{alias}` stands for the table's alias.
 
-    Args:
-        model: the node of the manifest, with its batch.
-        columns: columns of the table; event_time is one of them, and a time (see `refuse_column`).
-        sample: the window of `--sample`, of which alone the model has read rows.
-
-    Raises:
-        CompilationError: the model has no batch.
+    `sample` is the window of `--sample`, to which the model's inputs are limited.
     """
     name, window = model["config"]["event_time"], _batch_window(model).within(sample)
     if _batch_window(model).is_open:
@@ -130,12 +110,7 @@ def checked(
 ) -> str | None:
     """A SELECT list that fails on a row outside of the batch's window; None without a batch.
 
-    The next run would not find such a row to replace it and would add it again, and another batch would delete it.
-
-    Args:
-        model: the node of the manifest, with its batch.
-        columns: columns of its query; event_time is one of them, and a time (see `refuse_column`).
-        sample: the window of `--sample`, of which alone the model reads rows.
+    The next run would not replace such a row but add it again, and another batch would delete it.
     """
     window = _batch_window(model)
     if window.is_open:
@@ -214,17 +189,13 @@ _CONDITIONS: Final[Mapping[str, Callable[[str, Window], str]]] = MappingProxyTyp
 
 def _kind(data_type: str) -> str | None:
     kind = data_type.lower()
-    return (
-        "string"
-        if kind.startswith(("string", "varchar(", "char("))
-        else kind
-        if kind in _CONDITIONS
-        else None
-    )
+    if kind.startswith(("string", "varchar(", "char(")):
+        return "string"
+    return kind if kind in _CONDITIONS else None
 
 
 def _between(operand: str, window: Window, literal: Callable[[datetime], str]) -> str:
-    """Both sides have the same type: Paimon's MERGE adds no cast."""
+    """Both sides have the same type, because Paimon's MERGE adds no cast."""
     bounds = [(">=", window.start), ("<", window.end)]
     return " and ".join(
         f"{operand} {sign} {literal(moment)}" for sign, moment in bounds if moment is not None

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.sql.text import string_literal
+from dbt.adapters.paimon.sql.text import string_literal, unquoted
 
 # The SQL of a value and its type.
 Scalar = Callable[[Any, str], str]
@@ -33,15 +33,10 @@ _SOME: Final[Mapping[str, Any]] = {
 
 
 def safe_cast(field: Any, data_type: str) -> str:
-    """SQL for dbt's `safe_cast`: an expression of type `data_type`, NULL where that type has no such value.
+    """SQL for dbt's `safe_cast`: an expression of type `data_type`, NULL if that type has no such value.
 
-    Args:
-        field: an SQL expression, or a YAML value: a list for an array, a mapping for a map or a struct, a number. For a
-        nested type, a text holds an SQL expression (`'array(1, 2)'`), as in dbt-spark.
-        data_type: Spark's type text.
-
-    Raises:
-        DbtRuntimeError: the value does not have the shape of the type.
+    `field` is an SQL expression or a YAML value (list, mapping, number). For a nested type, a text holds an SQL
+    expression (`'array(1, 2)'`), as in dbt-spark.
     """
     if field is None or isinstance(field, (Mapping, list, tuple)):
         return typed_value(field, data_type)
@@ -69,10 +64,7 @@ def is_nested(data_type: str) -> bool:
 def typed_value(value: Any, data_type: str, scalar: Scalar | None = None) -> str:
     """SQL for one YAML value; a text becomes a literal or, for a nested type, an SQL expression.
 
-    Args:
-        value: the value.
-        data_type: Spark's type text.
-        scalar: the SQL of a value that is not NULL, a list or a mapping, and its type; a cast by default.
+    `scalar` makes the SQL of a value that is not NULL, a list or a mapping, from the value and its type.
 
     Raises:
         DbtRuntimeError: the value does not have the shape of the type.
@@ -95,7 +87,7 @@ def _cast_scalar(value: Any, data_type: str) -> str:
 
 
 def some_value(data_type: str) -> str:
-    """SQL for some non-NULL value of a type: empty, zero or 1970-01-01; a struct with NULL in each field."""
+    """SQL for a non-NULL value of a type: empty, zero or 1970-01-01; a struct with NULL in each field."""
     kind = re.split(r"\W", data_type.strip().lower(), maxsplit=1)[0]
     return typed_value(_SOME.get(kind, 0), data_type)
 
@@ -120,7 +112,9 @@ def _nested_value(value: Any, kind: str, inner: str, data_type: str, scalar: Sca
 
 
 def _struct(value: Mapping[Any, Any], inner: str, data_type: str, scalar: Scalar) -> str:
-    fields = [(_bare(name), kind) for name, kind in (_split(field, ":") for field in _split(inner, ","))]
+    fields = [
+        (unquoted(name.strip()), kind) for name, kind in (_split(field, ":") for field in _split(inner, ","))
+    ]
     given = {str(name).lower(): entry for name, entry in value.items()}
     unknown = sorted(set(given) - {name.lower() for name, _ in fields})
     if unknown:
@@ -134,12 +128,6 @@ def _struct(value: Mapping[Any, Any], inner: str, data_type: str, scalar: Scalar
 
 def _misshapen(value: Any, data_type: str) -> DbtRuntimeError:
     return DbtRuntimeError(f"{value!r} does not have the shape of {data_type}")
-
-
-def _bare(name: str) -> str:
-    """A field's name without its backticks."""
-    name = name.strip()
-    return name[1:-1].replace("``", "`") if name.startswith("`") else name
 
 
 def _split(text: str, separator: str) -> list[str]:
@@ -160,5 +148,5 @@ def _split(text: str, separator: str) -> list[str]:
 
 
 def _unescaped(text: str) -> str:
-    """The text in a string literal, with the escapes undone that dbt's escape_single_quotes adds."""
+    """Undo the escapes of dbt's escape_single_quotes."""
     return re.sub(r"\\([\\'])", r"\1", text)

@@ -51,9 +51,9 @@ def schema_problem(schema: str) -> str:
 
 
 def pattern_problem(name: str) -> str:
-    """Why a connector that pastes a name into a regular expression cannot use it; empty if it can.
+    """Why a name, which a connector uses as a regular expression, is not one; empty if it is.
 
-    Java's expressions are taken for Python's, but for a brace, which is text in Python unless it counts repetitions.
+    Python's syntax stands for Java's, except for braces: Python takes a brace that does not count repetitions as text.
     """
     try:
         re.compile(f"({name})")
@@ -91,12 +91,7 @@ def table_problem(identifier: str) -> str:
 
 
 def metastore_problem(metastore: str, schema: str, identifier: str) -> str:
-    """Why a metastore cannot store a table under these names, and the remedy; empty if it can.
-
-    Args:
-        metastore: its kind, as in the profile.
-        schema, identifier: names of the schema and the table.
-    """
+    """Why a metastore (its kind in the profile) cannot store a table with these names, and the remedy; '' if it can."""
     taken = _METASTORE_NAMES.get(metastore)
     for name in (schema, identifier):
         if taken is not None and not taken[0].search(name):
@@ -110,15 +105,11 @@ def metastore_problem(metastore: str, schema: str, identifier: str) -> str:
 def column_problems(columns: Iterable[str]) -> list[str]:
     """Why a table cannot have columns with these names, with the remedy; empty if it can."""
     names = list(columns)
+    empty = [name for name in names if not name.strip()]
+    reserved = [name for name in names if name in _PAIMONS_COLUMNS or name.startswith(_PAIMONS_PREFIX)]
     problems = [
-        f"column {name!r}: a column's name cannot be empty. Name it with `as`."
-        for name in names
-        if not name.strip()
-    ]
-    problems += [
-        f"column {name!r}: Paimon reserves this name. Rename it with `as`."
-        for name in names
-        if name in _PAIMONS_COLUMNS or name.startswith(_PAIMONS_PREFIX)
+        *(f"column {name!r}: a column's name cannot be empty. Name it with `as`." for name in empty),
+        *(f"column {name!r}: Paimon reserves this name. Rename it with `as`." for name in reserved),
     ]
     # Spark ignores case when it looks up columns.
     for name, count in Counter(name.lower() for name in names).items():
@@ -128,7 +119,7 @@ def column_problems(columns: Iterable[str]) -> list[str]:
     return problems
 
 
-# What Java's String.trim takes off.
+# Characters that Java's String.trim removes.
 _JAVA_BLANKS: Final = "".join(map(chr, range(0x21)))
 
 
@@ -139,7 +130,7 @@ def tag_problem(tag: str) -> str:
     # TagManager: a tag of digits only would be taken for a snapshot id.
     if tag.isdigit():
         return "a tag's name needs a letter; a number alone means a table snapshot."
-    # DeleteTagProcedure of 1.0 and later takes them off, and then finds no such tag.
+    # DeleteTagProcedure of 1.0 and later removes them, and then does not find the tag.
     if tag != tag.strip(_JAVA_BLANKS):
         return (
             "a tag's name cannot begin or end with a blank or a control character: it could not be deleted."
@@ -169,8 +160,8 @@ def branch_problem(branch: str) -> str:
 
 def view_problem(catalog: str, schema: str, identifier: str) -> str:
     """Why the catalog of views cannot hold a view with this name, and the remedy; empty if it can."""
-    for name in (schema, identifier):
-        if catalog == "spark_catalog" and not _SESSION_CATALOG.fullmatch(name):
+    for name in (schema, identifier) if catalog == "spark_catalog" else ():
+        if not _SESSION_CATALOG.fullmatch(name):
             return (
                 f"view {schema}.{identifier}: views live in {catalog}, which allows only letters, digits and _, and "
                 f"{name!r} has others. Use another name, or materialize it as a table."
@@ -179,9 +170,6 @@ def view_problem(catalog: str, schema: str, identifier: str) -> str:
 
 
 def _too_long(name: str) -> str:
-    length = len(name.encode("utf-8", "surrogatepass"))
-    return (
-        f"has {length} bytes in UTF-8, and file systems allow {_LONGEST_NAME}"
-        if length > _LONGEST_NAME
-        else ""
-    )
+    if (length := len(name.encode("utf-8", "surrogatepass"))) <= _LONGEST_NAME:
+        return ""
+    return f"has {length} bytes in UTF-8, and file systems allow {_LONGEST_NAME}"

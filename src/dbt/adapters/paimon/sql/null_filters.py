@@ -1,7 +1,7 @@
-"""Finds conditions that keep rows of NULL, and for which Paimon 0.9 skips files that have such rows.
+"""Finds conditions that keep rows of NULL, but for which Paimon 0.9 skips files with such rows.
 
-It takes `NOT (column <=> 'a')`, to which Spark brings all of them, for `column <> 'a'` (SparkFilterConverter): files
-whose values are all NULL or 'a' are skipped [ran, 0.9.0].
+Paimon reads `NOT (column <=> 'a')`, Spark's form of these conditions, as `column <> 'a'` (SparkFilterConverter), and
+skips files whose values are all NULL or 'a' [ran, 0.9.0].
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ import re
 from dataclasses import dataclass
 from typing import Any, Final
 
-# A test that costs nothing: only a statement that passes it is worth the import of sqlglot, which takes a second.
+# A cheap test before the import of sqlglot, which takes a second.
 _MAY_BE: Final = re.compile(r"<=>|\bdistinct\s+from\b|\bis\s+(?:not\s+)?(?:true|false)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class LostNulls:
-    """A condition that may lose rows of NULL, and another one that loses none."""
+    """A condition that may lose rows of NULL, and a replacement that does not."""
 
     condition: str
     instead: str
@@ -28,7 +28,7 @@ def may_lose_nulls(sql: str) -> bool:
 
 
 def lost_nulls(sql: str) -> list[LostNulls]:
-    """The conditions of a statement in Spark's dialect that may lose rows of NULL; none if it cannot be parsed."""
+    """The conditions of a statement in Spark's dialect that may lose rows of NULL; empty if it cannot be parsed."""
     if not may_lose_nulls(sql):
         return []
     try:
@@ -45,7 +45,7 @@ def lost_nulls(sql: str) -> list[LostNulls]:
 
 
 def _filters_out(node: Any) -> bool:
-    """Whether a condition has to be false for a row to pass: behind an odd number of NOT."""
+    """Whether rows pass where a condition is false, because it is inside an odd number of NOT."""
     from sqlglot import expressions
 
     negative = isinstance(node, expressions.NullSafeNEQ)
@@ -58,7 +58,7 @@ def _filters_out(node: Any) -> bool:
 
 
 def _of_value(node: Any) -> LostNulls | None:
-    """A comparison of a column with a value: Paimon gets no others."""
+    """A comparison of a column with a constant; Paimon gets no others."""
     from sqlglot import expressions
 
     column, value = node.this, node.expression

@@ -19,7 +19,7 @@ _END: Final = re.compile(
 
 @dataclass(frozen=True)
 class SortKey:
-    """One key of an ORDER BY: its expression as written, its direction, and where NULLs go."""
+    """One key of an ORDER BY: its expression as written, its direction, and the position of NULLs."""
 
     expression: str
     descending: bool
@@ -29,9 +29,7 @@ class SortKey:
 def sort_keys(clause: str) -> tuple[SortKey, ...]:
     """The keys of `order by a, f(b, c) desc nulls last`, with or without the words ORDER BY.
 
-    If the clause does not say where NULLs go, they go where Spark puts them: first if ascending, last if descending.
-
-    Source: https://spark.apache.org/docs/3.5.7/sql-ref-syntax-qry-select-orderby.html
+    By default NULLs are first if ascending and last if descending, as in Spark.
     """
     start = _START.match(clause)
     return tuple(_sort_key(item) for item in _items(clause[start.end() :] if start else clause))

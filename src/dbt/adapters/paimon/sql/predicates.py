@@ -1,7 +1,7 @@
 """Qualifies the columns in a config's predicates with the table's alias.
 
-The statement also reads the model's rows, which have the same columns, so that a bare `id` would be ambiguous. dbt's
-other adapters delete in a separate statement, which reads the table only, and projects write predicates for that.
+The statement also reads the model's rows, which have the same columns, so a bare `id` would be ambiguous. dbt's other
+adapters delete in a separate statement, which reads the table only, and projects write predicates for that.
 """
 
 from __future__ import annotations
@@ -39,14 +39,10 @@ def of_table(
 ) -> list[str]:
     """The predicates in parentheses, with the table's alias in front of each bare column of the table.
 
-    Args:
-        references_of: returns the names in an expression, such as `by_spark` or `by_sqlglot`.
-        predicates: SQL expressions.
-        columns: the table's columns.
-        model: the model's name, for errors.
+    `references_of` returns the names in an expression: `by_spark` or `by_sqlglot`.
 
     Raises:
-        DbtRuntimeError: Spark cannot parse a predicate; with the model, the predicate and Spark's reason.
+        DbtRuntimeError: a predicate cannot be parsed.
     """
     names = {name.lower() for name in columns}
     found = []
@@ -67,13 +63,7 @@ def of_table(
 
 
 def qualify(text: str, references: Iterable[Reference], columns: set[str]) -> str:
-    """Insert the table's alias before those references in `text` that begin with one of its columns.
-
-    Args:
-        text: an SQL expression.
-        references: the names in it; parts after the column are its fields.
-        columns: the table's columns, in lower case.
-    """
+    """Insert the table's alias before those references in `text` that begin with one of `columns` (in lower case)."""
     for position, parts in sorted(references, reverse=True):
         if parts[0].lower() in columns:
             text = f"{text[:position]}{TABLE}.{text[position:]}"
@@ -87,11 +77,7 @@ def by_spark(session: SparkSession, text: str) -> list[Reference]:
 
 
 def by_sqlglot(text: str) -> list[Reference]:
-    """The column names in an expression, by sqlglot, for sessions whose Spark is on another machine.
-
-    Raises:
-        sqlglot.errors.SqlglotError: the text is not an expression.
-    """
+    """The column names in an expression, by sqlglot, for sessions whose Spark is on another machine."""
     import sqlglot
     from sqlglot import expressions
 

@@ -72,7 +72,7 @@ class Procedure:
 def statement(
     procedure: str, table: TableName, arguments: Mapping[str, Any], versions: Versions
 ) -> Statement:
-    """The CALL of one procedure, which knows what it is. Inputs and errors: see `render`."""
+    """The CALL of one procedure, with its kind; see `render`."""
     sorts = procedure == "compact" and arguments.get("order_strategy") is not None
     return Statement(
         render(procedure, table, arguments, versions),
@@ -83,11 +83,10 @@ def statement(
 
 
 def render(procedure: str, table: TableName, arguments: Mapping[str, Any], versions: Versions) -> str:
-    """The text of a CALL of one procedure.
+    """The text of a CALL of one procedure, with every value as a literal. Arguments of None are not given.
 
-    Inputs: a name in PROCEDURES, (catalog, schema, identifier), the arguments by name (None: not given), and the
-    versions. Output: one SQL statement, with every value a literal. Raises DbtRuntimeError with all problems at once:
-    an unknown procedure or argument, a wrong type, a Paimon that lacks it, arguments that exclude each other.
+    Raises:
+        DbtRuntimeError: lists all problems at once.
     """
     definition = PROCEDURES.get(procedure)
     if definition is None:
@@ -103,18 +102,17 @@ def render(procedure: str, table: TableName, arguments: Mapping[str, Any], versi
         raise DbtRuntimeError(
             f"{procedure} on {'.'.join(table)}:\n{listed}\n  Arguments: {definition.usage}."
         )
-    parameters = {name: definition.parameters[name] for name in given}
-    rendered = {
-        parameter.to or name: parameter.render(given[name], versions)
-        for name, parameter in parameters.items()
-    }
+    rendered = {}
+    for name, value in given.items():
+        parameter = definition.parameters[name]
+        rendered[parameter.to or name] = parameter.render(value, versions)
     return _call(definition.name, table, rendered)
 
 
 def _problems(
     procedure: str, definition: Procedure, given: Mapping[str, Any], versions: Versions
 ) -> Iterator[str]:
-    """What is wrong with a procedure's arguments, each on its own."""
+    """The problems of each single argument of a procedure."""
     if definition.needs is not None and not versions.supports(definition.needs):
         yield versions.explain(definition.needs)
     for name, value in given.items():
@@ -168,20 +166,17 @@ def _text(value: Any, versions: Versions) -> str:
     return string_literal(value)
 
 
-def _tag(value: Any, versions: Versions) -> str:
-    if problem := tag_problem(value) if isinstance(value, str) else "a string is needed.":
-        raise _InvalidValueError(problem)
-    return string_literal(value)
+def _name(problem_of: Callable[[str], str]) -> Callable[[Any, Versions], str]:
+    def check(value: Any, versions: Versions) -> str:
+        if problem := problem_of(value) if isinstance(value, str) else "a string is needed.":
+            raise _InvalidValueError(problem)
+        return string_literal(value)
+
+    return check
 
 
-def _branch(value: Any, versions: Versions) -> str:
-    if problem := branch_problem(value) if isinstance(value, str) else "a string is needed.":
-        raise _InvalidValueError(problem)
-    return string_literal(value)
-
-
-def _integer(value: Any, versions: Versions) -> str:
-    return str(_whole(value))
+_tag = _name(tag_problem)
+_branch = _name(branch_problem)
 
 
 def _whole(value: Any) -> int:
@@ -191,8 +186,7 @@ def _whole(value: Any) -> int:
 
 
 def _positive(value: Any, versions: Versions) -> str:
-    number = _whole(value)
-    if number < 1:
+    if not (number := _whole(value)):
         raise _InvalidValueError("at least 1 is needed.")
     return str(number)
 
@@ -269,12 +263,12 @@ def _options(value: Any, versions: Versions) -> str:
 
 
 def _partitions(value: Any, versions: Versions) -> str:
-    """Partitions as a condition; Paimon builds one from its `partitions` argument, too, but splits at every comma."""
+    """Partitions as a condition, because Paimon splits its `partitions` argument at every comma."""
     return string_literal(partition_condition(value))
 
 
 def partition_condition(value: Any) -> str:
-    """The condition for a partition {column: value}, or a list of them. Raises ValueError, see `argument_problem`."""
+    """The condition for a partition {column: value}, or a list of them; ValueError as in `argument_problem`."""
     partitions = [value] if isinstance(value, Mapping) else value
     if (
         not isinstance(partitions, (list, tuple))

@@ -1,4 +1,4 @@
-"""Finds texts in double quotes where only a column makes sense: for Spark `"id"` is the text `id`."""
+"""Finds texts in double quotes where only a column makes sense: in Spark `"id"` is the text `id`."""
 
 from __future__ import annotations
 
@@ -7,39 +7,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-# A test that costs nothing: only a query that passes it is worth the import of sqlglot, which takes a second.
+from dbt.adapters.paimon.sql.tokens import Token, tokens
+
+# A cheap test before the import of sqlglot, which takes a second.
 _MAY_BE: Final = re.compile(
     r'(?:\b(?:select|distinct|all|by|where|and|or|on|having|when|not)\b|[,(])\s*"[^"\n]+"', re.IGNORECASE
 )
-_COMPARES: Final = frozenset(
-    (
-        "=",
-        "==",
-        "<=>",
-        "<>",
-        "!=",
-        "<",
-        "<=",
-        ">",
-        ">=",
-        "is",
-        "in",
-        "between",
-        "like",
-        "rlike",
-        "ilike",
-        "not",
-    )
-)
-_OPENS: Final = frozenset(
-    ("select", "distinct", "all", ",", "(", "where", "and", "or", "on", "having", "when", "not")
-)
+_COMPARES: Final = frozenset("= == <=> <> != < <= > >= is in between like rlike ilike not".split())
+_OPENS: Final = frozenset("select distinct all , ( where and or on having when not".split())
 _LISTS: Final = frozenset(
     ("select", "group by", "order by", "partition by", "cluster by", "sort by", "distribute by")
 )
-_ENDS_LIST: Final = frozenset(
-    ("from", "where", "having", "limit", "rows", "range", "union", "except", "intersect")
-)
+_ENDS_LIST: Final = frozenset("from where having limit rows range union except intersect".split())
 _BEFORE_ITEM: Final = frozenset((*_LISTS, "distinct", "all", ","))
 _AFTER_ITEM: Final = frozenset(
     ("", ",", ")", "as", "asc", "desc", "nulls", "where", "lateral", "qualify", ";", *_LISTS, *_ENDS_LIST)
@@ -53,45 +32,30 @@ _OF_COLUMNS: Final = {
 
 
 @dataclass(frozen=True)
-class _Token:
-    """A token of the query, its text in lower case; '' after the end."""
-
-    kind: str = ""
-    text: str = ""
-    start: int = 0
-    end: int = 0
-
-
-@dataclass(frozen=True)
 class QuotedName:
-    """A text that may be meant as a column.
-
-    Attributes:
-        name: the text.
-        places: where it begins and ends in the query, with its quotes.
-    """
+    """A text that may be meant as a column, and its places in the query: start and end, with quotes."""
 
     name: str
     places: tuple[tuple[int, int], ...]
 
 
 def suspects(sql: str) -> list[QuotedName]:
-    """The texts in double quotes that may be meant as columns; none if the query cannot be read.
+    """The texts in double quotes that may be meant as columns; empty if the query cannot be read.
 
-    A whole item of SELECT, GROUP BY, ORDER BY or PARTITION BY; what is compared with something; the argument of a
-    cast or an aggregate. An item with another alias is left out if the query names the column without quotes, too: it
-    is a constant, as in `select 'a' as kind, a as value`.
+    Candidates are whole items of SELECT, GROUP BY, ORDER BY or PARTITION BY, operands of comparisons, and arguments of
+    casts and aggregates. An item with another alias is a constant if the query names the column without quotes, too:
+    `select 'a' as kind, a as value`.
     """
     if not _MAY_BE.search(sql):
         return []
-    tokens = _tokens(sql)
-    unquoted = {token.text.strip("`") for token in tokens if token.kind in ("VAR", "IDENTIFIER")}
+    found = tokens(sql)
+    unquoted = {token.text.strip("`") for token in found if token.kind in ("VAR", "IDENTIFIER")}
     places: dict[str, list[tuple[int, int]]] = {}
-    for index, in_list in _texts(tokens, sql):
-        name = sql[tokens[index].start + 1 : tokens[index].end]
-        if _is_operand(tokens, index) or (in_list and _is_item(tokens, index, unquoted)):
-            places.setdefault(name, []).append((tokens[index].start, tokens[index].end + 1))
-    return [QuotedName(name, tuple(found)) for name, found in places.items()]
+    for index, in_list in _texts(found, sql):
+        name = sql[found[index].start + 1 : found[index].end]
+        if _is_operand(found, index) or (in_list and _is_item(found, index, unquoted)):
+            places.setdefault(name, []).append((found[index].start, found[index].end + 1))
+    return [QuotedName(name, tuple(spans)) for name, spans in places.items()]
 
 
 def as_columns(sql: str, names: Iterable[QuotedName]) -> str:
@@ -102,12 +66,7 @@ def as_columns(sql: str, names: Iterable[QuotedName]) -> str:
 
 
 def warning(node: str, names: Sequence[QuotedName]) -> str:
-    """What a node's texts in double quotes do, and how to name the columns.
-
-    Args:
-        node: its kind and name.
-        names: the texts, each the name of a column.
-    """
+    """What a node's texts in double quotes do, and how to name the columns."""
     texts = ", ".join(f'"{name.name}"' for name in names)
     return (
         f"{node}: {texts}: a text, the same in each row, and not the column of that name, because Spark reads double "
@@ -118,29 +77,10 @@ def warning(node: str, names: Sequence[QuotedName]) -> str:
     )
 
 
-def _tokens(sql: str) -> Sequence[_Token]:
-    from sqlglot.dialects.spark import Spark
-    from sqlglot.errors import TokenError
-
-    try:
-        tokens = Spark().tokenize(sql)
-    except TokenError:
-        return ()
-    return [
-        _Token(
-            each.token_type.name,
-            " ".join(sql[each.start : each.end + 1].lower().split()),
-            each.start,
-            each.end,
-        )
-        for each in tokens
-    ]
-
-
-def _texts(tokens: Sequence[_Token], sql: str) -> Iterator[tuple[int, bool]]:
-    """The positions of texts in double quotes, and whether each is in the list of a clause, at its own level."""
+def _texts(statement: Sequence[Token], sql: str) -> Iterator[tuple[int, bool]]:
+    """The positions of texts in double quotes, and whether each is an item in the list of a clause."""
     levels = [False]
-    for index, token in enumerate(tokens):
+    for index, token in enumerate(statement):
         if token.text == "(":
             levels.append(False)
         elif token.text == ")" and len(levels) > 1:
@@ -153,26 +93,26 @@ def _texts(tokens: Sequence[_Token], sql: str) -> Iterator[tuple[int, bool]]:
             yield index, levels[-1]
 
 
-def _at(tokens: Sequence[_Token], index: int) -> _Token:
-    return tokens[index] if 0 <= index < len(tokens) else _Token()
+def _at(statement: Sequence[Token], index: int) -> Token:
+    return statement[index] if 0 <= index < len(statement) else Token()
 
 
-def _is_operand(tokens: Sequence[_Token], index: int) -> bool:
+def _is_operand(statement: Sequence[Token], index: int) -> bool:
     """Whether it is the left side of a comparison, or the argument of a function of columns."""
-    before, after = _at(tokens, index - 1).text, _at(tokens, index + 1).text
+    before, after = _at(statement, index - 1).text, _at(statement, index + 1).text
     if before in _OPENS and after in _COMPARES:
         return True
     opens = index - 2 if before == "distinct" else index - 1
-    function = _at(tokens, opens - 1).text
-    return _at(tokens, opens).text == "(" and function in _OF_COLUMNS and after == _OF_COLUMNS[function]
+    function = _at(statement, opens - 1).text
+    return _at(statement, opens).text == "(" and function in _OF_COLUMNS and after == _OF_COLUMNS[function]
 
 
-def _is_item(tokens: Sequence[_Token], index: int, unquoted: set[str]) -> bool:
-    """Whether it is a whole item of a list, and no constant with another name."""
-    token, before, after = tokens[index], _at(tokens, index - 1), _at(tokens, index + 1)
+def _is_item(statement: Sequence[Token], index: int, unquoted: set[str]) -> bool:
+    """Whether it is a whole item of a list, and not a constant with another name."""
+    token, before, after = statement[index], _at(statement, index - 1), _at(statement, index + 1)
     if before.text not in _BEFORE_ITEM or not (after.text in _AFTER_ITEM or after.kind == "VAR"):
         return False
-    alias = _at(tokens, index + 2) if after.text == "as" else after
+    alias = _at(statement, index + 2) if after.text == "as" else after
     is_named = after.text == "as" or (after.kind == "VAR" and after.text != "nulls")
     name = token.text[1:-1]
     return not is_named or alias.text.strip("`") == name or name not in unquoted

@@ -1,4 +1,4 @@
-"""Values of Scala, as py4j gives them."""
+"""Values of Scala, as py4j returns them."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ from typing import Any
 
 
 def elements(sequence: Any) -> list[Any]:
-    """The elements of a sequence of Scala's, in their order."""
+    """The elements of a Scala sequence as a list."""
     return [sequence.apply(index) for index in range(sequence.size())]

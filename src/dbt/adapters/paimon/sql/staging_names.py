@@ -1,4 +1,4 @@
-"""Names of the tables beside a model's own: staging and backup tables, and the one that keeps its positions."""
+"""Names of the tables beside a model's own: staging, backup and position tables."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BACKUP_SUFFIX: Final = "__dbt_backup"
 # The table of a model's positions in the tables whose changes it reads (see `changes.positions`).
 POSITIONS_SUFFIX: Final = "__dbt_changes"
 
-# Where no lock keeps two runs from building the same table at once, each build has its own name: the second of its
+# Without a lock, two runs may build the same table at once. Then each build has its own name, with the second of its
 # start and a random part, both hexadecimal.
 OWN_STAGING: Final = re.compile(re.escape(STAGING_SUFFIX) + r"_(?P<second>[0-9a-f]{8})[0-9a-f]{8}$")
 

@@ -1,4 +1,4 @@
-"""A statement that knows what it is: what its writer says of it goes with its text to the handle that runs it."""
+"""A statement with the facts that its writer knows and the handle that runs it needs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final
 
-# Kinds that are looked for when a statement runs; the others are strategies, procedures and DDL such as `create view`.
+# Kinds that change how a statement runs; others are strategies, procedures and DDL such as `create view`.
 CACHE: Final = "cache"
 CREATE_BRANCH: Final = "create_branch"
 SORTED_COMPACTION: Final = "sorted compaction"
@@ -21,17 +21,15 @@ KEEPS_PLANS: Final = MappingProxyType({"spark.sql.legacy.storeAnalyzedPlanForVie
 
 @dataclass(frozen=True)
 class Statement:
-    """A statement, or a script of several, and what is known of it before it runs.
+    """A statement, or a script of several, with what is known of it before it runs.
 
     Attributes:
-        sql: the text.
-        kind: what it does: a strategy, `rebuild`, `snapshot` or `staging`, the name of a procedure or an operation, DDL
-            such as `create view`, or one of the constants of this module; '' if that does not matter, or is not known.
+        kind: a strategy, `rebuild`, `snapshot`, `staging`, the name of a procedure or an operation, DDL such as
+            `create view`, or a constant of this module; '' if unknown or irrelevant.
         conf: Spark settings for this statement only.
-        repeat: whether it may be run again if another writer committed first.
-        target: the parts of the name of the table that it writes or maintains; empty if it has none, or is not known.
-        writes_rows: whether the text is a query, whose rows are written into the target with their row kinds (see
-            `spark.row_writer`).
+        repeat: whether it may run again if another writer committed first.
+        target: the parts of the name of the table that it writes or maintains; empty if unknown.
+        writes_rows: whether `sql` is a query whose rows are written into the target (see `spark.row_writer`).
     """
 
     sql: str

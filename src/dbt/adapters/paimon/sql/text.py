@@ -49,16 +49,18 @@ def quoted(*parts: str) -> str:
     return ".".join(f"`{part.replace('`', '``')}`" for part in parts)
 
 
+def unquoted(name: str) -> str:
+    """A part of a name without its backticks, if it has any."""
+    return name[1:-1].replace("``", "`") if name.startswith("`") else name
+
+
 def is_plain(name: str) -> bool:
     """Whether Spark's grammar accepts a name without backticks."""
     return _PLAIN_NAME.fullmatch(name) is not None
 
 
 def ilike(text: str, pattern: str) -> bool:
-    """Whether a text matches an SQL ILIKE pattern.
-
-    `%` matches any text, `_` one character, and a backslash escapes the next character.
-    """
+    """Whether a text matches an SQL ILIKE pattern (`%`, `_`, and a backslash as escape)."""
     parts = re.findall(r"\\.|.", pattern, re.DOTALL)
     wild = {"%": ".*", "_": "."}
     expression = "".join(wild.get(part) or re.escape(part[-1]) for part in parts)
@@ -66,9 +68,9 @@ def ilike(text: str, pattern: str) -> bool:
 
 
 def commented(text: str, statement: str) -> str:
-    """A statement that begins with a comment, if its first line is a comment already (dbt's query comment).
+    """Add a second comment to a statement whose first line is one already (dbt's query comment).
 
-    Otherwise it is left as it is, so that the places in Spark's errors are places in the statement.
+    Other statements stay as they are, so that positions in Spark's errors are positions in the statement.
     """
     if not text or not _FIRST_LINE_COMMENT.match(statement):
         return statement
@@ -76,16 +78,11 @@ def commented(text: str, statement: str) -> str:
 
 
 def statements(script: str) -> list[str]:
-    """The statements of a script, in order, without the semicolons that end them.
+    """The statements of a script, in order, without the semicolons that end them; at least one.
 
-    Args:
-        script: SQL; Spark itself only takes one statement at a time, without a semicolon.
-
-    Returns:
-        At least one statement. Statements of nothing but comments are left out, unless there are no others. Newlines in
-        front of a statement keep it on its line of the script, so that Spark's errors name that line. A semicolon at
-        the end of a query in parentheses ends nothing: dbt puts a node's query there (tests, contracts, ephemeral
-        models).
+    Statements of nothing but comments are left out, unless there are no others. Newlines in front of a statement keep
+    its line number, which Spark's errors name. A semicolon at the end of a query in parentheses ends nothing: dbt puts
+    a node's query there (tests, contracts, ephemeral models).
     """
     if ";" not in script:
         return [script]
@@ -115,7 +112,7 @@ def is_empty(script: str) -> bool:
 
 
 def takes_the_rest(script: str) -> bool:
-    """Whether a script's last statement takes all text up to its end for a value, also a comment."""
+    """Whether a script's last statement ends in free text, which would include a comment."""
     last = statements(script)[-1]
     return _TO_THE_END.match(last, after_blanks(last)) is not None
 
@@ -135,7 +132,7 @@ def without_end(script: str) -> str:
 
 
 def _without_ends(script: str, idle: Callable[[int], bool]) -> str:
-    """A script with a blank for each semicolon that ends nothing, given where the text after it begins."""
+    """Replace each semicolon by a blank if `idle` is true for the position of the text after it."""
     position = 0
     while (token := _OPAQUE.search(script, position)) is not None:
         position = token.end()

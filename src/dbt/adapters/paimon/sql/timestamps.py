@@ -1,8 +1,7 @@
 """Timestamps of result rows in the time zone of the Spark session, as SQL shows them.
 
-PySpark converts a TIMESTAMP to the local time of the machine that runs dbt (TimestampType.fromInternal): the same query
-would show other values on another laptop, and dbt takes them for UTC. Also, `datetime.fromtimestamp` looks a day back,
-which fails on the first day of the year 1.
+PySpark converts a TIMESTAMP to the local time of dbt's machine (TimestampType.fromInternal), so that the same query
+shows other values on another laptop; dbt takes them for UTC. It also fails on the first day of the year 1.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ def _six_digits(fraction: re.Match[str]) -> str:
 
 
 def on_session_clock(frame: DataFrame) -> DataFrame:
-    """The same rows with columns as Python can hold them (see `_SHOWN`), except inside arrays, maps and structs.
+    """The same rows with columns as Python can hold them (see `_SHOWN`), except inside nested types.
 
     Columns are converted by position, because two columns of a query may have the same name.
     """
@@ -45,10 +44,9 @@ def on_session_clock(frame: DataFrame) -> DataFrame:
 
 
 def session_moment(value: Any) -> datetime:
-    """The datetime that a user wrote, in the session's time zone: a datetime, a date (its midnight), or ISO text.
+    """The datetime that a user wrote, in the session's time zone: a datetime, a date (midnight), or ISO text.
 
-    Raises:
-        ValueError: the value is none of these, or has a time zone; says what is needed.
+    Raises ValueError for other values, and for a time zone.
     """
     moment = value
     if isinstance(value, str):

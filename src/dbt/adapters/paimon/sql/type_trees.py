@@ -1,12 +1,13 @@
-"""Parses Spark's type texts into trees, so that arrays, maps and structs can be compared part by part."""
+"""Parses Spark's type texts into trees, so that nested types can be compared part by part."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from dbt.adapters.paimon.sql.text import is_plain, quoted
+from dbt.adapters.paimon.sql.text import is_plain, quoted, unquoted
 
 _ATOM: Final = re.compile(
     r"\s*(?P<name>[a-z_]\w*)(?:\s*\(\s*(?P<args>\d+(?:\s*,\s*\d+)*)\s*\))?(?P<rest>[^,:<>()]*)",
@@ -54,8 +55,13 @@ class Struct:
     fields: tuple[tuple[str, TypeTree], ...]
 
     def __str__(self) -> str:
-        listed = (f"{name if is_plain(name) else quoted(name)}:{kind}" for name, kind in self.fields)
-        return f"struct<{','.join(listed)}>"
+        return struct_text(self.fields)
+
+
+def struct_text(fields: Iterable[tuple[str, object]]) -> str:
+    """The text of a struct, with backticks where a field's name needs them."""
+    listed = (f"{name if is_plain(name) else quoted(name)}:{kind}" for name, kind in fields)
+    return f"struct<{','.join(listed)}>"
 
 
 TypeTree: TypeAlias = "Atom | Array | Map | Struct"
@@ -66,10 +72,9 @@ class _UnreadableError(ValueError):
 
 
 def type_tree(text: str) -> TypeTree | None:
-    """The tree of a Spark type text, as `data_types.type_text` and `data_types.to_spark_type` write it.
+    """The tree of a Spark type text, as `data_types` writes it; None if it cannot be read.
 
-    None if the text is incomplete: with a Thrift server the types come from DESCRIBE, which does not quote the names of
-    fields.
+    With a Thrift server the types come from DESCRIBE, which does not quote the names of fields.
     """
     try:
         tree, end = _read(text, 0)
@@ -107,8 +112,7 @@ def _field_name(text: str, at: int) -> tuple[str, int]:
     found = _FIELD.match(text, at)
     if found is None:
         raise _UnreadableError(text[at:])
-    written = found["name"]
-    return written[1:-1].replace("``", "`") if written.startswith("`") else written.strip(), found.end()
+    return unquoted(found["name"].strip()), found.end()
 
 
 def _nested(name: str, inner: list[tuple[str, TypeTree]]) -> TypeTree:

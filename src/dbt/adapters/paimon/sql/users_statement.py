@@ -1,6 +1,6 @@
-"""Reads what the adapter did not write: SQL of hooks, operations, models and macros. What it cannot read is opaque.
+"""Reads SQL of hooks, operations, models and macros: the only place that derives a statement's kind from its text.
 
-It is the only place that finds out from a text what kind of statement it is. An opaque statement is never repeated.
+A statement that it does not recognize is never repeated.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from dbt.adapters.paimon.sql.statements import (
     SORTED_COMPACTION,
     Statement,
 )
-from dbt.adapters.paimon.sql.text import after_blanks, statements
+from dbt.adapters.paimon.sql.text import after_blanks, statements, unquoted
 
 _CALL: Final = re.compile(
     r"call\b[^(]*\bsys`?\s*\.\s*`?(?P<procedure>\w+)`?\s*\((?P<arguments>.*)", re.IGNORECASE | re.DOTALL
 )
 _ORDER: Final = re.compile(r"(['\"])(?:order|zorder|hilbert)\1", re.IGNORECASE)
 _TABLE: Final = re.compile(r"(?:\A|.*\btable\s*=>)\s*(['\"])(?P<name>[^'\"]+)\1", re.IGNORECASE | re.DOTALL)
-_PART: Final = re.compile(r"`((?:[^`]|``)+)`|([^.`]+)")
+_PART: Final = re.compile(r"`(?:[^`]|``)+`|[^.`]+")
 _CACHE: Final = re.compile(r"cache\s+(?:lazy\s+)?table\s+\S+\s.*?\bas\b", re.IGNORECASE | re.DOTALL)
 _DDL: Final = re.compile(
     r"(?P<verb>create|drop|alter)\s+(?:or\s+replace\s+)?(?:(?:global\s+)?temporary\s+)?(?P<what>\w+)",
@@ -34,21 +34,12 @@ _DDL: Final = re.compile(
 _QUERY: Final = re.compile(r"(?:select|with|values|from|table)\b", re.IGNORECASE)
 # WITH … INSERT and FROM … INSERT write.
 _WRITES: Final = re.compile(r"\binsert\s+(?:into|overwrite)\b", re.IGNORECASE)
-# Of a script these kinds count, wherever they are in it.
+# A script has one of these kinds if any of its parts has it.
 _LOOKED_FOR: Final = (SORTED_COMPACTION, CREATE_BRANCH)
 
 
 def read(script: str, conf: Mapping[str, str] = NO_SETTINGS) -> Statement:
-    """What a statement, or a script of several, does.
-
-    Args:
-        script: SQL for Spark.
-        conf: Spark settings that it needs in any case.
-
-    Returns:
-        Of a script: whether all of it may be repeated, the settings that any part needs, and the kind and the target of
-        its first part, or of one whose kind is looked for.
-    """
+    """Classify a script: its kind and target are those of the first part, or of one with a kind in `_LOOKED_FOR`."""
     parts = [_read(script, part) for part in statements(script)]
     first = next((each for kind in _LOOKED_FOR for each in parts if each.kind == kind), parts[0])
     settings = {key: value for part in parts for key, value in part.conf.items()}
@@ -88,4 +79,4 @@ def _table(arguments: str) -> tuple[str, ...]:
     """The parts of the name of a CALL's table: its argument `table`, or else its first one."""
     found = _TABLE.match(arguments)
     parts = _PART.findall(found["name"]) if found else []
-    return tuple((quoted or plain).replace("``", "`") for quoted, plain in parts)[-3:]
+    return tuple(map(unquoted, parts))[-3:]

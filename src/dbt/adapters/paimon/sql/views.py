@@ -1,10 +1,9 @@
 """Views for catalogs that cannot store them.
 
-A Paimon filesystem catalog has no views in any version. Spark's session catalog has, and its views can read Paimon
-tables; but an embedded session catalog forgets them when the process ends, and a Derby metastore would allow only one
-process at a time. So the definition of a view is stored with the tables, as a property of the table `_dbt_views` in its
-schema (one atomic schema commit of Paimon, whatever the storage). A session creates the view in the view catalog before
-it runs a statement that mentions it. Restarts, other machines and concurrent runs see the same views.
+A Paimon filesystem catalog has no views in any version. Spark's session catalog has views that can read Paimon tables,
+but an embedded one forgets them when the process ends, and a Derby metastore allows only one process at a time. So the
+definition of a view is a property of the table `_dbt_views` in its schema (one atomic schema commit of Paimon). A
+session creates the view in the view catalog before it runs a statement that mentions it.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ Run = Callable[[str], Iterable[tuple[str, str]]]
 
 @dataclass(frozen=True)
 class ViewDefinition:
-    """What is needed to recreate a view: its query, and the comments of the view and of its columns."""
+    """Everything needed to recreate a view: its query, and the comments of the view and of its columns."""
 
     schema: str
     identifier: str
@@ -40,7 +39,7 @@ class ViewDefinition:
     columns: tuple[str, ...] = ()
 
     def to_property(self) -> str:
-        """The value that is stored in the registry table (JSON text)."""
+        """The JSON text that is stored in the registry table."""
         content = {
             "query": self.query,
             "comment": self.comment,
@@ -66,26 +65,18 @@ class ViewDefinition:
 def registry_sql(catalog: str, schema: str) -> str:
     """The statement that reads a schema's registry: rows of (name, value).
 
-    Not SHOW TBLPROPERTIES, in which Spark redacts what looks like a secret, for example a query with the word `token`.
+    Not SHOW TBLPROPERTIES, in which Spark redacts texts that look like secrets, such as a query with the word `token`.
     """
     return f"select key, value from {quoted(catalog, schema, REGISTRY_TABLE + '$options')}"
 
 
 def registry_version(schema: str, properties: Mapping[str, str]) -> int:
-    """The version of a schema's registry, from the rows of `registry_sql`.
-
-    Raises:
-        NewerStateError: it is newer than this adapter.
-    """
+    """The version of a schema's registry, from the rows of `registry_sql`; NewerStateError if too new."""
     return version_in(Kind.VIEWS, properties, f"{schema}.{REGISTRY_TABLE}")
 
 
 def definitions_from_properties(schema: str, properties: Mapping[str, str]) -> list[ViewDefinition]:
-    """The views of a schema, from the rows of `registry_sql`.
-
-    Raises:
-        NewerStateError: the registry is newer than this adapter.
-    """
+    """The views of a schema, from the rows of `registry_sql`; NewerStateError if too new."""
     registry_version(schema, properties)
     return [
         ViewDefinition.from_property(schema, name[len(PROPERTY_PREFIX) :], value)
@@ -95,9 +86,9 @@ def definitions_from_properties(schema: str, properties: Mapping[str, str]) -> l
 
 
 class ViewDirectory:
-    """Which names are views, in which catalog, and which of them this process's Spark has already created.
+    """The known views of each schema, and which of them this process's Spark has already created.
 
-    One per process, because all sessions of a JVM share Spark's session catalog.
+    There is one per process, because all sessions of a JVM share Spark's session catalog.
     """
 
     def __init__(self) -> None:
@@ -110,7 +101,7 @@ class ViewDirectory:
         self._created: dict[tuple[str, str], ViewDefinition] = {}
 
     def configure(self, catalog: str, view_catalog: str, origin: object) -> None:
-        """Set the catalog whose views are kept in `view_catalog`; a new `origin` (warehouse) clears what is known."""
+        """Set the catalog whose views are kept in `view_catalog`; a new `origin` (warehouse) clears the directory."""
         with self._lock:
             if (catalog, view_catalog, origin) != (self._catalog, self._view_catalog, self._origin):
                 self._known.clear()
@@ -124,7 +115,7 @@ class ViewDirectory:
         return self._view_catalog != self._catalog
 
     def home_of_new(self, database: str | None) -> str:
-        """The catalog for a new view of a model whose `database` is this."""
+        """The catalog for a new view of a model with this `database`."""
         return self._view_catalog if self.needed and database == self._catalog else database or ""
 
     def home_of(
@@ -132,8 +123,8 @@ class ViewDirectory:
     ) -> str | None:
         """The catalog that a relation's name is rendered with.
 
-        A model that is configured as a view (`type`) may still be a table until it runs: if a listing of its schema did
-        not find it among the views, it is taken for a table.
+        A model configured as a view (`type`) may still be a table until it runs; it counts as one if a listing of its
+        schema did not find it among the views.
         """
         if database != self._catalog or not self.needed or not schema or not identifier:
             return database
@@ -151,7 +142,6 @@ class ViewDirectory:
                 self._known[(schema, definition.identifier)] = definition
 
     def get(self, schema: str, identifier: str) -> ViewDefinition | None:
-        """The definition of one view, if it is known."""
         return self._known.get((schema, identifier))
 
     def remember(self, definition: ViewDefinition) -> None:
@@ -167,16 +157,13 @@ class ViewDirectory:
             self._created.pop((schema, identifier), None)
 
     def create_mentioned(self, sql: str, run: Run) -> None:
-        """Create, in Spark, the views that a statement may read, in the order of their dependencies.
+        """Create the views that a statement may read in Spark, ordered by dependencies.
 
-        Args:
-            sql: the statement; a view counts as mentioned if its identifier occurs anywhere in it, because an extra
-            view only costs a little time, but a missing one would make the statement fail.
-            run: runs one statement and returns its rows. Its errors are ignored here: a broken view must not break a
-            statement that does not read it, and one that does read it fails with Spark's own message.
+        A view counts as mentioned if its identifier is anywhere in the statement; an extra view only costs time.
+        Errors are ignored, because only statements that read a broken view should fail.
 
         Raises:
-            NewerStateError: the views of a schema that the statement mentions were written by a newer adapter.
+            NewerStateError: a newer adapter wrote the views of a schema that the statement mentions.
         """
         if not self.needed:
             return

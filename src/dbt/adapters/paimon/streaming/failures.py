@@ -20,34 +20,30 @@ if TYPE_CHECKING:
 _REMEDIES: Final = (
     Remedy(
         # KafkaSourceProvider: failOnDataLoss.
-        re.compile(
-            r"Some data may have been lost|OffsetOutOfRangeException|Partition .* offset was changed from"
-        ),
+        r"Some data may have been lost|OffsetOutOfRangeException|Partition .* offset was changed from",
         "Messages that the stream has not read yet are gone from the topic (its retention, or the topic was "
         "recreated). Run the model once with --full-refresh to build it from those that are left; or set "
         "failOnDataLoss: false in the source's options to continue without them. Let the topic keep messages "
         "for longer than a stream is down.",
     ),
     Remedy(
-        re.compile(r"UnknownTopicOrPartitionException|does not host this topic-partition"),
+        r"UnknownTopicOrPartitionException|does not host this topic-partition",
         "The topic does not exist (any more): correct `location` of the source, or create it.",
     ),
     Remedy(
-        re.compile(
-            r"org\.apache\.kafka\S*TimeoutException|Timed out waiting for a node assignment|No resolvable bootstrap"
-            r"|Failed to (?:construct kafka consumer|create new KafkaAdminClient)"
-        ),
+        r"org\.apache\.kafka\S*TimeoutException|Timed out waiting for a node assignment|No resolvable bootstrap"
+        r"|Failed to (?:construct kafka consumer|create new KafkaAdminClient)",
         "The broker does not answer: check kafka.bootstrap.servers (kafka_options of the target). What was "
         "written is complete; run again when it is back.",
     ),
     Remedy(
-        re.compile(r"FileNotFoundException|\[FAILED_READ_FILE\.FILE_NOT_EXIST\]|SparkFileNotFoundException"),
+        r"FileNotFoundException|\[FAILED_READ_FILE\.FILE_NOT_EXIST\]|SparkFileNotFoundException",
         "A file was removed after the stream had listed it and before it was read: restore it, and run "
         "again. Only add files to a folder that is read as a stream; remove old ones after they have been "
         "read.",
     ),
     Remedy(
-        re.compile(r"Concurrent update to the log|Multiple streaming jobs detected"),
+        r"Concurrent update to the log|Multiple streaming jobs detected",
         "Another process uses the same checkpoint: stop it.",
     ),
 )
@@ -66,8 +62,8 @@ def explained(exc: Exception, model: str, inputs: Sequence[Input]) -> Exception:
         return DbtRuntimeError(f"model '{model}', which reads {sources}: {problem}")
     message = f"model '{model}', which reads {sources}: {messages.shorten(text)}"
     # The message of `errors.messages` about a table's file is complete.
-    known = () if messages.EXPIRED.search(text) else _REMEDIES
-    advice = next((remedy.advice for remedy in known if remedy.pattern.search(text)), "")
+    known = () if messages.EXPIRED in text else _REMEDIES
+    advice = next((remedy.advice for remedy in known if re.search(remedy.pattern, text)), "")
     return DbtDatabaseError(f"{message}\n{advice}".rstrip())
 
 
