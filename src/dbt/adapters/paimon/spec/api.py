@@ -59,7 +59,7 @@ class Specs:
             constraints=model.get("constraints") or [],
             columns=model.get("columns") or {},
             versions=self._adapter.versions,
-            passes=self._adapter.warn_ignored_config,
+            passes=self._adapter.defaults.warn_ignored_config,
         )
         spec = self._sized(spec, model)
         self.advise(model, spec)
@@ -78,7 +78,7 @@ class Specs:
             constraints=model.get("constraints") or [],
             columns=model.get("columns") or {},
             versions=self._adapter.versions,
-            passes=self._adapter.warn_ignored_config,
+            passes=self._adapter.defaults.warn_ignored_config,
         )
         plan = replace(plan, spec=self._sized(plan.spec, model))
         self.advise(model, plan.spec)
@@ -86,7 +86,7 @@ class Specs:
 
     def _sized(self, spec: TableSpec, model: Mapping[str, Any]) -> TableSpec:
         # The size of a stream's first rows says nothing about its table.
-        if not self._adapter.sizes_buckets or model["config"].get("materialized") == "streaming":
+        if not self._adapter.defaults.sizes_buckets or model["config"].get("materialized") == "streaming":
             return spec
         return bucket_numbers.by_default(spec)
 
@@ -197,7 +197,7 @@ class Specs:
             EventCompilationError: with dbt's --warn-error.
         """
         problems = doubtful_merges.doubtful(spec, model["config"], model["name"], self._adapter.versions)
-        passes = self._adapter.warn_inexact_merge
+        passes = self._adapter.defaults.warn_inexact_merge
         if new and passes is None:
             problems.raise_if_any()
         for message in problems.messages:
@@ -214,7 +214,7 @@ class Specs:
             EventCompilationError: with dbt's --warn-error.
         """
         config, name = model.get("config", {}), model.get("name", "")
-        problems = Problems(name, passes=self._adapter.warn_ignored_config)
+        problems = Problems(name, passes=self._adapter.defaults.warn_ignored_config)
         if config.get("materialized") == "view":
             for key, reason in foreign_config.refusals(config):
                 problems.add_ignored(key, config[key], reason)
