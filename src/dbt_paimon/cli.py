@@ -1,4 +1,4 @@
-"""The command `dbt-paimon`: a shell, warm Spark servers, streams until Ctrl-C, what a run would do, and a report."""
+"""The commands of `dbt-paimon`."""
 
 from __future__ import annotations
 
@@ -27,10 +27,12 @@ from dbt_paimon.report import page as pages
 from dbt_paimon.server import control
 from dbt_paimon.shell import prompt
 from dbt_paimon.shell.project import Project
-from dbt_paimon.words import OF_SOME, command_at, without
+from dbt_paimon.words import OF_SOME, command_at, options, without
 
 if TYPE_CHECKING:
     from dbt.contracts.graph.manifest import Manifest
+
+    from dbt.adapters.paimon.credentials import PaimonCredentials
 
 _TARGET_OPTIONS = (
     click.option("--project-dir", help="Folder of dbt_project.yml."),
@@ -40,18 +42,19 @@ _TARGET_OPTIONS = (
     click.option("--vars", help="Variables for the profile, as YAML."),
 )
 
-# Where click's context keeps the options that dbt gets.
+# The key in click's context of the options for dbt.
 _DBT_OPTIONS: Final = "dbt-paimon.dbt"
+
+_TOKEN_FLAG: Final = behavior.SERVER_TOKEN["name"]
 
 # One option with several words, as in dbt.
 _WORDS: Final[dict[str, Any]] = {"cls": MultiOption, "type": tuple, "multiple": True, "metavar": "SELECTOR…"}
 
 
 class _Commands(click.Group):
-    """dbt's options may stand in front of the command, as for dbt."""
+    """Accepts dbt's options in front of the command, as dbt does."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Put them behind it."""
         at = command_at(args)
         own = {name for param in self.get_params(ctx) for name in param.opts}
         if 0 < at < len(args) and not own & set(args[:at]):
@@ -60,10 +63,9 @@ class _Commands(click.Group):
 
 
 class _AsDbt(click.Command):
-    """A command that compiles nodes: an option that is only dbt's goes to dbt."""
+    """A command that compiles nodes: keeps options of dbt for `_dbt_arguments`."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Keep dbt's options for `_dbt_arguments`."""
         from dbt.cli.main import cli
 
         own = {name for param in self.get_params(ctx) for name in (*param.opts, *param.secondary_opts)}
@@ -102,35 +104,37 @@ def start(idle_minutes: float, **target: str | None) -> None:
     with _clear_errors():
         credentials = load_credentials(**target)
         server.require_warm_target(credentials)
-        name = behavior.SERVER_TOKEN["name"]
         flags = behavior.of_project(project_root(target["project_dir"]))
         asks_token = behavior.is_on(flags, behavior.SERVER_TOKEN)
         path = server.note_path(credentials)
         note = server.read_note(path)
         if note is not None:
-            differences = server.mismatches(note, credentials)
-            if differences:
-                raise click.ClickException(
-                    f"A server of this target is already running (process {note.pid}), but does not match: "
-                    f"{'; '.join(differences)}. Stop it first: {server.STOP}"
-                )
-            if note.asks_token != asks_token:
-                raise click.ClickException(
-                    f"The flag {name} is {str(asks_token).lower()}, but the server of this target (process "
-                    f"{note.pid}) was started when it was {str(note.asks_token).lower()}. Stop it first: "
-                    f"{server.STOP}"
-                )
+            _require_same(note, credentials, asks_token)
             click.echo(f"Already running: {control.line(note)}")
             return
         server.launch_plan(credentials, credentials.storages())
         if not asks_token:
             click.echo(
-                f"Warning: {behavior.SERVER_TOKEN['description']} The flag {name} is false in "
+                f"Warning: {behavior.SERVER_TOKEN['description']} The flag {_TOKEN_FLAG} is false in "
                 "dbt_project.yml, and will be removed in 1.0: delete it.",
                 err=True,
             )
         note = control.start(path, idle_minutes, asks_token, target)
         click.echo(control.line(note))
+
+
+def _require_same(note: server.ServerNote, credentials: PaimonCredentials, asks_token: bool) -> None:
+    """Refuse to start a server beside one with other settings."""
+    if differences := server.mismatches(note, credentials):
+        raise click.ClickException(
+            f"A server of this target is already running (process {note.pid}), but does not match: "
+            f"{'; '.join(differences)}. Stop it first: {server.STOP}"
+        )
+    if note.asks_token != asks_token:
+        raise click.ClickException(
+            f"The flag {_TOKEN_FLAG} is {str(asks_token).lower()}, but the server of this target (process "
+            f"{note.pid}) was started when it was {str(note.asks_token).lower()}. Stop it first: {server.STOP}"
+        )
 
 
 @server_group.command()
@@ -167,11 +171,7 @@ def stop(every: bool, force: bool, **target: str | None) -> None:
             control.stop(note)
             click.echo(f"Stopped: {control.line(note)}")
         if not notes:
-            click.echo(
-                "No warm Spark server is running for this target."
-                if not every
-                else "No warm Spark server is running."
-            )
+            click.echo(f"No warm Spark server is running{'' if every else ' for this target'}.")
 
 
 @main.command()
@@ -291,18 +291,13 @@ def report(
         if not as_json:
             pages.ready()
         made = reporting.run(arguments, results)
-        if as_json:
-            click.echo(pages.as_json(made))
-        else:
-            click.echo(pages.write(made, Path(path)))
+        click.echo(pages.as_json(made) if as_json else pages.write(made, Path(path)))
     if fail_on and (made.advice or made.unread):
         sys.exit(3)
 
 
-def _dbt_arguments(options: Mapping[str, object], select: Sequence[str], exclude: Sequence[str]) -> list[str]:
-    arguments = [
-        part for key, value in options.items() if value for part in (f"--{key.replace('_', '-')}", str(value))
-    ]
+def _dbt_arguments(values: Mapping[str, object], select: Sequence[str], exclude: Sequence[str]) -> list[str]:
+    arguments = options(values)
     if select:
         arguments += ["--select", *select]
     if exclude:
@@ -391,11 +386,7 @@ def shell(watch: bool, **target: str | None) -> None:
 
 
 def run_loaded(words: Sequence[str], manifest: Manifest | None) -> int:
-    """Run one of these commands in this process, with the Spark that it has; its exit code.
-
-    Args:
-        words: of the command line.
-        manifest: the project; None if the command has to parse it.
+    """Run one of these commands in this process, with its Spark and (if it has one) its project; the exit code.
 
     Raises:
         KeyboardInterrupt: Ctrl-C.
@@ -406,7 +397,7 @@ def run_loaded(words: Sequence[str], manifest: Manifest | None) -> int:
     except SystemExit as exc:
         return int(exc.code or 0)
     except click.ClickException as exc:
-        # Not to stderr, which is the shell's: another terminal may have asked.
+        # To stdout: the request may come from another terminal, and stderr is the shell's.
         click.echo(f"Error: {exc.format_message()}")
         return exc.exit_code
     except click.Abort:

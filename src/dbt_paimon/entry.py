@@ -1,4 +1,4 @@
-"""Decides what runs a command: a shell that has the project loaded, dbt itself, or `dbt-paimon`'s own commands."""
+"""Entry point: runs a command in a shell of the project, by dbt itself, or by `dbt-paimon`'s own commands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Asks something about each node that dbt selects, by a `dbt compile` that prints nothing and writes no table."""
+"""Calls a function for each node that dbt selects, by a `dbt compile` that prints and writes nothing."""
 
 from __future__ import annotations
 
@@ -17,19 +17,13 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 BUILT: Final = ("model", "seed", "snapshot")
-# The project, if the process has it loaded.
+# The project, if this process has loaded it.
 LOADED: ContextVar[Manifest | None] = ContextVar("LOADED", default=None)
 
 
 @dataclass(frozen=True)
 class Answer(Generic[T]):
-    """What was found out about a node.
-
-    Attributes:
-        node: the node in the manifest.
-        value: what the question returned; None if the node failed before it was asked.
-        problem: why it failed.
-    """
+    """The result for one node: `value`, or the `problem` that stopped the node before the call."""
 
     node: Any
     value: T | None
@@ -45,21 +39,21 @@ def ask(
     begins: Callable[[Any], None] = lambda task: None,
     sees: Callable[[Any], None] = lambda event: None,
 ) -> list[Answer[T]]:
-    """Ask about the selected nodes, on as many threads as the target has.
+    """Call `question` for each selected node, on as many threads as the target has.
 
     Args:
         question: gets the adapter and the node in the manifest.
-        arguments: dbt's options: selection, project, target.
-        compiled: whether the nodes are compiled first. Their queries may then ask Spark for anything.
+        arguments: dbt's options of selection, project and target.
+        compiled: whether to compile the nodes first; their queries may then send statements to Spark.
         resources: dbt's types of nodes.
-        begins: gets dbt's task, with the manifest and the selection, before the first question.
+        begins: gets dbt's task, with manifest and selection, before the first call.
         sees: gets each of dbt's events.
 
     Returns:
-        One answer for each node, in the order in which a run would build them.
+        One answer per node, in the order in which a run would build them.
 
     Raises:
-        DbtBaseException: the project or the profile cannot be read, or the selection is wrong, or names nothing.
+        DbtBaseException: project, profile or selection is wrong.
     """
     from dbt.cli.main import dbtRunner
 
@@ -72,9 +66,8 @@ def ask(
         sees(event)
 
     with _asked(found, question, compiled, resources, begins):
-        # Without JSON, or dbt would write over the results of the last run.
-        # Without a log on the console, where an error would stand twice.
-        # Behind the command: dbt takes no option both before and after it.
+        # No JSON, which would overwrite the results of the last run; no log, which would print each error twice.
+        # After the command: dbt refuses an option both before and after it.
         ran = dbtRunner(manifest=LOADED.get(), callbacks=[see]).invoke(
             ["compile", *arguments, "--log-level", "none", "--no-write-json"]
         )
@@ -82,7 +75,7 @@ def ask(
         if isinstance(ran.exception, DbtBaseException):
             raise ran.exception
         raise click.ClickException(str(ran.exception))
-    # A method, such as state:modified, may find nothing.
+    # A selection by a method, such as state:modified, may be empty.
     if named := [name for name in unknown if ":" not in name]:
         raise DbtRuntimeError(f"The project has nothing of the name {', '.join(named)}.")
     results = getattr(ran.result, "results", ())
@@ -99,7 +92,7 @@ def _asked(
     resources: Sequence[str],
     begins: Callable[[Any], None],
 ) -> Iterator[None]:
-    """`dbt compile` asks about each node, whatever has become of those it reads."""
+    """Patch `dbt compile` to call `question` for each node, even if a node that it reads has failed."""
     from dbt.artifacts.resources.types import NodeType
     from dbt.graph.selector import ResourceTypeSelector
     from dbt.task import compile as task
