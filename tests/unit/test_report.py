@@ -90,7 +90,7 @@ def test_who_keeps_old_snapshots() -> None:
 def test_figures() -> None:
     found = figures.figures(
         facts(
-            piles=(
+            groups=(
                 FileGroup("d=1", 0, 0, 3, 3, 30, 300),
                 FileGroup("d=1", 0, 5, 1, 0, 60, 600),
                 FileGroup("d=1", 1, 5, 1, 1, 10, 100),
