@@ -365,11 +365,7 @@ def shell(watch: bool, **target: str | None) -> None:
 
 
 def run_loaded(words: Sequence[str], manifest: Manifest | None) -> int:
-    """Run one of these commands in this process, with its Spark and (if it has one) its project; the exit code.
-
-    Raises:
-        KeyboardInterrupt: Ctrl-C.
-    """
+    """Run one of these commands in this process, with its Spark and (if it has one) its project; the exit code."""
     loaded = selected_nodes.LOADED.set(manifest)
     try:
         main.main(args=list(words), prog_name="dbt-paimon", standalone_mode=False)

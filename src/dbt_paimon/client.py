@@ -43,11 +43,7 @@ def ask(words: Sequence[str]) -> int | None:
 
 
 def socket_path(project: Path, profiles: Path | None) -> Path:
-    """The socket of a project's shell, by the folders of dbt_project.yml and (if given) profiles.yml.
-
-    Raises:
-        OSError: the folder cannot be made, or is accessible to other users.
-    """
+    """The socket of a project's shell, by the folders of dbt_project.yml and (if given) profiles.yml."""
     folder = Path(tempfile.gettempdir(), f"dbt-paimon-{os.getuid()}")
     folder.mkdir(mode=0o700, exist_ok=True)
     found = folder.lstat()

@@ -39,7 +39,7 @@ def ask(
     begins: Callable[[Any], None] = lambda task: None,
     sees: Callable[[Any], None] = lambda event: None,
 ) -> list[Answer[T]]:
-    """Call `question` for each selected node, on as many threads as the target has.
+    """Call `question` for each selected node, on as many threads as the target has; answers in the order of a run.
 
     Args:
         question: gets the adapter and the node in the manifest.
@@ -48,12 +48,6 @@ def ask(
         resources: dbt's types of nodes.
         begins: gets dbt's task, with manifest and selection, before the first call.
         sees: gets each of dbt's events.
-
-    Returns:
-        One answer per node, in the order in which a run would build them.
-
-    Raises:
-        DbtBaseException: project, profile or selection is wrong.
     """
     from dbt.cli.main import dbtRunner
 

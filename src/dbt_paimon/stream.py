@@ -26,9 +26,6 @@ def run(
     """Run streaming models, each on its own thread, until Ctrl-C or SIGTERM; whether all ended without an error.
 
     If one reads the table of another, each first runs until it has read everything, in the order of dbt's graph.
-
-    Raises:
-        DbtRuntimeError: no streaming model is selected.
     """
     chosen = ["--select", *(f"{word},{_STREAMS_ONLY}" for word in select)]
     if exclude:

@@ -36,7 +36,7 @@ def run(
     samples: int,
     output: str,
 ) -> list[Difference]:
-    """Compare the selected models, seeds and snapshots, and print the differences; write nothing.
+    """Compare the selected nodes, and print the differences; write nothing.
 
     Args:
         arguments: dbt's options of selection.
@@ -46,9 +46,6 @@ def run(
         key: columns by which rows are matched.
         samples: rows of each kind to show.
         output: text, json (a line per node) or markdown.
-
-    Raises:
-        DbtBaseException: project, profile or selection is wrong, or the sides cannot be compared at all.
     """
 
     def question(adapter: PaimonAdapter, node: Mapping[str, Any]) -> Difference:

@@ -12,13 +12,7 @@ from dbt.adapters.paimon.spark.formatting import counted
 
 @dataclass(frozen=True)
 class Sample:
-    """One row that differs.
-
-    Attributes:
-        kind: added, gone or changed.
-        key: its key, or the whole row of a table without one.
-        before, after: values of the changed columns, or of all columns of a row that is gone or added.
-    """
+    """One row that differs: its kind (added, gone, changed), its key (or all of it), and the values that changed."""
 
     kind: str
     key: Mapping[str, Any]
@@ -63,7 +57,6 @@ class Difference:
 
     @property
     def is_none(self) -> bool:
-        """Whether the two sides are alike."""
         return not (self.problem or self.added or self.gone or self.changed or self.schema or self.options)
 
     @property
@@ -75,7 +68,6 @@ class Difference:
         return ", ".join(f"{number:,} {word}" for number, word in totals if number)
 
     def lines(self) -> Iterator[str]:
-        """The lines on the console."""
         yield f"{self.name}: {self.before} -> {self.after}"
         for line in self.problem.strip().splitlines():
             yield f"  {line}"

@@ -50,11 +50,7 @@ class Side:
 
 
 def read(option: str, text: str) -> Side:
-    """Parse a side; `option` is for the message.
-
-    Raises:
-        DbtRuntimeError: unknown kind, or a value is missing or not allowed.
-    """
+    """Parse a side; `option` is for the message."""
     word, colon, value = text.partition(":")
     kind = next((kind for kind in Kind if kind.value == word.strip()), None)
     if kind is None or (kind in _ALONE) is bool(colon and value.strip()):

@@ -41,7 +41,6 @@ class Compared:
 
     @property
     def differs(self) -> str:
-        """The condition that the two sides differ."""
         return f"not ({self.values('before')} <=> {self.values('after')})"
 
 
@@ -126,7 +125,6 @@ class Statements:
         )
 
     def repeated_key(self) -> str:
-        """Whether a key occurs more than once on a side."""
 
         def side(name: str, table: str, where: str) -> str:
             keys = ", ".join(quoted(c.before if name == "before" else c.after) for c in self.key)

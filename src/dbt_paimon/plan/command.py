@@ -19,16 +19,7 @@ if TYPE_CHECKING:
 
 
 def run(arguments: Sequence[str], full_refresh: bool, as_json: bool) -> list[Preview]:
-    """Print what a run would do with the selected models, seeds and snapshots, in the order of a run; write nothing.
-
-    Args:
-        arguments: dbt's options of selection, project and target.
-        full_refresh: whether the run would have `--full-refresh`.
-        as_json: whether to print a line of JSON per node.
-
-    Raises:
-        DbtBaseException: project, profile or selection is wrong.
-    """
+    """Print what a run would do with the selected nodes, in the order of a run; write nothing."""
 
     def question(adapter: PaimonAdapter, node: Mapping[str, Any]) -> Preview:
         return Previewer(adapter).of(node, full_refresh)

@@ -43,11 +43,9 @@ class Preview:
 
     @property
     def loses(self) -> bool:
-        """Whether the run would lose history."""
         return self.lost is not None
 
     def lines(self) -> Iterator[str]:
-        """The lines on the console."""
         yield f"{self.name} ({self.kind}): {self.does}"
         for scan in self.scans:
             yield f"  reads {scan}"

@@ -67,14 +67,7 @@ class Condition:
 
 @dataclass(frozen=True)
 class Advice:
-    """A recommended action.
-
-    Attributes:
-        rule: the data test with the same rule; `config` for advice on the config.
-        reason: the figure and its limit.
-        command: the command that fixes it.
-        then: a further step or a remark.
-    """
+    """A recommended action. `rule`: the data test with this rule, or `config`; `then`: a further step or a remark."""
 
     rule: str
     reason: str

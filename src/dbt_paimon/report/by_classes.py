@@ -22,11 +22,7 @@ class TooManyFilesError(Exception):
 
 
 def read(session: SparkSession, table: PaimonRelation) -> Facts:
-    """A table's facts, by a session of the embedded Spark; fails for catalogs and versions with other classes.
-
-    Raises:
-        TooManyFilesError: the table has more than `MOST_FILES` files.
-    """
+    """A table's facts, by a session of the embedded Spark; fails for catalogs and versions with other classes."""
     jvm: Any = session._jvm
     catalogs = session._jsparkSession.sessionState().catalogManager()
     name = jvm.org.apache.paimon.catalog.Identifier.create(table.schema, table.identifier)

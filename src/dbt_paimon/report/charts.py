@@ -32,11 +32,7 @@ _NUMBER: Final = re.compile(r"-?\d+\.\d+")
 
 
 def pygal() -> ModuleType:
-    """The library.
-
-    Raises:
-        DbtRuntimeError: it is not installed.
-    """
+    """Import the library, or say how to install it."""
     try:
         import pygal as library
     except ImportError:

@@ -48,7 +48,6 @@ class _Read:
         self.statements += event.info.name == "SQLQuery"
 
     def table_of(self, adapter: PaimonAdapter, node: Mapping[str, Any]) -> None:
-        """Read the table of one node."""
         reader = TableReader(adapter)
         table = reader.of(node, self.at)
         if table is not None:
@@ -58,15 +57,7 @@ class _Read:
 
 
 def run(arguments: Sequence[str], results: Sequence[str] = ()) -> Report:
-    """Read the metadata of the selected models, seeds, snapshots and sources; no data files.
-
-    Args:
-        arguments: dbt's options of selection, project and target.
-        results: `run_results.json` files of earlier runs, or their folders.
-
-    Raises:
-        DbtBaseException: project, profile or selection is wrong.
-    """
+    """Read the metadata of the selected nodes and sources; `results`: `run_results.json` files, or their folders."""
     begun, read = time.perf_counter(), _Read(time.time())
     selected_nodes.ask(
         read.table_of,

@@ -72,13 +72,7 @@ class Facts:
 
 
 def partition_name(text: str, partition_by: Sequence[str], types: Mapping[str, str]) -> str:
-    """Normalize a partition of any Paimon version to `day=2024-01-01/hour=1`; '' without partitions.
-
-    Args:
-        text: as Paimon writes it.
-        partition_by: the partition columns.
-        types: column -> type, in lower case.
-    """
+    """Normalize a partition of any Paimon version to `day=2024-01-01/hour=1`; `types` are in lower case."""
     if not partition_by:
         return ""
     values = partition_values(text, partition_by, types)

@@ -170,16 +170,13 @@ class Report:
 
     @property
     def advice(self) -> tuple[tuple[Table, Advice], ...]:
-        """All advice, with its table."""
         return tuple((table, each) for table in self.tables for each in table.advice)
 
     @property
     def unread(self) -> tuple[Table, ...]:
-        """Tables that could not be read."""
         return tuple(table for table in self.tables if table.problem)
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
         return asdict(self)
 
 
@@ -288,15 +285,7 @@ def keeps(facts: Facts) -> Iterable[str]:
 
 
 def condition(facts: Facts, table: Mapping[str, Any], name: str, has_policy: bool, now: float) -> Condition:
-    """The input of the rules of advice.
-
-    Args:
-        facts: the metadata.
-        table: the result of `figures`.
-        name: the node's name.
-        has_policy: whether its config has `maintenance`.
-        now: seconds since the epoch.
-    """
+    """The input of the rules of advice; `table`: the result of `figures`; `has_policy`: for `maintenance`."""
     buckets: Sequence[Bucket] = table["buckets"]
     rows: Counter[str] = Counter()
     sizes: Counter[str] = Counter()

@@ -77,7 +77,6 @@ class TableReader:
             return replace(table, problem=_first_line(exc), seconds=time.perf_counter() - begun)
 
     def versions(self) -> dict[str, str]:
-        """The versions of Paimon and Spark."""
         versions = self._adapter.versions
         return {"Paimon": str(versions.paimon), "Spark": str(versions.spark)}
 

@@ -27,17 +27,7 @@ _POLL_INTERVAL: Final = 0.1
 def start(
     path: Path, idle_minutes: float, asks_token: bool, target: Mapping[str, str | None]
 ) -> server.ServerNote:
-    """Start the server of a target, and wait until it answers.
-
-    Args:
-        path: the note that the server writes.
-        idle_minutes: minutes without a client or a statement after which it ends.
-        asks_token: whether clients need its token.
-        target: dbt's options by name; None: not set.
-
-    Raises:
-        ClickException: Spark did not start.
-    """
+    """Start the server of a target, and wait until it has written its note to `path`."""
     arguments = options(target)
     if not asks_token:
         arguments.append("--no-token")

@@ -37,11 +37,7 @@ def main() -> None:
 
 
 def serve(credentials: PaimonCredentials, idle_minutes: float, asks_token: bool = True) -> None:
-    """Start Spark with a Connect server on the loopback interface, and return when it is idle.
-
-    Raises:
-        DbtRuntimeError: Spark does not start; with the reason.
-    """
+    """Start Spark with a Connect server on the loopback interface, and return when it is idle."""
     # Exit as with Ctrl-C, so that finally blocks run.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     installation.require_own_spark(installation.spark_version(), os.environ)

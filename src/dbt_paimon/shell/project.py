@@ -89,7 +89,6 @@ class Project:
 
     @property
     def profiles_dir(self) -> Path | None:
-        """The folder given for profiles.yml, if any."""
         given = self._target.get("--profiles-dir") or os.environ.get("DBT_PROFILES_DIR")
         return Path(given) if given else None
 
@@ -125,7 +124,6 @@ class Project:
         return None
 
     def watched(self) -> list[Path]:
-        """The existing folders that dbt parses."""
         return [path for path in self._folders() if path.is_dir()]
 
     def _fresh_manifest(self, write: bool) -> Manifest | None:

@@ -85,13 +85,11 @@ class Requests:
         return True
 
     def close(self) -> None:
-        """Stop listening."""
         self._listener.close()
         self._path.unlink(missing_ok=True)
 
     @property
     def waits(self) -> bool:
-        """Whether there is a request."""
         return not self._waiting.empty()
 
     def next(self) -> Request | None:
@@ -114,8 +112,6 @@ class Requests:
 
 
 class _Text(io.TextIOBase):
-    """A text stream to the client."""
-
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
 

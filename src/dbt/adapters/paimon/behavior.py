@@ -51,11 +51,7 @@ FLAGS: Final = (
 
 
 def is_on(behavior: Behavior, flag: BehaviorFlag) -> bool:
-    """Whether a project has switched a flag on; does not fire dbt's event, which would not name the model.
-
-    Raises:
-        DbtRuntimeError: the value is neither true nor false, which dbt does not check.
-    """
+    """Whether a project has switched a flag on; fires no event of dbt, which would not name the model."""
     setting: object = getattr(behavior, flag["name"]).no_warn
     if isinstance(setting, bool):
         return setting

@@ -32,7 +32,7 @@ OPTION_CATALOGUES: Final[tuple[str, ...]] = ("0.9", "1.4", "2.0")
 
 
 @dataclass(frozen=True)
-class _Rule:
+class Rule:
     """When a combination has a capability.
 
     Attributes:
@@ -60,8 +60,8 @@ class _Rule:
     test: str = ""
 
     @property
-    def lacking(self) -> str:
-        """The releases without it."""
+    def releases(self) -> str:
+        """The releases without the capability."""
         if self.until:
             return f"{self.until} and newer"
         return f"before {self.paimon}" if self.paimon else "all"
@@ -76,14 +76,14 @@ class Capability(Enum):
     """A feature that some supported combinations lack; its value is the rule."""
 
     # HiveCatalog.createView from 1.0, RESTCatalog.createView from 1.1, JdbcCatalog.createView from 2.0.
-    VIEWS = _Rule(
+    VIEWS = Rule(
         "persistent views in the Paimon catalog",
         catalogs={"hive": "1.0", "rest": "1.1", "jdbc": "2.0"},
         remedy="Set `view_catalog` to a catalog that has views, or use 'table' or 'ephemeral'.",
         listed=True,
     )
     # org.apache.paimon.rest.RESTCatalogFactory, from 1.0.
-    REST_CATALOG = _Rule(
+    REST_CATALOG = Rule(
         "REST catalogs",
         paimon="1.0",
         remedy="Set paimon_version to a release that has it, or metastore to filesystem, hive or jdbc.",
@@ -91,11 +91,11 @@ class Capability(Enum):
     )
     # HiveCatalog.createTableImpl of 0.9 takes a second client from its pool while it holds one: as many threads as
     # there are clients deadlock [ran, 0.9.0].
-    HIVE_CALLS_ONE_AT_A_TIME = _Rule(
+    HIVE_CALLS_ONE_AT_A_TIME = Rule(
         "hive catalogs that create tables with one client of the metastore", paimon="1.0"
     )
     # PostgresqlDistributedLockDialect, from 1.1.
-    JDBC_LOCK_ON_POSTGRESQL = _Rule(
+    JDBC_LOCK_ON_POSTGRESQL = Rule(
         "locks of a jdbc catalog on PostgreSQL",
         paimon="1.1",
         remedy="Set paimon_version to a release that has them, use a hive catalog, or set lock.enabled to false "
@@ -103,24 +103,24 @@ class Capability(Enum):
         listed=True,
     )
     # SchemaValidation.isPostponeBucketTable, from 1.1.
-    POSTPONE_BUCKET = _Rule(
+    POSTPONE_BUCKET = Rule(
         "postpone bucket (bucket = -2)",
         paimon="1.1",
         remedy="Use bucket = -1 (dynamic) or a fixed number.",
         listed=True,
     )
     # SparkPostponeCompactProcedure, from 1.4; before that, only Flink compacts them.
-    COMPACT_POSTPONE_BUCKET = _Rule(
+    COMPACT_POSTPONE_BUCKET = Rule(
         "sys.compact of postpone buckets",
         paimon="1.4",
         remedy="Compact the table with Flink, or set paimon_version to a release that has it.",
         listed=True,
     )
     # Spark's RescaleProcedure, from 1.4; Flink's is older.
-    RESCALE = _Rule("sys.rescale", paimon="1.4", listed=True)
+    RESCALE = Rule("sys.rescale", paimon="1.4", listed=True)
     # AbstractFileStoreScan.checkNumOfBuckets, up to 0.9. AbstractFileStoreWrite only checks the bucket that it
     # writes and accepts rows for new ones: a key that is in an old bucket then exists twice [ran, 1.4.2].
-    OLD_BUCKETS_GUARDED = _Rule(
+    OLD_BUCKETS_GUARDED = Rule(
         "a check that refuses writes to partitions with another number of buckets than the table",
         until="1.0",
         remedy="Leave `partitions` out to rewrite all of them.",
@@ -129,14 +129,14 @@ class Capability(Enum):
         test="functional/buckets/test_rescale.py",
     )
     # SchemaValidation.validateBucket does not refuse it since 1.3.
-    FIXED_BUCKET_ACROSS_PARTITIONS = _Rule(
+    FIXED_BUCKET_ACROSS_PARTITIONS = Rule(
         "fixed buckets when the primary key leaves out a partition column",
         paimon="1.3",
         remedy="Add every partition column to primary_key, or use bucket = -1.",
         listed=True,
     )
     # PaimonScan.extractBucketTransform quotes the bucket key since 1.3; before that, every read fails [ran, 0.9.0].
-    FIXED_BUCKET_BY_QUOTED_COLUMN = _Rule(
+    FIXED_BUCKET_BY_QUOTED_COLUMN = Rule(
         "fixed buckets by one column whose name needs backticks",
         paimon="1.3",
         # There, reads fail as before 1.3 [ran, 2.0.0].
@@ -144,37 +144,37 @@ class Capability(Enum):
         remedy="Give the column a name of letters, digits and _, or use bucket = -1.",
     )
     # From 1.3, PaimonScan.extractBucketTransform takes a dot in it for a nested field [ran, 1.4.2].
-    FIXED_BUCKET_BY_DOTTED_COLUMN = _Rule(
+    FIXED_BUCKET_BY_DOTTED_COLUMN = Rule(
         "fixed buckets by one column with a dot in its name",
         paimon=None,
         remedy="Give the column a name without dots, or use bucket = -1.",
     )
     # OptionUtils.mergeSQLConfWithIdentifier pastes catalog, schema and table into a regular expression; from 1.0.
-    TABLE_NAMES_OF_ANY_TEXT = _Rule(
+    TABLE_NAMES_OF_ANY_TEXT = Rule(
         "tables whose name is no regular expression",
         until="1.0",
         remedy="Use a name without the characters of regular expressions.",
     )
     # Parquet's CodecFactory keeps a codec by its name for the whole JVM; at 1.4 with its level [ran, 0.9.0, 1.4.2].
-    PARQUET_ZSTD_LEVEL_IS_ITS_OWN = _Rule(
+    PARQUET_ZSTD_LEVEL_IS_ITS_OWN = Rule(
         "file.compression.zstd-level of Parquet, for each table",
         paimon="1.4",
         remedy="Set it for all models or for none, use file_format: orc, or another codec.",
         listed=True,
     )
     # VectorizedColumnReader reads delta encodings since 1.4; before: "Unsupported encoding" [ran, 0.9.0].
-    PARQUET_FORMAT_V2 = _Rule(
+    PARQUET_FORMAT_V2 = Rule(
         "reading Parquet files of writer version v2",
         paimon="1.4",
         remedy="Remove it: the table could be written, and not read.",
     )
     # AvroFileFormat.createCodecFactory: until 1.0 only avro.codec and zstd are read, any other text is ignored.
-    AVRO_CODEC_IS_ITS_OWN = _Rule(
+    AVRO_CODEC_IS_ITS_OWN = Rule(
         "compressions of other formats for Avro files, which ignore them", until="1.0"
     )
     # NestedColumnReader.readRow of 0.9 asks the first field's vector for its length, which a vector of decimals
     # lacks: such rows can be written but not read [ran, 0.9.0].
-    DECIMAL_FIRST_IN_STRUCT = _Rule(
+    DECIMAL_FIRST_IN_STRUCT = Rule(
         "structs that begin with a decimal, in Parquet files",
         paimon="1.0",
         remedy="Put another field first, or use file_format = 'orc'.",
@@ -185,7 +185,7 @@ class Capability(Enum):
     )
     # ParquetFilters.toParquetObject, https://github.com/apache/paimon/pull/4365: until then a Byte or a Short is
     # compared with Parquet's Integer. By its statistics that fails, by a dictionary no row is found [ran, 0.9.0].
-    FILTERS_ON_SMALL_INTEGERS = _Rule(
+    FILTERS_ON_SMALL_INTEGERS = Rule(
         "filters on tinyint and smallint columns in Parquet files",
         paimon="1.0",
         wrong="a filter on a tinyint or smallint column of a Parquet table fails or misses rows",
@@ -194,7 +194,7 @@ class Capability(Enum):
     )
     # SparkFilterConverter, https://github.com/apache/paimon/pull/6943: until then NOT (column <=> 'a') is taken for
     # column <> 'a', which skips files of NULL [ran, 0.9.0].
-    FILTERS_THAT_KEEP_NULLS = _Rule(
+    FILTERS_THAT_KEEP_NULLS = Rule(
         "filters that keep rows of NULL (is distinct from, is not true)",
         paimon="1.4",
         wrong="a filter with `is distinct from` or `is not true` misses rows of NULL",
@@ -203,12 +203,12 @@ class Capability(Enum):
     )
     # PredicateBuilder.in: until then it fails for an empty list, which dynamic partition pruning gives if one
     # side of a join has no rows: "There must be at least 1 inner predicate" [ran, 0.9.0].
-    JOINS_WITH_NOTHING = _Rule(
+    JOINS_WITH_NOTHING = Rule(
         "joins of a partitioned table by its partition columns with no rows", paimon="1.4"
     )
     # SchemaEvolutionUtil.createDataFilters, https://github.com/apache/paimon/pull/4705: until then the values of a
     # filter are cast to the type of the file: 3000000000 to -1294967296, 5.5 to 5 [ran, 0.9.0].
-    FILTERS_AFTER_TYPE_CHANGE = _Rule(
+    FILTERS_AFTER_TYPE_CHANGE = Rule(
         "filters that find the rows of older ORC files after a column's type has changed",
         paimon="1.0",
         wrong="after a column's type has changed, filters miss rows of older files",
@@ -217,7 +217,7 @@ class Capability(Enum):
     )
     # The same cast fails for a text that is no number. And least and greatest values of older files are compared
     # as texts, https://github.com/apache/paimon/pull/5825.
-    FILTERS_AFTER_CHANGE_TO_TEXT = _Rule(
+    FILTERS_AFTER_CHANGE_TO_TEXT = Rule(
         "filters that find the rows of older files after a column has become a text, or was one",
         paimon="1.3",
         wrong="after a column has become a text, or was one, filters fail or miss rows of older files",
@@ -225,24 +225,24 @@ class Capability(Enum):
         test="functional/incremental/test_older_types.py",
     )
     # CoreOptions 'row-tracking.enabled', from 1.3.
-    ROW_TRACKING = _Rule("row tracking (row-tracking.enabled)", paimon="1.3", listed=True)
+    ROW_TRACKING = Rule("row tracking (row-tracking.enabled)", paimon="1.3", listed=True)
     # CoreOptions.DEFAULT_VALUE_SUFFIX: removed in 1.2, replaced by a column's DEFAULT.
-    FIELD_DEFAULT_VALUE = _Rule(
+    FIELD_DEFAULT_VALUE = Rule(
         "default values by table option (fields.<column>.default-value)",
         until="1.2",
         remedy="Give the default in the model's SQL, with coalesce().",
         listed=True,
     )
     # PartialUpdateMergeFunction: until 1.1, one sequence group for any column was enough [ran, 0.9.0].
-    AGGREGATE_OUTSIDE_SEQUENCE_GROUP = _Rule(
+    AGGREGATE_OUTSIDE_SEQUENCE_GROUP = Rule(
         "partial-update that aggregates columns outside its sequence groups", until="1.1"
     )
     # PartialUpdateMergeFunction, from 1.1; before that it counts like any other function [ran, 0.9.0].
-    LAST_VALUE_WITHOUT_SEQUENCE_GROUP = _Rule(
+    LAST_VALUE_WITHOUT_SEQUENCE_GROUP = Rule(
         "last_non_null_value in partial-update tables without a sequence group", paimon="1.1"
     )
     # AggregateMergeFunction and PartialUpdateMergeFunction: getAggFuncName, from 1.0.1.
-    SEQUENCE_OUTSIDE_DEFAULT_AGGREGATE = _Rule(
+    SEQUENCE_OUTSIDE_DEFAULT_AGGREGATE = Rule(
         "a default aggregate function that leaves sequence columns alone",
         paimon="1.1",
         wrong="`fields.default-aggregate-function` also aggregates the sequence columns",
@@ -250,10 +250,10 @@ class Capability(Enum):
         test="unit/test_corpus.py",
     )
     # FieldListaggAgg reads it from 1.4.
-    LISTAGG_DISTINCT = _Rule("listagg with distinct", paimon="1.4")
+    LISTAGG_DISTINCT = Rule("listagg with distinct", paimon="1.4")
     # PartialUpdateMergeFunction of 0.9: if a key comes again after its delete, every read and compaction fails
     # [ran, 0.9.0], and a compaction of only some levels drops the delete but not the row.
-    REMOVE_RECORD_ON_DELETE = _Rule(
+    REMOVE_RECORD_ON_DELETE = Rule(
         "partial-update.remove-record-on-delete",
         paimon="1.0",
         remedy="Use 'ignore-delete', a sequence_group, whose columns a delete empties, or 'deduplicate'.",
@@ -263,7 +263,7 @@ class Capability(Enum):
         listed=True,
     )
     # DataWrite.needFullCompaction, from 1.4; before that, only Flink reads it [ran, 0.9.0 and 1.4.2].
-    FULL_COMPACTION_ON_WRITE = _Rule(
+    FULL_COMPACTION_ON_WRITE = Rule(
         "full-compaction.delta-commits on Spark",
         paimon="1.4",
         remedy='Add post_hook="{{ compact(this) }}".',
@@ -271,16 +271,16 @@ class Capability(Enum):
     )
     # MergeTreeCompactManagerFactory reads the time of the last full compaction from 2.0 on; until then a new writer
     # compacts at once [ran, 0.9.0].
-    COMPACTION_INTERVAL_ACROSS_RUNS = _Rule(
+    COMPACTION_INTERVAL_ACROSS_RUNS = Rule(
         "compaction.optimization-interval that counts from one run to the next",
         paimon="2.0",
         remedy="Remove it, and use `compact` of maintenance with every_commits.",
     )
     # SpecialFields.SYSTEM_FIELD_NAMES, from 1.0; not reserved in 0.9 [ran].
-    ROWKIND_IS_PAIMONS_COLUMN = _Rule("a column of its own named rowkind", paimon="1.0")
+    ROWKIND_IS_PAIMONS_COLUMN = Rule("a column of its own named rowkind", paimon="1.0")
     # PartialUpdateMergeFunction: a '-U' and its '+U' of one write give 7 where 5 is right [ran, 1.4.2 and 2.0.0].
     # 0.9.0 is right; the releases between were not tried.
-    SUM_RETRACTS_IN_SEQUENCE_GROUP = _Rule(
+    SUM_RETRACTS_IN_SEQUENCE_GROUP = Rule(
         "sum in a sequence group that takes back the rows of one write",
         until="1.0",
         wrong="`sum` in a sequence group counts a `-U` and its `+U` of one write wrong",
@@ -289,7 +289,7 @@ class Capability(Enum):
     )
     # FieldProductAgg, FieldCollectAgg, FieldMergeMapAgg, FieldNestedUpdateAgg and FieldLastNonNullValueAgg: retract
     # without a value to take it back from [ran, 0.9.0, 1.4.2 and 2.0.0].
-    RETRACTIONS_BEFORE_OLDER_ROWS = _Rule(
+    RETRACTIONS_BEFORE_OLDER_ROWS = Rule(
         "product, collect, merge_map, nested_update and last_non_null_value that take back a row before they meet "
         "the older ones",
         paimon=None,
@@ -299,7 +299,7 @@ class Capability(Enum):
         test="functional/merge_engines/test_right_values.py",
     )
     # AggregateMergeFunction.getResult has the sequence of the latest row [ran, 0.9.0, 1.4.2 and 2.0.0].
-    FIRST_VALUE_BY_SEQUENCE = _Rule(
+    FIRST_VALUE_BY_SEQUENCE = Rule(
         "first_value and first_non_null_value in the order of a sequence",
         paimon=None,
         wrong="`first_value` and `first_non_null_value` with a sequence give a later value",
@@ -308,7 +308,7 @@ class Capability(Enum):
     )
     # NestedColumnReader of 0.9 skips the values below a NULL that is two levels above them: such rows can be
     # written but not read [ran, 0.9.0].
-    STRUCT_IN_NULL_STRUCT = _Rule(
+    STRUCT_IN_NULL_STRUCT = Rule(
         "NULL in place of a struct that has a struct in it, in Parquet files",
         paimon="1.0",
         remedy="Use file_format = 'orc', or write a struct whose fields are NULL.",
@@ -317,7 +317,7 @@ class Capability(Enum):
         test="functional/merge_engines/test_right_values.py",
     )
     # RecordLevelExpire of 0.9 asserts that the time of each row is not NULL, in every compaction [ran, 0.9.0].
-    RECORD_EXPIRY_OF_NULL = _Rule(
+    RECORD_EXPIRY_OF_NULL = Rule(
         "rows without a value in their record-level.time-field",
         paimon="1.0",
         wrong="a NULL in `record-level.time-field` makes each compaction fail",
@@ -326,7 +326,7 @@ class Capability(Enum):
     )
     # GlobalIndexAssigner of 0.9 joins the key's fields and the partition's: "Field names must be unique", in the
     # first write [ran, 0.9.0]. 1.4.2 and 2.0.0 are right.
-    KEY_WITH_ONE_OF_TWO_PARTITIONS = _Rule(
+    KEY_WITH_ONE_OF_TWO_PARTITIONS = Rule(
         "primary keys with some of the partition columns, but not all",
         paimon="1.0",
         remedy="Put all partition columns into primary_key, or none.",
@@ -335,7 +335,7 @@ class Capability(Enum):
         test="unit/test_corpus.py",
     )
     # Statistics and ORC's filters compare bits, and so do keys from 2.0 [ran, 0.9.0, 1.4.2 and 2.0.0].
-    NEGATIVE_ZERO = _Rule(
+    NEGATIVE_ZERO = Rule(
         "-0.0 that equals 0.0 in filters and keys",
         paimon=None,
         wrong="-0.0 and 0.0 count as different values in filters and keys",
@@ -343,7 +343,7 @@ class Capability(Enum):
         test="functional/merge_engines/test_right_values.py",
     )
     # FieldCollectAgg.agg returns the first array as it is [ran, 0.9.0, 1.4.2 and 2.0.0].
-    COLLECT_DISTINCT_OF_FIRST_ROW = _Rule(
+    COLLECT_DISTINCT_OF_FIRST_ROW = Rule(
         "collect with distinct over the values of one row",
         paimon=None,
         wrong="`collect` with `distinct` keeps duplicates of a key's first row",
@@ -351,38 +351,38 @@ class Capability(Enum):
         test="functional/merge_engines/test_right_values.py",
     )
     # CompactProcedure of 0.9 does not fold the cast of a literal: "cannot translate expression" [ran, 0.9.0].
-    STRINGS_FOR_DATE_PARTITIONS = _Rule(
+    STRINGS_FOR_DATE_PARTITIONS = Rule(
         "sys.compact with a text for a partition column of type date", paimon="1.0"
     )
     # FieldListaggAggFactory, from 1.4: STRING only.
-    LISTAGG_ON_VARCHAR = _Rule("listagg on varchar(n)", until="1.4", remedy="Cast the column to string.")
+    LISTAGG_ON_VARCHAR = Rule("listagg on varchar(n)", until="1.4", remedy="Cast the column to string.")
     # RecordLevelExpire, from 1.0; before that only integers, of the type in record-level.time-field-type.
-    RECORD_EXPIRY_BY_TIMESTAMP = _Rule(
+    RECORD_EXPIRY_BY_TIMESTAMP = Rule(
         "record-level.time-field of type timestamp",
         paimon="1.0",
         remedy="Give the model a column of seconds (int), or of milliseconds (bigint).",
     )
     # SchemaValidation of 2.0 refuses full-compaction.delta-commits with changelog-producer = lookup.
-    LOOKUP_WITH_DELTA_COMMITS = _Rule(
+    LOOKUP_WITH_DELTA_COMMITS = Rule(
         "full-compaction.delta-commits with changelog_producer = lookup",
         until="2.0",
         remedy="Use changelog_producer = 'full-compaction', or drop full-compaction.delta-commits.",
     )
     # SchemaManager.checkAlterTableOption guards deletion-vectors.enabled and ignore-delete; at 1.4.
-    GUARDED_OPTION_CHANGES = _Rule(
+    GUARDED_OPTION_CHANGES = Rule(
         "deletion-vectors.modifiable, changes of ignore-delete checked", paimon="1.4"
     )
     # MergeIntoPaimonTable encodes rows with the table's schema, but Spark's RowEncoder does not support varchar
     # [ran, 0.9.0]; the same source at 1.4.2 and 2.0.0.
-    MERGE_ON_SIZED_TEXT = _Rule(
+    MERGE_ON_SIZED_TEXT = Rule(
         "MERGE INTO tables with varchar or char columns",
         paimon=None,
         remedy="Make it a string: cast(… as string) in the query, or data_type: string in the contract.",
     )
-    COMPACT_ORDER = _Rule("sys.compact with order, zorder and hilbert (append tables)", listed=True)
+    COMPACT_ORDER = Rule("sys.compact with order, zorder and hilbert (append tables)", listed=True)
     # commit.strict-mode.last-safe-snapshot (StrictModeChecker), from 1.4. Without it, the overwrite of a sorted
     # compaction takes away what others append while it runs [ran, 0.9.0, 1.4.2 and 2.0.0].
-    COMPACT_ORDER_CHECKS_APPENDS = _Rule(
+    COMPACT_ORDER_CHECKS_APPENDS = Rule(
         "sorted compaction that fails where other programs append meanwhile",
         paimon="1.4",
         remedy="Let no other program write meanwhile, or leave out the order; on Paimon 0.9, `method: session` "
@@ -393,22 +393,22 @@ class Capability(Enum):
     )
     # PaimonSparkWriter and CommitMessageImpl as `spark.sorted_compaction` uses them [ran, 0.9.0]; the releases up
     # to 1.3 were not tried.
-    COMPACT_ORDER_IN_PROCESS = _Rule("a sorted compaction by Paimon's classes in dbt's process", until="1.0")
+    COMPACT_ORDER_IN_PROCESS = Rule("a sorted compaction by Paimon's classes in dbt's process", until="1.0")
     # CompactProcedure's parameter compact_strategy, from 1.0.
-    COMPACT_STRATEGY = _Rule(
+    COMPACT_STRATEGY = Rule(
         "sys.compact with compact_strategy",
         paimon="1.0",
         remedy="Use 'full', which it does without.",
         listed=True,
     )
     # ExpireSnapshotsProcedure: older_than is a TIMESTAMP at 0.9 and a STRING from 1.0.
-    EXPIRE_SNAPSHOTS_OLDER_THAN_TEXT = _Rule("sys.expire_snapshots with older_than as text", paimon="1.0")
+    EXPIRE_SNAPSHOTS_OLDER_THAN_TEXT = Rule("sys.expire_snapshots with older_than as text", paimon="1.0")
     # ExpireSnapshotsImpl.expire: a table snapshot goes if the next one is old, too [ran, 2.0.0].
-    EXPIRE_SNAPSHOTS_KEEPS_THE_STATE_THEN = _Rule(
+    EXPIRE_SNAPSHOTS_KEEPS_THE_STATE_THEN = Rule(
         "sys.expire_snapshots that keeps what the table was at older_than", paimon="2.0"
     )
     # Timestamp.toSQLTimestamp goes through java.sql.Timestamp, in the JVM's time zone [ran, 0.9.0, 1.4.2].
-    ORC_TIMESTAMPS_OF_ANY_HOUR = _Rule(
+    ORC_TIMESTAMPS_OF_ANY_HOUR = Rule(
         "ORC files with timestamps in the hour that a change of clocks skips",
         paimon=None,
         wrong="ORC stores a timestamp in the hour that a change of clocks skips an hour late",
@@ -417,45 +417,45 @@ class Capability(Enum):
     )
     # ProcedureUtils.fillInSnapshotOptions: without retain_min the table's own counts, by default 10, which must not
     # be above retain_max [ran, 1.4.2, 2.0.0].
-    EXPIRE_SNAPSHOTS_RETAIN_MAX_ALONE = _Rule(
+    EXPIRE_SNAPSHOTS_RETAIN_MAX_ALONE = Rule(
         "sys.expire_snapshots with retain_max below snapshot.num-retained.min", until="1.1"
     )
     # ExpireSnapshotsProcedure's parameter options, from 1.1.
-    EXPIRE_SNAPSHOTS_OPTIONS = _Rule("sys.expire_snapshots with options", paimon="1.1", listed=True)
-    EXPIRE_PARTITIONS = _Rule("sys.expire_partitions", listed=True)
+    EXPIRE_SNAPSHOTS_OPTIONS = Rule("sys.expire_snapshots with options", paimon="1.1", listed=True)
+    EXPIRE_PARTITIONS = Rule("sys.expire_partitions", listed=True)
     # Below 1.1 PartitionExpire drops partitions in a metastore where they were never registered [ran, 0.9.0].
-    EXPIRE_PARTITIONS_OUTSIDE_THE_METASTORE = _Rule(
+    EXPIRE_PARTITIONS_OUTSIDE_THE_METASTORE = Rule(
         "sys.expire_partitions where the metastore does not know the partitions",
         catalogs={"filesystem": "0.9", "hive": "1.1", "jdbc": "0.9", "rest": "1.0"},
         remedy="Set 'metastore.partitioned-table': 'true' in tblproperties.",
     )
     # ExpirePartitionsProcedure: max_expires from 1.0; expiration_time optional and options from 1.1.
-    EXPIRE_PARTITIONS_LIMIT = _Rule("sys.expire_partitions with max_expires", paimon="1.0", listed=True)
-    EXPIRE_PARTITIONS_BY_TABLE_OPTIONS = _Rule(
+    EXPIRE_PARTITIONS_LIMIT = Rule("sys.expire_partitions with max_expires", paimon="1.0", listed=True)
+    EXPIRE_PARTITIONS_BY_TABLE_OPTIONS = Rule(
         "sys.expire_partitions by the table's own partition.expiration-time",
         paimon="1.1",
         remedy="Give expiration_time.",
         listed=True,
     )
-    REMOVE_ORPHAN_FILES = _Rule("sys.remove_orphan_files", listed=True)
+    REMOVE_ORPHAN_FILES = Rule("sys.remove_orphan_files", listed=True)
     # OrphanFilesClean.listAndCleanDataDirs of 0.9 waits for tasks in the thread pool that it runs in: with two
     # partition columns it usually deadlocks [ran, 0.9.0].
-    REMOVE_ORPHAN_FILES_OF_NESTED_PARTITIONS = _Rule(
+    REMOVE_ORPHAN_FILES_OF_NESTED_PARTITIONS = Rule(
         "sys.remove_orphan_files on tables with several partition columns",
         paimon="1.0",
         remedy="Leave such tables out.",
         listed=True,
     )
     # RemoveOrphanFilesProcedure's parameters parallelism and mode, from 1.0.
-    REMOVE_ORPHAN_FILES_MODE = _Rule(
+    REMOVE_ORPHAN_FILES_MODE = Rule(
         "sys.remove_orphan_files with parallelism and mode", paimon="1.0", listed=True
     )
     # PaimonTableValuedFunctions.resolvePaimonTableValuedFunction always uses the session's catalog until 1.0.
-    INCREMENTAL_QUERY_IN_ANY_CATALOG = _Rule(
+    INCREMENTAL_QUERY_IN_ANY_CATALOG = Rule(
         "paimon_incremental_query on other catalogs than the session's", paimon="1.1"
     )
     # IncrementalDeltaStartingScanner reads its splits as a stream since 1.1: a key may have several rows.
-    INCREMENTAL_QUERY_MERGES = _Rule(
+    INCREMENTAL_QUERY_MERGES = Rule(
         "paimon_incremental_query that gives one row a key",
         until="1.1",
         wrong="`paimon_incremental_query` can return several rows per key",
@@ -464,7 +464,7 @@ class Capability(Enum):
     )
     # DeleteFromPaimonTableCommand.performNonPrimaryKeyDelete keeps the rows of Not(condition), which has none where
     # the condition is NULL; Not(EqualNullSafe(condition, true)) at 1.4 [ran, 0.9.0, 1.4.2].
-    DELETE_KEEPS_ROWS_OF_NULL_CONDITIONS = _Rule(
+    DELETE_KEEPS_ROWS_OF_NULL_CONDITIONS = Rule(
         "DELETE that keeps rows for which its condition is NULL",
         paimon="1.4",
         wrong="DELETE also removes rows for which its condition is NULL",
@@ -473,7 +473,7 @@ class Capability(Enum):
     )
     # If its condition is only about partition columns, DELETE drops partitions: 0.9 leaves out the parts that it
     # cannot translate, so that `dt > '2024' and upper(dt) = 'X'` drops all since 2024 [ran, 0.9.0, 1.4.2].
-    DELETE_BY_WHOLE_CONDITION = _Rule(
+    DELETE_BY_WHOLE_CONDITION = Rule(
         "DELETE of partitions by all of its condition",
         paimon="1.4",
         wrong="DELETE by partition columns ignores parts of its condition, and removes more partitions",
@@ -482,7 +482,7 @@ class Capability(Enum):
     )
     # InternalRowPartitionComputer.generatePartValues has one name for NULL and for blank text, and it is read as
     # NULL [ran, 0.9.0, 1.4.2].
-    DELETE_OF_BLANK_PARTITIONS = _Rule(
+    DELETE_OF_BLANK_PARTITIONS = Rule(
         "DELETE that tells a partition of blank text from that of NULL",
         paimon=None,
         wrong="DELETE of a partition of blank text also removes the partition of NULL",
@@ -490,7 +490,7 @@ class Capability(Enum):
         test="functional/maintenance/test_delete_rows.py",
     )
     # RowKindGenerator takes the kind from the column, also of the rows that DELETE writes as -D [ran, 0.9.0].
-    DELETE_BESIDE_ROWKIND = _Rule(
+    DELETE_BESIDE_ROWKIND = Rule(
         "DELETE on tables with rowkind.field",
         paimon=None,
         wrong="DELETE on a table with `rowkind.field` removes nothing",
@@ -498,7 +498,7 @@ class Capability(Enum):
         test="functional/maintenance/test_delete_rows.py",
     )
     # DELETE writes the other rows of a file again, in level 0, which scans of first-row leave out [ran, 0.9.0].
-    DELETE_SHOWS_FIRST_ROWS = _Rule(
+    DELETE_SHOWS_FIRST_ROWS = Rule(
         "DELETE on first-row tables that hides no other rows",
         paimon=None,
         wrong="DELETE on a `first-row` table hides other rows until a compaction",
@@ -507,7 +507,7 @@ class Capability(Enum):
     )
     # PartialUpdateMergeFunction, AggregateMergeFunction: the fields of a delete stay for the key's next record, and
     # DELETE and MERGE write whole rows as deletes [ran, 1.4.2].
-    DELETED_VALUES_FORGOTTEN = _Rule(
+    DELETED_VALUES_FORGOTTEN = Rule(
         "remove-record-on-delete that forgets the values of deleted rows",
         paimon=None,
         wrong="with `remove-record-on-delete`, a deleted key that comes again gets its old values where the new "
@@ -518,7 +518,7 @@ class Capability(Enum):
     # PaimonCommand.findTouchedFiles fails unless the files that it writes again hold all there is of their keys. It
     # does not look at files that the condition skips: `delete … where id = 2` gives key 1 an older value, which
     # then hides the newer one in a file without key 2 [ran, 1.4.2, 2.0.0].
-    DELETE_WITHOUT_COMPACTION = _Rule(
+    DELETE_WITHOUT_COMPACTION = Rule(
         "DELETE on partial-update and aggregation tables that are not compacted",
         paimon=None,
         wrong="DELETE on a `partial-update` or `aggregation` table that is not compacted gives other keys older "
@@ -528,25 +528,25 @@ class Capability(Enum):
     )
     # RollbackHelper.cleanSnapshotsDataFiles until 1.1.1 deletes files that a later compaction moved to another
     # level.
-    ROLLBACK_KEEPS_FILES = _Rule(
+    ROLLBACK_KEEPS_FILES = Rule(
         "a rollback behind a compaction that keeps the files it needs",
         paimon="1.2",
         wrong="a rollback to a state before a compaction deletes files that the table still needs",
         answer="such a rollback is refused",
         test="functional/time_travel/test_time_travel.py",
     )
-    REPLACE_TAG = _Rule("sys.replace_tag", paimon="1.0", listed=True)
+    REPLACE_TAG = Rule("sys.replace_tag", paimon="1.0", listed=True)
     # WriteIntoPaimonTable and WriteHelper: batchCreateTag, from 1.1.
-    BATCH_TAGS = _Rule(
+    BATCH_TAGS = Rule(
         "automatic tags of batch jobs (tag.automatic-creation = batch)",
         paimon="1.1",
         remedy="Use table_tag, which gives the table snapshot of a run a tag.",
         listed=True,
     )
     # JdbcCatalog.assertMainBranch, at 0.9.0 to 2.0.0.
-    BRANCHES = _Rule("branches", catalogs=_WITH_BRANCHES, remedy="Use another kind of catalog.", listed=True)
+    BRANCHES = Rule("branches", catalogs=_WITH_BRANCHES, remedy="Use another kind of catalog.", listed=True)
     # BranchManager.createBranch of 0.9 copies one schema, and files of the others cannot be read [ran, 0.9.0].
-    BRANCHES_WITH_ALL_SCHEMAS = _Rule(
+    BRANCHES_WITH_ALL_SCHEMAS = Rule(
         "branches that read rows older than the last ALTER of their table",
         paimon="1.0",
         remedy="Use method: session, which copies the schemas that Paimon leaves out.",
@@ -554,36 +554,36 @@ class Capability(Enum):
         answer="with method: session, the schemas are copied; otherwise the error says so",
         test="functional/wap/test_wap.py",
     )
-    FAST_FORWARD = _Rule("sys.fast_forward", catalogs=_WITH_BRANCHES, listed=True)
+    FAST_FORWARD = Rule("sys.fast_forward", catalogs=_WITH_BRANCHES, listed=True)
     # IcebergCommitCallback. 0.9 (`metadata.iceberg-compatible`) writes no field ids into Parquet, and fails after
     # the commit for timestamps, small integers and nested types; pyiceberg and DuckDB read 1.4's [ran, both].
-    ICEBERG_METADATA = _Rule(
+    ICEBERG_METADATA = Rule(
         "tables that Iceberg's readers can read (iceberg: true)",
         paimon="1.4",
         remedy="Set paimon_version to a release that has it, or read the table with Paimon's own readers.",
         listed=True,
     )
     # SystemTableLoader.SYSTEM_TABLE_LOADERS at the release tags.
-    BUCKETS_TABLE = _Rule("$buckets", paimon="1.0", remedy="Group $files by partition and bucket.")
-    BINLOG_TABLE = _Rule("$binlog", paimon="1.0", remedy="Use $audit_log.")
-    TABLE_INDEXES_TABLE = _Rule("$table_indexes", paimon="1.0")
-    FILE_KEY_RANGES_TABLE = _Rule(
+    BUCKETS_TABLE = Rule("$buckets", paimon="1.0", remedy="Group $files by partition and bucket.")
+    BINLOG_TABLE = Rule("$binlog", paimon="1.0", remedy="Use $audit_log.")
+    TABLE_INDEXES_TABLE = Rule("$table_indexes", paimon="1.0")
+    FILE_KEY_RANGES_TABLE = Rule(
         "$file_key_ranges", paimon="1.4", remedy="Use min_key and max_key of $files."
     )
     # S3Loader.requiredOptions does not exist in 2.0: the machine's own keys can be used.
-    S3_WITHOUT_KEYS = _Rule("S3 without keys in the catalog's options", paimon="2.0")
+    S3_WITHOUT_KEYS = Rule("S3 without keys in the catalog's options", paimon="2.0")
     # OSSFileIO.tryToWriteAtomic, which forbids overwriting, from 2.0; S3FileIO has no such method yet.
-    ATOMIC_OSS_COMMITS = _Rule("atomic commits on OSS", paimon="2.0")
+    ATOMIC_OSS_COMMITS = Rule("atomic commits on OSS", paimon="2.0")
     # From 4.1, Spark's parser puts the values in, and Paimon's takes its place without them [ran, 2.0.0, 4.1.1].
-    STATEMENT_PARAMETERS = _Rule("values for the ? of a statement", until_spark="4.1")
+    STATEMENT_PARAMETERS = Rule("values for the ? of a statement", until_spark="4.1")
     # StructType.fieldIndex of Spark 4.1 parses the names that SparkRowUtils.getFieldIndex asks for [ran, 2.0.0].
-    COLUMN_NAMES_OF_ANY_TEXT = _Rule(
+    COLUMN_NAMES_OF_ANY_TEXT = Rule(
         "columns with a backtick in their name, or a dot at its ends or beside another",
         until_spark="4.1",
         remedy="Give the column a name without.",
     )
     # PreSharedKeyAuthenticationInterceptor of Spark Connect's server.
-    CONNECT_PRE_SHARED_KEY = _Rule("Spark Connect's own pre-shared key", spark="4.1")
+    CONNECT_PRE_SHARED_KEY = Rule("Spark Connect's own pre-shared key", spark="4.1")
 
     def __str__(self) -> str:
         return self.name.lower().replace("_", " ")
@@ -594,20 +594,9 @@ class Capability(Enum):
         return cls.__members__.get(re.sub("[ -]", "_", str(value)).upper())
 
 
-@dataclass(frozen=True)
-class Defect:
-    """A defect of Paimon: the symptom, the releases, what the adapter does, and the test of that."""
-
-    wrong: str
-    releases: str
-    answer: str
-    test: str
-
-
-def known_defects() -> list[Defect]:
-    """The defects that give wrong rows, lose rows, or make a table unreadable."""
-    rules = (capability.value for capability in Capability)
-    return [Defect(rule.wrong, rule.lacking, rule.answer, rule.test) for rule in rules if rule.answer]
+def known_defects() -> list[Rule]:
+    """The rules for defects: wrong rows, lost rows, or unreadable tables."""
+    return [capability.value for capability in Capability if capability.value.answer]
 
 
 def _by_name(names: Mapping[str, str]) -> Mapping[str, str]:
@@ -680,11 +669,7 @@ JDBC_DRIVERS: Final[Mapping[str, str]] = MappingProxyType(
 
 @lru_cache(maxsize=64)
 def parse_version(text: str) -> Version:
-    """Parse a version such as '0.9.0', '1.4-SNAPSHOT' or '3.5.7-amzn-0'.
-
-    Raises:
-        DbtRuntimeError: the text does not begin with a version.
-    """
+    """Parse a version such as '0.9.0', '1.4-SNAPSHOT' or '3.5.7-amzn-0'; refuses other text."""
     try:
         return Version(text.strip())
     except InvalidVersion:
@@ -716,11 +701,7 @@ def names_at(names: Mapping[str, str], paimon: str | Version) -> list[str]:
 
 
 def options_version(paimon: Version) -> str:
-    """The key in paimon_options.json for a Paimon version: the newest catalogue that is not newer.
-
-    Raises:
-        DbtRuntimeError: the version is older than the oldest supported one.
-    """
+    """The key in paimon_options.json for a Paimon version: the newest catalogue that is not newer."""
     known = [key for key in OPTION_CATALOGUES if reaches(paimon, key)]
     if not known:
         raise DbtRuntimeError(
@@ -742,13 +723,10 @@ def neighbouring_options_version(paimon: Version) -> str | None:
 
 
 def connector_artifact(spark_version: str | Version, paimon_version: str | Version) -> str:
-    """The Maven coordinates (group:artifact:version) of Paimon's connector for a Spark.
+    """The Maven coordinates (group:artifact:version) of Paimon's connector for a Spark, if there is one.
 
     Source: artifactId in paimon-spark/paimon-spark-*/pom.xml at the release tags: plain up to 1.3, with the
     Scala version from 1.4.
-
-    Raises:
-        DbtRuntimeError: Paimon never published this combination.
     """
     spark, paimon = as_version(spark_version), as_version(paimon_version)
     options_version(paimon)  # also refuses versions that are too old
@@ -783,11 +761,7 @@ def connector_line(artifact: str) -> str | None:
 
 
 def require_python(spark_version: str | Version, python: tuple[int, int]) -> None:
-    """Check that a Python version can run a PySpark version.
-
-    Raises:
-        DbtRuntimeError: it cannot.
-    """
+    """Refuse a Python version on which a PySpark version does not run."""
     spark = as_version(spark_version)
     newest = next((until for first, until in _PYTHONS.items() if spark < Version(first)), None)
     if newest is not None and python > newest:
@@ -814,11 +788,7 @@ def _either(versions: list[str]) -> str:
 
 
 def connect_server_artifact(spark_version: str | Version) -> str | None:
-    """The Maven coordinates of Spark Connect's server; None if Spark includes it (from 4.0).
-
-    Raises:
-        DbtRuntimeError: Spark is older than 3.5, whose server does not list running statements.
-    """
+    """The Maven coordinates of Spark Connect's server; None if Spark includes it (from 4.0)."""
     spark = as_version(spark_version)
     if spark < Version("3.5"):
         raise DbtRuntimeError(
@@ -839,33 +809,25 @@ def scala_version(spark_version: str) -> str:
 
 @dataclass(frozen=True)
 class Versions:
-    """A combination of versions and catalog kind ('filesystem', 'hive', 'jdbc' or 'rest').
-
-    `case_sensitive`: whether Spark is case-sensitive about names (`spark.sql.caseSensitive`).
-    """
+    """A combination of versions and catalog kind ('filesystem', 'hive', 'jdbc' or 'rest')."""
 
     paimon: Version
     spark: Version
     catalog_kind: str = "filesystem"
+    # spark.sql.caseSensitive
     case_sensitive: bool = False
 
     @classmethod
     def of(
         cls, paimon: str | Version, spark: str | Version = USUAL_SPARK, catalog_kind: str = "filesystem"
     ) -> Versions:
-        """Parse the versions of a combination."""
         return cls(as_version(paimon), as_version(spark), catalog_kind.lower())
 
     def supports(self, capability: Capability) -> bool:
-        """Whether this combination has a capability."""
         return self._missing(capability) is None
 
     def require(self, capability: Capability, what: str) -> None:
-        """Check that this combination has what `what` (such as "materialized='view'") needs.
-
-        Raises:
-            DbtRuntimeError: names `what`, the version that has it, and the remedy.
-        """
+        """Refuse, with the reason and the remedy, what needs a missing capability ("materialized='view'")."""
         if missing := self.explain(capability):
             raise DbtRuntimeError(f"{what}: {missing}")
 

@@ -48,11 +48,7 @@ class PaimonCatalogRelation:
 
 
 class PaimonCatalogIntegration(CatalogIntegration):
-    """A catalog in `catalogs.yml`; the name of its write integration is its name in Spark.
-
-    Raises:
-        InvalidCatalogIntegrationConfigError: lists all problems.
-    """
+    """A catalog in `catalogs.yml`; the name of its write integration is its name in Spark."""
 
     table_format = _TABLE_FORMAT
     allows_writes = True
@@ -89,17 +85,10 @@ class PaimonCatalogIntegration(CatalogIntegration):
 def of_project(
     config: Any, bridge: Callable[[CatalogV2], CatalogIntegrationConfig]
 ) -> Iterable[CatalogIntegrationConfig]:
-    """The active write integrations in a project's catalogs.yml.
+    """The active write integrations in a project's catalogs.yml; `bridge` converts those of version 2.
 
     dbt-core passes them only for some commands, not for `dbt ls`, `docs generate`, `clone`, `run-operation` and
     `source freshness`.
-
-    Args:
-        config: dbt's RuntimeConfig; `dbt debug` has no project.
-        bridge: converts a catalog of version 2 into an integration.
-
-    Raises:
-        DbtBaseException: the file is wrong.
     """
     root = getattr(config, "project_root", None)
     if not root:

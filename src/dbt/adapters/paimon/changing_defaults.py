@@ -17,16 +17,11 @@ Warn = Callable[[str], None] | None
 
 
 class ChangingDefaults:
-    """The defaults of one target that are going to change (docs/behavior-flags.md).
-
-    Args:
-        config: dbt's configuration of the run.
-        flags: returns dbt's behavior flags, which are read after the adapter is made.
-        once: the warnings that this run has given.
-    """
+    """The defaults of one target that are going to change (docs/behavior-flags.md)."""
 
     def __init__(self, config: Any, flags: Callable[[], Any], once: OnceARun) -> None:
         self._config = config
+        # Called later: dbt sets its flags after the adapter is made.
         self._flags = flags
         self._once = once
 
@@ -56,11 +51,7 @@ class ChangingDefaults:
         return behavior.is_on(self._flags(), behavior.AUTO_BUCKETS)
 
     def default_version(self, version: str) -> None:
-        """Warn once per run that the profile does not set a Paimon version, and which one is used.
-
-        Raises:
-            DbtRuntimeError: the flag `require_paimon_version` is on.
-        """
+        """Warn once per run, or fail by flag, that the profile does not set a Paimon version."""
         what = f"target '{self._config.target_name}' of profile '{self._config.profile_name}' has no paimon_version"
         write = f"Set it in the target: paimon_version: '{version}'"
         if behavior.is_on(self._flags(), behavior.PAIMON_VERSION):

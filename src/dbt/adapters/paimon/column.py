@@ -22,14 +22,12 @@ class PaimonColumn(SparkColumn):
 
     @property
     def quoted(self) -> str:
-        """The name in backticks."""
         return f"`{self.column.replace('`', '``')}`"
 
     def is_string(self) -> bool:
         return self.dtype.lower().startswith(("string", "varchar", "char"))
 
     def string_size(self) -> int:
-        """The maximum length of the type."""
         sized = _SIZED.match(self.dtype.lower())
         return int(sized[1]) if sized else _UNLIMITED
 
@@ -41,7 +39,6 @@ class PaimonColumn(SparkColumn):
 
     @classmethod
     def string_type(cls, size: int) -> str:
-        """Spark's type for text of a maximum length."""
         return "string" if size >= _UNLIMITED else f"varchar({size})"
 
     def is_numeric(self) -> bool:

@@ -67,11 +67,7 @@ class PaimonConnectionManager(SparkConnectionManager):
 
     @classmethod
     def open(cls, connection: Connection) -> Connection:
-        """Open a thread's handle.
-
-        Raises:
-            FailedToConnectError: with the reason and the remedy.
-        """
+        """Open a thread's handle; errors have the reason and the remedy."""
         if connection.state == ConnectionState.OPEN:
             return connection
         try:
@@ -298,11 +294,7 @@ def _failure_noted(handle: Handle) -> Generator[None, None, None]:
 
 
 def open_handle(credentials: PaimonCredentials) -> Handle:
-    """Open a handle for the profile's `method`.
-
-    Raises:
-        DbtRuntimeError: Spark does not start, or the server cannot be used; with the reason and the remedy.
-    """
+    """Open a handle for the profile's `method`; errors have the reason and the remedy."""
     # Imported here: `dbt parse` never loads pyspark, and a client of a server never loads what starts a JVM.
     if credentials.method == PaimonConnectionMethod.CONNECT:
         from dbt.adapters.paimon.spark import connect

@@ -258,7 +258,6 @@ class PaimonCredentials(Credentials):
 
     @property
     def type(self) -> str:
-        """The adapter's name in profiles."""
         return "paimon"
 
     @property
@@ -268,12 +267,10 @@ class PaimonCredentials(Credentials):
 
     @property
     def server_port(self) -> int:
-        """The server's port, from the profile or the default."""
         return self.port or _PORTS[self.method]
 
     @property
     def address(self) -> str:
-        """The server's address, for errors."""
         return "this machine" if self.host is None else f"{self.host}:{self.server_port}"
 
     @property
@@ -288,7 +285,6 @@ class PaimonCredentials(Credentials):
 
     @property
     def spark_catalog(self) -> SparkCatalog:
-        """The target's own catalog."""
         return SparkCatalog.of(self.database, self.metastore, self.warehouse, self.uri, self.catalog_options)
 
     @property
@@ -311,17 +307,12 @@ class PaimonCredentials(Credentials):
         return frozenset({*(catalog.name for catalog in self.spark_catalogs), *added})
 
     def storages(self) -> tuple[storage.Storage, ...]:
-        """The storage settings that the warehouse of each catalog needs in Spark.
-
-        Raises:
-            DbtRuntimeError: core-site.xml cannot be read.
-        """
+        """The storage settings that the warehouse of each catalog needs in Spark."""
         around = storage.StorageContext(self.spark_config, (*self.jars, *self.packages), os.environ)
         return tuple(storage.storage_of(catalog, around) for catalog in self.spark_catalogs)
 
     @property
     def spark_master(self) -> str:
-        """The Spark master this target runs on."""
         return self.spark_config.get("spark.master", "local[*]")
 
     @property
@@ -373,12 +364,10 @@ class PaimonCredentials(Credentials):
         """Resolve `catalog`, `database` and `schema` of a target; for a node's config, `catalog` is `database`.
 
         `catalog` stays in the result, so that dbt's second call changes nothing. `validate` reports contradictions.
-
-        Raises:
-            SecretOptionError: a table option is a secret; checked here, before dbt writes it into the manifest.
         """
         if recurse or not _TARGET_KEYS & kwargs.keys():
             aliased: dict[str, Any] = super().translate_aliases(kwargs, recurse)
+            # Checked here, before dbt writes them into the manifest.
             refuse_secret_options(aliased.get("tblproperties"))
             return aliased
         data = dict(kwargs)
@@ -394,11 +383,7 @@ class PaimonCredentials(Credentials):
 
     @classmethod
     def validate(cls, data: Any) -> None:
-        """Check a target's keys and values.
-
-        Raises:
-            ValidationError: lists every problem; dbt adds the names of the profile and the target.
-        """
+        """Refuse a target with a message that lists every problem; dbt adds the names of profile and target."""
         if problems := profile_problems(data):
             raise ValidationError("\n" + "\n".join(f"  - {problem}" for problem in problems))
 
@@ -720,11 +705,7 @@ class SecretOptionError(ValidationError, DbtBaseException):
 
 
 def refuse_secret_options(properties: Any) -> None:
-    """Refuse secrets in a node's `tblproperties`.
-
-    Raises:
-        SecretOptionError: names the options.
-    """
+    """Refuse secrets in a node's `tblproperties`."""
     if isinstance(properties, Mapping):
         names = [
             str(name)

@@ -31,16 +31,7 @@ class Adapter(AdapterProtocol, Protocol):
 
 
 def check(adapter: Adapter, say: Say, tell_all: Say) -> None:
-    """Create, write, read and drop a table in the profile's schema, and the schema too if it does not exist.
-
-    Args:
-        adapter: the adapter, with an open connection.
-        say: prints a line.
-        tell_all: prints a line of the debug log.
-
-    Raises:
-        DbtRuntimeError: the step that failed, where, and why.
-    """
+    """Create, write, read and drop a table in the profile's schema, and the schema too if it does not exist."""
     credentials = adapter.credentials
     schema = adapter.Relation.create(database=credentials.database, schema=credentials.schema)
     table = schema.replace_path(identifier=f"_dbt_debug_{uuid.uuid4().hex[:8]}").replace(type="table")

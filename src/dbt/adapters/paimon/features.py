@@ -20,11 +20,7 @@ _MAKING = threading.RLock()
 
 
 def while_parsing(answer: Callable[..., Any]) -> Callable[[F], F]:
-    """Decorator: what a method of a macro API returns while dbt parses without a connection; None by default.
-
-    Args:
-        answer: called with the method's arguments.
-    """
+    """Decorator: `answer` replaces a method of a macro API while dbt parses without a connection (default: None)."""
 
     def mark(method: F) -> F:
         setattr(method, _WHILE_PARSING, answer)
@@ -63,7 +59,6 @@ class macro_api(Generic[D]):  # noqa: N801 - a decorator
 
     @cached_property
     def kind(self) -> type[D]:
-        """The class of the feature."""
         kind: type[D] = get_type_hints(self._make)["return"]
         return kind
 

@@ -88,6 +88,7 @@ class PaimonAdapter(SparkAdapter):
     Relation = PaimonRelation  # type: ignore[assignment]
     Column = PaimonColumn
     ConnectionManager = PaimonConnectionManager
+    connections: PaimonConnectionManager
     AdapterSpecificConfigs = PaimonConfig  # type: ignore[assignment]
 
     CATALOG_INTEGRATIONS = catalogs_yml.CATALOG_INTEGRATIONS
@@ -116,7 +117,6 @@ class PaimonAdapter(SparkAdapter):
 
     @macro_api
     def specs(self) -> Specs:
-        """Validated table specs, from the config of nodes."""
         return Specs(self)
 
     @macro_api
@@ -126,7 +126,6 @@ class PaimonAdapter(SparkAdapter):
 
     @macro_api
     def schemas(self) -> Schemas:
-        """Creates and drops schemas."""
         return Schemas(self, self.specs.schema_problem, self.views.ensure_schema)
 
     @macro_api
@@ -146,12 +145,10 @@ class PaimonAdapter(SparkAdapter):
 
     @lazy_feature
     def row_deletes(self) -> RowDeletes:
-        """Deletes rows by a condition."""
         return RowDeletes(self, self.tables, self.builds, self.deletes)
 
     @lazy_feature
     def changes(self) -> Changes:
-        """Incremental reads of the rows that changed."""
         return Changes(self, self.tables, self.builds, self.unchanged, self.clones.behind)
 
     @lazy_feature
@@ -166,12 +163,10 @@ class PaimonAdapter(SparkAdapter):
 
     @lazy_feature
     def making(self) -> Fingerprinter:
-        """Fingerprints of nodes and their inputs."""
         return Fingerprinter(self)
 
     @macro_api
     def streams(self) -> Streams:
-        """Streaming models."""
         return Streams(
             self, self.specs, self.tables, self.rows, self.builds, self.changes.incremental_catalog
         )
@@ -183,7 +178,6 @@ class PaimonAdapter(SparkAdapter):
 
     @macro_api
     def clones(self) -> Clones:
-        """`dbt clone` by branches."""
         return Clones(self, self.specs, self.tables, views.DIRECTORY)
 
     @macro_api
@@ -198,12 +192,10 @@ class PaimonAdapter(SparkAdapter):
 
     @lazy_feature
     def buckets(self) -> Buckets:
-        """Chooses the number of buckets for `bucket: auto`."""
         return Buckets(self, self.maintenance)
 
     @macro_api
     def plans(self) -> Plans:
-        """Plans the steps of a run for a node's table."""
         return Plans(
             self,
             self.specs,
@@ -226,12 +218,10 @@ class PaimonAdapter(SparkAdapter):
 
     @lazy_feature
     def materialized_views(self) -> MaterializedViews:
-        """Refreshes materialized views by the changes in their sources."""
         return MaterializedViews(self, self.tables, self.changes)
 
     @macro_api
     def runs(self) -> Runs:
-        """Runs the steps of a node."""
         return Runs(self.plans)
 
     @macro_api
@@ -241,21 +231,15 @@ class PaimonAdapter(SparkAdapter):
 
     @macro_api
     def views(self) -> Views:
-        """Views, native or emulated."""
         return Views(self, self.builds, views.DIRECTORY)
 
     @macro_api
     def operations(self) -> Operations:
-        """Operations for `dbt run-operation` and hooks."""
         return Operations(self, self.plans, views.DIRECTORY)
 
     @available
     def has_capability(self, capability: str) -> bool:
-        """Whether the versions in use have a `Capability`, by its name; also while dbt parses, for `enabled`.
-
-        Raises:
-            CompilationError: unknown name.
-        """
+        """Whether the versions in use have a `Capability`, by its name; also while dbt parses, for `enabled`."""
         return self.versions.supports(capability_named(capability))
 
     @available
@@ -265,7 +249,6 @@ class PaimonAdapter(SparkAdapter):
 
     @available
     def sort_keys(self, clause: str) -> tuple[ordering.SortKey, ...]:
-        """The sort keys of an ORDER BY clause."""
         return ordering.sort_keys(clause)
 
     @available
@@ -281,14 +264,12 @@ class PaimonAdapter(SparkAdapter):
 
     @available
     def string_literal(self, text: Any) -> str:
-        """Any text as a Spark SQL string literal."""
         return string_literal(str(text))
 
     # -- used by features (see `adapter_protocol`) --------------------------------------------------------------------
 
     @property
     def credentials(self) -> PaimonCredentials:
-        """The credentials of the active target."""
         credentials: PaimonCredentials = self.config.credentials
         return credentials
 
@@ -299,7 +280,6 @@ class PaimonAdapter(SparkAdapter):
 
     @property
     def handle(self) -> Handle:
-        """This thread's connection handle."""
         handle: Handle = self.connections.get_thread_connection().handle
         return handle
 
@@ -355,15 +335,13 @@ class PaimonAdapter(SparkAdapter):
     def execute(
         self, sql: str, auto_begin: bool = False, fetch: bool = False, limit: int | None = None
     ) -> tuple[AdapterResponse, agate.Table]:
-        """Run a statement of a macro (see `PaimonConnectionManager.execute`).
-
-        Raises:
-            DbtRuntimeError: a DELETE by which Paimon would remove other rows (see `RowDeletes.prepared`).
-        """
+        """Run a statement of a macro; refuses a DELETE by which Paimon would remove other rows."""
         with self.names_suggested():
             prepared, conf = self.row_deletes.prepared(sql)
             try:
-                return self._manager.execute(users_statement.read(prepared, conf), auto_begin, fetch, limit)
+                return self.connections.execute(
+                    users_statement.read(prepared, conf), auto_begin, fetch, limit
+                )
             except StatementError as exc:
                 # The error's line is looked up in the node's own text.
                 exc.statement = exc.statement.replace(prepared, sql)
@@ -396,21 +374,15 @@ class PaimonAdapter(SparkAdapter):
         block = ExitStack()
         block.enter_context(self._node_settings.applied(config))
         kind = (config.get("materialized"), config.get("incremental_strategy"))
-        self._manager.describe_node(", ".join(str(part) for part in kind if part))
+        self.connections.describe_node(", ".join(str(part) for part in kind if part))
         return block
 
     def post_model_hook(self, config: Mapping[str, Any], context: ExitStack) -> None:
         """Called when a node ends, successfully or not: drop its incomplete tables, release its locks."""
-        self._manager.describe_node("")
+        self.connections.describe_node("")
         self.builds.drop_half_built()
         self._release_locks()
         node_settings.closed(context)
-
-    @property
-    def _manager(self) -> PaimonConnectionManager:
-        manager = self.connections
-        assert isinstance(manager, PaimonConnectionManager)
-        return manager
 
     def release_connection(self) -> None:
         """Called when a node, hook or operation ends, successfully or not: release its locks."""
@@ -436,11 +408,7 @@ class PaimonAdapter(SparkAdapter):
 
     @available
     def get_catalog_integration(self, name: str) -> CatalogIntegration:
-        """The catalog of catalogs.yml that a node names in `catalog_name`.
-
-        Raises:
-            CompilationError: unknown name.
-        """
+        """The catalog of catalogs.yml that a node names in `catalog_name`."""
         try:
             found: CatalogIntegration = super().get_catalog_integration(name)
         except DbtCatalogIntegrationNotFoundError:
@@ -476,13 +444,13 @@ class PaimonAdapter(SparkAdapter):
         """List the project's schemas; for commands that may end without Spark, only when it is needed."""
         listing = partial(super().set_relations_cache, *arguments, **more)
         if early_start.may_end_without_spark():
-            self._manager.deferred_cache_fill.defer(listing)
+            self.connections.deferred_cache_fill.defer(listing)
         else:
             listing()
 
     def list_relations(self, database: str | None, schema: str) -> list[BaseRelation]:
         """The relations of a schema, from dbt's cache if it is there."""
-        self._manager.deferred_cache_fill.flush()
+        self.connections.deferred_cache_fill.flush()
         database = PaimonRelation.catalog_of(database, schema)
         # For dbt's cache, schemas whose names differ only in case are the same.
         return [found for found in super().list_relations(database, schema) if found.schema == schema]
@@ -561,11 +529,7 @@ class PaimonAdapter(SparkAdapter):
     def calculate_freshness_from_metadata(
         self, source: BaseRelation, macro_resolver: MacroResolverProtocol | None = None
     ) -> tuple[AdapterResponse | None, FreshnessResponse]:
-        """The time of a source table's last change.
-
-        Raises:
-            DbtRuntimeError: it is not an existing Paimon table.
-        """
+        """The time of the last change of a source, which must be an existing Paimon table."""
         responses, found = self.calculate_freshness_from_metadata_batch([source], macro_resolver)
         if source not in found:
             raise DbtRuntimeError(metadata.no_last_change(source))

@@ -39,7 +39,6 @@ class Key:
 
     @property
     def metadata(self) -> dict[str, Key]:
-        """The metadata of the key's dataclass field."""
         return {_METADATA: self}
 
 

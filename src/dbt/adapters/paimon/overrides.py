@@ -102,14 +102,7 @@ class StrategyMacro:
 def strategy_macro(
     context: Mapping[str, Any], strategy: str, macro: Any, own: Collection[str]
 ) -> StrategyMacro:
-    """The macro of a strategy that dbt's materialization would call.
-
-    Args:
-        context: the materialization's Jinja context.
-        strategy: the strategy's name.
-        macro: `get_incremental_<strategy>_sql`, as dbt finds it.
-        own: the adapter's strategies.
-    """
+    """The macro of a strategy that dbt's materialization would call; `own`: the adapter's strategies."""
     found = _found(context, macro)
     kind = f"{strategy} override" if strategy in own else strategy
     if found.macro.package_name not in OURS:
@@ -143,7 +136,7 @@ def not_called(macros: Iterable[Any], project: str, order: Sequence[str] | None)
     Args:
         macros: all of the manifest.
         project: the name of the root project.
-        order: the search order for dbt's macros, if the project's `dispatch` has one.
+        order: the search order for dbt's macros in the project's `dispatch`, if any.
     """
     every = list(macros)
     known = {macro.name for macro in every if macro.package_name in ("dbt", "dbt_spark")}

@@ -18,11 +18,7 @@ def load_credentials(
     target: str | None = None,
     vars: str | None = None,  # noqa: A002 - dbt's own name for it
 ) -> PaimonCredentials:
-    """Read the credentials of a target; the arguments are dbt's options.
-
-    Raises:
-        DbtRuntimeError: the target is for another adapter; dbt's own errors for missing files and names.
-    """
+    """Read the credentials of a target; the arguments are dbt's options."""
     from dbt.config.runtime import load_profile
     from dbt.config.utils import parse_cli_vars
     from dbt.flags import set_from_args

@@ -14,24 +14,6 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.paimon.sql import event_time, views
 
 
-@dataclass
-class PaimonQuotePolicy(Policy):
-    """Every part is quoted: Paimon allows names that Spark's grammar only accepts in backticks."""
-
-    database: bool = True
-    schema: bool = True
-    identifier: bool = True
-
-
-@dataclass
-class PaimonIncludePolicy(Policy):
-    """Every part is written, so that the session's current catalog does not matter."""
-
-    database: bool = True
-    schema: bool = True
-    identifier: bool = True
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class PaimonRelation(BaseRelation):
     """dbt's relation; `database` is Spark's catalog, `schema` is Paimon's database.
@@ -40,8 +22,10 @@ class PaimonRelation(BaseRelation):
     stays, so that dbt's cache and manifest know one name.
     """
 
-    quote_policy: Policy = field(default_factory=PaimonQuotePolicy)
-    include_policy: Policy = field(default_factory=PaimonIncludePolicy)
+    # Every part is quoted: Paimon allows names that Spark's grammar only accepts in backticks.
+    quote_policy: Policy = field(default_factory=Policy)
+    # Every part is written, so that the session's current catalog does not matter.
+    include_policy: Policy = field(default_factory=Policy)
     quote_character: str = "`"
     require_alias: bool = False
     # The clause after the name in FROM: VERSION AS OF …, TIMESTAMP AS OF … (see `time_travel`).
@@ -71,7 +55,6 @@ class PaimonRelation(BaseRelation):
         type: RelationType | None = None,
         **kwargs: Any,
     ) -> PaimonRelation:
-        """A relation by its parts; for `database` see `catalog_of`."""
         relation: PaimonRelation = super().create(
             cls.catalog_of(database, schema), schema, identifier, type, **kwargs
         )
@@ -95,7 +78,7 @@ class PaimonRelation(BaseRelation):
         if for_display:
             return relation
         # Spark looks up names with and without backticks alike, and policies are part of `==`.
-        return relation.replace(quote_policy=PaimonQuotePolicy())
+        return relation.replace(quote_policy=Policy())
 
     def without_identifier(self) -> PaimonRelation:
         """The schema, without a type: dbt would list it once per type."""
@@ -116,7 +99,6 @@ class PaimonRelation(BaseRelation):
             ) from exc
 
     def quoted(self, identifier: str) -> str:
-        """Quote one part."""
         return f"`{identifier.replace('`', '``')}`"
 
     def render(self) -> str:
@@ -158,6 +140,6 @@ class PaimonRelation(BaseRelation):
         """The rendered name of a system table, such as `snapshots` or `files`."""
         return str(
             self.replace_path(identifier=f"{self.identifier}${name}")
-            .replace(type=RelationType.Table, quote_policy=PaimonQuotePolicy())
+            .replace(type=RelationType.Table, quote_policy=Policy())
             .render()
         )
