@@ -26,7 +26,7 @@ _PROJECT: Final = "dbt_project.yml"
 _FOLDERS: Final = {"--project-dir": "DBT_PROJECT_DIR", "--profiles-dir": "DBT_PROFILES_DIR"}
 
 
-def ask(words: Sequence[str]) -> int | None:
+def send(words: Sequence[str]) -> int | None:
     """Run the words of a command line in the shell of the project; the exit code, or None without such a shell."""
     project = _project(words)
     if project is None or not hasattr(socket, "AF_UNIX"):

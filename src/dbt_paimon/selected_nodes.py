@@ -22,7 +22,7 @@ LOADED: ContextVar[Manifest | None] = ContextVar("LOADED", default=None)
 
 
 @dataclass(frozen=True)
-class Answer(Generic[T]):
+class NodeResult(Generic[T]):
     """The result for one node: `value`, or the `problem` that stopped the node before the call."""
 
     node: Any
@@ -30,24 +30,24 @@ class Answer(Generic[T]):
     problem: str = ""
 
 
-def ask(
-    question: Callable[[Any, dict[str, Any]], T],
+def for_each(
+    function: Callable[[Any, dict[str, Any]], T],
     arguments: Sequence[str],
     *,
     compiled: bool,
     resources: Sequence[str] = BUILT,
-    begins: Callable[[Any], None] = lambda task: None,
-    sees: Callable[[Any], None] = lambda event: None,
-) -> list[Answer[T]]:
-    """Call `question` for each selected node, on as many threads as the target has; answers in the order of a run.
+    on_begin: Callable[[Any], None] = lambda task: None,
+    on_event: Callable[[Any], None] = lambda event: None,
+) -> list[NodeResult[T]]:
+    """Call a function for each selected node, on as many threads as the target has; results in the order of a run.
 
     Args:
-        question: gets the adapter and the node in the manifest.
+        function: gets the adapter and the node in the manifest.
         arguments: dbt's options of selection, project and target.
         compiled: whether to compile the nodes first; their queries may then send statements to Spark.
         resources: dbt's types of nodes.
-        begins: gets dbt's task, with manifest and selection, before the first call.
-        sees: gets each of dbt's events.
+        on_begin: gets dbt's task, with manifest and selection, before the first call.
+        on_event: gets each of dbt's events.
     """
     from dbt.cli.main import dbtRunner
 
@@ -57,9 +57,9 @@ def ask(
     def see(event: Any) -> None:
         if event.info.name == "NoNodesForSelectionCriteria":
             unknown.append(event.data.spec_raw)
-        sees(event)
+        on_event(event)
 
-    with _asked(found, question, compiled, resources, begins):
+    with _patched_compile(found, function, compiled, resources, on_begin):
         # No JSON, which would overwrite the results of the last run; no log, which would print each error twice.
         # After the command: dbt refuses an option both before and after it.
         ran = dbtRunner(manifest=LOADED.get(), callbacks=[see]).invoke(
@@ -74,19 +74,20 @@ def ask(
         raise DbtRuntimeError(f"The project has nothing of the name {', '.join(named)}.")
     results = getattr(ran.result, "results", ())
     return [
-        Answer(result.node, found.get(result.node.unique_id), str(result.message or "")) for result in results
+        NodeResult(result.node, found.get(result.node.unique_id), str(result.message or ""))
+        for result in results
     ]
 
 
 @contextmanager
-def _asked(
+def _patched_compile(
     found: dict[str, T],
-    question: Callable[[Any, dict[str, Any]], T],
+    function: Callable[[Any, dict[str, Any]], T],
     compiled: bool,
     resources: Sequence[str],
-    begins: Callable[[Any], None],
+    on_begin: Callable[[Any], None],
 ) -> Iterator[None]:
-    """Patch `dbt compile` to call `question` for each node, even if a node that it reads has failed."""
+    """Patch `dbt compile` to call `function` for each node, even if a node that it reads has failed."""
     from dbt.artifacts.resources.types import NodeType
     from dbt.graph.selector import ResourceTypeSelector
     from dbt.task import compile as task
@@ -100,7 +101,7 @@ def _asked(
         def execute(self, compiled_node: Any, manifest: Any) -> Any:
             result = super().execute(compiled_node, manifest)
             node = compiled_node.to_dict(omit_none=True)
-            found[compiled_node.unique_id] = question(self.adapter, node)
+            found[compiled_node.unique_id] = function(self.adapter, node)
             return result
 
     class Task(task.CompileTask):
@@ -123,7 +124,7 @@ def _asked(
 
         def _runtime_initialize(self) -> None:
             super()._runtime_initialize()  # type: ignore[no-untyped-call]
-            begins(self)
+            on_begin(self)
 
         def get_runner_type(self, _: Any) -> type[Runner]:
             return Runner

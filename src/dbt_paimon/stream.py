@@ -62,8 +62,8 @@ def _listed(arguments: Sequence[str]) -> list[dict[str, Any]]:
     """The name, unique_id and depends_on of the selected models."""
     from dbt.cli.main import dbtRunner
 
-    asked = ["ls", "--resource-type", "model", "--output", "json", "--output-keys", *_KEYS]
-    listed = dbtRunner().invoke(["--log-level", "none", *asked, *arguments])
+    command = ["ls", "--resource-type", "model", "--output", "json", "--output-keys", *_KEYS]
+    listed = dbtRunner().invoke(["--log-level", "none", *command, *arguments])
     if not listed.success:
         raise listed.exception or DbtRuntimeError("The project could not be read.")
     return [json.loads(line) for line in listed.result] if isinstance(listed.result, list) else []

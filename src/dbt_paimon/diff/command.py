@@ -48,13 +48,13 @@ def run(
         output: text, json (a line per node) or markdown.
     """
 
-    def question(adapter: PaimonAdapter, node: Mapping[str, Any]) -> Difference:
+    def of_node(adapter: PaimonAdapter, node: Mapping[str, Any]) -> Difference:
         return Comparison(adapter).of(node, before, after, key=key, samples=samples)
 
     with TemporaryDirectory() as folder:
         deferred = _deferred(target, before, after, state, folder)
-        answers = selected_nodes.ask(question, [*options(target), *arguments, *deferred], compiled=False)
-    found = [answer.value or _failed(answer, before, after) for answer in answers if _has_table(answer.node)]
+        results = selected_nodes.for_each(of_node, [*options(target), *arguments, *deferred], compiled=False)
+    found = [result.value or _failed(result, before, after) for result in results if _has_table(result.node)]
     for difference in found:
         if output == JSON:
             click.echo(json.dumps(difference.as_dict(), default=str))
@@ -115,7 +115,7 @@ def _has_table(node: Any) -> bool:
     return str(node.config.materialized) != "ephemeral"
 
 
-def _failed(answer: selected_nodes.Answer[Difference], before: Side, after: Side) -> Difference:
-    node = answer.node
+def _failed(result: selected_nodes.NodeResult[Difference], before: Side, after: Side) -> Difference:
+    node = result.node
     name = f"{node.schema}.{node.alias}"
-    return Difference(node.unique_id, name, str(before), str(after), problem=answer.problem or "not compared")
+    return Difference(node.unique_id, name, str(before), str(after), problem=result.problem or "not compared")

@@ -86,23 +86,23 @@ class Comparison:
         )
         columns, left_out = _both_have(old, new)
         keys = self._key(node, key, old, new, columns)
-        asked, of_all = self._pruned(
+        queries, of_all = self._pruned(
             Statements(old.relation.render(), new.relation.render(), keys, columns), old, new
         )
-        if keys and not _is_unique(keys, old, new) and self._adapter.query(asked.repeated_key())[0][0]:
+        if keys and not _is_unique(keys, old, new) and self._adapter.query(queries.repeated_key())[0][0]:
             # A row of one side would match several of the other.
-            asked = replace(asked, key=())
-        found = replace(found, key=tuple(column.after for column in asked.key), left_out=left_out)
-        return self._counted(found, asked, samples, of_all)
+            queries = replace(queries, key=())
+        found = replace(found, key=tuple(column.after for column in queries.key), left_out=left_out)
+        return self._counted(found, queries, samples, of_all)
 
-    def _counted(self, found: Difference, asked: Statements, samples: int, of_all: str) -> Difference:
-        sql = asked.summary()
+    def _counted(self, found: Difference, queries: Statements, samples: int, of_all: str) -> Difference:
+        sql = queries.summary()
         scans = self._adapter.handle.scans(sql)
         (row,) = self._adapter.query(sql)
         numbers = [int(number or 0) for number in row]
-        if asked.key:
+        if queries.key:
             rows_before, rows_after, added, gone, changed, *by_column = numbers
-            columns = {c.after: number for c, number in zip(asked.rest, by_column, strict=True) if number}
+            columns = {c.after: number for c, number in zip(queries.rest, by_column, strict=True) if number}
             found = replace(
                 found, rows_before=rows_before, rows_after=rows_after, changed=changed, columns=columns
             )
@@ -110,8 +110,8 @@ class Comparison:
             added, gone = numbers
         found = replace(found, added=added, gone=gone, read=_read_words(scans, of_all))
         if samples and (found.added or found.gone or found.changed):
-            rows = self._adapter.query(asked.samples(samples))
-            found = replace(found, samples=tuple(_sample(asked, row) for row in rows))
+            rows = self._adapter.query(queries.samples(samples))
+            found = replace(found, samples=tuple(_sample(queries, row) for row in rows))
         return found
 
     # -- the sides ------------------------------------------------------------------------------------------
@@ -189,32 +189,32 @@ class Comparison:
     def _key(
         self,
         node: Mapping[str, Any],
-        asked: Sequence[str],
+        chosen: Sequence[str],
         old: _State,
         new: _State,
         columns: Sequence[Compared],
     ) -> tuple[Compared, ...]:
         config = node["config"]
         names = (
-            tuple(asked)
+            tuple(chosen)
             or (new.existing.primary_key if new.existing else ())
             or column_list(config.get("primary_key"))
             or column_list(config.get("unique_key"))
         )
         by_name = {column.after.lower(): column for column in columns}
         missing = [name for name in names if name.lower() not in by_name]
-        if missing and asked:
+        if missing and chosen:
             raise DbtRuntimeError(
-                f"--key {','.join(asked)}: not in both tables: {', '.join(missing)}. They share "
+                f"--key {','.join(chosen)}: not in both tables: {', '.join(missing)}. They share "
                 f"{', '.join(column.after for column in columns)}."
             )
         return () if missing else tuple(by_name[name.lower()] for name in names)
 
-    def _pruned(self, asked: Statements, old: _State, new: _State) -> tuple[Statements, str]:
+    def _pruned(self, queries: Statements, old: _State, new: _State) -> tuple[Statements, str]:
         """The statements for the partitions whose files differ, and what part of the table these are, in words."""
         partitions = self._partitions(old, new)
         if partitions is None:
-            return asked, ""
+            return queries, ""
         assert new.existing is not None
         types = {column.name.lower(): column.dtype for column in new.columns}
         differing = [text for text, differs in partitions if differs]
@@ -222,9 +222,9 @@ class Comparison:
             differing, {name: types[name.lower()] for name in new.existing.partition_by}
         )
         if where is None:
-            return asked, ""
+            return queries, ""
         words = f" of {len(differing)} of {len(partitions)} partitions"
-        return replace(asked, where_before=where, where_after=where), words
+        return replace(queries, where_before=where, where_after=where), words
 
     def _partitions(self, old: _State, new: _State) -> list[tuple[str, bool]] | None:
         """The partitions of a table that both sides share, and whether their files differ.
@@ -329,15 +329,15 @@ def _option_changes(old: _State, new: _State) -> list[str]:
     ]
 
 
-def _sample(asked: Statements, row: Sequence[Any]) -> Sample:
-    if not asked.key:
+def _sample(queries: Statements, row: Sequence[Any]) -> Sample:
+    if not queries.key:
         kind, values = row[0], json.loads(row[1])
-        return Sample(kind, {c.after: _text(v) for c, v in zip(asked.columns, values, strict=True)})
+        return Sample(kind, {c.after: _text(v) for c, v in zip(queries.columns, values, strict=True)})
     kind, (keys, flags, old, new) = row[0], map(json.loads, row[1:5])
-    key = {c.after: _text(v) for c, v in zip(asked.key, keys, strict=True)}
+    key = {c.after: _text(v) for c, v in zip(queries.key, keys, strict=True)}
     shown = [
         (column.after, _text(before), _text(after))
-        for column, flag, before, after in zip(asked.rest, flags, old, new, strict=True)
+        for column, flag, before, after in zip(queries.rest, flags, old, new, strict=True)
         if flag or kind != "changed"
     ]
     before = {name: value for name, value, _ in shown} if kind != "added" else {}

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 def run(arguments: Sequence[str], full_refresh: bool, as_json: bool) -> list[Preview]:
     """Print what a run would do with the selected nodes, in the order of a run; write nothing."""
 
-    def question(adapter: PaimonAdapter, node: Mapping[str, Any]) -> Preview:
+    def of_node(adapter: PaimonAdapter, node: Mapping[str, Any]) -> Preview:
         return Previewer(adapter).of(node, full_refresh)
 
     refresh = ["--full-refresh"] if full_refresh else []
-    answers = selected_nodes.ask(question, [*refresh, *arguments], compiled=True)
-    found = [answer.value or _failed(answer) for answer in answers]
+    results = selected_nodes.for_each(of_node, [*refresh, *arguments], compiled=True)
+    found = [result.value or _failed(result) for result in results]
     for preview in found:
         lines = [json.dumps(preview.as_dict(), default=str)] if as_json else preview.lines()
         click.echo("\n".join(lines))
@@ -45,7 +45,7 @@ def summary(found: Sequence[Preview]) -> str:
     return f"{', '.join(parts)}. Nothing was written."
 
 
-def _failed(answer: selected_nodes.Answer[Preview]) -> Preview:
-    node = answer.node
+def _failed(result: selected_nodes.NodeResult[Preview]) -> Preview:
+    node = result.node
     name = f"{node.schema}.{node.alias}"
-    return Preview(node.unique_id, name, str(node.config.materialized), Does.FAIL, problem=answer.problem)
+    return Preview(node.unique_id, name, str(node.config.materialized), Does.FAIL, problem=result.problem)

@@ -59,13 +59,13 @@ class _Read:
 def run(arguments: Sequence[str], results: Sequence[str] = ()) -> Report:
     """Read the metadata of the selected nodes and sources; `results`: `run_results.json` files, or their folders."""
     begun, read = time.perf_counter(), _Read(time.time())
-    selected_nodes.ask(
+    selected_nodes.for_each(
         read.table_of,
         arguments,
         compiled=False,
         resources=(*selected_nodes.BUILT, SOURCE),
-        begins=read.begins,
-        sees=read.sees,
+        on_begin=read.begins,
+        on_event=read.sees,
     )
     # A source may be the table of a model, as another project sees it.
     built = {table.name for table in read.tables.values() if table.kind != SOURCE}

@@ -37,7 +37,7 @@ def write(report: Report, path: Path) -> str:
     text = html(report)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, "utf-8")
-    parts = [counted(len(report.tables), "table"), f"{len(report.advice)} to mend"]
+    parts = [counted(len(report.tables), "table"), f"{len(report.advice)} to fix"]
     if report.unread:
         parts.append(f"{len(report.unread)} could not be read")
     if failed := sum(node.status in ("error", "fail") for run in report.runs[-1:] for node in run.nodes):

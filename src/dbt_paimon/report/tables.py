@@ -101,11 +101,11 @@ class TableReader:
             spec = (
                 self._adapter.specs.incremental(node).spec if is_incremental else self._adapter.specs.of(node)
             )
-            said = config_advice.advice(spec, config, node["name"], self._adapter.versions)
+            texts = config_advice.advice(spec, config, node["name"], self._adapter.versions)
         except DbtBaseException as exc:
             logger.debug(f"No advice on the config of {node['name']}: {exc}")
             return
-        for text in said:
+        for text in texts:
             yield Advice("config", text, f"dbt build --select {node['name']}", "After changing the config.")
 
     def _streams(self, node: Mapping[str, Any], relation: PaimonRelation, facts: Facts) -> Iterable[Reader]:

@@ -69,7 +69,7 @@ _WOKEN: Final = "\0"
 
 
 def start(project: Project, watch: bool) -> None:
-    """Read commands until the user leaves, after `watch` if that is asked for."""
+    """Read commands until the user leaves, beginning with `watch` if wanted."""
     session = _session(project)
     requests = Requests(socket_path(project.folder, project.profiles_dir), lambda: _wake(session))
     # A process that is started in the background ignores SIGINT.
