@@ -8,10 +8,10 @@ import pytest
 from dbt.tests.util import run_dbt
 from tests.functional.conftest import CONNECTOR
 
-from dbt.adapters.paimon.capabilities import Capability, Versions, reaches
+from dbt.adapters.paimon.capabilities import Capability, Versions
 
 COMPACTS_ITSELF = Versions.of(CONNECTOR).supports(Capability.FULL_COMPACTION_ON_WRITE)
-SHOWS_LEVEL_0 = reaches(CONNECTOR, "2.0")
+SHOWS_LEVEL_0 = Versions.of(CONNECTOR).supports(Capability.INCREMENTAL_QUERY_OF_LEVEL_0)
 
 MESSAGES = {
     # Both products have 5 in the end: one had 4, the other one 6.

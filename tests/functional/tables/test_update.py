@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 from dbt.tests.util import run_dbt
-from tests.functional.conftest import VERSIONS
 
-from dbt.adapters.paimon.capabilities import Capability, reaches
+from dbt.adapters.paimon.capabilities import Capability
 
 # One file of three rows, and one of a single row.
 MODEL = """
@@ -62,7 +61,7 @@ class TestUpdate:
         assert files[shared] == 3 and files[places[4][0]] == 1
         assert [places[number] for number in (1, 2, 3)] == [(shared, 0), (shared, 1), (shared, 2)]
 
-    @pytest.mark.skipif(not reaches(VERSIONS.paimon, "1.0"), reason="Paimon 0.9 has no such columns")
+    @pytest.mark.needs(Capability.PARTITION_AND_BUCKET_COLUMNS)
     def test_its_partition_and_bucket(self, before, rows):
         place = "__paimon_partition.day, __paimon_bucket, __paimon_file_path"
         found = rows(f"select id, day, {place} from {{schema}}.bucketed order by id")

@@ -224,6 +224,8 @@ class Capability(Enum):
         answer="the change of type is refused",
         test="functional/incremental/test_older_types.py",
     )
+    # PaimonMetadataColumn, from 1.0.1. Only a test asks for it.
+    PARTITION_AND_BUCKET_COLUMNS = Rule("the columns __paimon_partition and __paimon_bucket", paimon="1.0")
     # CoreOptions 'row-tracking.enabled', from 1.3.
     ROW_TRACKING = Rule("row tracking (row-tracking.enabled)", paimon="1.3", listed=True)
     # CoreOptions.DEFAULT_VALUE_SUFFIX: removed in 1.2, replaced by a column's DEFAULT.
@@ -461,6 +463,11 @@ class Capability(Enum):
         wrong="`paimon_incremental_query` can return several rows per key",
         answer="`paimon_changes` merges the rows of a key itself",
         test="functional/changes/test_ways.py",
+    )
+    # DataTableBatchScan up to 1.4 leaves level 0 of first-row tables out of every scan, AbstractBatchTableScan of
+    # 2.0 not out of incremental ones [ran, 2.0.0]. Only a test asks for it.
+    INCREMENTAL_QUERY_OF_LEVEL_0 = Rule(
+        "paimon_incremental_query that shows what came into first-row tables", paimon="2.0"
     )
     # DeleteFromPaimonTableCommand.performNonPrimaryKeyDelete keeps the rows of Not(condition), which has none where
     # the condition is NULL; Not(EqualNullSafe(condition, true)) at 1.4 [ran, 0.9.0, 1.4.2].
