@@ -13,7 +13,7 @@ MB = 1024**2
 def facts(number: int = 0, **changed: object) -> Facts:
     """Four buckets, twelve commits, a tag and a consumer; every fifth table is untended."""
     untended = number % 5 == 4
-    piles = tuple(
+    groups = tuple(
         FileGroup("", bucket, level, files, small, rows * (number % 7 + 1), rows * 120 * (number % 7 + 1))
         for bucket in range(4)
         for level, files, small, rows in (
@@ -37,7 +37,7 @@ def facts(number: int = 0, **changed: object) -> Facts:
         "primary_key": ("id",),
         "options": {"bucket": "4", "merge-engine": "partial-update"},
         "comment": "Where a flight is, and when it left & landed <b>not bold</b>",
-        "piles": piles,
+        "groups": groups,
         "snapshots": snapshots,
         "tags": {"month-end": 9},
         "consumers": {"downstream": 11},

@@ -1,10 +1,9 @@
-"""The command `dbt-paimon`: a shell, warm Spark servers, streams until Ctrl-C, what a run would do, and a report."""
+"""The commands of `dbt-paimon`."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -27,10 +26,12 @@ from dbt_paimon.report import page as pages
 from dbt_paimon.server import control
 from dbt_paimon.shell import prompt
 from dbt_paimon.shell.project import Project
-from dbt_paimon.words import OF_SOME, command_at, without
+from dbt_paimon.words import OF_SOME, command_at, options, without
 
 if TYPE_CHECKING:
     from dbt.contracts.graph.manifest import Manifest
+
+    from dbt.adapters.paimon.credentials import PaimonCredentials
 
 _TARGET_OPTIONS = (
     click.option("--project-dir", help="Folder of dbt_project.yml."),
@@ -40,30 +41,37 @@ _TARGET_OPTIONS = (
     click.option("--vars", help="Variables for the profile, as YAML."),
 )
 
-# Where click's context keeps the options that dbt gets.
+# The key in click's context of the options for dbt.
 _DBT_OPTIONS: Final = "dbt-paimon.dbt"
+
+_TOKEN_FLAG: Final = behavior.SERVER_TOKEN["name"]
 
 # One option with several words, as in dbt.
 _WORDS: Final[dict[str, Any]] = {"cls": MultiOption, "type": tuple, "multiple": True, "metavar": "SELECTOR…"}
 
 
 class _Commands(click.Group):
-    """dbt's options may stand in front of the command, as for dbt."""
+    """The group of all commands; accepts dbt's options in front of the command, as dbt does."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Put them behind it."""
         at = command_at(args)
         own = {name for param in self.get_params(ctx) for name in param.opts}
         if 0 < at < len(args) and not own & set(args[:at]):
             args = [args[at], *args[:at], *args[at + 1 :]]
         return super().parse_args(ctx, args)
 
+    def invoke(self, ctx: click.Context) -> Any:
+        """Show errors of dbt and of the adapter as one message."""
+        try:
+            return super().invoke(ctx)
+        except DbtBaseException as exc:
+            raise click.ClickException(str(exc)) from None
+
 
 class _AsDbt(click.Command):
-    """A command that compiles nodes: an option that is only dbt's goes to dbt."""
+    """A command that compiles nodes: keeps options of dbt for `_dbt_arguments`."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Keep dbt's options for `_dbt_arguments`."""
         from dbt.cli.main import cli
 
         own = {name for param in self.get_params(ctx) for name in (*param.opts, *param.secondary_opts)}
@@ -76,6 +84,17 @@ def _with_target(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in reversed(_TARGET_OPTIONS):
         command = option(command)
     return command
+
+
+def _dbt_arguments(
+    select: Sequence[str] = (), exclude: Sequence[str] = (), **values: str | int | None
+) -> list[str]:
+    """The arguments for dbt: this command's own options, and those that `_AsDbt` kept."""
+    arguments = options(values)
+    for name, selectors in (("--select", select), ("--exclude", exclude)):
+        if selectors:
+            arguments += [name, *selectors]
+    return [*click.get_current_context().meta[_DBT_OPTIONS], *arguments]
 
 
 @click.group(cls=_Commands)
@@ -99,50 +118,50 @@ def server_group() -> None:
 )
 def start(idle_minutes: float, **target: str | None) -> None:
     """Start the server of a target, unless it is already running."""
-    with _clear_errors():
-        credentials = load_credentials(**target)
-        server.require_warm_target(credentials)
-        name = behavior.SERVER_TOKEN["name"]
-        flags = behavior.of_project(project_root(target["project_dir"]))
-        asks_token = behavior.is_on(flags, behavior.SERVER_TOKEN)
-        path = server.note_path(credentials)
-        note = server.read_note(path)
-        if note is not None:
-            differences = server.mismatches(note, credentials)
-            if differences:
-                raise click.ClickException(
-                    f"A server of this target is already running (process {note.pid}), but does not match: "
-                    f"{'; '.join(differences)}. Stop it first: {server.STOP}"
-                )
-            if note.asks_token != asks_token:
-                raise click.ClickException(
-                    f"The flag {name} is {str(asks_token).lower()}, but the server of this target (process "
-                    f"{note.pid}) was started when it was {str(note.asks_token).lower()}. Stop it first: "
-                    f"{server.STOP}"
-                )
-            click.echo(f"Already running: {control.line(note)}")
-            return
-        server.launch_plan(credentials, credentials.storages())
-        if not asks_token:
-            click.echo(
-                f"Warning: {behavior.SERVER_TOKEN['description']} The flag {name} is false in "
-                "dbt_project.yml, and will be removed in 1.0: delete it.",
-                err=True,
-            )
-        note = control.start(path, idle_minutes, asks_token, target)
-        click.echo(control.line(note))
+    credentials = load_credentials(**target)
+    server.require_warm_target(credentials)
+    flags = behavior.of_project(project_root(target["project_dir"]))
+    asks_token = behavior.is_on(flags, behavior.SERVER_TOKEN)
+    path = server.note_path(credentials)
+    note = server.read_note(path)
+    if note is not None:
+        _require_same(note, credentials, asks_token)
+        click.echo(f"Already running: {control.line(note)}")
+        return
+    server.launch_plan(credentials, credentials.storages())
+    if not asks_token:
+        click.echo(
+            f"Warning: {behavior.SERVER_TOKEN['description']} The flag {_TOKEN_FLAG} is false in "
+            "dbt_project.yml, and will be removed in 1.0: delete it.",
+            err=True,
+        )
+    note = control.start(path, idle_minutes, asks_token, target)
+    click.echo(control.line(note))
+
+
+def _require_same(note: server.ServerNote, credentials: PaimonCredentials, asks_token: bool) -> None:
+    """Refuse to start a server beside one with other settings."""
+    if differences := server.mismatches(note, credentials):
+        raise click.ClickException(
+            f"A server of this target is already running (process {note.pid}), but does not match: "
+            f"{'; '.join(differences)}. Stop it first: {server.STOP}"
+        )
+    if note.asks_token != asks_token:
+        raise click.ClickException(
+            f"The flag {_TOKEN_FLAG} is {str(asks_token).lower()}, but the server of this target (process "
+            f"{note.pid}) was started when it was {str(note.asks_token).lower()}. Stop it first: {server.STOP}"
+        )
 
 
 @server_group.command()
 def status() -> None:
     """Show the running servers; exit code 1 if there are none."""
-    with _clear_errors():
-        notes = server.running()
-        for note in notes:
-            click.echo(control.line(note))
-        if not notes:
-            click.echo(f"No warm Spark server is running. Start one: {server.START}")
-            sys.exit(1)
+    notes = server.running()
+    for note in notes:
+        click.echo(control.line(note))
+    if not notes:
+        click.echo(f"No warm Spark server is running. Start one: {server.START}")
+        sys.exit(1)
 
 
 @server_group.command()
@@ -151,27 +170,22 @@ def status() -> None:
 @click.option("--force", is_flag=True, help="Stop a server that a client is connected to, too.")
 def stop(every: bool, force: bool, **target: str | None) -> None:
     """Stop the server of a target, or all of them, unless a client is connected."""
-    with _clear_errors():
-        if every:
-            notes = server.running()
-        else:
-            found = server.read_note(server.note_path(load_credentials(**target)))
-            notes = [found] if found is not None else []
-        busy = [note for note in notes if has_clients(note.port)]
-        if busy and not force:
-            raise click.ClickException(
-                "A client is connected (dbt, a shell, a notebook), and its statements would fail: "
-                f"{control.line(busy[0])}. End it first, or stop the server all the same: {server.STOP} --force"
-            )
-        for note in notes:
-            control.stop(note)
-            click.echo(f"Stopped: {control.line(note)}")
-        if not notes:
-            click.echo(
-                "No warm Spark server is running for this target."
-                if not every
-                else "No warm Spark server is running."
-            )
+    if every:
+        notes = server.running()
+    else:
+        found = server.read_note(server.note_path(load_credentials(**target)))
+        notes = [found] if found is not None else []
+    busy = [note for note in notes if has_clients(note.port)]
+    if busy and not force:
+        raise click.ClickException(
+            "A client is connected (dbt, a shell, a notebook), and its statements would fail: "
+            f"{control.line(busy[0])}. End it first, or stop the server all the same: {server.STOP} --force"
+        )
+    for note in notes:
+        control.stop(note)
+        click.echo(f"Stopped: {control.line(note)}")
+    if not notes:
+        click.echo(f"No warm Spark server is running{'' if every else ' for this target'}.")
 
 
 @main.command()
@@ -194,9 +208,8 @@ def stream(
 
     They check for new rows every `processing_time` (config).
     """
-    with _clear_errors():
-        if not streams.run(select, exclude, full_refresh, target):
-            sys.exit(1)
+    if not streams.run(select, exclude, full_refresh, target):
+        sys.exit(1)
 
 
 @main.command(cls=_AsDbt)
@@ -216,23 +229,12 @@ def stream(
 @click.option(
     "--fail-on-loss", is_flag=True, help="Exit with 3 if the run would lose table snapshots or tags."
 )
-def plan(
-    select: tuple[str, ...],
-    exclude: tuple[str, ...],
-    state: str | None,
-    full_refresh: bool,
-    threads: int | None,
-    output: str,
-    fail_on_loss: bool,
-    **target: str | None,
-) -> None:
+def plan(full_refresh: bool, output: str, fail_on_loss: bool, **selection: Any) -> None:
     """Say what `dbt run` would do with each node, without writing anything.
 
     Exit code 1 if a node would fail.
     """
-    arguments = _dbt_arguments({**target, "state": state, "threads": threads}, select, exclude)
-    with _clear_errors():
-        found = preview.run(arguments, full_refresh, as_json=output == "json")
+    found = preview.run(_dbt_arguments(**selection), full_refresh, as_json=output == "json")
     if output == "text":
         click.echo(preview.summary(found))
     if any(node.does is Action.FAIL or node.asks for node in found):
@@ -271,43 +273,17 @@ def plan(
     type=click.Choice(["warn"]),
     help="Exit with 3 if there is advice, or a table cannot be read.",
 )
-def report(
-    select: tuple[str, ...],
-    exclude: tuple[str, ...],
-    state: str | None,
-    threads: int | None,
-    path: str,
-    as_json: bool,
-    results: tuple[str, ...],
-    fail_on: str | None,
-    **target: str | None,
-) -> None:
+def report(path: str, as_json: bool, results: tuple[str, ...], fail_on: str | None, **selection: Any) -> None:
     """Write one HTML page: tables, runs, advice and lineage.
 
     Reads metadata only. The page needs no server and no network.
     """
-    arguments = _dbt_arguments({**target, "state": state, "threads": threads}, select, exclude)
-    with _clear_errors():
-        if not as_json:
-            pages.ready()
-        made = reporting.run(arguments, results)
-        if as_json:
-            click.echo(pages.as_json(made))
-        else:
-            click.echo(pages.write(made, Path(path)))
+    if not as_json:
+        pages.ready()
+    made = reporting.run(_dbt_arguments(**selection), results)
+    click.echo(pages.as_json(made) if as_json else pages.write(made, Path(path)))
     if fail_on and (made.advice or made.unread):
         sys.exit(3)
-
-
-def _dbt_arguments(options: Mapping[str, object], select: Sequence[str], exclude: Sequence[str]) -> list[str]:
-    arguments = [
-        part for key, value in options.items() if value for part in (f"--{key.replace('_', '-')}", str(value))
-    ]
-    if select:
-        arguments += ["--select", *select]
-    if exclude:
-        arguments += ["--exclude", *exclude]
-    return [*click.get_current_context().meta[_DBT_OPTIONS], *arguments]
 
 
 @main.command(cls=_AsDbt)
@@ -356,18 +332,17 @@ def diff(
 
     Exit code 1 if a table could not be compared.
     """
-    arguments = _dbt_arguments({"threads": threads}, (*models, *select), exclude)
-    with _clear_errors():
-        found = diffs.run(
-            arguments,
-            target,
-            sides.read("--from", from_ or (sides.STATE if state else sides.PREVIOUS)),
-            sides.read("--to", to),
-            state=state,
-            key=[name.strip() for name in (key or "").split(",") if name.strip()],
-            samples=samples,
-            output=output,
-        )
+    arguments = _dbt_arguments((*models, *select), exclude, threads=threads)
+    found = diffs.run(
+        arguments,
+        target,
+        sides.read("--from", from_ or (sides.STATE if state else sides.PREVIOUS)),
+        sides.read("--to", to),
+        state=state,
+        key=[name.strip() for name in (key or "").split(",") if name.strip()],
+        samples=samples,
+        output=output,
+    )
     if output == diffs.TEXT:
         click.echo(diffs.summary(found))
     if any(difference.problem for difference in found):
@@ -381,32 +356,23 @@ def diff(
 @click.option("--watch", is_flag=True, help="Begin with `watch`: build what is saved, and its tests.")
 def shell(watch: bool, **target: str | None) -> None:
     """A prompt for dbt commands that keeps Spark and the project loaded, so that each begins at once."""
-    with _clear_errors():
-        folder = project_root(target["project_dir"])
-        if not (folder / "dbt_project.yml").is_file():
-            raise click.ClickException(
-                f"There is no dbt_project.yml in {folder}. Go to the project's folder, or give it with --project-dir."
-            )
-        prompt.start(Project(folder, target, run_loaded), watch)
+    folder = project_root(target["project_dir"])
+    if not (folder / "dbt_project.yml").is_file():
+        raise click.ClickException(
+            f"There is no dbt_project.yml in {folder}. Go to the project's folder, or give it with --project-dir."
+        )
+    prompt.start(Project(folder, target, run_loaded), watch)
 
 
 def run_loaded(words: Sequence[str], manifest: Manifest | None) -> int:
-    """Run one of these commands in this process, with the Spark that it has; its exit code.
-
-    Args:
-        words: of the command line.
-        manifest: the project; None if the command has to parse it.
-
-    Raises:
-        KeyboardInterrupt: Ctrl-C.
-    """
+    """Run one of these commands in this process, with its Spark and (if it has one) its project; the exit code."""
     loaded = selected_nodes.LOADED.set(manifest)
     try:
         main.main(args=list(words), prog_name="dbt-paimon", standalone_mode=False)
     except SystemExit as exc:
         return int(exc.code or 0)
     except click.ClickException as exc:
-        # Not to stderr, which is the shell's: another terminal may have asked.
+        # To stdout: the request may come from another terminal, and stderr is the shell's.
         click.echo(f"Error: {exc.format_message()}")
         return exc.exit_code
     except click.Abort:
@@ -414,15 +380,6 @@ def run_loaded(words: Sequence[str], manifest: Manifest | None) -> int:
     finally:
         selected_nodes.LOADED.reset(loaded)
     return 0
-
-
-@contextmanager
-def _clear_errors() -> Iterator[None]:
-    """Show errors of dbt and of the adapter as one message."""
-    try:
-        yield
-    except DbtBaseException as exc:
-        raise click.ClickException(str(exc)) from None
 
 
 if __name__ == "__main__":

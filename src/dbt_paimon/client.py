@@ -1,7 +1,7 @@
-"""Asks a running `dbt-paimon shell` of the same project to run a dbt command, and prints what it says.
+"""Client of a running `dbt-paimon shell` of the same project: sends it a command, and prints the answer.
 
-Over a Unix socket in a folder that only this user can enter. The question is one line of JSON; the answer is a line of
-JSON for each text that dbt prints (`{"text": …}`), and at the end `{"code": …}`, dbt's exit code.
+Over a Unix socket in a private folder. The request is one line of JSON. The answer is a line of JSON for each text
+that dbt prints (`{"text": …}`), and then `{"code": …}`, dbt's exit code.
 """
 
 from __future__ import annotations
@@ -20,21 +20,14 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, Final
 
-# What the client sends after its question, to end the command as Ctrl-C does.
+# Sent after the request, to end the command as Ctrl-C does.
 INTERRUPT: Final = b"\x03"
 _PROJECT: Final = "dbt_project.yml"
 _FOLDERS: Final = {"--project-dir": "DBT_PROJECT_DIR", "--profiles-dir": "DBT_PROFILES_DIR"}
 
 
-def ask(words: Sequence[str]) -> int | None:
-    """Run a dbt command in the shell of its project.
-
-    Args:
-        words: of the command line, without the program.
-
-    Returns:
-        dbt's exit code; None if no shell of this project runs, or it cannot be asked.
-    """
+def send(words: Sequence[str]) -> int | None:
+    """Run the words of a command line in the shell of the project; the exit code, or None without such a shell."""
     project = _project(words)
     if project is None or not hasattr(socket, "AF_UNIX"):
         return None
@@ -43,22 +36,14 @@ def ask(words: Sequence[str]) -> int | None:
             connection.connect(str(socket_path(project, _profiles(words))))
         except OSError:
             return None
-        question = {"words": list(words), "folder": str(Path.cwd())}
+        request = {"words": list(words), "folder": str(Path.cwd())}
         with _interrupting(connection):
-            connection.sendall(json.dumps(question).encode() + b"\n")
+            connection.sendall(json.dumps(request).encode() + b"\n")
             return _print_answer(connection)
 
 
 def socket_path(project: Path, profiles: Path | None) -> Path:
-    """Where the shell of a project listens; its folder is this user's alone.
-
-    Args:
-        project: folder of dbt_project.yml.
-        profiles: folder that was given for profiles.yml; None if none was.
-
-    Raises:
-        OSError: the folder cannot be made, or is somebody else's.
-    """
+    """The socket of a project's shell, by the folders of dbt_project.yml and (if given) profiles.yml."""
     folder = Path(tempfile.gettempdir(), f"dbt-paimon-{os.getuid()}")
     folder.mkdir(mode=0o700, exist_ok=True)
     found = folder.lstat()
@@ -82,7 +67,7 @@ def _print_answer(connection: socket.socket) -> int:
 
 @contextmanager
 def _interrupting(connection: socket.socket) -> Iterator[None]:
-    """Ctrl-C ends the command in the shell, which says so; a second one ends this process."""
+    """The first Ctrl-C is sent to the shell; the second one ends this process."""
 
     def pressed(_number: int, _frame: FrameType | None) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -96,7 +81,7 @@ def _interrupting(connection: socket.socket) -> Iterator[None]:
 
 
 def _project(words: Sequence[str]) -> Path | None:
-    """The project's folder, as dbt finds it: given, or the nearest one above that has dbt_project.yml."""
+    """The project's folder, found as dbt does: given, or the nearest one above with dbt_project.yml."""
     given = _given(words, "--project-dir")
     if given:
         return Path(given)

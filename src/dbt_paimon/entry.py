@@ -1,4 +1,4 @@
-"""Decides what runs a command: a shell that has the project loaded, dbt itself, or `dbt-paimon`'s own commands."""
+"""Entry point: runs a command in a shell of the project, by dbt itself, or by `dbt-paimon`'s own commands."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from dbt_paimon.words import DBT, READING, command
 def main() -> None:
     """Run the command line, and exit with its code."""
     words = sys.argv[1:]
-    asked = command(words)
-    code = client.ask(words) if asked in DBT or asked in READING else None
+    name = command(words)
+    code = client.send(words) if name in DBT or name in READING else None
     if code is not None:
         sys.exit(code)
-    if asked in DBT:
+    if name in DBT:
         from dbt.cli.main import cli
 
         cli()

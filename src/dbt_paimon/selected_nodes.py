@@ -1,4 +1,4 @@
-"""Asks something about each node that dbt selects, by a `dbt compile` that prints nothing and writes no table."""
+"""Calls a function for each node that dbt selects, by a `dbt compile` that prints and writes nothing."""
 
 from __future__ import annotations
 
@@ -17,49 +17,37 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 BUILT: Final = ("model", "seed", "snapshot")
-# The project, if the process has it loaded.
+# The project, if this process has loaded it.
 LOADED: ContextVar[Manifest | None] = ContextVar("LOADED", default=None)
 
 
 @dataclass(frozen=True)
-class Answer(Generic[T]):
-    """What was found out about a node.
-
-    Attributes:
-        node: the node in the manifest.
-        value: what the question returned; None if the node failed before it was asked.
-        problem: why it failed.
-    """
+class NodeResult(Generic[T]):
+    """The result for one node: `value`, or the `problem` that stopped the node before the call."""
 
     node: Any
     value: T | None
     problem: str = ""
 
 
-def ask(
-    question: Callable[[Any, dict[str, Any]], T],
+def for_each(
+    function: Callable[[Any, dict[str, Any]], T],
     arguments: Sequence[str],
     *,
     compiled: bool,
     resources: Sequence[str] = BUILT,
-    begins: Callable[[Any], None] = lambda task: None,
-    sees: Callable[[Any], None] = lambda event: None,
-) -> list[Answer[T]]:
-    """Ask about the selected nodes, on as many threads as the target has.
+    on_begin: Callable[[Any], None] = lambda task: None,
+    on_event: Callable[[Any], None] = lambda event: None,
+) -> list[NodeResult[T]]:
+    """Call a function for each selected node, on as many threads as the target has; results in the order of a run.
 
     Args:
-        question: gets the adapter and the node in the manifest.
-        arguments: dbt's options: selection, project, target.
-        compiled: whether the nodes are compiled first. Their queries may then ask Spark for anything.
+        function: gets the adapter and the node in the manifest.
+        arguments: dbt's options of selection, project and target.
+        compiled: whether to compile the nodes first; their queries may then send statements to Spark.
         resources: dbt's types of nodes.
-        begins: gets dbt's task, with the manifest and the selection, before the first question.
-        sees: gets each of dbt's events.
-
-    Returns:
-        One answer for each node, in the order in which a run would build them.
-
-    Raises:
-        DbtBaseException: the project or the profile cannot be read, or the selection is wrong, or names nothing.
+        on_begin: gets dbt's task, with manifest and selection, before the first call.
+        on_event: gets each of dbt's events.
     """
     from dbt.cli.main import dbtRunner
 
@@ -69,12 +57,11 @@ def ask(
     def see(event: Any) -> None:
         if event.info.name == "NoNodesForSelectionCriteria":
             unknown.append(event.data.spec_raw)
-        sees(event)
+        on_event(event)
 
-    with _asked(found, question, compiled, resources, begins):
-        # Without JSON, or dbt would write over the results of the last run.
-        # Without a log on the console, where an error would stand twice.
-        # Behind the command: dbt takes no option both before and after it.
+    with _patched_compile(found, function, compiled, resources, on_begin):
+        # No JSON, which would overwrite the results of the last run; no log, which would print each error twice.
+        # After the command: dbt refuses an option both before and after it.
         ran = dbtRunner(manifest=LOADED.get(), callbacks=[see]).invoke(
             ["compile", *arguments, "--log-level", "none", "--no-write-json"]
         )
@@ -82,24 +69,25 @@ def ask(
         if isinstance(ran.exception, DbtBaseException):
             raise ran.exception
         raise click.ClickException(str(ran.exception))
-    # A method, such as state:modified, may find nothing.
+    # A selection by a method, such as state:modified, may be empty.
     if named := [name for name in unknown if ":" not in name]:
         raise DbtRuntimeError(f"The project has nothing of the name {', '.join(named)}.")
     results = getattr(ran.result, "results", ())
     return [
-        Answer(result.node, found.get(result.node.unique_id), str(result.message or "")) for result in results
+        NodeResult(result.node, found.get(result.node.unique_id), str(result.message or ""))
+        for result in results
     ]
 
 
 @contextmanager
-def _asked(
+def _patched_compile(
     found: dict[str, T],
-    question: Callable[[Any, dict[str, Any]], T],
+    function: Callable[[Any, dict[str, Any]], T],
     compiled: bool,
     resources: Sequence[str],
-    begins: Callable[[Any], None],
+    on_begin: Callable[[Any], None],
 ) -> Iterator[None]:
-    """`dbt compile` asks about each node, whatever has become of those it reads."""
+    """Patch `dbt compile` to call `function` for each node, even if a node that it reads has failed."""
     from dbt.artifacts.resources.types import NodeType
     from dbt.graph.selector import ResourceTypeSelector
     from dbt.task import compile as task
@@ -113,7 +101,7 @@ def _asked(
         def execute(self, compiled_node: Any, manifest: Any) -> Any:
             result = super().execute(compiled_node, manifest)
             node = compiled_node.to_dict(omit_none=True)
-            found[compiled_node.unique_id] = question(self.adapter, node)
+            found[compiled_node.unique_id] = function(self.adapter, node)
             return result
 
     class Task(task.CompileTask):
@@ -136,7 +124,7 @@ def _asked(
 
         def _runtime_initialize(self) -> None:
             super()._runtime_initialize()  # type: ignore[no-untyped-call]
-            begins(self)
+            on_begin(self)
 
         def get_runner_type(self, _: Any) -> type[Runner]:
             return Runner

@@ -1,4 +1,4 @@
-"""`dbt-paimon stream`: runs dbt in this process, with streaming models that run until they are stopped."""
+"""`dbt-paimon stream`: runs streaming models in this process until they are stopped."""
 
 from __future__ import annotations
 
@@ -13,45 +13,32 @@ import click
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.streaming import long_running
+from dbt_paimon.words import options
 
 _STREAMS_ONLY: Final = "config.materialized:streaming"
-# The keys that `dbt ls` is asked for.
+# Keys of the output of `dbt ls`.
 _KEYS: Final = ("name", "unique_id", "depends_on")
 
 
 def run(
     select: Sequence[str], exclude: Sequence[str], full_refresh: bool, target: Mapping[str, str | None]
 ) -> bool:
-    """Run streaming models, each on its own thread, until Ctrl-C or SIGTERM.
+    """Run streaming models, each on its own thread, until Ctrl-C or SIGTERM; whether all ended without an error.
 
     If one reads the table of another, each first runs until it has read everything, in the order of dbt's graph.
-
-    Args:
-        select: dbt's selectors; only the streaming models among the selected nodes are run.
-        exclude: selectors of nodes to leave out.
-        full_refresh: whether the tables are rebuilt first.
-        target: dbt's options by name (project_dir, profiles_dir, profile, target, vars); None: not set.
-
-    Returns:
-        Whether all of them ended without an error.
-
-    Raises:
-        DbtRuntimeError: no streaming model is selected; or dbt's own errors for an invalid project.
     """
-    places = [
-        part for key, value in target.items() if value for part in (f"--{key.replace('_', '-')}", value)
-    ]
     chosen = ["--select", *(f"{word},{_STREAMS_ONLY}" for word in select)]
     if exclude:
         chosen += ["--exclude", *exclude]
-    streams = _listed([*chosen, *places])
+    chosen += options(target)
+    streams = _listed(chosen)
     if not streams:
         raise DbtRuntimeError(
             f"No streaming model is selected by {' '.join(select)}. `dbt ls --select {_STREAMS_ONLY}` lists those of "
             "the project."
         )
-    with _ended_by_signals():
-        return _run_all(streams, [*chosen, *places], full_refresh)
+    with _stopped_by_signals():
+        return _run_all(streams, chosen, full_refresh)
 
 
 def _run_all(streams: Sequence[Mapping[str, Any]], chosen: Sequence[str], full_refresh: bool) -> bool:
@@ -66,7 +53,7 @@ def _run_all(streams: Sequence[Mapping[str, Any]], chosen: Sequence[str], full_r
             return True
     names = ", ".join(stream["name"] for stream in streams)
     click.echo(f"Streaming {names}. Ctrl-C stops it after the current batch.")
-    with long_running.streams_go_on(), _none_waits():
+    with long_running.streams_go_on(), _all_at_once():
         # A long-running model never hands its thread to another one.
         return _run(["--threads", str(len(streams)), *refresh, *chosen])
 
@@ -75,8 +62,8 @@ def _listed(arguments: Sequence[str]) -> list[dict[str, Any]]:
     """The name, unique_id and depends_on of the selected models."""
     from dbt.cli.main import dbtRunner
 
-    asked = ["ls", "--resource-type", "model", "--output", "json", "--output-keys", *_KEYS]
-    listed = dbtRunner().invoke(["--log-level", "none", *asked, *arguments])
+    command = ["ls", "--resource-type", "model", "--output", "json", "--output-keys", *_KEYS]
+    listed = dbtRunner().invoke(["--log-level", "none", *command, *arguments])
     if not listed.success:
         raise listed.exception or DbtRuntimeError("The project could not be read.")
     return [json.loads(line) for line in listed.result] if isinstance(listed.result, list) else []
@@ -96,11 +83,8 @@ def _run(arguments: Sequence[str]) -> bool:
 
 
 @contextmanager
-def _none_waits() -> Iterator[None]:
-    """No model waits for those that it reads, since a long-running stream never finishes.
-
-    `dbt clone` runs its models this way; `dbt run` has no option for it.
-    """
+def _all_at_once() -> Iterator[None]:
+    """Make `dbt run` start every model at once, as `dbt clone` does: a long-running stream never finishes."""
     from dbt.task import run as task
     from dbt.task.runnable import GraphRunnableMode
 
@@ -117,8 +101,8 @@ def _none_waits() -> Iterator[None]:
 
 
 @contextmanager
-def _ended_by_signals() -> Iterator[None]:
-    """The first signal ends the streams after their current batches, the second one at once."""
+def _stopped_by_signals() -> Iterator[None]:
+    """The first signal stops the streams after their current batches, the second one aborts these."""
 
     def end(number: int, frame: FrameType | None) -> None:
         if long_running.is_stopping():

@@ -90,7 +90,7 @@ def test_who_keeps_old_snapshots() -> None:
 def test_figures() -> None:
     found = figures.figures(
         facts(
-            piles=(
+            groups=(
                 FileGroup("d=1", 0, 0, 3, 3, 30, 300),
                 FileGroup("d=1", 0, 5, 1, 0, 60, 600),
                 FileGroup("d=1", 1, 5, 1, 1, 10, 100),
@@ -180,7 +180,7 @@ def test_page_escapes_and_refers_to_nothing() -> None:
 
 def test_page_of_nothing() -> None:
     made = page.html(report(0))
-    assert "Nothing to mend" in made
+    assert "Nothing to fix" in made
     assert "No table of this project is built yet" in made
 
 
@@ -206,7 +206,7 @@ def test_the_line_counts_what_failed_last(tmp_path: Path) -> None:
     made = report(2)
     (run,) = made.runs
     failed = replace(run, nodes=(replace(run.nodes[0], status="error"), *run.nodes[1:]))
-    assert "2 tables, 0 to mend;" in page.write(made, tmp_path / "report.html")
+    assert "2 tables, 0 to fix;" in page.write(made, tmp_path / "report.html")
     assert "1 node failed in the last run;" in page.write(
         replace(made, runs=(run, failed)), tmp_path / "report.html"
     )

@@ -1,4 +1,4 @@
-"""`dbt-paimon diff`: compares the tables of the selected nodes, and prints how they differ."""
+"""`dbt-paimon diff`: compares the tables of the selected nodes, and prints the differences."""
 
 from __future__ import annotations
 
@@ -12,10 +12,12 @@ import click
 from dbt_common.exceptions import DbtBaseException, DbtRuntimeError
 
 from dbt.adapters.paimon.profile import load_credentials
+from dbt.adapters.paimon.spark.formatting import counted
 from dbt_paimon import selected_nodes
 from dbt_paimon.diff.comparison import Comparison
 from dbt_paimon.diff.findings import Difference
 from dbt_paimon.diff.sides import Kind, Side
+from dbt_paimon.words import options
 
 if TYPE_CHECKING:
     from dbt.adapters.paimon.impl import PaimonAdapter
@@ -34,7 +36,7 @@ def run(
     samples: int,
     output: str,
 ) -> list[Difference]:
-    """Compare the selected models, seeds and snapshots, and print what differs; nothing is written.
+    """Compare the selected nodes, and print the differences; write nothing.
 
     Args:
         arguments: dbt's options of selection.
@@ -42,34 +44,17 @@ def run(
         before, after: the two sides.
         state: folder of an earlier manifest.
         key: columns by which rows are matched.
-        samples: rows of each kind that are shown.
-        output: text, json (a line a node) or markdown.
-
-    Raises:
-        DbtBaseException: the project or the profile cannot be read, the selection is wrong, or two sides cannot be
-            compared at all.
+        samples: rows of each kind to show.
+        output: text, json (a line per node) or markdown.
     """
 
-    def question(adapter: PaimonAdapter, node: Mapping[str, Any]) -> Difference:
+    def of_node(adapter: PaimonAdapter, node: Mapping[str, Any]) -> Difference:
         return Comparison(adapter).of(node, before, after, key=key, samples=samples)
 
-    places = [
-        part for name, value in target.items() if value for part in (f"--{name.replace('_', '-')}", value)
-    ]
     with TemporaryDirectory() as folder:
-        other = next((side.value for side in (before, after) if side.kind is Kind.TARGET), None)
-        deferred: list[str] = []
-        if other:
-            _write_manifest(target, other, folder)
-            deferred = ["--defer", "--defer-state", folder]
-        elif Kind.STATE in (before.kind, after.kind):
-            if not state:
-                raise DbtRuntimeError("state: --state is needed, the folder of the earlier manifest.json.")
-            deferred = ["--defer"]
-        if state:
-            deferred += ["--state", state]
-        answers = selected_nodes.ask(question, [*places, *arguments, *deferred], compiled=False)
-    found = [answer.value or _failed(answer, before, after) for answer in answers if _has_table(answer.node)]
+        deferred = _deferred(target, before, after, state, folder)
+        results = selected_nodes.for_each(of_node, [*options(target), *arguments, *deferred], compiled=False)
+    found = [result.value or _failed(result, before, after) for result in results if _has_table(result.node)]
     for difference in found:
         if output == JSON:
             click.echo(json.dumps(difference.as_dict(), default=str))
@@ -79,21 +64,33 @@ def run(
     return found
 
 
+def _deferred(
+    target: Mapping[str, str | None], before: Side, after: Side, state: str | None, folder: str
+) -> list[str]:
+    """dbt's options for the manifest of another target, which is written into the folder, or of `--state`."""
+    kept = ["--state", state] if state else []
+    other = next((side.value for side in (before, after) if side.kind is Kind.TARGET), None)
+    if other:
+        _write_manifest(target, other, folder)
+        return ["--defer", "--defer-state", folder, *kept]
+    if Kind.STATE in (before.kind, after.kind):
+        if not state:
+            raise DbtRuntimeError("state: --state is needed, the folder of the earlier manifest.json.")
+        return ["--defer", *kept]
+    return kept
+
+
 def summary(found: Sequence[Difference]) -> str:
-    """The last line: how many nodes differ."""
+    """The last line: the numbers of nodes, and of those that differ."""
     differ = sum(not difference.is_none and not difference.problem for difference in found)
-    parts = [f"{len(found)} node{'s' if len(found) != 1 else ''}", f"{differ} differ"]
+    parts = [counted(len(found), "node"), f"{differ} differ"]
     if failed := sum(bool(difference.problem) for difference in found):
         parts.append(f"{failed} could not be compared")
     return f"{', '.join(parts)}. Nothing was written."
 
 
 def _write_manifest(target: Mapping[str, str | None], other: str, folder: str) -> None:
-    """The manifest of the project in another target, into a folder.
-
-    Raises:
-        DbtRuntimeError: that target has another warehouse, whose tables this one does not see.
-    """
+    """Write the manifest of the project in another target of the same warehouse."""
     from dbt.cli.main import dbtRunner
 
     here, there = load_credentials(**target), load_credentials(**{**target, "target": other})
@@ -102,12 +99,7 @@ def _write_manifest(target: Mapping[str, str | None], other: str, folder: str) -
             f"target:{other}: it has another warehouse or metastore than this target. Give it as a catalog in "
             "catalogs.yml, and compare with table:catalog.schema.name."
         )
-    places = [
-        part
-        for name, value in {**target, "target": other}.items()
-        if value
-        for part in (f"--{name.replace('_', '-')}", value)
-    ]
+    places = options({**target, "target": other})
     ran = dbtRunner().invoke(["--quiet", "parse", *places, "--target-path", folder, "--no-partial-parse"])
     if isinstance(ran.exception, DbtBaseException):
         raise ran.exception
@@ -123,7 +115,7 @@ def _has_table(node: Any) -> bool:
     return str(node.config.materialized) != "ephemeral"
 
 
-def _failed(answer: selected_nodes.Answer[Difference], before: Side, after: Side) -> Difference:
-    node = answer.node
+def _failed(result: selected_nodes.NodeResult[Difference], before: Side, after: Side) -> Difference:
+    node = result.node
     name = f"{node.schema}.{node.alias}"
-    return Difference(node.unique_id, name, str(before), str(after), problem=answer.problem or "not compared")
+    return Difference(node.unique_id, name, str(before), str(after), problem=result.problem or "not compared")

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.paimon.spark.formatting import counted, size
 from dbt.adapters.paimon.spec.build import column_list
 from dbt.adapters.paimon.sql.text import string_literal
 from dbt.adapters.paimon.tables import metadata
 from dbt.adapters.paimon.tables.changeset import PROTECTED_OPTIONS
 from dbt.adapters.paimon.time_travel import clones
 from dbt_paimon.diff import statements
-from dbt_paimon.diff.findings import Difference, Sample, read_words
+from dbt_paimon.diff.findings import Difference, Sample
 from dbt_paimon.diff.sides import ELSEWHERE, Kind, Side
 from dbt_paimon.diff.statements import Compared, Statements
 
@@ -23,15 +24,16 @@ if TYPE_CHECKING:
     from dbt.adapters.paimon.column import PaimonColumn
     from dbt.adapters.paimon.impl import PaimonAdapter
     from dbt.adapters.paimon.relation import PaimonRelation
+    from dbt.adapters.paimon.spark.scans import Scan
     from dbt.adapters.paimon.tables.changeset import ExistingTable
 
-# Commits that change no row.
+# Commits that change no rows.
 _UNCHANGED: Final = ("COMPACT", "ANALYZE")
 
 
 @dataclass(frozen=True)
 class _State:
-    """One side: what follows FROM, its columns, and the table as it was then (None: a view)."""
+    """One side: its relation, its columns, and the table's metadata at that time (None for a view)."""
 
     relation: PaimonRelation
     columns: tuple[PaimonColumn, ...]
@@ -39,11 +41,7 @@ class _State:
 
 
 class Comparison:
-    """Reads tables, and writes nothing.
-
-    Args:
-        adapter: with a connection of this thread.
-    """
+    """Compares tables without writing. The adapter needs an open connection."""
 
     def __init__(self, adapter: PaimonAdapter) -> None:
         self._adapter = adapter
@@ -51,13 +49,9 @@ class Comparison:
     def of(
         self, node: Mapping[str, Any], before: Side, after: Side, *, key: Sequence[str], samples: int
     ) -> Difference:
-        """How a node's table differs between two states; a problem is in the result.
+        """The differences of a node's table between two sides, or the problem that prevents a comparison.
 
-        Args:
-            node: the node in the manifest.
-            before, after: the two sides.
-            key: columns by which rows are matched; by default those of the primary key, else `unique_key`.
-            samples: how many rows of each kind are shown.
+        Rows are matched by `key`, by default the primary key, else the `unique_key`.
         """
         found = Difference(node["unique_id"], f"{node['schema']}.{node['alias']}", str(before), str(after))
         try:
@@ -80,8 +74,9 @@ class Comparison:
         old = self._state(node, before)
         if old is None:
             ((rows,),) = self._adapter.query(f"select count(*) from {new.relation.render()}")
-            schema = ("the table is new",)
-            return replace(found, rows_after=rows, added=rows, schema=schema, read=f"{rows:,} rows")
+            return replace(
+                found, rows_after=rows, added=rows, schema=("the table is new",), read=f"{rows:,} rows"
+            )
         found = replace(
             found,
             before=_label(before, old),
@@ -91,69 +86,45 @@ class Comparison:
         )
         columns, left_out = _both_have(old, new)
         keys = self._key(node, key, old, new, columns)
-        asked = Statements(old.relation.render(), new.relation.render(), keys, columns)
-        partitions = self._partitions(old, new)
-        if partitions is not None:
-            asked, of_all = self._pruned(asked, partitions, new)
-        else:
-            of_all = ""
-        if keys and not _is_unique(keys, old, new) and self._adapter.query(asked.repeated_key())[0][0]:
+        queries, of_all = self._pruned(
+            Statements(old.relation.render(), new.relation.render(), keys, columns), old, new
+        )
+        if keys and not _is_unique(keys, old, new) and self._adapter.query(queries.repeated_key())[0][0]:
             # A row of one side would match several of the other.
-            asked = replace(asked, key=())
-        found = replace(found, key=tuple(column.after for column in asked.key), left_out=left_out)
-        return self._counted(found, asked, samples, of_all)
+            queries = replace(queries, key=())
+        found = replace(found, key=tuple(column.after for column in queries.key), left_out=left_out)
+        return self._counted(found, queries, samples, of_all)
 
-    def _counted(self, found: Difference, asked: Statements, samples: int, of_all: str) -> Difference:
-        sql = asked.summary()
+    def _counted(self, found: Difference, queries: Statements, samples: int, of_all: str) -> Difference:
+        sql = queries.summary()
         scans = self._adapter.handle.scans(sql)
         (row,) = self._adapter.query(sql)
         numbers = [int(number or 0) for number in row]
-        if asked.key:
+        if queries.key:
+            rows_before, rows_after, added, gone, changed, *by_column = numbers
+            columns = {c.after: number for c, number in zip(queries.rest, by_column, strict=True) if number}
             found = replace(
-                found,
-                rows_before=numbers[0],
-                rows_after=numbers[1],
-                added=numbers[2],
-                gone=numbers[3],
-                changed=numbers[4],
-                columns={
-                    column.after: number
-                    for column, number in zip(asked.rest, numbers[5:], strict=True)
-                    if number
-                },
+                found, rows_before=rows_before, rows_after=rows_after, changed=changed, columns=columns
             )
         else:
-            found = replace(found, added=numbers[0], gone=numbers[1])
-        known = bool(scans) and all(scan.files is not None for scan in scans)
-        found = replace(
-            found,
-            read=read_words(
-                sum(scan.files or 0 for scan in scans) if known else None,
-                sum(scan.bytes or 0 for scan in scans) if known else None,
-                sum(scan.rows or 0 for scan in scans) if known else None,
-                of_all,
-            ),
-        )
+            added, gone = numbers
+        found = replace(found, added=added, gone=gone, read=_read_words(scans, of_all))
         if samples and (found.added or found.gone or found.changed):
-            rows = self._adapter.query(asked.samples(samples))
-            found = replace(found, samples=tuple(_sample(asked, row) for row in rows))
+            rows = self._adapter.query(queries.samples(samples))
+            found = replace(found, samples=tuple(_sample(queries, row) for row in rows))
         return found
 
     # -- the sides ------------------------------------------------------------------------------------------
 
     def _state(self, node: Mapping[str, Any], side: Side) -> _State | None:
-        """A side; None if it is of another place, and that has no such table, or if the table is not built.
-
-        Raises:
-            DbtRuntimeError: the table does not have this state.
-        """
+        """A side; None if its table does not exist. Refuses a state that the table does not have."""
         place = self._place(node, side)
         found = self._adapter.get_relation(*place) if place is not None else None
         if found is None:
             return None
         branch = self._adapter.clones.behind(found)
         if branch is not None:
-            # A clone is read where its rows are: only then is it known which files it shares with its original.
+            # Read the branch itself: only then is it known which files it shares with the original.
             self._adapter.clones.check(found)
             if side.kind is Kind.BRANCH:
                 raise DbtRuntimeError(f"{side}: {found} is a branch itself, {branch}, and has no branches.")
@@ -182,7 +153,7 @@ class Comparison:
         return self._with_columns(at, metadata.existing_table(rows[0]))
 
     def _place(self, node: Mapping[str, Any], side: Side) -> tuple[str, str, str] | None:
-        """Catalog, schema and name of a side's table; None if that place does not know the node."""
+        """Catalog, schema and name of a side's table; None if the other manifest does not have the node."""
         if side.kind is Kind.TABLE:
             *above, name = side.value.split(".")
             if not above or len(above) > 2 or not name:
@@ -190,9 +161,7 @@ class Comparison:
             return (above[0] if len(above) == 2 else self._adapter.credentials.database), above[-1], name
         if side.kind in (Kind.STATE, Kind.TARGET):
             other = node.get("defer_relation")
-            if not other:
-                return None
-            return other["database"], other["schema"], other["alias"]
+            return (other["database"], other["schema"], other["alias"]) if other else None
         return node["database"], node["schema"], node["alias"]
 
     def _snapshot(self, table: PaimonRelation, side: Side) -> str:
@@ -220,66 +189,32 @@ class Comparison:
     def _key(
         self,
         node: Mapping[str, Any],
-        asked: Sequence[str],
+        chosen: Sequence[str],
         old: _State,
         new: _State,
         columns: Sequence[Compared],
     ) -> tuple[Compared, ...]:
         config = node["config"]
-        own = new.existing.primary_key if new.existing is not None else ()
         names = (
-            tuple(asked)
-            or own
+            tuple(chosen)
+            or (new.existing.primary_key if new.existing else ())
             or column_list(config.get("primary_key"))
             or column_list(config.get("unique_key"))
         )
         by_name = {column.after.lower(): column for column in columns}
         missing = [name for name in names if name.lower() not in by_name]
-        if missing and asked:
+        if missing and chosen:
             raise DbtRuntimeError(
-                f"--key {','.join(asked)}: not in both tables: {', '.join(missing)}. They share "
+                f"--key {','.join(chosen)}: not in both tables: {', '.join(missing)}. They share "
                 f"{', '.join(column.after for column in columns)}."
             )
         return () if missing else tuple(by_name[name.lower()] for name in names)
 
-    def _partitions(self, old: _State, new: _State) -> list[tuple[str, bool]] | None:
-        """The partitions of a table that both sides share, and whether their files differ; None if that says nothing.
-
-        Deletion vectors change what is read of a file, not the file.
-        """
-        if old.existing is None or new.existing is None or not new.existing.partition_by:
-            return None
-        ours, theirs = clones.table_of(old.relation), clones.table_of(new.relation)
-        same = (ours.schema, ours.identifier) == (theirs.schema, theirs.identifier)
-        if not same or old.existing.partition_by != new.existing.partition_by:
-            return None
-        if any(
-            state.existing.options.get("deletion-vectors.enabled") == "true"
-            for state in (old, new)
-            if state.existing
-        ):
-            return None
-
-        if ours.identifier != old.relation.identifier or theirs.identifier != new.relation.identifier:
-            # FilesTable of 0.9.0 looks for the schemas of a branch's files among those of the table [ran].
-            of_old, of_new = (state.relation.replace(travel="") for state in (old, new))
-            schemas = [
-                f"select schema_id, fields from {each.system_table('schemas')}" for each in (of_old, of_new)
-            ]
-            ((own,),) = self._adapter.query(f"select count(*) from ({schemas[1]} except {schemas[0]})")
-            ((others,),) = self._adapter.query(f"select count(*) from ({schemas[0]} except {schemas[1]})")
-            if own or others:
-                return None
-
-        def files(state: _State) -> str:
-            return f"{state.relation.replace(travel='').system_table('files')} {state.relation.travel}"
-
-        rows = self._adapter.query(statements.differing_partitions(files(old), files(new)))
-        return [(str(text), bool(differs)) for text, differs in rows]
-
-    def _pruned(
-        self, asked: Statements, partitions: Sequence[tuple[str, bool]], new: _State
-    ) -> tuple[Statements, str]:
+    def _pruned(self, queries: Statements, old: _State, new: _State) -> tuple[Statements, str]:
+        """The statements for the partitions whose files differ, and what part of the table these are, in words."""
+        partitions = self._partitions(old, new)
+        if partitions is None:
+            return queries, ""
         assert new.existing is not None
         types = {column.name.lower(): column.dtype for column in new.columns}
         differing = [text for text, differs in partitions if differs]
@@ -287,27 +222,70 @@ class Comparison:
             differing, {name: types[name.lower()] for name in new.existing.partition_by}
         )
         if where is None:
-            return asked, ""
+            return queries, ""
         words = f" of {len(differing)} of {len(partitions)} partitions"
-        return replace(asked, where_before=where, where_after=where), words
+        return replace(queries, where_before=where, where_after=where), words
+
+    def _partitions(self, old: _State, new: _State) -> list[tuple[str, bool]] | None:
+        """The partitions of a table that both sides share, and whether their files differ.
+
+        None if the files do not tell which rows differ: deletion vectors change the rows that are read of a file.
+        """
+        if old.existing is None or new.existing is None or not new.existing.partition_by:
+            return None
+        tables = {(table.schema, table.identifier) for table in (_table(old), _table(new))}
+        if len(tables) > 1 or old.existing.partition_by != new.existing.partition_by:
+            return None
+        if any(
+            table.options.get("deletion-vectors.enabled") == "true" for table in (old.existing, new.existing)
+        ):
+            return None
+        is_branch = any(_table(state).identifier != state.relation.identifier for state in (old, new))
+        # FilesTable of 0.9.0 looks for the schemas of a branch's files among those of the table [ran].
+        if is_branch and not self._have_same_schemas(old, new):
+            return None
+        rows = self._adapter.query(statements.differing_partitions(_files(old), _files(new)))
+        return [(str(text), bool(differs)) for text, differs in rows]
+
+    def _have_same_schemas(self, old: _State, new: _State) -> bool:
+        before, after = (
+            f"select schema_id, fields from {state.relation.replace(travel='').system_table('schemas')}"
+            for state in (old, new)
+        )
+        return not any(
+            self._adapter.query(f"select count(*) from ({one} except {other})")[0][0]
+            for one, other in ((after, before), (before, after))
+        )
+
+
+def _table(state: _State) -> PaimonRelation:
+    """The table of a side, also if it is read from a branch."""
+    return clones.table_of(state.relation)
+
+
+def _files(state: _State) -> str:
+    return f"{state.relation.replace(travel='').system_table('files')} {state.relation.travel}"
+
+
+def _read_words(scans: Sequence[Scan], partitions: str) -> str:
+    """What was read: `12 files, 40.0 MiB, 12,408 rows of 2 of 31 partitions`."""
+    if not scans or any(scan.files is None for scan in scans):
+        return f"both tables{partitions}"
+    files, held, rows = (
+        sum(getattr(scan, name) or 0 for scan in scans) for name in ("files", "bytes", "rows")
+    )
+    return f"{counted(files, 'file')}, {size(held)}, {counted(rows, 'row')}{partitions}"
 
 
 def _label(side: Side, state: _State) -> str:
-    return (
-        f"{side} ({state.relation.schema}.{state.relation.identifier})"
-        if side.kind in ELSEWHERE
-        else str(side)
-    )
+    return f"{side} ({state.relation.shown})" if side.kind in ELSEWHERE else str(side)
 
 
 def _both_have(old: _State, new: _State) -> tuple[tuple[Compared, ...], tuple[str, ...]]:
-    """The columns of both sides, and those among them that cannot be compared."""
+    """The shared columns that can be compared, and the names of those that cannot."""
     before = {column.name.lower(): column for column in old.columns}
-    shared = [
-        Compared(before[c.name.lower()].name, c.name, before[c.name.lower()].dtype, c.dtype)
-        for c in new.columns
-        if c.name.lower() in before
-    ]
+    pairs = ((before.get(column.name.lower()), column) for column in new.columns)
+    shared = [Compared(a.name, b.name, a.dtype, b.dtype) for a, b in pairs if a is not None]
     return tuple(c for c in shared if c.can_be), tuple(c.after for c in shared if not c.can_be)
 
 
@@ -331,13 +309,12 @@ def _schema_changes(old: _State, new: _State) -> list[str]:
         if name in before and before[name].dtype != c.dtype
     ]
     if old.existing is not None and new.existing is not None:
-        pairs = (
+        for what, a, b in (
             ("primary key", old.existing.primary_key, new.existing.primary_key),
             ("partitions", old.existing.partition_by, new.existing.partition_by),
-        )
-        changes += [
-            f"{what}: {', '.join(a) or 'none'} -> {', '.join(b) or 'none'}" for what, a, b in pairs if a != b
-        ]
+        ):
+            if a != b:
+                changes.append(f"{what}: {', '.join(a) or 'none'} -> {', '.join(b) or 'none'}")
     return changes
 
 
@@ -352,15 +329,15 @@ def _option_changes(old: _State, new: _State) -> list[str]:
     ]
 
 
-def _sample(asked: Statements, row: Sequence[Any]) -> Sample:
-    if not asked.key:
+def _sample(queries: Statements, row: Sequence[Any]) -> Sample:
+    if not queries.key:
         kind, values = row[0], json.loads(row[1])
-        return Sample(kind, {c.after: _text(v) for c, v in zip(asked.columns, values, strict=True)})
+        return Sample(kind, {c.after: _text(v) for c, v in zip(queries.columns, values, strict=True)})
     kind, (keys, flags, old, new) = row[0], map(json.loads, row[1:5])
-    key = {c.after: _text(v) for c, v in zip(asked.key, keys, strict=True)}
+    key = {c.after: _text(v) for c, v in zip(queries.key, keys, strict=True)}
     shown = [
         (column.after, _text(before), _text(after))
-        for column, flag, before, after in zip(asked.rest, flags, old, new, strict=True)
+        for column, flag, before, after in zip(queries.rest, flags, old, new, strict=True)
         if flag or kind != "changed"
     ]
     before = {name: value for name, value, _ in shown} if kind != "added" else {}

@@ -1,4 +1,4 @@
-"""What `dbt-paimon diff` finds out about one table, and how it is shown: as text, as JSON, as Markdown."""
+"""The result of `dbt-paimon diff` for one table, as text, JSON or Markdown."""
 
 from __future__ import annotations
 
@@ -7,19 +7,12 @@ from dataclasses import asdict, dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from dbt.adapters.paimon.spark.formatting import counted, size
+from dbt.adapters.paimon.spark.formatting import counted
 
 
 @dataclass(frozen=True)
 class Sample:
-    """One row that differs.
-
-    Attributes:
-        kind: added, gone or changed.
-        key: its key, or the whole row of a table without one.
-        before: the values of the columns that changed; of a row that is gone, of all columns.
-        after: the same on the other side.
-    """
+    """One row that differs: its kind (added, gone, changed), its key (or all of it), and the values that changed."""
 
     kind: str
     key: Mapping[str, Any]
@@ -29,22 +22,19 @@ class Sample:
 
 @dataclass(frozen=True)
 class Difference:
-    """How one table differs between two states.
+    """The differences of one table between two sides.
 
     Attributes:
-        unique_id: the node in the manifest.
-        name: schema and name of its table.
+        name: schema and name of the table.
         before, after: the two sides.
-        key: the columns by which rows are matched; without them whole rows are.
-        rows_before, rows_after: rows of each side, of those that were read.
-        added, gone, changed: rows by key.
-        columns: how many rows differ in a column, if any do.
-        schema: columns, keys and partitioning that differ.
-        options: table options that differ.
-        samples: some of the rows.
+        key: the columns by which rows are matched; without a key, whole rows are compared.
+        rows_before, rows_after: rows that were read of each side.
+        columns: the number of changed rows per column.
+        schema: changes of columns, key and partitioning.
+        options: changes of table options.
         left_out: columns that cannot be compared.
         read: what was read, in words.
-        problem: why the two could not be compared.
+        problem: why the sides could not be compared.
     """
 
     unique_id: str
@@ -67,7 +57,6 @@ class Difference:
 
     @property
     def is_none(self) -> bool:
-        """Whether the two sides are alike."""
         return not (self.problem or self.added or self.gone or self.changed or self.schema or self.options)
 
     @property
@@ -75,15 +64,10 @@ class Difference:
         """The rows that differ, in words."""
         if not (self.added or self.gone or self.changed):
             return "no row differs"
-        parts = [
-            f"{number:,} {word}"
-            for number, word in ((self.added, "added"), (self.gone, "gone"), (self.changed, "changed"))
-            if number
-        ]
-        return ", ".join(parts)
+        totals = ((self.added, "added"), (self.gone, "gone"), (self.changed, "changed"))
+        return ", ".join(f"{number:,} {word}" for number, word in totals if number)
 
     def lines(self) -> Iterator[str]:
-        """The text of the console."""
         yield f"{self.name}: {self.before} -> {self.after}"
         for line in self.problem.strip().splitlines():
             yield f"  {line}"
@@ -134,12 +118,11 @@ class Difference:
         yield f"Read {self.read}."
 
     def as_dict(self) -> dict[str, Any]:
-        """All of it, for JSON; what is empty or not known is left out."""
-        kept = asdict(self)
-        return {name: value for name, value in kept.items() if value not in (None, (), "", {})}
+        """For JSON, without empty values."""
+        return {name: value for name, value in asdict(self).items() if value not in (None, (), "", {})}
 
 
-# Of `diff` in Markdown, which colors them.
+# Markdown colors them in a block of the language `diff`.
 _MARKS = MappingProxyType({"added": "+", "gone": "-", "changed": "!"})
 
 
@@ -155,15 +138,3 @@ def _shown(sample: Sample) -> str:
 
 def _escaped(text: str) -> str:
     return text.replace("|", "\\|").replace("<", "&lt;")
-
-
-def read_words(files: int | None, size_in_bytes: int | None, rows: int | None, partitions: str) -> str:
-    """What was read: `12 files, 40.0 MiB, 12,408 rows of 2 of 31 partitions`."""
-    parts = []
-    if files is not None:
-        parts.append(counted(files, "file"))
-    if size_in_bytes is not None:
-        parts.append(size(size_in_bytes))
-    if rows is not None:
-        parts.append(counted(rows, "row"))
-    return (", ".join(parts) or "both tables") + partitions

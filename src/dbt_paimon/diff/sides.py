@@ -1,4 +1,4 @@
-"""The two states that are compared, as the command line names them: `tag:month_end`, `snapshot:7`, `target:prod`."""
+"""The two sides of a comparison, as on the command line: `tag:month_end`, `snapshot:7`, `target:prod`."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ STATE: Final = "state"
 
 
 class Kind(Enum):
-    """What a side is a state of."""
+    """The kind of a side."""
 
-    # The table of this target, as it is.
+    # The table of this target now.
     NOW = "now"
-    # Before the newest commit that was no compaction.
+    # Before the newest commit that changed rows.
     PREVIOUS = "previous"
     SNAPSHOT = "snapshot"
     TAG = "tag"
@@ -32,14 +32,15 @@ class Kind(Enum):
     TABLE = "table"
 
 
+# Kinds without a value.
 _ALONE: Final = (Kind.NOW, Kind.PREVIOUS, Kind.STATE)
-# Their rows are in another table than the node's own.
+# Kinds that read another table than the node's own.
 ELSEWHERE: Final = (Kind.STATE, Kind.TARGET, Kind.TABLE)
 
 
 @dataclass(frozen=True)
 class Side:
-    """One of the two states. `value` is empty where the kind says it all."""
+    """One side; `value` is empty for kinds without one."""
 
     kind: Kind
     value: str = ""
@@ -49,16 +50,7 @@ class Side:
 
 
 def read(option: str, text: str) -> Side:
-    """A side, as it was typed.
-
-    Args:
-        option: the option, for the message.
-        text: `now`, `previous`, `state`, or a kind with a value: `tag:x`, `snapshot:7`, `timestamp:2026-01-31`,
-            `branch:b`, `target:prod`, `table:schema.name`.
-
-    Raises:
-        DbtRuntimeError: it is none of these.
-    """
+    """Parse a side; `option` is for the message."""
     word, colon, value = text.partition(":")
     kind = next((kind for kind in Kind if kind.value == word.strip()), None)
     if kind is None or (kind in _ALONE) is bool(colon and value.strip()):

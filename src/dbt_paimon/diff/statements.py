@@ -1,4 +1,4 @@
-"""The SQL that compares two states of a table, and the columns that it compares. Runs nothing."""
+"""The SQL that compares two sides of a table."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final
 
 from dbt.adapters.paimon.sql.text import quoted, string_literal
 
-# Partition columns of these types are written into `$files` as a literal of the type reads.
+# Types whose values in the partitions of `$files` can be read back as literals.
 _PLAIN_TYPES: Final = re.compile(
     r"(string|varchar\(\d+\)|char\(\d+\)|int|bigint|smallint|tinyint|date|boolean)"
 )
@@ -18,12 +18,7 @@ _THERE: Final = "__dbt_there"
 
 @dataclass(frozen=True)
 class Compared:
-    """A column that both sides have.
-
-    Attributes:
-        before, after: its name on each side; they differ in upper and lower case at most.
-        type_before, type_after: Spark's types.
-    """
+    """A column of both sides: its names, which differ at most in case, and its Spark types."""
 
     before: str
     after: str
@@ -32,15 +27,11 @@ class Compared:
 
     @property
     def can_be(self) -> bool:
-        """Whether Spark can compare its values; maps within other types it cannot, and no variants."""
+        """Whether Spark can compare its values: no variants, and no maps inside other types."""
         return not any(_is_opaque(kind) for kind in (self.type_before, self.type_after))
 
     def values(self, side: str) -> str:
-        """The expression of one side that is compared.
-
-        Args:
-            side: 'before' or 'after'.
-        """
+        """The compared expression of a side, 'before' or 'after'."""
         name = f"{side}.{quoted(self.before if side == 'before' else self.after)}"
         if self.type_before != self.type_after:
             return f"cast({name} as string)"
@@ -50,7 +41,6 @@ class Compared:
 
     @property
     def differs(self) -> str:
-        """The condition that the two sides differ."""
         return f"not ({self.values('before')} <=> {self.values('after')})"
 
 
@@ -61,13 +51,13 @@ def _is_opaque(kind: str) -> bool:
 
 @dataclass(frozen=True)
 class Statements:
-    """What is asked of Spark about two sides.
+    """The SQL about two sides.
 
     Attributes:
-        before, after: what follows FROM.
+        before, after: the relations after FROM.
         where_before, where_after: conditions on partitions, or `true`.
         key: columns by which rows are matched; empty: whole rows are compared.
-        columns: all that are compared, those of the key included.
+        columns: all compared columns, including the key.
     """
 
     before: str
@@ -83,7 +73,7 @@ class Statements:
         return tuple(column for column in self.columns if column not in self.key)
 
     def summary(self) -> str:
-        """One row: rows of both sides, added, gone, changed; then the rows that differ in each column of `rest`."""
+        """One row: rows before and after, added, gone, changed, and changed per column of `rest`; or added, gone."""
         if not self.key:
             return (
                 "select coalesce(sum(if(n > 0, n, 0)), 0), coalesce(sum(if(n < 0, -n, 0)), 0)\n"
@@ -102,11 +92,7 @@ class Statements:
         return f"select {', '.join(counts)}\n{self._joined()}"
 
     def samples(self, most: int) -> str:
-        """Rows that differ: kind, the key's values, the flags of `rest`, its values before and after, as JSON of texts.
-
-        Args:
-            most: rows of each kind.
-        """
+        """At most `most` rows per kind: kind; as JSON, the key, and per column of `rest` if it differs, old, new."""
         if not self.key:
             values = _json(
                 (f"cast({_name(index)} as string)" for index in range(len(self.columns))), "string"
@@ -139,7 +125,6 @@ class Statements:
         )
 
     def repeated_key(self) -> str:
-        """One row: whether a key occurs more than once on either side."""
 
         def side(name: str, table: str, where: str) -> str:
             keys = ", ".join(quoted(c.before if name == "before" else c.after) for c in self.key)
@@ -159,7 +144,7 @@ class Statements:
         )
 
     def _whole_rows(self) -> str:
-        """Rows that one side has more often: their values, and `n`, how much more often after than before."""
+        """Rows with different counts: their values, and `n`, the count after minus the count before."""
 
         def side(name: str, table: str, where: str, sign: int) -> str:
             values = ", ".join(f"{c.values(name)} as {_name(i)}" for i, c in enumerate(self.columns))
@@ -175,7 +160,7 @@ class Statements:
 
 
 def _json(values: Iterable[str], kind: str) -> str:
-    """An expression for a JSON array: a Thrift server sends an array as a text that nothing can read back."""
+    """A JSON array: a Thrift server sends arrays as text that cannot be read back."""
     return f"to_json(cast(array({', '.join(values)}) as array<{kind}>))"
 
 
@@ -184,14 +169,7 @@ def _name(index: int) -> str:
 
 
 def differing_partitions(before: str, after: str) -> str:
-    """Partitions of a table whose data files differ between two states, and how many there are in all.
-
-    Args:
-        before, after: the system table `$files` at each state.
-
-    Returns:
-        SQL of one row for each partition: its text as in `$files`, and whether it differs.
-    """
+    """SQL for each partition as in `$files`, and whether its data files differ between two states of `$files`."""
     return (
         "select `partition`, max(differs) from (\n"
         "  select `partition`, sum(sign) <> 0 as differs from (\n"

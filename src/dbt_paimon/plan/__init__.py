@@ -1,1 +1,1 @@
-"""`dbt-paimon plan`: what a run would do with each node, without doing it."""
+"""`dbt-paimon plan`: what a run would do with each node."""

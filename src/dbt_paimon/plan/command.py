@@ -1,4 +1,4 @@
-"""`dbt-paimon plan`: compiles the selected nodes as `dbt compile` does, and says what a run would do with each."""
+"""`dbt-paimon plan`: compiles the selected nodes, and prints what a run would do with each."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dbt.adapters.paimon.plan.steps import Action
+from dbt.adapters.paimon.spark.formatting import counted
 from dbt_paimon import selected_nodes
 from dbt_paimon.plan.findings import Preview
 from dbt_paimon.plan.previews import Previewer
@@ -18,39 +19,25 @@ if TYPE_CHECKING:
 
 
 def run(arguments: Sequence[str], full_refresh: bool, as_json: bool) -> list[Preview]:
-    """Say what a run would do with the selected models, seeds and snapshots; nothing is written.
+    """Print what a run would do with the selected nodes, in the order of a run; write nothing."""
 
-    Args:
-        arguments: dbt's options: selection, project, target.
-        full_refresh: whether the run would have `--full-refresh`.
-        as_json: whether each node is a line of JSON rather than text.
-
-    Returns:
-        One preview for each node, in the order in which a run would build them.
-
-    Raises:
-        DbtBaseException: the project or the profile cannot be read, or the selection is wrong.
-    """
-
-    def question(adapter: PaimonAdapter, node: Mapping[str, Any]) -> Preview:
+    def of_node(adapter: PaimonAdapter, node: Mapping[str, Any]) -> Preview:
         return Previewer(adapter).of(node, full_refresh)
 
     refresh = ["--full-refresh"] if full_refresh else []
-    answers = selected_nodes.ask(question, [*refresh, *arguments], compiled=True)
-    found = [answer.value or _failed(answer) for answer in answers]
+    results = selected_nodes.for_each(of_node, [*refresh, *arguments], compiled=True)
+    found = [result.value or _failed(result) for result in results]
     for preview in found:
-        if as_json:
-            click.echo(json.dumps(preview.as_dict(), default=str))
-        else:
-            click.echo("\n".join(preview.lines()))
+        lines = [json.dumps(preview.as_dict(), default=str)] if as_json else preview.lines()
+        click.echo("\n".join(lines))
     return found
 
 
 def summary(found: Sequence[Preview]) -> str:
-    """The last line: how many nodes, what they would lose, and that nothing was written."""
+    """The last line: the numbers of nodes, and of those that would lose history or fail."""
     lose = sum(preview.loses for preview in found)
     fail = sum(preview.does is Action.FAIL or preview.asks for preview in found)
-    parts = [f"{len(found)} node{'s' if len(found) != 1 else ''}"]
+    parts = [counted(len(found), "node")]
     if lose:
         parts.append(f"{lose} would lose history")
     if fail:
@@ -58,8 +45,7 @@ def summary(found: Sequence[Preview]) -> str:
     return f"{', '.join(parts)}. Nothing was written."
 
 
-def _failed(answer: selected_nodes.Answer[Preview]) -> Preview:
-    """The preview of a node that could not be compiled."""
-    node = answer.node
+def _failed(result: selected_nodes.NodeResult[Preview]) -> Preview:
+    node = result.node
     name = f"{node.schema}.{node.alias}"
-    return Preview(node.unique_id, name, str(node.config.materialized), Action.FAIL, problem=answer.problem)
+    return Preview(node.unique_id, name, str(node.config.materialized), Action.FAIL, problem=result.problem)

@@ -1,4 +1,4 @@
-"""What `dbt-paimon plan` finds out about one node, and how it is shown."""
+"""The result of `dbt-paimon plan` for one node, and its text."""
 
 from __future__ import annotations
 
@@ -16,18 +16,16 @@ class Preview:
     """What a run would do with one node.
 
     Attributes:
-        unique_id: the node in the manifest.
         name: schema and name of its relation.
-        kind: its materialization, and the strategy of an incremental model.
-        does: what the run would do.
-        alters: options and columns that it would change.
-        steps: how it would write, in words, where there is more than the rows.
-        reasons: why a new table would replace the old one.
-        lost: the history that would be lost with the old one.
-        asks: whether the run refuses that unless it is asked to.
-        scans: what the node's query would read.
-        maintenance: what would run after the commit.
-        problem: why the node would fail, or why nothing is known.
+        kind: materialization, with the strategy of an incremental model.
+        alters: options and columns that change.
+        steps: steps of the write beside the rows.
+        reasons: why a new table replaces the old one.
+        lost: history that is lost with the old table.
+        asks: whether the run refuses that loss without consent.
+        scans: what the node's query reads.
+        maintenance: actions after the commit.
+        problem: why the node fails, or why nothing is known.
     """
 
     unique_id: str
@@ -45,11 +43,9 @@ class Preview:
 
     @property
     def loses(self) -> bool:
-        """Whether the run would lose history."""
         return self.lost is not None
 
     def lines(self) -> Iterator[str]:
-        """The text of the console: what the run does, and then what it reads, alters, loses and maintains."""
         yield f"{self.name} ({self.kind}): {self.does}"
         for scan in self.scans:
             yield f"  reads {scan}"
@@ -69,5 +65,5 @@ class Preview:
             yield f"  {line}"
 
     def as_dict(self) -> dict[str, Any]:
-        """All of it, for JSON; what is empty or not known is left out."""
+        """For JSON, without empty values."""
         return {name: value for name, value in asdict(self).items() if value not in (None, (), "", False)}

@@ -1,8 +1,8 @@
-"""What a run would do with a node: its Plan, what its query would read, and why it would fail."""
+"""Previews what a run would do with a node."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -22,39 +22,31 @@ if TYPE_CHECKING:
     from dbt.adapters.paimon.spec.table import TableSpec
     from dbt.adapters.paimon.writing.model_query import ModelQuery
 
-_INCREMENTAL: Final = ("incremental", "snapshot", "streaming")
+_TABLES: Final = ("table", "seed", MATERIALIZED_VIEW, "incremental", "snapshot", "streaming")
 
 
 class Previewer:
-    """Reads metadata and analyzes queries; writes nothing and reads no data files.
-
-    Args:
-        adapter: with a connection of this thread.
-    """
+    """Reads metadata and analyzes queries; reads and writes no data files. The adapter needs an open connection."""
 
     def __init__(self, adapter: PaimonAdapter) -> None:
         self._adapter = adapter
 
     def of(self, node: Mapping[str, Any], full_refresh: bool) -> Preview:
-        """What a run would do with a compiled node; a problem that would fail it is in the preview.
-
-        Args:
-            node: the node in the manifest, compiled.
-            full_refresh: whether the run has `--full-refresh`.
-        """
+        """What a run, with or without `--full-refresh`, would do with a compiled node, or why it would fail."""
         config = node["config"]
         kind = str(config.get("materialized"))
         found = Preview(node["unique_id"], f"{node['schema']}.{node['alias']}", kind, Action.UNKNOWN)
         try:
-            preview = self._ways().get(kind)
-            if preview is None:
+            if kind == "view":
+                return self._of_view(node, found)
+            if kind not in _TABLES:
                 return replace(found, problem=f"The materialization '{kind}' is not this adapter's.")
             own = config.get("full_refresh")
-            return preview(node, found, full_refresh if own is None else bool(own))
+            return self._of_table(node, found, full_refresh if own is None else bool(own))
         except DbtRuntimeError as exc:
             if not metadata.is_not_found(exc):
                 return replace(found, does=Action.FAIL, problem=str(exc.msg))
-            # What it reads is built by the same run, or by nobody.
+            # Its input is built by the same run, or is missing.
             creates = Action.CREATE_VIEW if kind == "view" else Action.CREATE
             does = creates if self._existing(node) is None else Action.UNKNOWN
             return replace(
@@ -63,11 +55,7 @@ class Previewer:
                 problem=f"It reads what does not exist yet. {str(exc.msg).strip().splitlines()[0]}",
             )
 
-    def _ways(self) -> Mapping[str, Callable[[Mapping[str, Any], Preview, bool], Preview]]:
-        tables = dict.fromkeys(("table", "seed", MATERIALIZED_VIEW, *_INCREMENTAL), self._of_table)
-        return {**tables, "view": self._of_view}
-
-    def _of_view(self, node: Mapping[str, Any], found: Preview, full_refresh: bool) -> Preview:
+    def _of_view(self, node: Mapping[str, Any], found: Preview) -> Preview:
         self._adapter.specs.check_node(node)
         self._adapter.rows.query(node["compiled_code"])
         existing = self._existing(node)
@@ -116,7 +104,6 @@ class Previewer:
         table: PaimonRelation,
         full_refresh: bool,
     ) -> Preview:
-        """What the run of a materialized view does with its rows, and why."""
         refresh = self._adapter.plans.refresh(node, spec, table, full_refresh=full_refresh)
         does = (
             Action.INCREMENT
@@ -128,13 +115,10 @@ class Previewer:
         return replace(found, does=does, reasons=(refresh.words,) if refresh.words else ())
 
     def _query(self, node: Mapping[str, Any]) -> ModelQuery | None:
-        """A node's query and columns; None where only the run knows them: seeds, Python models, snapshots, streams."""
-        is_sql = node.get("language", "sql") == "sql"
-        if not is_sql or node["config"].get("materialized") not in (
-            "table",
-            "incremental",
-            MATERIALIZED_VIEW,
-        ):
+        """A node's query and columns; None for seeds, Python models, snapshots and streams."""
+        if node.get("language", "sql") != "sql":
+            return None
+        if node["config"].get("materialized") not in ("table", "incremental", MATERIALIZED_VIEW):
             return None
         return self._adapter.rows.query(node["compiled_code"])
 

@@ -1,13 +1,13 @@
-"""What is wrong with a table, and the command that mends it: the rules of the data tests in macros/monitoring.
+"""Advice on tables: the rules of the data tests in macros/monitoring, and the commands that fix a table.
 
-Their limits are the defaults of these tests; `tests/unit/test_advice_on_tables.py` holds the two together.
+The limits are the defaults of these tests (`tests/unit/test_report.py` compares them).
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
@@ -32,22 +32,19 @@ _DAY: Final = 86_400
 
 @dataclass(frozen=True)
 class Condition:
-    """The figures that the rules look at.
+    """The input of the rules.
 
     Attributes:
-        name: what an operation calls the table.
+        name: the table's name for operations.
         has_policy: whether its config has `maintenance`.
-        is_keyed: whether it has a primary key.
-        files, small_files: of all buckets; small files are those of buckets with several files.
+        files, small_files: of all buckets; small files only of buckets with several files.
         most_small_files, sorted_runs, largest_bucket: of the worst bucket.
         skew: of the worst partition with enough rows (see `LIMITS`).
-        partitions: how many.
         fixed_buckets: the number of buckets; 0 if it is not fixed.
         largest_partition: bytes.
-        snapshots: how many.
         oldest_snapshot: its age in seconds.
-        least_snapshots: how many stay whatever their age.
-        consumers: those that keep the oldest table snapshot.
+        least_snapshots: how many are kept at any age.
+        consumers: consumers that keep the oldest table snapshot.
     """
 
     name: str
@@ -70,23 +67,16 @@ class Condition:
 
 @dataclass(frozen=True)
 class Advice:
-    """What to do about a table.
-
-    Attributes:
-        rule: the data test with the same rule; `config` for what a config leaves unsaid.
-        reason: the figure and its limit.
-        command: what mends it.
-        then: what else there is to say about it.
-    """
+    """A recommended action. `rule`: the data test with this rule, or `config`; `then`: a further step or a remark."""
 
     rule: str
     reason: str
     command: str
-    then: str = field(default="")
+    then: str = ""
 
 
 def advice(found: Condition) -> tuple[Advice, ...]:
-    """All advice on a table; empty if there is nothing to mend."""
+    """All advice on a table."""
     return tuple(each for rule in _RULES for each in rule(found))
 
 
@@ -109,10 +99,8 @@ def _compact(found: Condition) -> str:
 
 
 def _files(found: Condition) -> Iterator[Advice]:
-    runs, small = (
-        _limit("compaction_needed", "max_sorted_runs"),
-        _limit("compaction_needed", "max_small_files"),
-    )
+    runs = _limit("compaction_needed", "max_sorted_runs")
+    small = _limit("compaction_needed", "max_small_files")
     if found.is_keyed and found.sorted_runs > runs:
         reason = (
             f"A bucket has {found.sorted_runs} sorted runs, which every reader merges (more than {runs:.0f})."
@@ -132,7 +120,7 @@ def _snapshots(found: Condition) -> Iterator[Advice]:
     age = parse_duration(str(LIMITS["snapshot_age"]["max_age"])) / 10**9
     if found.snapshots > most:
         rule, reason = "snapshot_count", f"{found.snapshots:,} table snapshots (more than {most})."
-    # Fewer stay at any age, which no command changes.
+    # No command expires the last `least_snapshots`.
     elif found.oldest_snapshot > age and found.snapshots > found.least_snapshots:
         days = found.oldest_snapshot / _DAY
         rule = "snapshot_age"

@@ -1,4 +1,4 @@
-"""Reads a table's metadata with Paimon's own classes in this process: no statement, no Spark job, no data file."""
+"""Reads a table's metadata by Paimon's classes in this process, without statements and data files."""
 
 from __future__ import annotations
 
@@ -22,16 +22,7 @@ class TooManyFilesError(Exception):
 
 
 def read(session: SparkSession, table: PaimonRelation) -> Facts:
-    """A table's facts.
-
-    Args:
-        session: a session of the embedded Spark.
-        table: the table.
-
-    Raises:
-        TooManyFilesError: see `MOST_FILES`.
-        Exception: this catalog or this Paimon cannot be asked in this way.
-    """
+    """A table's facts, by a session of the embedded Spark; fails for catalogs and versions with other classes."""
     jvm: Any = session._jvm
     catalogs = session._jsparkSession.sessionState().catalogManager()
     name = jvm.org.apache.paimon.catalog.Identifier.create(table.schema, table.identifier)
@@ -44,15 +35,15 @@ def read(session: SparkSession, table: PaimonRelation) -> Facts:
         partition_by=tuple(paimon.partitionKeys()),
         options=options,
         comment=comment.get() if comment.isPresent() else "",
-        piles=tuple(_piles(paimon, small_below(options, bool(key)))),
+        groups=tuple(_file_groups(paimon, small_below(options, bool(key)))),
         snapshots=tuple(_snapshots(paimon.snapshotManager())),
         tags={pair.getValue(): pair.getKey().id() for pair in paimon.tagManager().tagObjects()},
         consumers={str(each): int(number) for each, number in dict(consumers.consumers()).items()},
     )
 
 
-def _piles(paimon: Any, small: float) -> Iterable[FileGroup]:
-    """The files that `$files` shows: those that a batch reads."""
+def _file_groups(paimon: Any, small: float) -> Iterable[FileGroup]:
+    """The files of a batch read, as in `$files`."""
     splits = list(paimon.newScan().plan().splits())
     files = [(split, split.dataFiles()) for split in splits]
     if sum(found.size() for _, found in files) > MOST_FILES:
@@ -61,16 +52,16 @@ def _piles(paimon: Any, small: float) -> Iterable[FileGroup]:
     columns = tuple(paimon.partitionKeys())
     fields = paimon.rowType().getFields() if columns else ()
     types = {each.name(): each.type().toString().lower().removesuffix(" not null") for each in fields}
-    piles: dict[tuple[str, int, int], list[int]] = {}
+    groups: dict[tuple[str, int, int], list[int]] = {}
     for split, found in files:
         path = str(paths.getPartitionString(split.partition())).strip("/")
         where = partition_name(path, columns, types)
         for file in found:
             size = file.fileSize()
-            pile = piles.setdefault((where, split.bucket(), file.level()), [0, 0, 0, 0])
+            group = groups.setdefault((where, split.bucket(), file.level()), [0, 0, 0, 0])
             for index, number in enumerate((1, int(size < small), file.rowCount(), size)):
-                pile[index] += number
-    return (FileGroup(*place, *sums) for place, sums in sorted(piles.items()))
+                group[index] += number
+    return (FileGroup(*place, *sums) for place, sums in sorted(groups.items()))
 
 
 def _snapshots(manager: Any) -> Iterable[TableSnapshot]:

@@ -1,4 +1,4 @@
-"""Reads a table's metadata from its system tables, with two statements: on a server, and for a table of many files."""
+"""Reads a table's metadata from its system tables with two statements: on servers, and for tables of many files."""
 
 from __future__ import annotations
 
@@ -20,15 +20,7 @@ _STATEMENTS: Final = 2
 
 
 def read(query: Callable[[str], Sequence[Any]], table: PaimonRelation) -> Facts:
-    """A table's facts.
-
-    Args:
-        query: runs a statement and returns its rows.
-        table: the table.
-
-    Raises:
-        DbtDatabaseError: a system table cannot be read.
-    """
+    """A table's facts; `query` runs a statement and returns its rows."""
     (schema,) = query(metadata.schemas_sql(table))
     existing = metadata.existing_table(schema)
     types = {column.name: column.data_type for column in existing.columns}
@@ -41,7 +33,7 @@ def read(query: Callable[[str], Sequence[Any]], table: PaimonRelation) -> Facts:
         partition_by=existing.partition_by,
         options=existing.options,
         comment=existing.comment,
-        piles=tuple(
+        groups=tuple(
             FileGroup(partition_name(row[0] or "", existing.partition_by, types), *map(int, row[1:]))
             for row in sorted(found[_FILES], key=lambda row: (row[0] or "", int(row[1]), int(row[2])))
         ),
@@ -55,7 +47,7 @@ def read(query: Callable[[str], Sequence[Any]], table: PaimonRelation) -> Facts:
 
 
 def _sql(table: PaimonRelation, small: float) -> str:
-    """One statement: rows of a name and a JSON array of texts."""
+    """One statement for all system tables; its rows are a table's name and a JSON array of texts."""
     parts = (
         (
             _FILES,

@@ -1,4 +1,4 @@
-"""Pictures as SVG text, drawn by pygal and then made small: colours and fonts are the page's, no script, no style."""
+"""Charts as small SVG texts without scripts and styles, drawn by pygal; the page has their colours and fonts."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from dbt.adapters.paimon.spark.formatting import size
 from dbt_paimon.report.words import number, seconds
 
 if TYPE_CHECKING:
-    from dbt_paimon.report.figures import Run, Table
+    from dbt_paimon.report.figures import NodeRun, Run, Table
 
-# More bars than these are not told apart on a phone.
+# More bars cannot be told apart on a phone.
 MOST_BARS: Final = 40
 LARGEST: Final = 12
 TESTS: Final = ("test", "unit_test")
 FAILED: Final = ("error", "fail", "runtime error")
 _KINDS: Final = ("APPEND", "OVERWRITE", "COMPACT", "ANALYZE")
 _PLAIN: Final = {"css": (), "js": (), "show_legend": False, "margin": 8, "explicit_size": False}
-# Places and texts that pygal's own script needs.
+# Attributes, classes and elements; the unused ones are for pygal's script.
 _UNUSED: Final = frozenset({"rx", "ry", "id"})
 _KEPT: Final = frozenset({"pygal-chart", "axis", "x", "y", "background", "line", "guide"})
 _DROPPED: Final = frozenset({"defs", "desc", "title"})
@@ -32,11 +32,7 @@ _NUMBER: Final = re.compile(r"-?\d+\.\d+")
 
 
 def pygal() -> ModuleType:
-    """The library.
-
-    Raises:
-        DbtRuntimeError: it is not installed; how to install it.
-    """
+    """Import the library, or say how to install it."""
     try:
         import pygal as library
     except ImportError:
@@ -48,7 +44,7 @@ def pygal() -> ModuleType:
 
 
 def buckets(table: Table) -> str:
-    """The bytes of each bucket, stacked by level; '' where there is but one of each."""
+    """The bytes of each bucket, stacked by level; '' for one bucket with one level."""
     if len(table.buckets) * len(table.levels) < 2:
         return ""
     several = len({each.partition for each in table.buckets}) > 1
@@ -75,7 +71,7 @@ def buckets(table: Table) -> str:
 
 
 def shade(table: Table, level: int) -> int:
-    """The colour of a level: level 0 waits for a compaction only where keys are merged."""
+    """The colour of a level; without a key, level 0 does not wait for a compaction."""
     return min(level, 5) if table.primary_key else 5
 
 
@@ -122,8 +118,8 @@ def largest(tables: Sequence[Table]) -> str:
 
 
 def threads(run: Run) -> str:
-    """What each of dbt's threads did when: a row a thread, a bar a node."""
-    rows: dict[str, list[Any]] = {}
+    """The timeline of a run: one row per thread, one bar per node."""
+    rows: dict[str, list[NodeRun]] = {}
     for node in sorted(run.nodes, key=lambda node: node.begins):
         if node.thread and node.seconds > 0:
             rows.setdefault(node.thread, []).append(node)
@@ -135,27 +131,11 @@ def threads(run: Run) -> str:
     )
     chart.x_labels = [f"thread {index}" for index, _ in enumerate(names, 1)][::-1]
     classes = []
-    # A gap and a bar, in turns.
+    # Gaps and bars alternate.
     for turn in range(max(map(len, rows.values()))):
-        gaps: list[Any] = []
-        bars: list[Any] = []
-        for name in reversed(names):
-            nodes = rows[name]
-            if turn >= len(nodes):
-                gaps.append(None)
-                bars.append(None)
-                continue
-            node, before = nodes[turn], nodes[turn - 1] if turn else None
-            end = before.begins + before.seconds if before else 0
-            # dbt takes the time of a node a little more widely than those of its parts.
-            gaps.append(max(node.begins - end, 0) or None)
-            length = node.seconds - max(end - node.begins, 0)
-            label = f"{node.name}: {node.status}, {seconds(node.seconds)}"
-            bar = {"value": max(length, 0.001), "label": label}
-            colour = "bad" if node.status in FAILED else "turn" if node.kind in TESTS else ""
-            bars.append({**bar, "color": f"var(--{colour})"} if colour else bar)
-        chart.add("", gaps)
-        chart.add("", bars)
+        pairs = [_gap_and_bar(rows[name], turn) for name in reversed(names)]
+        chart.add("", [gap for gap, _ in pairs])
+        chart.add("", [bar for _, bar in pairs])
         classes += ["gap", "node"]
     longest = max(run.nodes, key=lambda node: node.seconds)
     says = (
@@ -165,19 +145,28 @@ def threads(run: Run) -> str:
     return _svg(chart, says, classes)
 
 
+def _gap_and_bar(nodes: Sequence[NodeRun], turn: int) -> tuple[float | None, dict[str, Any] | None]:
+    """The bar of a thread's node, and the gap before it."""
+    if turn >= len(nodes):
+        return None, None
+    node, before = nodes[turn], nodes[turn - 1] if turn else None
+    end = before.begins + before.seconds if before else 0
+    # dbt's times of two nodes may overlap a little.
+    length = node.seconds - max(end - node.begins, 0)
+    bar = {"value": max(length, 0.001), "label": f"{node.name}: {node.status}, {seconds(node.seconds)}"}
+    colour = "bad" if node.status in FAILED else "turn" if node.kind in TESTS else ""
+    if colour:
+        bar["color"] = f"var(--{colour})"
+    return max(node.begins - end, 0) or None, bar
+
+
 def sparkline(values: Sequence[float], says: str) -> str:
     """A small row of bars."""
     if len(values) < 2:
         return ""
     chart = pygal().Bar(**{**_PLAIN, "margin": 1, "spacing": 0})
-    chart.config(
-        width=120,
-        height=24,
-        show_x_labels=False,
-        show_y_labels=False,
-        show_y_guides=False,
-        show_x_guides=False,
-    )
+    hidden = ("show_x_labels", "show_y_labels", "show_y_guides", "show_x_guides")
+    chart.config(width=120, height=24, **dict.fromkeys(hidden, False))
     chart.add("", [value or None for value in values])
     return _svg(chart, says, ["size"])
 
@@ -198,7 +187,7 @@ def _svg(chart: Any, says: str, classes: Sequence[str]) -> str:
 
 
 def _tidied(root: Any, says: str, classes: Sequence[str]) -> Any:
-    """Without what only pygal's script needs, and with a text for screen readers; each bar's text becomes its title."""
+    """Add a text for screen readers, make labels of bars their titles, and drop what only pygal's script needs."""
     root.set("role", "img")
     root.set("aria-label", says)
     _tidy(root, classes, in_names=False)
@@ -206,26 +195,15 @@ def _tidied(root: Any, says: str, classes: Sequence[str]) -> Any:
 
 
 def _tidy(element: Any, classes: Sequence[str], in_names: bool) -> None:
-    """Tidy an element and all below it; `in_names`: whether it belongs to the axis without figures."""
-    given = element.attrib
-    for name in _UNUSED & given.keys():
-        del given[name]
-    for name in _PLACES & given.keys():
-        given[name] = _NUMBER.sub(_short, given[name])
-    kind = given.get("class", "")
+    """Tidy an element and its descendants; `in_names`: whether it belongs to the axis without figures."""
+    kind = element.get("class", "")
     if kind.startswith("axis") and element.tag.endswith("g"):
         in_names = "always_show" not in kind
-    given["class"] = _class(kind, classes)
-    if not given["class"]:
-        del given["class"]
-    label = ""
+    _tidy_attributes(element.attrib, classes)
+    label = next((each.text or "" for each in element if each.get("class") == "label"), "")
     for child in list(element):
-        name = str(child.tag).rpartition("}")[2]
-        if name == "desc" and child.get("class") == "label":
-            label = child.text or ""
-        is_empty = name == "rect" and not float(child.get("width") or 0)
-        is_overlay = "overlay" in child.get("class", "")
-        if name in _DROPPED or is_empty or is_overlay or (name == "path" and in_names):
+        name = _tag(child)
+        if _is_dropped(child, in_names):
             element.remove(child)
             continue
         _tidy(child, classes, in_names)
@@ -237,12 +215,33 @@ def _tidy(element: Any, classes: Sequence[str], in_names: bool) -> None:
             element.remove(child)
 
 
+def _tidy_attributes(given: Any, classes: Sequence[str]) -> None:
+    for name in _UNUSED & given.keys():
+        del given[name]
+    for name in _PLACES & given.keys():
+        given[name] = _NUMBER.sub(_short, given[name])
+    given["class"] = _class(given.get("class", ""), classes)
+    if not given["class"]:
+        del given["class"]
+
+
+def _is_dropped(element: Any, in_names: bool) -> bool:
+    name = _tag(element)
+    is_empty = name == "rect" and not float(element.get("width") or 0)
+    is_overlay = "overlay" in element.get("class", "")
+    return name in _DROPPED or is_empty or is_overlay or (name == "path" and in_names)
+
+
+def _tag(element: Any) -> str:
+    return str(element.tag).rpartition("}")[2]
+
+
 def _short(found: re.Match[str]) -> str:
     return f"{float(found[0]):.1f}".removesuffix(".0")
 
 
 def _class(text: str, classes: Sequence[str]) -> str:
-    """Which series it is, in our own words; '' where the page needs no class."""
+    """The page's class of an element: its series, or the classes that the page uses."""
     found = re.search(r"\bserie-(\d+)\b", text)
     if found:
         return f"series {classes[int(found[1]) % len(classes)]}"

@@ -1,4 +1,4 @@
-"""`dbt-paimon report`: reads the metadata of the selected tables with dbt's threads, and makes one page of it."""
+"""`dbt-paimon report`: reads the metadata of the selected tables with dbt's threads."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class _Read:
-    """What the threads of dbt's task bring together."""
+    """What the threads of dbt's task collect."""
 
     at: float
     tables: dict[str, Table] = field(default_factory=dict)
@@ -32,9 +32,10 @@ class _Read:
     results: Path = Path(RESULTS)
     threads: int = 1
     versions: dict[str, str] = field(default_factory=dict)
+    statements: int = 0
 
     def begins(self, task: Any) -> None:
-        """Take from dbt's task what the page says of the project."""
+        """Take the selection and the project from dbt's task."""
         self.selected = {node.unique_id for node in task._flattened_nodes or ()}
         every = (*task.manifest.nodes.values(), *task.manifest.sources.values())
         self.nodes = {node.unique_id: node.to_dict(omit_none=True) for node in every}
@@ -42,8 +43,11 @@ class _Read:
         self.results = Path(task.config.project_root) / task.config.target_path / RESULTS
         self.threads = task.config.threads
 
+    def sees(self, event: Any) -> None:
+        """Count the statements that dbt sends."""
+        self.statements += event.info.name == "SQLQuery"
+
     def table_of(self, adapter: PaimonAdapter, node: Mapping[str, Any]) -> None:
-        """Read the table of one node."""
         reader = TableReader(adapter)
         table = reader.of(node, self.at)
         if table is not None:
@@ -53,25 +57,17 @@ class _Read:
 
 
 def run(arguments: Sequence[str], results: Sequence[str] = ()) -> Report:
-    """Read the metadata of the selected models, seeds, snapshots and sources; nothing is written, no data file is read.
-
-    Args:
-        arguments: dbt's options: selection, project, target.
-        results: files of `run_results.json` of earlier runs, or their folders.
-
-    Raises:
-        DbtBaseException: the project or the profile cannot be read, or the selection is wrong.
-    """
-    begun, read, statements = time.perf_counter(), _Read(time.time()), _Statements()
-    selected_nodes.ask(
+    """Read the metadata of the selected nodes and sources; `results`: `run_results.json` files, or their folders."""
+    begun, read = time.perf_counter(), _Read(time.time())
+    selected_nodes.for_each(
         read.table_of,
         arguments,
         compiled=False,
         resources=(*selected_nodes.BUILT, SOURCE),
-        begins=read.begins,
-        sees=statements.seen,
+        on_begin=read.begins,
+        on_event=read.sees,
     )
-    # A source may be a table of a model here, as another project sees it.
+    # A source may be the table of a model, as another project sees it.
     built = {table.name for table in read.tables.values() if table.kind != SOURCE}
     twice = {node for node, each in read.tables.items() if each.kind == SOURCE and each.name in built}
     tables = [each for node, each in read.tables.items() if node not in twice]
@@ -85,7 +81,7 @@ def run(arguments: Sequence[str], results: Sequence[str] = ()) -> Report:
         runs=runs.read([*map(Path, results), read.results.with_name(KEPT), read.results], read.nodes),
         lineage=lineage.of(read.nodes.values(), frozenset(read.selected - twice)),
         cost=Cost(
-            statements=statements.count,
+            statements=read.statements,
             by_classes=sum(table.by == CLASSES for table in found),
             by_sql=sum(table.by == SQL for table in found),
             reading_seconds=sum(table.seconds for table in found),
@@ -93,14 +89,3 @@ def run(arguments: Sequence[str], results: Sequence[str] = ()) -> Report:
             threads=read.threads,
         ),
     )
-
-
-class _Statements:
-    """Counts the statements that dbt sends."""
-
-    def __init__(self) -> None:
-        self.count = 0
-
-    def seen(self, event: Any) -> None:
-        """Called with each of dbt's events."""
-        self.count += event.info.name == "SQLQuery"

@@ -1,4 +1,4 @@
-"""What Paimon's metadata says of a table, as read: piles of files, table snapshots, tags, consumers."""
+"""Raw table metadata: file groups, snapshots, tags, consumers."""
 
 from __future__ import annotations
 
@@ -13,12 +13,9 @@ class FileGroup:
     """The data files of one level in one bucket of a partition.
 
     Attributes:
-        partition: as the reader names it; '' without partitions.
-        bucket, level: their numbers.
-        files: how many.
-        small_files: those of them that a compaction would merge.
-        rows: before merging.
-        bytes: their size.
+        partition: as `partition_name` writes it.
+        small_files: files that a compaction would merge.
+        rows: rows before merging.
     """
 
     partition: str
@@ -32,14 +29,15 @@ class FileGroup:
 
 @dataclass(frozen=True)
 class TableSnapshot:
-    """A commit of a table; rows are those in its data files, before merging, and None where Paimon did not count.
+    """A commit of a table.
 
     Attributes:
-        number: its id.
+        number: the snapshot id.
         kind: APPEND, OVERWRITE, COMPACT or ANALYZE.
         user: the commit user.
         at: seconds since the epoch.
-        total, added, changelog: rows of the table, of the commit, and of its changelog.
+        total, added, changelog: rows in data files, before merging, of the table, the commit and its changelog;
+            None: not counted.
     """
 
     number: int
@@ -53,22 +51,20 @@ class TableSnapshot:
 
 @dataclass(frozen=True)
 class Facts:
-    """All that is read of a table.
+    """The metadata of a table, with its newest schema.
 
     Attributes:
-        primary_key, partition_by, options, comment: of its newest schema.
-        piles: its data files.
         snapshots: oldest first.
         tags: name -> table snapshot.
-        consumers: name -> the table snapshot that it reads next.
-        statements: how many were sent to Spark to read this.
+        consumers: name -> the next table snapshot to read.
+        statements: statements that were sent to Spark for this.
     """
 
     primary_key: tuple[str, ...] = ()
     partition_by: tuple[str, ...] = ()
     options: Mapping[str, str] = field(default_factory=dict)
     comment: str = ""
-    piles: tuple[FileGroup, ...] = ()
+    groups: tuple[FileGroup, ...] = ()
     snapshots: tuple[TableSnapshot, ...] = ()
     tags: Mapping[str, int] = field(default_factory=dict)
     consumers: Mapping[str, int] = field(default_factory=dict)
@@ -76,13 +72,7 @@ class Facts:
 
 
 def partition_name(text: str, partition_by: Sequence[str], types: Mapping[str, str]) -> str:
-    """A partition in every version and way of reading alike: `day=2024-01-01/hour=1`; '' without partitions.
-
-    Args:
-        text: as Paimon writes it.
-        partition_by: the columns.
-        types: column -> type, in lower case.
-    """
+    """Normalize a partition of any Paimon version to `day=2024-01-01/hour=1`; `types` are in lower case."""
     if not partition_by:
         return ""
     values = partition_values(text, partition_by, types)

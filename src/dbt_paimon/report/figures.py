@@ -1,4 +1,4 @@
-"""The figures of a table, computed from its facts; and the whole of a report, as typed values."""
+"""The figures of a table, computed from its facts, and the data model of a report."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _USUAL_TRIGGER: Final = 5
 
 @dataclass(frozen=True)
 class Bucket:
-    """A bucket of a partition; `levels`: level -> files and bytes; `skew`: its rows over the partition's mean."""
+    """A bucket of a partition; `levels`: level -> (files, bytes); `skew`: its rows over the partition's mean."""
 
     partition: str
     bucket: int
@@ -32,16 +32,16 @@ class Bucket:
 
 @dataclass(frozen=True)
 class Reader:
-    """What reads a table, and how far it is.
+    """A reader of a table, and its progress.
 
     Attributes:
-        name: of the consumer, model or stream.
+        name: name of the consumer, model or stream.
         kind: consumer, incremental model, stream.
-        source: schema and name of the table, folder or topic that is read.
-        position: the last table snapshot read; as text for other sources.
-        behind: table snapshots that it has not read; None if that is not known.
+        source: schema and name of the table, folder or topic.
+        position: the last table snapshot that was read; text for other sources.
+        behind: number of table snapshots not yet read; None if unknown.
         rows_behind: rows in them.
-        state: what else there is to say, such as an unfinished batch.
+        state: further state, such as an unfinished batch.
     """
 
     name: str
@@ -61,14 +61,12 @@ class Table:
         node: unique id in the manifest.
         name: schema and name.
         kind: materialization, or `source`.
-        said: what a run would call it in `--select`.
-        problem: why there are no figures; '' if there are.
+        said: the node's name for `--select`.
+        problem: why it could not be read.
         by: how it was read: Paimon's classes, or SQL.
-        seconds: how long that took.
-        keeps: what keeps its table snapshots, one sentence each.
-        reads: how far it has read its sources, if it reads their changes.
-        readers: who reads its changes, and how far they are.
-        advice: what to do about it.
+        keeps: why table snapshots are kept, one sentence each.
+        reads: its readers of other tables.
+        readers: its own readers.
     """
 
     node: str
@@ -108,7 +106,7 @@ class Table:
 
 @dataclass(frozen=True)
 class NodeRun:
-    """A node in a run of dbt; what its response does not tell is None. Times are seconds since the run's start."""
+    """A node in a run of dbt; None: not in its response. `begins`: seconds since the run's start."""
 
     node: str
     name: str
@@ -137,7 +135,7 @@ class Run:
 
 @dataclass(frozen=True)
 class LineageNode:
-    """A node in the lineage, and the ids of those that it reads."""
+    """A node in the lineage, and the ids of the nodes that it reads."""
 
     node: str
     name: str
@@ -147,7 +145,7 @@ class LineageNode:
 
 @dataclass(frozen=True)
 class Cost:
-    """What the report itself has cost."""
+    """The cost of the report itself."""
 
     statements: int = 0
     by_classes: int = 0
@@ -159,7 +157,7 @@ class Cost:
 
 @dataclass(frozen=True)
 class Report:
-    """All of a report. `at`: seconds since the epoch; `versions`: of Paimon, Spark, the adapter."""
+    """The data of a report. `at`: seconds since the epoch; `versions`: of Paimon, Spark, the adapter."""
 
     project: str
     target: str
@@ -172,26 +170,23 @@ class Report:
 
     @property
     def advice(self) -> tuple[tuple[Table, Advice], ...]:
-        """All advice, with its table."""
         return tuple((table, each) for table in self.tables for each in table.advice)
 
     @property
     def unread(self) -> tuple[Table, ...]:
-        """Tables that could not be read."""
         return tuple(table for table in self.tables if table.problem)
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
         return asdict(self)
 
 
 def figures(facts: Facts) -> dict[str, Any]:
-    """The fields of a `Table` that its facts decide."""
+    """The fields of a `Table` that follow from its facts."""
     buckets = tuple(_buckets(facts))
     levels: dict[int, list[int]] = defaultdict(lambda: [0, 0])
-    for pile in facts.piles:
-        levels[pile.level][0] += pile.files
-        levels[pile.level][1] += pile.bytes
+    for group in facts.groups:
+        levels[group.level][0] += group.files
+        levels[group.level][1] += group.bytes
     compacted = [each for each in facts.snapshots if each.kind == "COMPACT"]
     since = compacted[-1].number if compacted else 0
     return {
@@ -200,9 +195,9 @@ def figures(facts: Facts) -> dict[str, Any]:
         "primary_key": facts.primary_key,
         "partition_by": facts.partition_by,
         "layout": _layout(facts),
-        "rows": sum(pile.rows for pile in facts.piles),
-        "bytes": sum(pile.bytes for pile in facts.piles),
-        "files": sum(pile.files for pile in facts.piles),
+        "rows": sum(group.rows for group in facts.groups),
+        "bytes": sum(group.bytes for group in facts.groups),
+        "files": sum(group.files for group in facts.groups),
         "small_files": sum(each.small_files for each in buckets if each.files > 1),
         "partitions": len({each.partition for each in buckets}),
         "levels": {level: (files, size) for level, (files, size) in sorted(levels.items())},
@@ -230,29 +225,29 @@ def _fixed_buckets(facts: Facts) -> int:
 def _buckets(facts: Facts) -> Iterable[Bucket]:
     rows: Counter[str] = Counter()
     there: dict[tuple[str, int], list[Any]] = defaultdict(list)
-    for pile in facts.piles:
-        rows[pile.partition] += pile.rows
-        there[pile.partition, pile.bucket].append(pile)
+    for group in facts.groups:
+        rows[group.partition] += group.rows
+        there[group.partition, group.bucket].append(group)
     number = Counter(partition for partition, _ in there)
-    for (partition, bucket), piles in there.items():
+    for (partition, bucket), groups in there.items():
         mean = rows[partition] / max(number[partition], _fixed_buckets(facts))
-        own = sum(pile.rows for pile in piles)
+        own = sum(group.rows for group in groups)
         yield Bucket(
             partition,
             bucket,
-            files=sum(pile.files for pile in piles),
-            small_files=sum(pile.small_files for pile in piles),
+            files=sum(group.files for group in groups),
+            small_files=sum(group.small_files for group in groups),
             rows=own,
-            bytes=sum(pile.bytes for pile in piles),
+            bytes=sum(group.bytes for group in groups),
             # Each file of level 0 is a sorted run, and each further level is one.
-            sorted_runs=sum(pile.files if pile.level == 0 else 1 for pile in piles),
+            sorted_runs=sum(group.files if group.level == 0 else 1 for group in groups),
             skew=own / mean if mean else 0.0,
-            levels={pile.level: (pile.files, pile.bytes) for pile in piles},
+            levels={group.level: (group.files, group.bytes) for group in groups},
         )
 
 
 def _layout(facts: Facts) -> dict[str, str]:
-    """What the table is, in Paimon's words; options that look like secrets are not among these."""
+    """The table's layout, in Paimon's words."""
     options = facts.options
     dynamic = "dynamic" if facts.primary_key else "unaware"
     number = options.get("bucket", "-1")
@@ -271,7 +266,7 @@ def _layout(facts: Facts) -> dict[str, str]:
 
 
 def keeps(facts: Facts) -> Iterable[str]:
-    """What keeps the table's snapshots, a sentence each."""
+    """Why table snapshots are kept, one sentence per reason."""
     options = facts.options
     least = options.get("snapshot.num-retained.min", str(LEAST_SNAPSHOTS))
     most = options.get("snapshot.num-retained.max")
@@ -290,15 +285,7 @@ def keeps(facts: Facts) -> Iterable[str]:
 
 
 def condition(facts: Facts, table: Mapping[str, Any], name: str, has_policy: bool, now: float) -> Condition:
-    """What the rules of advice look at.
-
-    Args:
-        facts: what was read.
-        table: what `figures` made of it.
-        name: of the node.
-        has_policy: whether its config has `maintenance`.
-        now: seconds since the epoch.
-    """
+    """The input of the rules of advice; `table`: the result of `figures`; `has_policy`: for `maintenance`."""
     buckets: Sequence[Bucket] = table["buckets"]
     rows: Counter[str] = Counter()
     sizes: Counter[str] = Counter()
@@ -331,7 +318,7 @@ def condition(facts: Facts, table: Mapping[str, Any], name: str, has_policy: boo
 
 
 def consumers(facts: Facts, name: str) -> tuple[Reader, ...]:
-    """A table's consumers as readers of it."""
+    """A table's consumers as readers."""
     return tuple(
         Reader(each, "consumer", name, str(number - 1), *behind(facts.snapshots, number - 1))
         for each, number in sorted(facts.consumers.items())
@@ -339,13 +326,13 @@ def consumers(facts: Facts, name: str) -> tuple[Reader, ...]:
 
 
 def behind(snapshots: Sequence[TableSnapshot], read: int) -> tuple[int, int]:
-    """The table snapshots after one that change rows, and the rows in them."""
+    """The numbers of row-changing table snapshots after one, and of their rows."""
     new = [each for each in snapshots if each.number > read and each.kind in ("APPEND", "OVERWRITE")]
     return len(new), sum(abs(each.added or 0) for each in new)
 
 
 def connected(tables: Sequence[Table]) -> tuple[Table, ...]:
-    """The tables, with how far behind each reader of another one is, and with it among that one's readers."""
+    """Compute how far readers are behind, and add each one to the table that it reads."""
     snapshots = {table.name: table.snapshots for table in tables}
     known = {
         table.node: tuple(_placed(each, snapshots.get(each.source)) for each in table.reads)

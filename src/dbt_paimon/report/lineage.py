@@ -1,4 +1,4 @@
-"""What feeds what: the nodes of the manifest in columns, each to the right of all that it reads."""
+"""The lineage: the nodes of the manifest in columns, each to the right of its inputs."""
 
 from __future__ import annotations
 
@@ -12,12 +12,7 @@ _KINDS: Final = ("model", "seed", "snapshot", "source")
 
 
 def of(nodes: Iterable[Mapping[str, Any]], selected: frozenset[str]) -> tuple[LineageNode, ...]:
-    """The selected nodes and what they read of one another; through an ephemeral model too.
-
-    Args:
-        nodes: nodes and sources of the manifest.
-        selected: unique ids.
-    """
+    """The selected nodes (by unique id) and the selected nodes that they read, directly or through others."""
     known = {str(node["unique_id"]): node for node in nodes if node["resource_type"] in _KINDS}
 
     def read(unique_id: str, seen: frozenset[str]) -> set[str]:
@@ -56,7 +51,7 @@ class Placed:
 
 
 def placed(nodes: Sequence[LineageNode]) -> tuple[Placed, ...]:
-    """Each node one column right of the last that it reads, near the rows of those."""
+    """Place each node one column right of its last input, near the rows of its inputs."""
     import networkx  # type: ignore[import-untyped]
 
     graph = networkx.DiGraph()

@@ -1,4 +1,4 @@
-"""The report as one HTML file that refers to nothing outside itself."""
+"""The report as one self-contained HTML file."""
 
 from __future__ import annotations
 
@@ -15,34 +15,29 @@ from dbt_paimon.report import charts, lineage, words
 from dbt_paimon.report.figures import Report
 
 _TEMPLATES: Final = Path(__file__).parent / "templates"
-# Rows of a table that stay readable; `--json` has all of them.
+# Rows shown of a table; `--json` has all of them.
 MOST_ROWS: Final = 20
-# With more tables each has fewer of them, and its insides are text that the script makes into elements when it is
-# opened: so a browser shows the page at once.
+# With more tables, each shows fewer rows, and the script renders its details when it is opened.
 MANY_TABLES: Final = 200
 FEWER_ROWS: Final = 5
 _INDENT: Final = re.compile(r"\n\s+")
-# A larger picture cannot be followed; each table lists what it reads.
+# A larger picture is unreadable; each table lists its inputs anyway.
 MOST_NODES: Final = 150
-# Pixels of the lineage.
+# Pixels in the lineage.
 _COLUMN, _ROW, _BOX = 210, 30, 180
 
 
 def ready() -> None:
-    """Check that a page can be made, before anything is read.
-
-    Raises:
-        DbtRuntimeError: the library of charts is not installed.
-    """
+    """Check that the library of charts is installed, before anything is read."""
     charts.pygal()
 
 
 def write(report: Report, path: Path) -> str:
-    """Write the page, and say in a line what is on it."""
+    """Write the page; a line about it."""
     text = html(report)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, "utf-8")
-    parts = [counted(len(report.tables), "table"), f"{len(report.advice)} to mend"]
+    parts = [counted(len(report.tables), "table"), f"{len(report.advice)} to fix"]
     if report.unread:
         parts.append(f"{len(report.unread)} could not be read")
     if failed := sum(node.status in ("error", "fail") for run in report.runs[-1:] for node in run.nodes):
@@ -52,23 +47,13 @@ def write(report: Report, path: Path) -> str:
 
 
 def html(report: Report) -> str:
-    """The page.
-
-    Raises:
-        DbtRuntimeError: the library of charts is not installed.
-    """
+    """The page."""
     # Names and comments may hold HTML.
     environment = Environment(
         loader=FileSystemLoader(_TEMPLATES), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters |= {
-        "size": size,
-        "number": words.number,
-        "seconds": words.seconds,
-        "ago": words.ago,
-        "moment": words.moment,
-        "anchor": words.anchor,
-    }
+    formats = (size, words.number, words.seconds, words.ago, words.moment, words.anchor)
+    environment.filters |= {each.__name__: each for each in formats}
     many = len(report.tables) > MANY_TABLES
     made = environment.get_template("report.html.jinja").render(
         report=report,
@@ -88,7 +73,7 @@ def html(report: Report) -> str:
 
 
 def as_json(report: Report) -> str:
-    """The same for machines."""
+    """The report as JSON."""
     return json.dumps(report.as_dict(), default=str)
 
 

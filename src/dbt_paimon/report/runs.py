@@ -14,11 +14,9 @@ from dbt_paimon.report.figures import NodeRun, Run
 
 
 def read(paths: Iterable[Path], nodes: Mapping[str, Mapping[str, Any]]) -> tuple[Run, ...]:
-    """The runs in some files, oldest first.
+    """The runs in files, or in folders with `run_results.json`, oldest first; missing files are left out.
 
-    Args:
-        paths: files, or folders that have `run_results.json`; those that are not there are left out.
-        nodes: the nodes of the manifest, for their names and kinds.
+    `nodes` has the names and kinds of the nodes in the manifest.
     """
     found: dict[str, Run] = {}
     for path in paths:

@@ -1,4 +1,4 @@
-"""The figures of a node's table, and what a model or stream has read of others."""
+"""Reads the figures of a node's table, and the progress of models and streams that read others."""
 
 from __future__ import annotations
 
@@ -35,22 +35,13 @@ SQL: Final = "system tables"
 
 
 class TableReader:
-    """Reads metadata only: Paimon's snapshots, manifests, tags and consumers, and the checkpoints of streams.
-
-    Args:
-        adapter: with a connection of this thread.
-    """
+    """Reads metadata only: Paimon's, and the checkpoints of streams. The adapter needs an open connection."""
 
     def __init__(self, adapter: PaimonAdapter) -> None:
         self._adapter = adapter
 
     def of(self, node: Mapping[str, Any], now: float) -> Table | None:
-        """A node's table; None if it is not built, is a view, or is not Paimon's.
-
-        Args:
-            node: the node in the manifest, or a source.
-            now: seconds since the epoch.
-        """
+        """The table of a node or source; None if it is not built, a view, or not Paimon's. `now`: epoch seconds."""
         identifier = node.get("alias") or node.get("identifier") or node["name"]
         kind = str(node.get("config", {}).get("materialized") or node["resource_type"])
         kind = SOURCE if node["resource_type"] == SOURCE else kind
@@ -60,7 +51,7 @@ class TableReader:
             relation = self._adapter.get_relation(node["database"], node["schema"], identifier)
             if relation is None or not relation.is_table or not self._is_paimons(relation):
                 return None
-            # The first look at the catalog waits for Spark's start.
+            # Start to measure here: the first query of the catalog waits for Spark's start.
             begun = time.perf_counter()
             facts, by = self._facts(relation)
             found = figures.figures(facts)
@@ -86,7 +77,6 @@ class TableReader:
             return replace(table, problem=_first_line(exc), seconds=time.perf_counter() - begun)
 
     def versions(self) -> dict[str, str]:
-        """The versions of Paimon and Spark in use."""
         versions = self._adapter.versions
         return {"Paimon": str(versions.paimon), "Spark": str(versions.spark)}
 
@@ -102,7 +92,7 @@ class TableReader:
         return by_sql.read(self._adapter.query, relation), SQL
 
     def _of_config(self, node: Mapping[str, Any]) -> Iterable[Advice]:
-        """What `spec.advice` says of a node's config; nothing if a run would refuse the config."""
+        """The advice of `spec.advice` on a node's config; none if a run would refuse the config."""
         if node["resource_type"] == SOURCE:
             return
         config = node["config"]
@@ -111,15 +101,15 @@ class TableReader:
             spec = (
                 self._adapter.specs.incremental(node).spec if is_incremental else self._adapter.specs.of(node)
             )
-            said = config_advice.advice(spec, config, node["name"], self._adapter.versions)
+            texts = config_advice.advice(spec, config, node["name"], self._adapter.versions)
         except DbtBaseException as exc:
             logger.debug(f"No advice on the config of {node['name']}: {exc}")
             return
-        for text in said:
+        for text in texts:
             yield Advice("config", text, f"dbt build --select {node['name']}", "After changing the config.")
 
     def _streams(self, node: Mapping[str, Any], relation: PaimonRelation, facts: Facts) -> Iterable[Reader]:
-        """How far the stream that writes a table has read its sources, from its checkpoint."""
+        """The progress of the stream that writes a table, from its checkpoint."""
         stream = facts.options.get(checkpoints.STREAM_ID)
         if not stream or self._adapter.credentials.method != PaimonConnectionMethod.SESSION:
             return
@@ -136,18 +126,17 @@ class TableReader:
         for index, identity in enumerate(note.inputs if note else ()):
             if table := identity.get("table"):
                 planned = PlannedRanges(session, f"{checkpoint.location}/{checkpoints.PLANS}/{index}").last()
-                at = planned.end if planned else NOTHING_READ
                 source = table.partition(".")[2]
-                yield Reader(node["name"], "stream", source, str(at.snapshot), state=state)
+                position = str((planned.end if planned else NOTHING_READ).snapshot)
             else:
                 source = next((f"{key} {value}" for key, value in identity.items()), "")
                 position = offsets[index] if index < len(offsets) else "nothing read yet"
-                yield Reader(node["name"], "stream", source, position, state=state)
+            yield Reader(node["name"], "stream", source, position, state=state)
 
     def _incremental(
         self, node: Mapping[str, Any], relation: PaimonRelation, facts: Facts
     ) -> Iterable[Reader]:
-        """How far an incremental model has read its sources: from its commits and its positions table."""
+        """The progress of an incremental model, from its commits and its positions table."""
         found = self._adapter.get_relation(*positions.positions_of(relation).parts)
         if node["resource_type"] != "model" or found is None:
             return

@@ -1,4 +1,4 @@
-"""Figures as words of the page."""
+"""Formatting of figures."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _AGES: Final = ((86_400, "d"), (3_600, "h"), (60, "min"))
 
 
 def number(value: float | None) -> str:
-    """`12,408`; a dash where it is not known."""
+    """`12,408`; a dash for None."""
     return UNKNOWN if value is None else f"{round(value):,}"
 
 

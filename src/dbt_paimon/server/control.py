@@ -16,30 +16,19 @@ import click
 
 from dbt.adapters.paimon.machine.waiting import Wait, WaitedTooLongError
 from dbt.adapters.paimon.spark import server, server_token
+from dbt_paimon.words import options
 
 # Seconds: the first start may have to download jars.
-_START_WITHIN: Final = 1800.0
-_END_WITHIN: Final = 30.0
-_LOOK_EVERY: Final = 0.1
+_START_TIMEOUT: Final = 1800.0
+_STOP_TIMEOUT: Final = 30.0
+_POLL_INTERVAL: Final = 0.1
 
 
 def start(
     path: Path, idle_minutes: float, asks_token: bool, target: Mapping[str, str | None]
 ) -> server.ServerNote:
-    """Start the server of a target, and wait until it answers.
-
-    Args:
-        path: where the server writes its note.
-        idle_minutes: minutes without a client and a statement after which it ends.
-        asks_token: whether clients need its token.
-        target: dbt's options by name; None: not set.
-
-    Raises:
-        ClickException: Spark did not start; with the last line of its log.
-    """
-    arguments = [
-        part for key, value in target.items() if value for part in (f"--{key.replace('_', '-')}", value)
-    ]
+    """Start the server of a target, and wait until it has written its note to `path`."""
+    arguments = options(target)
     if not asks_token:
         arguments.append("--no-token")
     log = path.with_suffix(".log")
@@ -69,8 +58,8 @@ def start(
 
     try:
         return Wait(
-            "Spark to start", _START_WITHIN, f"It was stopped. More in {log}", notify=click.echo
-        ).until(started, _LOOK_EVERY)
+            "Spark to start", _START_TIMEOUT, f"It was stopped. More in {log}", notify=click.echo
+        ).until(started, _POLL_INTERVAL)
     except WaitedTooLongError as exc:
         process.terminate()
         raise click.ClickException(exc.msg) from None
@@ -80,10 +69,10 @@ def stop(note: server.ServerNote) -> None:
     """End the process of a server; by SIGKILL if SIGTERM does not end it in 30 s."""
     with suppress(ProcessLookupError):
         os.kill(note.pid, signal.SIGTERM)
-        end = time.monotonic() + _END_WITHIN
+        end = time.monotonic() + _STOP_TIMEOUT
         while time.monotonic() < end:
             os.kill(note.pid, 0)
-            time.sleep(_LOOK_EVERY)
+            time.sleep(_POLL_INTERVAL)
         os.kill(note.pid, signal.SIGKILL)
 
 

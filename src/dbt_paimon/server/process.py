@@ -1,7 +1,4 @@
-"""The process of a warm Spark Connect server: starts Spark, writes the note, and exits when the server is idle.
-
-Run by `dbt-paimon server start` as `python -m dbt_paimon.server.process`.
-"""
+"""The process of a warm Spark Connect server, which `dbt-paimon server start` runs; ends when it is idle."""
 
 from __future__ import annotations
 
@@ -24,7 +21,7 @@ from dbt.adapters.paimon.spark.session import check_warehouse, start_spark
 # Bytes: a seed is sent as one message, and gRPC's own limit is 4 MiB.
 _LARGEST_MESSAGE = 512 * 1024 * 1024
 # Seconds.
-_LOOK_EVERY = 2.0
+_POLL_INTERVAL = 2.0
 
 
 def main() -> None:
@@ -40,16 +37,7 @@ def main() -> None:
 
 
 def serve(credentials: PaimonCredentials, idle_minutes: float, asks_token: bool = True) -> None:
-    """Start Spark with a Connect server on the loopback interface, and return when it is idle.
-
-    Args:
-        credentials: the target.
-        idle_minutes: minutes without a client and a statement after which it ends.
-        asks_token: whether clients need its token.
-
-    Raises:
-        DbtRuntimeError: Spark does not start; with the reason.
-    """
+    """Start Spark with a Connect server on the loopback interface, and return when it is idle."""
     # Exit as with Ctrl-C, so that finally blocks run.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     installation.require_own_spark(installation.spark_version(), os.environ)
@@ -85,12 +73,9 @@ def serve(credentials: PaimonCredentials, idle_minutes: float, asks_token: bool 
 
 
 def _listen(session: Any, token: str | None, spark_version: str) -> int:
-    """Serve Spark Connect on a free port of the loopback interface for clients with the token; returns the port.
+    """Serve Spark Connect on a free loopback port, for clients with the token (None: for all); returns the port.
 
-    If the token is None, every user of the machine may connect.
-
-    Spark's own plug-in is not used, because in 3.5 it listens on every interface
-    (SparkConnectService.startGRPCService).
+    Spark 3.5's own plug-in listens on every interface (SparkConnectService.startGRPCService).
     """
     jvm = session._jvm
     service = jvm.org.apache.spark.sql.connect.service
@@ -106,13 +91,13 @@ def _listen(session: Any, token: str | None, spark_version: str) -> int:
 
 
 def _wait_until_idle(session: Any, port: int, seconds: float) -> None:
-    """Wait until no client has been connected, and no statement has run, for so long."""
+    """Wait until no client was connected, and no statement ran, for that many seconds."""
     service = session._jvm.org.apache.spark.sql.connect.service.SparkConnectService
     since = time.monotonic()
     last = None
     while time.monotonic() - since < seconds:
-        time.sleep(min(_LOOK_EVERY, seconds))
-        # Left: when the last statement ended; right: those that run now.
+        time.sleep(min(_POLL_INTERVAL, seconds))
+        # Left: the time at which the last statement ended; right: the running ones.
         active = service.listActiveExecutions()
         now = active.left().get() if active.isLeft() else None
         if now is None or now != last or has_clients(port):

@@ -1,1 +1,1 @@
-"""`dbt-paimon shell`: a prompt that keeps Spark and the project loaded between dbt commands."""
+"""`dbt-paimon shell`: a prompt that keeps Spark and the project loaded."""

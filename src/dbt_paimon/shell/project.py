@@ -1,9 +1,10 @@
-"""A dbt project that stays loaded: runs dbt commands in this process, and parses only what has changed."""
+"""A loaded dbt project: runs dbt commands in this process, and parses again only after changes."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from dbt.cli.main import dbtRunnerResult
     from dbt.contracts.graph.manifest import Manifest
 
-# Keys of dbt_project.yml with folders of files that dbt parses, and dbt's defaults.
+# Keys of dbt_project.yml for folders that dbt parses, and dbt's defaults.
 FOLDERS: Final[Mapping[str, tuple[str, ...]]] = {
     "model-paths": ("models",),
     "seed-paths": ("seeds",),
@@ -26,33 +27,20 @@ FOLDERS: Final[Mapping[str, tuple[str, ...]]] = {
     "function-paths": ("functions",),
     "packages-install-path": ("dbt_packages",),
 }
-# Files beside them.
-_FILES: Final = (
-    "dbt_project.yml",
-    "packages.yml",
-    "dependencies.yml",
-    "catalogs.yml",
-    "selectors.yml",
+# Files that dbt parses outside these folders.
+_FILES: Final = ("dbt_project.yml", "packages.yml", "dependencies.yml", "catalogs.yml", "selectors.yml")
+# Commands that parse the project themselves or need none, and options with which it must be parsed again.
+_WITHOUT_MANIFEST: Final = frozenset(
+    (
+        "parse deps clean init debug --vars --target --profile --no-partial-parse --project-dir --profiles-dir"
+    ).split()
 )
-# Options with which dbt parses the project in another way.
-_PARSES_ANEW: Final = frozenset(
-    {
-        "--vars",
-        "--target",
-        "--profile",
-        "--no-partial-parse",
-        "--project-dir",
-        "--profiles-dir",
-    }
-)
-# Options that are folders: a command may be run from another one.
-_PLACES: Final = ("project_dir", "profiles_dir")
-# Short names of options, as dbt has them.
-_SHORT: Final = {"-t": "--target"}
-# Commands that read the project themselves, or need none.
-_WITHOUT_MANIFEST: Final = frozenset({"parse", "deps", "clean", "init", "debug"})
-_SAYS_WHAT_IT_WRITES: Final = frozenset({"--write-json", "--no-write-json"})
-# Commands that write target/manifest.json at their end: written after parsing, too, it would be twice.
+# Options that are folders: made absolute, as a command may run in another folder.
+_FOLDER_OPTIONS: Final = ("project_dir", "profiles_dir")
+# Short names of dbt's options.
+_LONG_NAMES: Final = {"-t": "--target"}
+_WRITE_OPTIONS: Final = frozenset({"--write-json", "--no-write-json"})
+# Commands that write target/manifest.json at their end; the shell need not write it after parsing.
 _WRITES_MANIFEST: Final = frozenset({"run", "build", "test", "seed", "snapshot", "compile"})
 
 
@@ -60,10 +48,9 @@ class Project:
     """Runs dbt commands on one project.
 
     Args:
-        folder: of dbt_project.yml.
-        target: dbt's options for profile, target and variables, given with every command.
-        own: runs the words of a command of `dbt-paimon` itself, with the project if it need not be parsed for them;
-            returns its exit code.
+        folder: the folder of dbt_project.yml.
+        target: dbt's options for profile, target and variables, added to every command.
+        own: runs a command of `dbt-paimon`, with the project unless the command must parse it; the exit code.
     """
 
     def __init__(
@@ -75,7 +62,7 @@ class Project:
         self.folder = folder
         self._own = own
         self._target = {
-            f"--{name.replace('_', '-')}": str(Path(value).resolve()) if name in _PLACES else value
+            f"--{name.replace('_', '-')}": str(Path(value).resolve()) if name in _FOLDER_OPTIONS else value
             for name, value in target.items()
             if value is not None
         }
@@ -83,16 +70,13 @@ class Project:
         self._parsed: Mapping[Path, tuple[int, int]] = {}
 
     def run(self, words: Sequence[str]) -> dbtRunnerResult:
-        """Run one dbt command, as its words on the command line without `dbt`.
-
-        The result has the exception, if dbt could not run the command; nothing is raised.
-        """
+        """Run one dbt command by the words after `dbt`; an exception is in the result."""
         from dbt.cli.main import dbtRunner
 
         given = _given(words)
         manifest = None if self._parses(words) else self._fresh_manifest(write=not given & _WRITES_MANIFEST)
-        # Its results would replace those of the last run, which `dbt retry` and the report read.
-        first = ["--no-write-json"] if "show" in given and not given & _SAYS_WHAT_IT_WRITES else []
+        # The results of `show` would replace those of the last run, which `dbt retry` and the report read.
+        first = ["--no-write-json"] if "show" in given and not given & _WRITE_OPTIONS else []
         try:
             return dbtRunner(manifest=manifest).invoke([*first, *self._with_target(words)])
         finally:
@@ -105,17 +89,12 @@ class Project:
 
     @property
     def profiles_dir(self) -> Path | None:
-        """The folder that was given for profiles.yml; None if none was."""
         given = self._target.get("--profiles-dir") or os.environ.get("DBT_PROFILES_DIR")
         return Path(given) if given else None
 
     @property
     def manifest(self) -> Manifest:
-        """The project as it was parsed last.
-
-        Raises:
-            RuntimeError: it was not parsed yet (see `load`).
-        """
+        """The project as it was parsed last (see `load`)."""
         if self._manifest is None:
             raise RuntimeError("the project is not parsed")
         return self._manifest
@@ -129,11 +108,7 @@ class Project:
         return sorted({node.name for node in nodes if node.resource_type in kinds})
 
     def load(self, write: bool = True) -> dbtRunnerResult | None:
-        """Parse the project if files have changed since; the result if it could not be parsed.
-
-        Args:
-            write: also write target/manifest.json.
-        """
+        """Parse the project if files have changed, and write target/manifest.json; the result only if that fails."""
         from dbt.cli.main import dbtRunner
 
         found = self._stamps()
@@ -149,23 +124,19 @@ class Project:
         return None
 
     def watched(self) -> list[Path]:
-        """The folders of files that dbt parses, as far as they exist."""
         return [path for path in self._folders() if path.is_dir()]
 
     def _fresh_manifest(self, write: bool) -> Manifest | None:
-        # If it cannot be parsed, dbt says so once more, with the command.
+        # None if it cannot be parsed: dbt then parses it with the command, and prints the error.
         return None if self.load(write) else self._manifest
 
     def _parses(self, words: Sequence[str]) -> bool:
-        given = _given(words)
-        return bool(given & _PARSES_ANEW) or bool(given & _WITHOUT_MANIFEST)
+        return bool(_given(words) & _WITHOUT_MANIFEST)
 
     def _with_target(self, words: Sequence[str]) -> list[str]:
         given = _given(words)
-        return [
-            *words,
-            *(part for name, value in self._target.items() if name not in given for part in (name, value)),
-        ]
+        added = (part for option in self._target.items() if option[0] not in given for part in option)
+        return [*words, *added]
 
     def _folders(self) -> Iterator[Path]:
         path = self.folder / "dbt_project.yml"
@@ -176,29 +147,27 @@ class Project:
                 yield self.folder / name
 
     def _stamps(self) -> dict[Path, tuple[int, int]]:
-        """Time and size of each file that decides how the project is parsed."""
+        """Modification time and size of each file that dbt parses."""
         profiles = profiles_folder(self._target.get("--profiles-dir"))
         files = [self.folder / name for name in _FILES] + [profiles / "profiles.yml"]
         for folder in self._folders():
             files += [Path(place, name) for place, _, names in os.walk(folder) for name in names]
         found = {}
         for path in files:
-            try:
-                told = path.stat()
-            except OSError:
-                continue
-            found[path] = (told.st_mtime_ns, told.st_size)
+            with suppress(OSError):
+                status = path.stat()
+                found[path] = (status.st_mtime_ns, status.st_size)
         return found
 
 
 def _forget_inline_queries(manifest: Manifest | None) -> None:
-    """Remove what `--inline` has added: dbt leaves it there if the query fails, and refuses the next one."""
+    """Remove the nodes of `--inline`, which dbt leaves after a failed query, and which make the next one fail."""
     nodes = manifest.nodes if manifest is not None else {}
     for unique_id in [name for name, node in nodes.items() if str(node.resource_type) == "sql_operation"]:
         del nodes[unique_id]
 
 
 def _given(words: Sequence[str]) -> set[str]:
-    """The options among the words of a command, by their long names, and its other words."""
+    """The words of a command; options by their long names and without values."""
     names = (word.partition("=")[0] for word in words)
-    return {_SHORT.get(name, name) for name in names}
+    return {_LONG_NAMES.get(name, name) for name in names}

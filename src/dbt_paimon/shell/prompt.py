@@ -26,27 +26,31 @@ if TYPE_CHECKING:
 PROMPT: Final = "dbt> "
 INSTALL: Final = "Install what the shell needs: pip install 'dbt-paimon[shell]'"
 COMMANDS: Final = (
-    "build",
-    "clean",
-    "clone",
-    "compile",
-    "debug",
-    "deps",
-    "diff",
-    "docs generate",
-    "exit",
-    "list",
-    "parse",
-    "plan",
-    "report",
-    "retry",
-    "run",
-    "run-operation",
-    "seed",
-    "show",
-    "snapshot",
-    "source freshness",
-    "test",
+    *(
+        "build",
+        "clean",
+        "clone",
+        "compile",
+        "debug",
+        "deps",
+        "diff",
+        "docs generate",
+        "exit",
+        "list",
+        "parse",
+    ),
+    *(
+        "plan",
+        "report",
+        "retry",
+        "run",
+        "run-operation",
+        "seed",
+        "show",
+        "snapshot",
+        "source freshness",
+        "test",
+    ),
     "watch",
 )
 HELP: Final = """\
@@ -57,26 +61,18 @@ Any dbt command without the word dbt, for example:  run -s my_model
 _SELECTS: Final = ("-s", "--select", "-m", "--models", "--exclude", "watch")
 _ENDS: Final = ("exit", "quit")
 # Milliseconds: editors write a file in several steps.
-_SETTLED: Final = 100
-# Milliseconds between looks at what others ask, while the shell watches.
-_ASKED_EVERY: Final = 200
-# What the prompt returns when a request has come; nobody can type it.
+_DEBOUNCE: Final = 100
+# Milliseconds between looks at the queue of requests while the shell watches.
+_POLL_INTERVAL: Final = 200
+# The prompt's result when a request wakes it; cannot be typed.
 _WOKEN: Final = "\0"
 
 
 def start(project: Project, watch: bool) -> None:
-    """Read commands until the user leaves.
-
-    Args:
-        project: the project.
-        watch: whether to begin with `watch`.
-
-    Raises:
-        click.ClickException: packages of the extra `shell` are missing.
-    """
+    """Read commands until the user leaves, beginning with `watch` if wanted."""
     session = _session(project)
     requests = Requests(socket_path(project.folder, project.profiles_dir), lambda: _wake(session))
-    # What is started in the background ignores it.
+    # A process that is started in the background ignores SIGINT.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     click.echo(HELP)
     if not requests.open():
@@ -115,7 +111,7 @@ def _read_lines(project: Project, session: PromptSession[str], requests: Request
 
 
 def _wake(session: PromptSession[str]) -> None:
-    """Leave the prompt, from any thread, because a request waits; what is typed stays."""
+    """Leave the prompt for a request, from any thread; the typed text stays."""
 
     def leave() -> None:
         if session.app.is_running and not session.app.is_done:
@@ -126,14 +122,14 @@ def _wake(session: PromptSession[str]) -> None:
 
 
 def answer_waiting(project: Project, requests: Requests) -> None:
-    """Run what other processes have asked for, one after the other."""
+    """Run the requests of other processes."""
     while (request := requests.next()) is not None:
         click.echo(f"dbt {shlex.join(request.words)}")
         request.answer(lambda words: _exit_code(project, words, err=False))
 
 
 def _exit_code(project: Project, words: Sequence[str], *, err: bool = True) -> int:
-    """Run a command; its exit code: for dbt's, 1 if a node failed, 2 if dbt could not run the command."""
+    """Run a command; dbt's exit code: 1 if a node failed, 2 if dbt could not run the command."""
     if command(words) in READING:
         return project.run_own(words)
     result = project.run(words)
@@ -144,13 +140,7 @@ def _exit_code(project: Project, words: Sequence[str], *, err: bool = True) -> i
 
 
 def execute(project: Project, line: str, requests: Requests | None = None) -> bool | None:
-    """Run one line; whether it succeeded, None if there was nothing to run.
-
-    Args:
-        project: the project.
-        line: what was typed.
-        requests: of other processes, which `watch` answers meanwhile.
-    """
+    """Run one line; whether it succeeded, None if there was nothing to run. `watch` also answers `requests`."""
     try:
         words = shlex.split(line, comments=True)
     except ValueError as exc:
@@ -180,7 +170,7 @@ def _timed(project: Project, words: list[str]) -> bool:
 
 
 def _report(result: Any, *, err: bool = True) -> None:
-    """Show what dbt itself has not: a command or an option that it does not know."""
+    """Print a usage error, which dbt itself does not print."""
     from dbt.cli.exceptions import DbtUsageException
 
     if result is not None and isinstance(result.exception, DbtUsageException):
@@ -197,9 +187,9 @@ def _watch(project: Project, selector: list[str], requests: Requests | None) -> 
     click.echo(f"Watching {', '.join(path.name for path in folders)}; Ctrl-C ends it.")
     saves = watch(
         *folders,
-        debounce=_SETTLED,
-        step=_SETTLED // 2,
-        rust_timeout=_ASKED_EVERY,
+        debounce=_DEBOUNCE,
+        step=_DEBOUNCE // 2,
+        rust_timeout=_POLL_INTERVAL,
         yield_on_timeout=True,
     )
     with suppress(KeyboardInterrupt):
@@ -211,15 +201,7 @@ def _watch(project: Project, selector: list[str], requests: Requests | None) -> 
 
 
 def build_saved(project: Project, saved: Iterable[Path], selector: list[str]) -> list[str]:
-    """Build the nodes that saved files touch, with their tests.
-
-    Args:
-        project: the project.
-        saved: the files.
-        selector: what to build in place of the nodes themselves; empty for these.
-
-    Returns: the nodes' names.
-    """
+    """Build what `selector` selects, by default the nodes that saved files touch, with tests; the touched nodes."""
     if (failed := project.load()) is not None:
         _report(failed)
         return []
@@ -245,7 +227,7 @@ def _completer(project: Project) -> Completer:
     from prompt_toolkit.completion import Completer, Completion
 
     class Names(Completer):
-        """Commands at the beginning of a line, the names of nodes after what selects."""
+        """Commands at the start of a line, node names after an option that selects."""
 
         def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterator[Completion]:
             for text, behind in completions(document.text_before_cursor, project.names()):
@@ -255,12 +237,7 @@ def _completer(project: Project) -> Completer:
 
 
 def completions(line: str, names: Iterable[str]) -> Iterator[tuple[str, int]]:
-    """What may stand at the end of a line, each with the number of characters that it replaces.
-
-    Args:
-        line: up to the cursor.
-        names: of the project's nodes.
-    """
+    """Completions of a line up to the cursor, each with the number of characters that it replaces."""
     words = line.split(" ")
     last = words[-1]
     if len(words) == 1:

@@ -1,4 +1,4 @@
-"""Commands that other processes of this user ask the shell to run (see `dbt_paimon.client`)."""
+"""Requests of other processes to run a command in the shell (see `dbt_paimon.client`)."""
 
 from __future__ import annotations
 
@@ -20,22 +20,16 @@ from dbt_paimon.client import INTERRUPT
 
 @dataclass(frozen=True)
 class Request:
-    """A command, and where its answer goes.
-
-    Attributes:
-        words: the dbt command.
-        folder: that of the client, by which it means relative paths.
-        connection: to the client.
-    """
+    """A dbt command of a client, its working directory, and the connection for the answer."""
 
     words: list[str]
     folder: Path
     connection: socket.socket
 
     def answer(self, run: Callable[[list[str]], int]) -> None:
-        """Run it in this thread, the main one, and send what it prints and its exit code.
+        """Run the command in this (the main) thread, and send its output and exit code.
 
-        Ctrl-C of the client, or its end, is Ctrl-C here while it runs.
+        Ctrl-C of the client, or its end, interrupts the command.
         """
         with suppress(OSError), self.connection:
             with self._interruptible(), _inside(self.folder), redirect_stdout(_Text(self.connection)):
@@ -51,8 +45,8 @@ class Request:
 
         def listen() -> None:
             with suppress(OSError):
-                told = self.connection.recv(1)
-                if running and told in (INTERRUPT, b""):
+                received = self.connection.recv(1)
+                if running and received in (INTERRUPT, b""):
                     os.kill(os.getpid(), signal.SIGINT)
 
         Thread(target=listen, name="dbt-paimon client", daemon=True).start()
@@ -63,11 +57,11 @@ class Request:
 
 
 class Requests:
-    """The socket, and the requests that wait.
+    """The socket of the shell and the queue of requests.
 
     Args:
-        path: of the socket; one that a killed shell left is replaced.
-        wake: called, in another thread, when a request has come.
+        path: the socket; a file left by a killed shell is replaced.
+        wake: called in another thread when a request arrives.
     """
 
     def __init__(self, path: Path, wake: Callable[[], None]) -> None:
@@ -77,7 +71,7 @@ class Requests:
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
 
     def open(self) -> bool:
-        """Begin to listen; False if another shell of the project does."""
+        """Start to listen; False if another shell of the project already listens."""
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
             try:
                 probe.connect(str(self._path))
@@ -91,17 +85,15 @@ class Requests:
         return True
 
     def close(self) -> None:
-        """Stop listening."""
         self._listener.close()
         self._path.unlink(missing_ok=True)
 
     @property
     def waits(self) -> bool:
-        """Whether a request waits."""
         return not self._waiting.empty()
 
     def next(self) -> Request | None:
-        """The request that has waited longest; None if there is none."""
+        """The oldest request, if there is one."""
         try:
             return self._waiting.get_nowait()
         except Empty:
@@ -114,14 +106,12 @@ class Requests:
             except OSError:
                 return
             with suppress(OSError, ValueError, KeyError):
-                asked = json.loads(_line(connection))
-                self._waiting.put(Request(list(asked["words"]), Path(asked["folder"]), connection))
+                request = json.loads(_line(connection))
+                self._waiting.put(Request(list(request["words"]), Path(request["folder"]), connection))
                 self._wake()
 
 
 class _Text(io.TextIOBase):
-    """A stream of text that goes to the client."""
-
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
 
@@ -129,14 +119,14 @@ class _Text(io.TextIOBase):
         return True
 
     def write(self, text: str) -> int:
-        # A client that has gone is told of by its thread; what dbt prints meanwhile is lost.
+        # If the client disconnects, its thread interrupts the command; drop the output.
         with suppress(OSError):
             _send(self._connection, {"text": text})
         return len(text)
 
 
 def _line(connection: socket.socket) -> bytes:
-    """The first line, byte by byte: what follows is for another reader."""
+    """The first line, read byte by byte: the rest is for `_interruptible`."""
     line = b""
     while not line.endswith(b"\n"):
         byte = connection.recv(1)

@@ -1,4 +1,4 @@
-"""What to build when a file of the project was saved."""
+"""Finds the nodes that saved files define or affect."""
 
 from __future__ import annotations
 
@@ -11,15 +11,9 @@ if TYPE_CHECKING:
 
 
 def touched(manifest: Manifest, folder: Path, saved: Iterable[Path]) -> list[str]:
-    """The nodes that saved files define, as dbt selects them; their tests are selected with them.
+    """The names of models, seeds and snapshots in saved files, and of those that call macros in them.
 
-    Models, seeds and snapshots by their own file. A macro's file touches the models that call it. A YAML file touches
-    none: it may describe many.
-
-    Args:
-        manifest: the project, parsed after the files were saved.
-        folder: of dbt_project.yml.
-        saved: paths of files.
+    YAML files count for none: they may describe many nodes.
     """
     paths = {_relative(path, folder) for path in saved}
     macros = {name for name, macro in manifest.macros.items() if macro.original_file_path in paths}
@@ -39,7 +33,7 @@ def _nodes(manifest: Manifest) -> list[Any]:
 
 
 def _with_callers(manifest: Manifest, macros: set[str]) -> set[str]:
-    """The macros, and those that call them."""
+    """The macros and all macros that call them."""
     found = set(macros)
     while True:
         more = {

@@ -6,7 +6,7 @@ import pytest
 from dbt.tests.util import run_dbt
 from tests.functional.conftest import VERSIONS
 
-from dbt.adapters.paimon.capabilities import Capability
+from dbt.adapters.paimon.capabilities import reaches
 from dbt.adapters.paimon.maintenance import first_load
 
 CONFIGS = {
@@ -20,7 +20,7 @@ CONFIGS = {
     "without_key": "",
 }
 # A full refresh is an INSERT OVERWRITE, after which nothing is left to settle.
-LIFTS = VERSIONS.supports(Capability.OVERWRITE_LIFTS_FILES)
+LIFTS = reaches(VERSIONS.paimon, "1.4")
 SETTLED = ("settled", "partitioned", "dynamic", "summed", "with_input")
 QUERY = "select id, id % 3 as day, id * 2 as n from range(100)"
 

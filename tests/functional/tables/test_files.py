@@ -11,7 +11,7 @@ import pytest
 from dbt.tests.util import get_connection, run_dbt
 from pyarrow import orc, parquet
 
-from dbt.adapters.paimon.capabilities import Capability
+from dbt.adapters.paimon.capabilities import reaches
 from functional.conftest import VERSIONS
 
 CODECS = {
@@ -103,7 +103,7 @@ class TestPruning:
     )
     def test_fields_of_a_struct(self, project, field, value, read):
         """Nested projection: the scan reads the selected field alone; on Paimon 0.9, the whole struct."""
-        if not VERSIONS.supports(Capability.NESTED_PROJECTION):
+        if not reaches(VERSIONS.paimon, "1.2"):
             read = "struct<s:struct<a:int,b:struct<c:int,d:int>>>"
         with get_connection(project.adapter):
             session = project.adapter.connections.get_thread_connection().handle.session

@@ -9,7 +9,7 @@ import pytest
 from dbt.tests.util import run_dbt
 from pyarrow import orc, parquet
 
-from dbt.adapters.paimon.capabilities import Capability
+from dbt.adapters.paimon.capabilities import Capability, reaches
 from dbt.adapters.paimon.options.table_options import lookup
 from functional.conftest import CONNECTOR, VERSIONS
 
@@ -152,7 +152,7 @@ class TestNamedOptions:
     def test_insert_overwrite_of_itself(self, built, rows):
         """It merges the runs into one commit with the same rows; before 1.4 that file is of level 0 again."""
         assert rows("select id from {schema}.overwritten order by id") == [(1,), (2,), (3,)]
-        lifted = VERSIONS.supports(Capability.OVERWRITE_LIFTS_FILES)
+        lifted = reaches(VERSIONS.paimon, "1.4")
         assert rows("select level, record_count from {schema}.`overwritten$files`") == [
             (5 if lifted else 0, 3)
         ]

@@ -1,8 +1,8 @@
-"""What the features ask of the adapter: the project, the catalog and statements."""
+"""The part of the adapter that its features use: the project, the catalog and statements."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import agate
 
     from dbt.adapters.paimon.capabilities import Versions
+    from dbt.adapters.paimon.changing_defaults import ChangingDefaults
     from dbt.adapters.paimon.column import PaimonColumn
     from dbt.adapters.paimon.credentials import PaimonCredentials
     from dbt.adapters.paimon.errors.deprecations import OnceARun
@@ -40,100 +41,57 @@ def table_name(relation: PaimonRelation) -> TableName:
 
 
 class AdapterProtocol(Protocol):
-    """The adapter, as its features see it."""
+    """The adapter, as its features see it; `PaimonAdapter` and dbt's base class document the methods."""
 
     config: Any
     connections: Any
+    once: OnceARun
+    defaults: ChangingDefaults
 
     @property
-    def credentials(self) -> PaimonCredentials:
-        """The active target."""
+    def credentials(self) -> PaimonCredentials: ...
 
     @property
-    def versions(self) -> Versions:
-        """The versions and the catalog kind."""
+    def versions(self) -> Versions: ...
 
     @property
-    def view_catalog(self) -> str:
-        """The catalog that stores views."""
+    def view_catalog(self) -> str: ...
 
     @property
-    def handle(self) -> Handle:
-        """This thread's connection."""
+    def handle(self) -> Handle: ...
 
-    @property
-    def once(self) -> OnceARun:
-        """Which warnings this run has given."""
+    def query(self, sql: str) -> list[Any]: ...
 
-    @property
-    def warn_ignored_config(self) -> Callable[[str], None] | None:
-        """Warns about config that nothing reads; None if it is refused."""
+    def query_columns(self, sql: str) -> tuple[PaimonColumn, ...]: ...
 
-    @property
-    def warn_lossy_cast(self) -> Callable[[str], None] | None:
-        """Warns about values that a cast changes; None if they are refused."""
+    def names_suggested(self) -> AbstractContextManager[None]: ...
 
-    @property
-    def warn_history_loss(self) -> Callable[[str], None] | None:
-        """Warns about history lost with a replaced table; None if that is refused."""
+    def convert_type(self, agate_table: agate.Table, col_idx: int) -> str | None: ...
 
-    @property
-    def warn_inexact_merge(self) -> Callable[[str], None] | None:
-        """Warns about aggregations with wrong values for some changes; None if new tables with them are refused."""
+    def get_macro_resolver(self) -> Any: ...
 
-    @property
-    def sizes_buckets(self) -> bool:
-        """Whether `bucket: auto` is the default of tables with a primary key."""
+    def get_incremental_strategy_macro(self, context: Mapping[str, Any], strategy: str) -> Any: ...
 
-    def query(self, sql: str) -> list[Any]:
-        """Run a statement and return its rows."""
+    def has_catalog(self, name: str | None) -> bool: ...
 
-    def query_columns(self, sql: str) -> tuple[PaimonColumn, ...]:
-        """The columns of a query, which is analyzed but not run."""
+    def list_schemas(self, database: str) -> list[str]: ...
 
-    def names_suggested(self) -> AbstractContextManager[None]:
-        """Adds similar names to the error of a table that is not found."""
+    def list_relations(self, database: str | None, schema: str) -> Sequence[Any]: ...
 
-    def convert_type(self, agate_table: agate.Table, col_idx: int) -> str | None:
-        """The SQL type of a column of an agate table."""
-
-    def get_macro_resolver(self) -> Any:
-        """dbt's manifest."""
-
-    def get_incremental_strategy_macro(self, context: Mapping[str, Any], strategy: str) -> Any:
-        """The macro `get_incremental_<strategy>_sql`, as dbt finds it."""
-
-    def has_catalog(self, name: str | None) -> bool:
-        """Whether Spark has a catalog."""
-
-    def list_schemas(self, database: str) -> list[str]:
-        """The schemas of a catalog."""
-
-    def list_relations(self, database: str | None, schema: str) -> Sequence[Any]:
-        """The relations of a schema, from dbt's cache if it has them."""
-
-    def list_relations_without_caching(self, schema_relation: PaimonRelation) -> list[PaimonRelation]:
-        """The relations of a schema, as the catalog has them now."""
+    def list_relations_without_caching(self, schema_relation: PaimonRelation) -> list[PaimonRelation]: ...
 
     def get_relation(
         self, database: str | None, schema: str | None, identifier: str | None
-    ) -> PaimonRelation | None:
-        """A relation by its name, from dbt's cache."""
+    ) -> PaimonRelation | None: ...
 
-    def get_columns_in_relation(self, relation: PaimonRelation) -> list[PaimonColumn]:
-        """The columns of a table or view."""
+    def get_columns_in_relation(self, relation: PaimonRelation) -> list[PaimonColumn]: ...
 
-    def cache_added(self, relation: Any) -> str:
-        """Add a relation to dbt's cache."""
+    def cache_added(self, relation: Any) -> str: ...
 
-    def drop_relation(self, relation: PaimonRelation) -> None:
-        """Drop a relation, also from dbt's cache."""
+    def drop_relation(self, relation: PaimonRelation) -> None: ...
 
-    def drop_schema(self, relation: PaimonRelation) -> None:
-        """Drop a schema, also from dbt's cache."""
+    def drop_schema(self, relation: PaimonRelation) -> None: ...
 
-    def rename_relation(self, from_relation: PaimonRelation, to_relation: PaimonRelation) -> None:
-        """Rename a table, also in dbt's cache."""
+    def rename_relation(self, from_relation: PaimonRelation, to_relation: PaimonRelation) -> None: ...
 
-    def cache_dropped(self, relation: Any) -> str:
-        """Remove a relation from dbt's cache."""
+    def cache_dropped(self, relation: Any) -> str: ...

@@ -1,7 +1,6 @@
 """What a combination of Paimon, Spark and catalog supports: the only place that compares versions.
 
-Other modules call `versions.supports(Capability.X)`, or `names_at(AGGREGATE_FUNCTIONS, version)` for names of which
-every release has more. Each rule names its source: a class of Paimon at the release tags, or a run ("[ran]").
+Each rule names its source: a class of Paimon at the release tags, or a run ("[ran]").
 """
 
 from __future__ import annotations
@@ -32,116 +31,20 @@ RELEASES: Final[tuple[str, ...]] = ("0.9.0", "1.0.1", "1.1.1", "1.2.0", "1.3.1",
 OPTION_CATALOGUES: Final[tuple[str, ...]] = ("0.9", "1.4", "2.0")
 
 
-class _TextEnum(str, Enum):
-    """`enum.StrEnum`, which Python 3.10 does not have."""
-
-    def __str__(self) -> str:
-        return str(self.value)
-
-
-class Capability(_TextEnum):
-    """A named feature that some supported combinations lack."""
-
-    VIEWS = "views"
-    REST_CATALOG = "rest catalog"
-    HIVE_CALLS_ONE_AT_A_TIME = "hive calls one at a time"
-    JDBC_LOCK_ON_POSTGRESQL = "jdbc lock on postgresql"
-    POSTPONE_BUCKET = "postpone bucket"
-    COMPACT_POSTPONE_BUCKET = "compact postpone bucket"
-    RESCALE = "rescale"
-    OLD_BUCKETS_GUARDED = "old buckets guarded"
-    BUCKETS_TABLE = "buckets table"
-    FIXED_BUCKET_ACROSS_PARTITIONS = "fixed bucket across partitions"
-    FIXED_BUCKET_BY_QUOTED_COLUMN = "fixed bucket by quoted column"
-    FIXED_BUCKET_BY_DOTTED_COLUMN = "fixed bucket by dotted column"
-    TABLE_NAMES_OF_ANY_TEXT = "table names of any text"
-    AVRO_CODEC_IS_ITS_OWN = "avro codec is its own"
-    PARQUET_ZSTD_LEVEL_IS_ITS_OWN = "parquet zstd level is its own"
-    PARQUET_FORMAT_V2 = "parquet format v2"
-    DECIMAL_FIRST_IN_STRUCT = "decimal first in struct"
-    FILTERS_ON_SMALL_INTEGERS = "filters on small integers"
-    FILTERS_THAT_KEEP_NULLS = "filters that keep nulls"
-    JOINS_WITH_NOTHING = "joins with nothing"
-    FILTERS_AFTER_TYPE_CHANGE = "filters after type change"
-    FILTERS_AFTER_CHANGE_TO_TEXT = "filters after change to text"
-    PARTITION_AND_BUCKET_COLUMNS = "partition and bucket columns"
-    ROW_TRACKING = "row tracking"
-    FIELD_DEFAULT_VALUE = "field default value"
-    LOOKUP_WITH_DELTA_COMMITS = "lookup with delta commits"
-    AGGREGATE_OUTSIDE_SEQUENCE_GROUP = "aggregate outside sequence group"
-    LAST_VALUE_WITHOUT_SEQUENCE_GROUP = "last value without sequence group"
-    SEQUENCE_OUTSIDE_DEFAULT_AGGREGATE = "sequence outside default aggregate"
-    SUM_RETRACTS_IN_SEQUENCE_GROUP = "sum retracts in sequence group"
-    RETRACTIONS_BEFORE_OLDER_ROWS = "retractions before older rows"
-    FIRST_VALUE_BY_SEQUENCE = "first value by sequence"
-    STRUCT_IN_NULL_STRUCT = "struct in null struct"
-    RECORD_EXPIRY_OF_NULL = "record expiry of null"
-    KEY_WITH_ONE_OF_TWO_PARTITIONS = "key with one of two partitions"
-    NEGATIVE_ZERO = "negative zero"
-    COLLECT_DISTINCT_OF_FIRST_ROW = "collect distinct of first row"
-    STRINGS_FOR_DATE_PARTITIONS = "strings for date partitions"
-    LISTAGG_ON_VARCHAR = "listagg on varchar"
-    LISTAGG_DISTINCT = "listagg distinct"
-    REMOVE_RECORD_ON_DELETE = "remove record on delete"
-    FULL_COMPACTION_ON_WRITE = "full compaction on write"
-    COMPACTION_INTERVAL_ACROSS_RUNS = "compaction interval across runs"
-    OVERWRITE_LIFTS_FILES = "overwrite lifts files"
-    NESTED_PROJECTION = "nested projection"
-    ROWKIND_IS_PAIMONS_COLUMN = "rowkind is paimons column"
-    RECORD_EXPIRY_BY_TIMESTAMP = "record expiry by timestamp"
-    GUARDED_OPTION_CHANGES = "guarded option changes"
-    MERGE_ON_SIZED_TEXT = "merge on sized text"
-    COMPACT_ORDER = "compact order"
-    COMPACT_ORDER_IN_PROCESS = "compact order in process"
-    COMPACT_ORDER_CHECKS_APPENDS = "compact order checks appends"
-    COMPACT_STRATEGY = "compact strategy"
-    EXPIRE_SNAPSHOTS_OLDER_THAN_TEXT = "expire snapshots older than text"
-    EXPIRE_SNAPSHOTS_KEEPS_THE_STATE_THEN = "expire snapshots keeps the state then"
-    ORC_TIMESTAMPS_OF_ANY_HOUR = "orc timestamps of any hour"
-    EXPIRE_SNAPSHOTS_RETAIN_MAX_ALONE = "expire snapshots retain max alone"
-    EXPIRE_SNAPSHOTS_OPTIONS = "expire snapshots options"
-    EXPIRE_PARTITIONS = "expire partitions"
-    EXPIRE_PARTITIONS_OUTSIDE_THE_METASTORE = "expire partitions outside the metastore"
-    EXPIRE_PARTITIONS_LIMIT = "expire partitions limit"
-    EXPIRE_PARTITIONS_BY_TABLE_OPTIONS = "expire partitions by table options"
-    REMOVE_ORPHAN_FILES = "remove orphan files"
-    REMOVE_ORPHAN_FILES_OF_NESTED_PARTITIONS = "remove orphan files of nested partitions"
-    REMOVE_ORPHAN_FILES_MODE = "remove orphan files mode"
-    DELETE_KEEPS_ROWS_OF_NULL_CONDITIONS = "delete keeps rows of null conditions"
-    DELETE_BY_WHOLE_CONDITION = "delete by whole condition"
-    DELETE_OF_BLANK_PARTITIONS = "delete of blank partitions"
-    DELETE_BESIDE_ROWKIND = "delete beside rowkind"
-    DELETE_SHOWS_FIRST_ROWS = "delete shows first rows"
-    DELETED_VALUES_FORGOTTEN = "deleted values forgotten"
-    DELETE_WITHOUT_COMPACTION = "delete without compaction"
-    ROLLBACK_KEEPS_FILES = "rollback keeps files"
-    REPLACE_TAG = "replace tag"
-    BATCH_TAGS = "batch tags"
-    BRANCHES = "branches"
-    BRANCHES_WITH_ALL_SCHEMAS = "branches_with_all_schemas"
-    FAST_FORWARD = "fast forward"
-    INCREMENTAL_QUERY_IN_ANY_CATALOG = "incremental query in any catalog"
-    INCREMENTAL_QUERY_MERGES = "incremental query merges"
-    INCREMENTAL_QUERY_OF_LEVEL_0 = "incremental query of level 0"
-    BINLOG_TABLE = "binlog table"
-    TABLE_INDEXES_TABLE = "table indexes table"
-    FILE_KEY_RANGES_TABLE = "file key ranges table"
-    S3_WITHOUT_KEYS = "s3 without keys"
-    ATOMIC_OSS_COMMITS = "atomic oss commits"
-    STATEMENT_PARAMETERS = "statement parameters"
-    COLUMN_NAMES_OF_ANY_TEXT = "column names of any text"
-    ICEBERG_METADATA = "iceberg metadata"
-    CONNECT_PRE_SHARED_KEY = "connect pre-shared key"
-
-
 @dataclass(frozen=True)
-class _Rule:
+class Rule:
     """When a combination has a capability.
 
-    `paimon` is the first Paimon with it (None: no release has it), `until` the first one without it again; `spark` and
-    `until_spark` likewise. `catalogs` has the first Paimon per catalog kind and overrides `paimon`; kinds that are not
-    listed lack it. `wrong` is what goes wrong with rows without it; `answer` what the adapter does then, as `test`
-    shows.
+    Attributes:
+        paimon: the first Paimon release with it; None if no release has it.
+        until: the first Paimon release without it again.
+        spark: the first Spark with it.
+        until_spark: the first Spark without it again.
+        catalogs: the first Paimon release per catalog kind, instead of `paimon`; other kinds lack it.
+        listed: whether `dbt debug` and docs/compatibility.md list it.
+        wrong: the defect of a Paimon without it, for docs/reference/known-defects.md.
+        answer: what the adapter does about the defect.
+        test: the test of `answer`.
     """
 
     label: str
@@ -151,14 +54,14 @@ class _Rule:
     until_spark: str | None = None
     catalogs: Mapping[str, str] = field(default_factory=dict)
     remedy: str = ""
-    shown: bool = True
+    listed: bool = False
     wrong: str = ""
     answer: str = ""
     test: str = ""
 
     @property
-    def lacking(self) -> str:
-        """The releases without it."""
+    def releases(self) -> str:
+        """The releases without the capability."""
         if self.until:
             return f"{self.until} and newer"
         return f"before {self.paimon}" if self.paimon else "all"
@@ -168,676 +71,612 @@ _WITH_BRANCHES: Final[Mapping[str, str]] = MappingProxyType(
     {"filesystem": "0.9", "hive": "0.9", "rest": "1.0"}
 )
 
-_RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
-    {
-        # HiveCatalog.createView from 1.0, RESTCatalog.createView from 1.1, JdbcCatalog.createView from 2.0.
-        Capability.VIEWS: _Rule(
-            "persistent views in the Paimon catalog",
-            catalogs={"hive": "1.0", "rest": "1.1", "jdbc": "2.0"},
-            remedy="Set `view_catalog` to a catalog that has views, or use 'table' or 'ephemeral'.",
-        ),
-        # org.apache.paimon.rest.RESTCatalogFactory, from 1.0.
-        Capability.REST_CATALOG: _Rule(
-            "REST catalogs",
-            paimon="1.0",
-            remedy="Set paimon_version to a release that has it, or metastore to filesystem, hive or jdbc.",
-        ),
-        # HiveCatalog.createTableImpl of 0.9 takes a second client from its pool while it holds one: as many threads as
-        # there are clients deadlock [ran, 0.9.0].
-        Capability.HIVE_CALLS_ONE_AT_A_TIME: _Rule(
-            "hive catalogs that create tables with one client of the metastore", paimon="1.0", shown=False
-        ),
-        # PostgresqlDistributedLockDialect, from 1.1.
-        Capability.JDBC_LOCK_ON_POSTGRESQL: _Rule(
-            "locks of a jdbc catalog on PostgreSQL",
-            paimon="1.1",
-            remedy="Set paimon_version to a release that has them, use a hive catalog, or set lock.enabled to false "
-            "under catalog_options and let one process at a time write.",
-        ),
-        # SchemaValidation.isPostponeBucketTable, from 1.1.
-        Capability.POSTPONE_BUCKET: _Rule(
-            "postpone bucket (bucket = -2)",
-            paimon="1.1",
-            remedy="Use bucket = -1 (dynamic) or a fixed number.",
-        ),
-        # SparkPostponeCompactProcedure, from 1.4; before that, only Flink compacts them.
-        Capability.COMPACT_POSTPONE_BUCKET: _Rule(
-            "sys.compact of postpone buckets",
-            paimon="1.4",
-            remedy="Compact the table with Flink, or set paimon_version to a release that has it.",
-        ),
-        # Spark's RescaleProcedure, from 1.4; Flink's is older.
-        Capability.RESCALE: _Rule("sys.rescale", paimon="1.4"),
-        # AbstractFileStoreScan.checkNumOfBuckets, up to 0.9. AbstractFileStoreWrite only checks the bucket that it
-        # writes and accepts rows for new ones: a key that is in an old bucket then exists twice [ran, 1.4.2].
-        Capability.OLD_BUCKETS_GUARDED: _Rule(
-            "a check that refuses writes to partitions with another number of buckets than the table",
-            until="1.0",
-            remedy="Leave `partitions` out to rewrite all of them.",
-            shown=False,
-            wrong="after a rescale of some partitions, a key that is written again in another one is there twice",
-            answer="a rescale of some partitions is refused",
-            test="functional/buckets/test_rescale.py",
-        ),
-        # SchemaValidation.validateBucket does not refuse it since 1.3.
-        Capability.FIXED_BUCKET_ACROSS_PARTITIONS: _Rule(
-            "fixed buckets when the primary key leaves out a partition column",
-            paimon="1.3",
-            remedy="Add every partition column to primary_key, or use bucket = -1.",
-        ),
-        # PaimonScan.extractBucketTransform quotes the bucket key since 1.3; before that, every read fails [ran, 0.9.0].
-        Capability.FIXED_BUCKET_BY_QUOTED_COLUMN: _Rule(
-            "fixed buckets by one column whose name needs backticks",
-            paimon="1.3",
-            # There, reads fail as before 1.3 [ran, 2.0.0].
-            until_spark="4.1",
-            remedy="Give the column a name of letters, digits and _, or use bucket = -1.",
-            shown=False,
-        ),
-        # From 1.3, PaimonScan.extractBucketTransform takes a dot in it for a nested field [ran, 1.4.2].
-        Capability.FIXED_BUCKET_BY_DOTTED_COLUMN: _Rule(
-            "fixed buckets by one column with a dot in its name",
-            paimon=None,
-            remedy="Give the column a name without dots, or use bucket = -1.",
-            shown=False,
-        ),
-        # OptionUtils.mergeSQLConfWithIdentifier pastes catalog, schema and table into a regular expression; from 1.0.
-        Capability.TABLE_NAMES_OF_ANY_TEXT: _Rule(
-            "tables whose name is no regular expression",
-            until="1.0",
-            remedy="Use a name without the characters of regular expressions.",
-            shown=False,
-        ),
-        # Parquet's CodecFactory keeps a codec by its name for the whole JVM; at 1.4 with its level [ran, 0.9.0, 1.4.2].
-        Capability.PARQUET_ZSTD_LEVEL_IS_ITS_OWN: _Rule(
-            "file.compression.zstd-level of Parquet, for each table",
-            paimon="1.4",
-            remedy="Set it for all models or for none, use file_format: orc, or another codec.",
-        ),
-        # VectorizedColumnReader reads delta encodings since 1.4; before: "Unsupported encoding" [ran, 0.9.0].
-        Capability.PARQUET_FORMAT_V2: _Rule(
-            "reading Parquet files of writer version v2",
-            paimon="1.4",
-            remedy="Remove it: the table could be written, and not read.",
-            shown=False,
-        ),
-        # AvroFileFormat.createCodecFactory: until 1.0 only avro.codec and zstd are read, any other text is ignored.
-        Capability.AVRO_CODEC_IS_ITS_OWN: _Rule(
-            "compressions of other formats for Avro files, which ignore them", until="1.0", shown=False
-        ),
-        # NestedColumnReader.readRow of 0.9 asks the first field's vector for its length, which a vector of decimals
-        # lacks: such rows can be written but not read [ran, 0.9.0].
-        Capability.DECIMAL_FIRST_IN_STRUCT: _Rule(
-            "structs that begin with a decimal, in Parquet files",
-            paimon="1.0",
-            remedy="Put another field first, or use file_format = 'orc'.",
-            wrong="a struct that begins with a decimal cannot be read from Parquet",
-            answer="the table is refused",
-            test="unit/test_corpus.py",
-        ),
-        # ParquetFilters.toParquetObject, https://github.com/apache/paimon/pull/4365: until then a Byte or a Short is
-        # compared with Parquet's Integer. By its statistics that fails, by a dictionary no row is found [ran, 0.9.0].
-        Capability.FILTERS_ON_SMALL_INTEGERS: _Rule(
-            "filters on tinyint and smallint columns in Parquet files",
-            paimon="1.0",
-            shown=False,
-            wrong="a filter on a tinyint or smallint column of a Parquet table fails or misses rows",
-            answer="avoided: filters inside Parquet files are off for such tables",
-            test="functional/types/test_round_trip.py",
-        ),
-        # SparkFilterConverter, https://github.com/apache/paimon/pull/6943: until then NOT (column <=> 'a') is taken for
-        # column <> 'a', which skips files of NULL [ran, 0.9.0].
-        Capability.FILTERS_THAT_KEEP_NULLS: _Rule(
-            "filters that keep rows of NULL (is distinct from, is not true)",
-            paimon="1.4",
-            shown=False,
-            wrong="a filter with `is distinct from` or `is not true` misses rows of NULL",
-            answer="a warning for each such condition",
-            test="functional/types/test_null_filters.py",
-        ),
-        # PredicateBuilder.in: until then it fails for an empty list, which dynamic partition pruning gives if one
-        # side of a join has no rows: "There must be at least 1 inner predicate" [ran, 0.9.0].
-        Capability.JOINS_WITH_NOTHING: _Rule(
-            "joins of a partitioned table by its partition columns with no rows", paimon="1.4", shown=False
-        ),
-        # SchemaEvolutionUtil.createDataFilters, https://github.com/apache/paimon/pull/4705: until then the values of a
-        # filter are cast to the type of the file: 3000000000 to -1294967296, 5.5 to 5 [ran, 0.9.0].
-        Capability.FILTERS_AFTER_TYPE_CHANGE: _Rule(
-            "filters that find the rows of older ORC files after a column's type has changed",
-            paimon="1.0",
-            shown=False,
-            wrong="after a column's type has changed, filters miss rows of older files",
-            answer="Parquet: avoided, filters inside its files are off; ORC: the change of type is refused",
-            test="functional/incremental/test_older_types.py",
-        ),
-        # The same cast fails for a text that is no number. And least and greatest values of older files are compared
-        # as texts, https://github.com/apache/paimon/pull/5825.
-        Capability.FILTERS_AFTER_CHANGE_TO_TEXT: _Rule(
-            "filters that find the rows of older files after a column has become a text, or was one",
-            paimon="1.3",
-            shown=False,
-            wrong="after a column has become a text, or was one, filters fail or miss rows of older files",
-            answer="the change of type is refused",
-            test="functional/incremental/test_older_types.py",
-        ),
-        # PaimonMetadataColumn, from 1.0.1.
-        Capability.PARTITION_AND_BUCKET_COLUMNS: _Rule(
-            "the columns __paimon_partition and __paimon_bucket", paimon="1.0", shown=False
-        ),
-        # CoreOptions 'row-tracking.enabled', from 1.3.
-        Capability.ROW_TRACKING: _Rule("row tracking (row-tracking.enabled)", paimon="1.3"),
-        # CoreOptions.DEFAULT_VALUE_SUFFIX: removed in 1.2, replaced by a column's DEFAULT.
-        Capability.FIELD_DEFAULT_VALUE: _Rule(
-            "default values by table option (fields.<column>.default-value)",
-            until="1.2",
-            remedy="Give the default in the model's SQL, with coalesce().",
-        ),
-        # PartialUpdateMergeFunction: until 1.1, one sequence group for any column was enough [ran, 0.9.0].
-        Capability.AGGREGATE_OUTSIDE_SEQUENCE_GROUP: _Rule(
-            "partial-update that aggregates columns outside its sequence groups", until="1.1", shown=False
-        ),
-        # PartialUpdateMergeFunction, from 1.1; before that it counts like any other function [ran, 0.9.0].
-        Capability.LAST_VALUE_WITHOUT_SEQUENCE_GROUP: _Rule(
-            "last_non_null_value in partial-update tables without a sequence group", paimon="1.1", shown=False
-        ),
-        # AggregateMergeFunction and PartialUpdateMergeFunction: getAggFuncName, from 1.0.1.
-        Capability.SEQUENCE_OUTSIDE_DEFAULT_AGGREGATE: _Rule(
-            "a default aggregate function that leaves sequence columns alone",
-            paimon="1.1",
-            shown=False,
-            wrong="`fields.default-aggregate-function` also aggregates the sequence columns",
-            answer="the function is refused",
-            test="unit/test_corpus.py",
-        ),
-        # FieldListaggAgg reads it from 1.4.
-        Capability.LISTAGG_DISTINCT: _Rule("listagg with distinct", paimon="1.4", shown=False),
-        # PartialUpdateMergeFunction of 0.9: if a key comes again after its delete, every read and compaction fails
-        # [ran, 0.9.0], and a compaction of only some levels drops the delete but not the row.
-        Capability.REMOVE_RECORD_ON_DELETE: _Rule(
-            "partial-update.remove-record-on-delete",
-            paimon="1.0",
-            remedy="Use 'ignore-delete', a sequence_group, whose columns a delete empties, or 'deduplicate'.",
-            wrong="with `partial-update.remove-record-on-delete`, a key that comes again makes the table unreadable",
-            answer="the option is refused",
-            test="unit/test_corpus.py",
-        ),
-        # DataWrite.needFullCompaction, from 1.4; before that, only Flink reads it [ran, 0.9.0 and 1.4.2].
-        Capability.FULL_COMPACTION_ON_WRITE: _Rule(
-            "full-compaction.delta-commits on Spark",
-            paimon="1.4",
-            remedy='Add post_hook="{{ compact(this) }}".',
-        ),
-        # MergeTreeCompactManagerFactory reads the time of the last full compaction from 2.0 on; until then a new writer
-        # compacts at once [ran, 0.9.0].
-        Capability.COMPACTION_INTERVAL_ACROSS_RUNS: _Rule(
-            "compaction.optimization-interval that counts from one run to the next",
-            paimon="2.0",
-            remedy="Remove it, and use `compact` of maintenance with every_commits.",
-            shown=False,
-        ),
-        # FileStoreCommitImpl.tryUpgrade ('overwrite-upgrade'), from 1.4.
-        Capability.OVERWRITE_LIFTS_FILES: _Rule(
-            "INSERT OVERWRITE of a keyed table whose files are in the highest level at once",
-            paimon="1.4",
-            shown=False,
-        ),
-        # PaimonBaseScanBuilder.pruneColumns, by the release notes from 1.2 on; not in 0.9.0, and in 1.4.2 [ran].
-        Capability.NESTED_PROJECTION: _Rule(
-            "scans that read only the selected fields of a struct", paimon="1.2", shown=False
-        ),
-        # SpecialFields.SYSTEM_FIELD_NAMES, from 1.0; not reserved in 0.9 [ran].
-        Capability.ROWKIND_IS_PAIMONS_COLUMN: _Rule(
-            "a column of its own named rowkind", paimon="1.0", shown=False
-        ),
-        # PartialUpdateMergeFunction: a '-U' and its '+U' of one write give 7 where 5 is right [ran, 1.4.2 and 2.0.0].
-        # 0.9.0 is right; the releases between were not tried.
-        Capability.SUM_RETRACTS_IN_SEQUENCE_GROUP: _Rule(
-            "sum in a sequence group that takes back the rows of one write",
-            until="1.0",
-            shown=False,
-            wrong="`sum` in a sequence group counts a `-U` and its `+U` of one write wrong",
-            answer="new tables are refused; a warning for existing ones",
-            test="functional/merge_engines/test_right_values.py",
-        ),
-        # FieldProductAgg, FieldCollectAgg, FieldMergeMapAgg, FieldNestedUpdateAgg and FieldLastNonNullValueAgg: retract
-        # without a value to take it back from [ran, 0.9.0, 1.4.2 and 2.0.0].
-        Capability.RETRACTIONS_BEFORE_OLDER_ROWS: _Rule(
-            "product, collect, merge_map, nested_update and last_non_null_value that take back a row before they meet "
-            "the older ones",
-            paimon=None,
-            shown=False,
-            wrong="`product`, `collect`, `merge_map`, `nested_update` and `last_non_null_value` forget a `-U` or `-D` "
-            "that is merged before the older rows",
-            answer="new tables are refused; a warning for existing ones",
-            test="functional/merge_engines/test_right_values.py",
-        ),
-        # AggregateMergeFunction.getResult has the sequence of the latest row [ran, 0.9.0, 1.4.2 and 2.0.0].
-        Capability.FIRST_VALUE_BY_SEQUENCE: _Rule(
-            "first_value and first_non_null_value in the order of a sequence",
-            paimon=None,
-            shown=False,
-            wrong="`first_value` and `first_non_null_value` with a sequence give a later value",
-            answer="new tables are refused; a warning for existing ones",
-            test="functional/merge_engines/test_right_values.py",
-        ),
-        # NestedColumnReader of 0.9 skips the values below a NULL that is two levels above them: such rows can be
-        # written but not read [ran, 0.9.0].
-        Capability.STRUCT_IN_NULL_STRUCT: _Rule(
-            "NULL in place of a struct that has a struct in it, in Parquet files",
-            paimon="1.0",
-            remedy="Use file_format = 'orc', or write a struct whose fields are NULL.",
-            shown=False,
-            wrong="NULL in place of a struct that has a struct in it cannot be read from Parquet",
-            answer="the row is refused",
-            test="functional/merge_engines/test_right_values.py",
-        ),
-        # RecordLevelExpire of 0.9 asserts that the time of each row is not NULL, in every compaction [ran, 0.9.0].
-        Capability.RECORD_EXPIRY_OF_NULL: _Rule(
-            "rows without a value in their record-level.time-field",
-            paimon="1.0",
-            shown=False,
-            wrong="a NULL in `record-level.time-field` makes each compaction fail",
-            answer="the column is made NOT NULL",
-            test="functional/merge_engines/test_right_values.py",
-        ),
-        # GlobalIndexAssigner of 0.9 joins the key's fields and the partition's: "Field names must be unique", in the
-        # first write [ran, 0.9.0]. 1.4.2 and 2.0.0 are right.
-        Capability.KEY_WITH_ONE_OF_TWO_PARTITIONS: _Rule(
-            "primary keys with some of the partition columns, but not all",
-            paimon="1.0",
-            remedy="Put all partition columns into primary_key, or none.",
-            shown=False,
-            wrong="a table whose key has only some of the partition columns cannot be written",
-            answer="the table is refused",
-            test="unit/test_corpus.py",
-        ),
-        # Statistics and ORC's filters compare bits, and so do keys from 2.0 [ran, 0.9.0, 1.4.2 and 2.0.0].
-        Capability.NEGATIVE_ZERO: _Rule(
-            "-0.0 that equals 0.0 in filters and keys",
-            paimon=None,
-            shown=False,
-            wrong="-0.0 and 0.0 count as different values in filters and keys",
-            answer="models write 0.0",
-            test="functional/merge_engines/test_right_values.py",
-        ),
-        # FieldCollectAgg.agg returns the first array as it is [ran, 0.9.0, 1.4.2 and 2.0.0].
-        Capability.COLLECT_DISTINCT_OF_FIRST_ROW: _Rule(
-            "collect with distinct over the values of one row",
-            paimon=None,
-            shown=False,
-            wrong="`collect` with `distinct` keeps duplicates of a key's first row",
-            answer="duplicates are removed as rows are written",
-            test="functional/merge_engines/test_right_values.py",
-        ),
-        # CompactProcedure of 0.9 does not fold the cast of a literal: "cannot translate expression" [ran, 0.9.0].
-        Capability.STRINGS_FOR_DATE_PARTITIONS: _Rule(
-            "sys.compact with a text for a partition column of type date", paimon="1.0", shown=False
-        ),
-        # FieldListaggAggFactory, from 1.4: STRING only.
-        Capability.LISTAGG_ON_VARCHAR: _Rule(
-            "listagg on varchar(n)",
-            until="1.4",
-            remedy="Cast the column to string.",
-            shown=False,
-        ),
-        # RecordLevelExpire, from 1.0; before that only integers, of the type in record-level.time-field-type.
-        Capability.RECORD_EXPIRY_BY_TIMESTAMP: _Rule(
-            "record-level.time-field of type timestamp",
-            paimon="1.0",
-            remedy="Give the model a column of seconds (int), or of milliseconds (bigint).",
-            shown=False,
-        ),
-        # SchemaValidation of 2.0 refuses full-compaction.delta-commits with changelog-producer = lookup.
-        Capability.LOOKUP_WITH_DELTA_COMMITS: _Rule(
-            "full-compaction.delta-commits with changelog_producer = lookup",
-            until="2.0",
-            remedy="Use changelog_producer = 'full-compaction', or drop full-compaction.delta-commits.",
-            shown=False,
-        ),
-        # SchemaManager.checkAlterTableOption guards deletion-vectors.enabled and ignore-delete; at 1.4.
-        Capability.GUARDED_OPTION_CHANGES: _Rule(
-            "deletion-vectors.modifiable, changes of ignore-delete checked", paimon="1.4", shown=False
-        ),
-        # MergeIntoPaimonTable encodes rows with the table's schema, but Spark's RowEncoder does not support varchar
-        # [ran, 0.9.0]; the same source at 1.4.2 and 2.0.0.
-        Capability.MERGE_ON_SIZED_TEXT: _Rule(
-            "MERGE INTO tables with varchar or char columns",
-            paimon=None,
-            remedy="Make it a string: cast(… as string) in the query, or data_type: string in the contract.",
-            shown=False,
-        ),
-        Capability.COMPACT_ORDER: _Rule("sys.compact with order, zorder and hilbert (append tables)"),
-        # commit.strict-mode.last-safe-snapshot (StrictModeChecker), from 1.4. Without it, the overwrite of a sorted
-        # compaction takes away what others append while it runs [ran, 0.9.0, 1.4.2 and 2.0.0].
-        Capability.COMPACT_ORDER_CHECKS_APPENDS: _Rule(
-            "sorted compaction that fails where other programs append meanwhile",
-            paimon="1.4",
-            remedy="Let no other program write meanwhile, or leave out the order; on Paimon 0.9, `method: session` "
-            "keeps such rows, except on tables with deletion vectors.",
-            shown=False,
-            wrong="sorted compaction loses rows that another program appends meanwhile",
-            answer="on 0.9 with method: session, the rows are kept; otherwise a warning",
-            test="functional/maintenance/test_sorted_beside_writers.py",
-        ),
-        # PaimonSparkWriter and CommitMessageImpl as `spark.sorted_compaction` uses them [ran, 0.9.0]; the releases up
-        # to 1.3 were not tried.
-        Capability.COMPACT_ORDER_IN_PROCESS: _Rule(
-            "a sorted compaction by Paimon's classes in dbt's process", until="1.0", shown=False
-        ),
-        # CompactProcedure's parameter compact_strategy, from 1.0.
-        Capability.COMPACT_STRATEGY: _Rule(
-            "sys.compact with compact_strategy", paimon="1.0", remedy="Use 'full', which it does without."
-        ),
-        # ExpireSnapshotsProcedure: older_than is a TIMESTAMP at 0.9 and a STRING from 1.0.
-        Capability.EXPIRE_SNAPSHOTS_OLDER_THAN_TEXT: _Rule(
-            "sys.expire_snapshots with older_than as text", paimon="1.0", shown=False
-        ),
-        # ExpireSnapshotsImpl.expire: a table snapshot goes if the next one is old, too [ran, 2.0.0].
-        Capability.EXPIRE_SNAPSHOTS_KEEPS_THE_STATE_THEN: _Rule(
-            "sys.expire_snapshots that keeps what the table was at older_than", paimon="2.0", shown=False
-        ),
-        # Timestamp.toSQLTimestamp goes through java.sql.Timestamp, in the JVM's time zone [ran, 0.9.0, 1.4.2].
-        Capability.ORC_TIMESTAMPS_OF_ANY_HOUR: _Rule(
-            "ORC files with timestamps in the hour that a change of clocks skips",
-            paimon=None,
-            shown=False,
-            wrong="ORC stores a timestamp in the hour that a change of clocks skips an hour late",
-            answer="a warning, where the clock of the JVM changes",
-            test="functional/maintenance/test_time_zones.py",
-        ),
-        # ProcedureUtils.fillInSnapshotOptions: without retain_min the table's own counts, by default 10, which must not
-        # be above retain_max [ran, 1.4.2, 2.0.0].
-        Capability.EXPIRE_SNAPSHOTS_RETAIN_MAX_ALONE: _Rule(
-            "sys.expire_snapshots with retain_max below snapshot.num-retained.min", until="1.1", shown=False
-        ),
-        # ExpireSnapshotsProcedure's parameter options, from 1.1.
-        Capability.EXPIRE_SNAPSHOTS_OPTIONS: _Rule("sys.expire_snapshots with options", paimon="1.1"),
-        Capability.EXPIRE_PARTITIONS: _Rule("sys.expire_partitions"),
-        # Below 1.1 PartitionExpire drops partitions in a metastore where they were never registered [ran, 0.9.0].
-        Capability.EXPIRE_PARTITIONS_OUTSIDE_THE_METASTORE: _Rule(
-            "sys.expire_partitions where the metastore does not know the partitions",
-            catalogs={"filesystem": "0.9", "hive": "1.1", "jdbc": "0.9", "rest": "1.0"},
-            remedy="Set 'metastore.partitioned-table': 'true' in tblproperties.",
-            shown=False,
-        ),
-        # ExpirePartitionsProcedure: max_expires from 1.0; expiration_time optional and options from 1.1.
-        Capability.EXPIRE_PARTITIONS_LIMIT: _Rule("sys.expire_partitions with max_expires", paimon="1.0"),
-        Capability.EXPIRE_PARTITIONS_BY_TABLE_OPTIONS: _Rule(
-            "sys.expire_partitions by the table's own partition.expiration-time",
-            paimon="1.1",
-            remedy="Give expiration_time.",
-        ),
-        Capability.REMOVE_ORPHAN_FILES: _Rule("sys.remove_orphan_files"),
-        # OrphanFilesClean.listAndCleanDataDirs of 0.9 waits for tasks in the thread pool that it runs in: with two
-        # partition columns it usually deadlocks [ran, 0.9.0].
-        Capability.REMOVE_ORPHAN_FILES_OF_NESTED_PARTITIONS: _Rule(
-            "sys.remove_orphan_files on tables with several partition columns",
-            paimon="1.0",
-            remedy="Leave such tables out.",
-        ),
-        # RemoveOrphanFilesProcedure's parameters parallelism and mode, from 1.0.
-        Capability.REMOVE_ORPHAN_FILES_MODE: _Rule(
-            "sys.remove_orphan_files with parallelism and mode", paimon="1.0"
-        ),
-        # PaimonTableValuedFunctions.resolvePaimonTableValuedFunction always uses the session's catalog until 1.0.
-        Capability.INCREMENTAL_QUERY_IN_ANY_CATALOG: _Rule(
-            "paimon_incremental_query on other catalogs than the session's", paimon="1.1", shown=False
-        ),
-        # IncrementalDeltaStartingScanner reads its splits as a stream since 1.1: a key may have several rows.
-        Capability.INCREMENTAL_QUERY_MERGES: _Rule(
-            "paimon_incremental_query that gives one row a key",
-            until="1.1",
-            shown=False,
-            wrong="`paimon_incremental_query` can return several rows per key",
-            answer="`paimon_changes` merges the rows of a key itself",
-            test="functional/changes/test_ways.py",
-        ),
-        # DataTableBatchScan up to 1.4 leaves level 0 of first-row tables out of every scan, AbstractBatchTableScan of
-        # 2.0 not out of incremental ones [ran, 2.0.0].
-        Capability.INCREMENTAL_QUERY_OF_LEVEL_0: _Rule(
-            "paimon_incremental_query that shows what came into first-row tables", paimon="2.0", shown=False
-        ),
-        # DeleteFromPaimonTableCommand.performNonPrimaryKeyDelete keeps the rows of Not(condition), which has none where
-        # the condition is NULL; Not(EqualNullSafe(condition, true)) at 1.4 [ran, 0.9.0, 1.4.2].
-        Capability.DELETE_KEEPS_ROWS_OF_NULL_CONDITIONS: _Rule(
-            "DELETE that keeps rows for which its condition is NULL",
-            paimon="1.4",
-            shown=False,
-            wrong="DELETE also removes rows for which its condition is NULL",
-            answer="DELETE in hooks and operations is made right",
-            test="functional/maintenance/test_delete_rows.py",
-        ),
-        # If its condition is only about partition columns, DELETE drops partitions: 0.9 leaves out the parts that it
-        # cannot translate, so that `dt > '2024' and upper(dt) = 'X'` drops all since 2024 [ran, 0.9.0, 1.4.2].
-        Capability.DELETE_BY_WHOLE_CONDITION: _Rule(
-            "DELETE of partitions by all of its condition",
-            paimon="1.4",
-            shown=False,
-            wrong="DELETE by partition columns ignores parts of its condition, and removes more partitions",
-            answer="DELETE in hooks and operations is made right",
-            test="functional/maintenance/test_delete_rows.py",
-        ),
-        # InternalRowPartitionComputer.generatePartValues has one name for NULL and for blank text, and it is read as
-        # NULL [ran, 0.9.0, 1.4.2].
-        Capability.DELETE_OF_BLANK_PARTITIONS: _Rule(
-            "DELETE that tells a partition of blank text from that of NULL",
-            paimon=None,
-            shown=False,
-            wrong="DELETE of a partition of blank text also removes the partition of NULL",
-            answer="DELETE in hooks and operations is made right",
-            test="functional/maintenance/test_delete_rows.py",
-        ),
-        # RowKindGenerator takes the kind from the column, also of the rows that DELETE writes as -D [ran, 0.9.0].
-        Capability.DELETE_BESIDE_ROWKIND: _Rule(
-            "DELETE on tables with rowkind.field",
-            paimon=None,
-            shown=False,
-            wrong="DELETE on a table with `rowkind.field` removes nothing",
-            answer="DELETE is refused; `delete_rows` deletes",
-            test="functional/maintenance/test_delete_rows.py",
-        ),
-        # DELETE writes the other rows of a file again, in level 0, which scans of first-row leave out [ran, 0.9.0].
-        Capability.DELETE_SHOWS_FIRST_ROWS: _Rule(
-            "DELETE on first-row tables that hides no other rows",
-            paimon=None,
-            shown=False,
-            wrong="DELETE on a `first-row` table hides other rows until a compaction",
-            answer="DELETE is refused; `delete_rows` deletes",
-            test="functional/maintenance/test_delete_rows.py",
-        ),
-        # PartialUpdateMergeFunction, AggregateMergeFunction: the fields of a delete stay for the key's next record, and
-        # DELETE and MERGE write whole rows as deletes [ran, 1.4.2].
-        Capability.DELETED_VALUES_FORGOTTEN: _Rule(
-            "remove-record-on-delete that forgets the values of deleted rows",
-            paimon=None,
-            shown=False,
-            wrong="with `remove-record-on-delete`, a deleted key that comes again gets its old values where the new "
-            "row has NULL",
-            answer="a warning: a compaction after the run forgets them",
-            test="functional/maintenance/test_delete_rows.py",
-        ),
-        # PaimonCommand.findTouchedFiles fails unless the files that it writes again hold all there is of their keys. It
-        # does not look at files that the condition skips: `delete … where id = 2` gives key 1 an older value, which
-        # then hides the newer one in a file without key 2 [ran, 1.4.2, 2.0.0].
-        Capability.DELETE_WITHOUT_COMPACTION: _Rule(
-            "DELETE on partial-update and aggregation tables that are not compacted",
-            paimon=None,
-            shown=False,
-            wrong="DELETE on a `partial-update` or `aggregation` table that is not compacted gives other keys older "
-            "values",
-            answer="DELETE is refused; `delete_rows` compacts first",
-            test="functional/maintenance/test_delete_rows.py",
-        ),
-        # RollbackHelper.cleanSnapshotsDataFiles until 1.1.1 deletes files that a later compaction moved to another
-        # level.
-        Capability.ROLLBACK_KEEPS_FILES: _Rule(
-            "a rollback behind a compaction that keeps the files it needs",
-            paimon="1.2",
-            shown=False,
-            wrong="a rollback to a state before a compaction deletes files that the table still needs",
-            answer="such a rollback is refused",
-            test="functional/time_travel/test_time_travel.py",
-        ),
-        Capability.REPLACE_TAG: _Rule("sys.replace_tag", paimon="1.0"),
-        # WriteIntoPaimonTable and WriteHelper: batchCreateTag, from 1.1.
-        Capability.BATCH_TAGS: _Rule(
-            "automatic tags of batch jobs (tag.automatic-creation = batch)",
-            paimon="1.1",
-            remedy="Use table_tag, which gives the table snapshot of a run a tag.",
-        ),
-        # JdbcCatalog.assertMainBranch, at 0.9.0 to 2.0.0.
-        Capability.BRANCHES: _Rule(
-            "branches", catalogs=_WITH_BRANCHES, remedy="Use another kind of catalog."
-        ),
-        # BranchManager.createBranch of 0.9 copies one schema, and files of the others cannot be read [ran, 0.9.0].
-        Capability.BRANCHES_WITH_ALL_SCHEMAS: _Rule(
-            "branches that read rows older than the last ALTER of their table",
-            paimon="1.0",
-            remedy="Use method: session, which copies the schemas that Paimon leaves out.",
-            shown=False,
-            wrong="a branch cannot read rows written before the table's last ALTER",
-            answer="with method: session, the schemas are copied; otherwise the error says so",
-            test="functional/wap/test_wap.py",
-        ),
-        Capability.FAST_FORWARD: _Rule("sys.fast_forward", catalogs=_WITH_BRANCHES),
-        # IcebergCommitCallback. 0.9 (`metadata.iceberg-compatible`) writes no field ids into Parquet, and fails after
-        # the commit for timestamps, small integers and nested types; pyiceberg and DuckDB read 1.4's [ran, both].
-        Capability.ICEBERG_METADATA: _Rule(
-            "tables that Iceberg's readers can read (iceberg: true)",
-            paimon="1.4",
-            remedy="Set paimon_version to a release that has it, or read the table with Paimon's own readers.",
-        ),
-        # SystemTableLoader.SYSTEM_TABLE_LOADERS at the release tags.
-        Capability.BUCKETS_TABLE: _Rule(
-            "$buckets", paimon="1.0", remedy="Group $files by partition and bucket.", shown=False
-        ),
-        Capability.BINLOG_TABLE: _Rule("$binlog", paimon="1.0", remedy="Use $audit_log.", shown=False),
-        Capability.TABLE_INDEXES_TABLE: _Rule("$table_indexes", paimon="1.0", shown=False),
-        Capability.FILE_KEY_RANGES_TABLE: _Rule(
-            "$file_key_ranges", paimon="1.4", remedy="Use min_key and max_key of $files.", shown=False
-        ),
-        # S3Loader.requiredOptions does not exist in 2.0: the machine's own keys can be used.
-        Capability.S3_WITHOUT_KEYS: _Rule(
-            "S3 without keys in the catalog's options", paimon="2.0", shown=False
-        ),
-        # OSSFileIO.tryToWriteAtomic, which forbids overwriting, from 2.0; S3FileIO has no such method yet.
-        Capability.ATOMIC_OSS_COMMITS: _Rule("atomic commits on OSS", paimon="2.0", shown=False),
-        # From 4.1, Spark's parser puts the values in, and Paimon's takes its place without them [ran, 2.0.0, 4.1.1].
-        Capability.STATEMENT_PARAMETERS: _Rule(
-            "values for the ? of a statement", until_spark="4.1", shown=False
-        ),
-        # StructType.fieldIndex of Spark 4.1 parses the names that SparkRowUtils.getFieldIndex asks for [ran, 2.0.0].
-        Capability.COLUMN_NAMES_OF_ANY_TEXT: _Rule(
-            "columns with a backtick in their name, or a dot at its ends or beside another",
-            until_spark="4.1",
-            remedy="Give the column a name without.",
-            shown=False,
-        ),
-        # PreSharedKeyAuthenticationInterceptor of Spark Connect's server.
-        Capability.CONNECT_PRE_SHARED_KEY: _Rule(
-            "Spark Connect's own pre-shared key", spark="4.1", shown=False
-        ),
-    }
-)
+
+class Capability(Enum):
+    """A feature that some supported combinations lack; its value is the rule."""
+
+    # HiveCatalog.createView from 1.0, RESTCatalog.createView from 1.1, JdbcCatalog.createView from 2.0.
+    VIEWS = Rule(
+        "persistent views in the Paimon catalog",
+        catalogs={"hive": "1.0", "rest": "1.1", "jdbc": "2.0"},
+        remedy="Set `view_catalog` to a catalog that has views, or use 'table' or 'ephemeral'.",
+        listed=True,
+    )
+    # org.apache.paimon.rest.RESTCatalogFactory, from 1.0.
+    REST_CATALOG = Rule(
+        "REST catalogs",
+        paimon="1.0",
+        remedy="Set paimon_version to a release that has it, or metastore to filesystem, hive or jdbc.",
+        listed=True,
+    )
+    # HiveCatalog.createTableImpl of 0.9 takes a second client from its pool while it holds one: as many threads as
+    # there are clients deadlock [ran, 0.9.0].
+    HIVE_CALLS_ONE_AT_A_TIME = Rule(
+        "hive catalogs that create tables with one client of the metastore", paimon="1.0"
+    )
+    # PostgresqlDistributedLockDialect, from 1.1.
+    JDBC_LOCK_ON_POSTGRESQL = Rule(
+        "locks of a jdbc catalog on PostgreSQL",
+        paimon="1.1",
+        remedy="Set paimon_version to a release that has them, use a hive catalog, or set lock.enabled to false "
+        "under catalog_options and let one process at a time write.",
+        listed=True,
+    )
+    # SchemaValidation.isPostponeBucketTable, from 1.1.
+    POSTPONE_BUCKET = Rule(
+        "postpone bucket (bucket = -2)",
+        paimon="1.1",
+        remedy="Use bucket = -1 (dynamic) or a fixed number.",
+        listed=True,
+    )
+    # SparkPostponeCompactProcedure, from 1.4; before that, only Flink compacts them.
+    COMPACT_POSTPONE_BUCKET = Rule(
+        "sys.compact of postpone buckets",
+        paimon="1.4",
+        remedy="Compact the table with Flink, or set paimon_version to a release that has it.",
+        listed=True,
+    )
+    # Spark's RescaleProcedure, from 1.4; Flink's is older.
+    RESCALE = Rule("sys.rescale", paimon="1.4", listed=True)
+    # AbstractFileStoreScan.checkNumOfBuckets, up to 0.9. AbstractFileStoreWrite only checks the bucket that it
+    # writes and accepts rows for new ones: a key that is in an old bucket then exists twice [ran, 1.4.2].
+    OLD_BUCKETS_GUARDED = Rule(
+        "a check that refuses writes to partitions with another number of buckets than the table",
+        until="1.0",
+        remedy="Leave `partitions` out to rewrite all of them.",
+        wrong="after a rescale of some partitions, a key that is written again in another one is there twice",
+        answer="a rescale of some partitions is refused",
+        test="functional/buckets/test_rescale.py",
+    )
+    # SchemaValidation.validateBucket does not refuse it since 1.3.
+    FIXED_BUCKET_ACROSS_PARTITIONS = Rule(
+        "fixed buckets when the primary key leaves out a partition column",
+        paimon="1.3",
+        remedy="Add every partition column to primary_key, or use bucket = -1.",
+        listed=True,
+    )
+    # PaimonScan.extractBucketTransform quotes the bucket key since 1.3; before that, every read fails [ran, 0.9.0].
+    FIXED_BUCKET_BY_QUOTED_COLUMN = Rule(
+        "fixed buckets by one column whose name needs backticks",
+        paimon="1.3",
+        # There, reads fail as before 1.3 [ran, 2.0.0].
+        until_spark="4.1",
+        remedy="Give the column a name of letters, digits and _, or use bucket = -1.",
+    )
+    # From 1.3, PaimonScan.extractBucketTransform takes a dot in it for a nested field [ran, 1.4.2].
+    FIXED_BUCKET_BY_DOTTED_COLUMN = Rule(
+        "fixed buckets by one column with a dot in its name",
+        paimon=None,
+        remedy="Give the column a name without dots, or use bucket = -1.",
+    )
+    # OptionUtils.mergeSQLConfWithIdentifier pastes catalog, schema and table into a regular expression; from 1.0.
+    TABLE_NAMES_OF_ANY_TEXT = Rule(
+        "tables whose name is no regular expression",
+        until="1.0",
+        remedy="Use a name without the characters of regular expressions.",
+    )
+    # Parquet's CodecFactory keeps a codec by its name for the whole JVM; at 1.4 with its level [ran, 0.9.0, 1.4.2].
+    PARQUET_ZSTD_LEVEL_IS_ITS_OWN = Rule(
+        "file.compression.zstd-level of Parquet, for each table",
+        paimon="1.4",
+        remedy="Set it for all models or for none, use file_format: orc, or another codec.",
+        listed=True,
+    )
+    # VectorizedColumnReader reads delta encodings since 1.4; before: "Unsupported encoding" [ran, 0.9.0].
+    PARQUET_FORMAT_V2 = Rule(
+        "reading Parquet files of writer version v2",
+        paimon="1.4",
+        remedy="Remove it: the table could be written, and not read.",
+    )
+    # AvroFileFormat.createCodecFactory: until 1.0 only avro.codec and zstd are read, any other text is ignored.
+    AVRO_CODEC_IS_ITS_OWN = Rule(
+        "compressions of other formats for Avro files, which ignore them", until="1.0"
+    )
+    # NestedColumnReader.readRow of 0.9 asks the first field's vector for its length, which a vector of decimals
+    # lacks: such rows can be written but not read [ran, 0.9.0].
+    DECIMAL_FIRST_IN_STRUCT = Rule(
+        "structs that begin with a decimal, in Parquet files",
+        paimon="1.0",
+        remedy="Put another field first, or use file_format = 'orc'.",
+        wrong="a struct that begins with a decimal cannot be read from Parquet",
+        answer="the table is refused",
+        test="unit/test_corpus.py",
+        listed=True,
+    )
+    # ParquetFilters.toParquetObject, https://github.com/apache/paimon/pull/4365: until then a Byte or a Short is
+    # compared with Parquet's Integer. By its statistics that fails, by a dictionary no row is found [ran, 0.9.0].
+    FILTERS_ON_SMALL_INTEGERS = Rule(
+        "filters on tinyint and smallint columns in Parquet files",
+        paimon="1.0",
+        wrong="a filter on a tinyint or smallint column of a Parquet table fails or misses rows",
+        answer="avoided: filters inside Parquet files are off for such tables",
+        test="functional/types/test_round_trip.py",
+    )
+    # SparkFilterConverter, https://github.com/apache/paimon/pull/6943: until then NOT (column <=> 'a') is taken for
+    # column <> 'a', which skips files of NULL [ran, 0.9.0].
+    FILTERS_THAT_KEEP_NULLS = Rule(
+        "filters that keep rows of NULL (is distinct from, is not true)",
+        paimon="1.4",
+        wrong="a filter with `is distinct from` or `is not true` misses rows of NULL",
+        answer="a warning for each such condition",
+        test="functional/types/test_null_filters.py",
+    )
+    # PredicateBuilder.in: until then it fails for an empty list, which dynamic partition pruning gives if one
+    # side of a join has no rows: "There must be at least 1 inner predicate" [ran, 0.9.0].
+    JOINS_WITH_NOTHING = Rule(
+        "joins of a partitioned table by its partition columns with no rows", paimon="1.4"
+    )
+    # SchemaEvolutionUtil.createDataFilters, https://github.com/apache/paimon/pull/4705: until then the values of a
+    # filter are cast to the type of the file: 3000000000 to -1294967296, 5.5 to 5 [ran, 0.9.0].
+    FILTERS_AFTER_TYPE_CHANGE = Rule(
+        "filters that find the rows of older ORC files after a column's type has changed",
+        paimon="1.0",
+        wrong="after a column's type has changed, filters miss rows of older files",
+        answer="Parquet: avoided, filters inside its files are off; ORC: the change of type is refused",
+        test="functional/incremental/test_older_types.py",
+    )
+    # The same cast fails for a text that is no number. And least and greatest values of older files are compared
+    # as texts, https://github.com/apache/paimon/pull/5825.
+    FILTERS_AFTER_CHANGE_TO_TEXT = Rule(
+        "filters that find the rows of older files after a column has become a text, or was one",
+        paimon="1.3",
+        wrong="after a column has become a text, or was one, filters fail or miss rows of older files",
+        answer="the change of type is refused",
+        test="functional/incremental/test_older_types.py",
+    )
+    # PaimonMetadataColumn, from 1.0.1. Only a test asks for it.
+    PARTITION_AND_BUCKET_COLUMNS = Rule("the columns __paimon_partition and __paimon_bucket", paimon="1.0")
+    # CoreOptions 'row-tracking.enabled', from 1.3.
+    ROW_TRACKING = Rule("row tracking (row-tracking.enabled)", paimon="1.3", listed=True)
+    # CoreOptions.DEFAULT_VALUE_SUFFIX: removed in 1.2, replaced by a column's DEFAULT.
+    FIELD_DEFAULT_VALUE = Rule(
+        "default values by table option (fields.<column>.default-value)",
+        until="1.2",
+        remedy="Give the default in the model's SQL, with coalesce().",
+        listed=True,
+    )
+    # PartialUpdateMergeFunction: until 1.1, one sequence group for any column was enough [ran, 0.9.0].
+    AGGREGATE_OUTSIDE_SEQUENCE_GROUP = Rule(
+        "partial-update that aggregates columns outside its sequence groups", until="1.1"
+    )
+    # PartialUpdateMergeFunction, from 1.1; before that it counts like any other function [ran, 0.9.0].
+    LAST_VALUE_WITHOUT_SEQUENCE_GROUP = Rule(
+        "last_non_null_value in partial-update tables without a sequence group", paimon="1.1"
+    )
+    # AggregateMergeFunction and PartialUpdateMergeFunction: getAggFuncName, from 1.0.1.
+    SEQUENCE_OUTSIDE_DEFAULT_AGGREGATE = Rule(
+        "a default aggregate function that leaves sequence columns alone",
+        paimon="1.1",
+        wrong="`fields.default-aggregate-function` also aggregates the sequence columns",
+        answer="the function is refused",
+        test="unit/test_corpus.py",
+    )
+    # FieldListaggAgg reads it from 1.4.
+    LISTAGG_DISTINCT = Rule("listagg with distinct", paimon="1.4")
+    # PartialUpdateMergeFunction of 0.9: if a key comes again after its delete, every read and compaction fails
+    # [ran, 0.9.0], and a compaction of only some levels drops the delete but not the row.
+    REMOVE_RECORD_ON_DELETE = Rule(
+        "partial-update.remove-record-on-delete",
+        paimon="1.0",
+        remedy="Use 'ignore-delete', a sequence_group, whose columns a delete empties, or 'deduplicate'.",
+        wrong="with `partial-update.remove-record-on-delete`, a key that comes again makes the table unreadable",
+        answer="the option is refused",
+        test="unit/test_corpus.py",
+        listed=True,
+    )
+    # DataWrite.needFullCompaction, from 1.4; before that, only Flink reads it [ran, 0.9.0 and 1.4.2].
+    FULL_COMPACTION_ON_WRITE = Rule(
+        "full-compaction.delta-commits on Spark",
+        paimon="1.4",
+        remedy='Add post_hook="{{ compact(this) }}".',
+        listed=True,
+    )
+    # MergeTreeCompactManagerFactory reads the time of the last full compaction from 2.0 on; until then a new writer
+    # compacts at once [ran, 0.9.0].
+    COMPACTION_INTERVAL_ACROSS_RUNS = Rule(
+        "compaction.optimization-interval that counts from one run to the next",
+        paimon="2.0",
+        remedy="Remove it, and use `compact` of maintenance with every_commits.",
+    )
+    # SpecialFields.SYSTEM_FIELD_NAMES, from 1.0; not reserved in 0.9 [ran].
+    ROWKIND_IS_PAIMONS_COLUMN = Rule("a column of its own named rowkind", paimon="1.0")
+    # PartialUpdateMergeFunction: a '-U' and its '+U' of one write give 7 where 5 is right [ran, 1.4.2 and 2.0.0].
+    # 0.9.0 is right; the releases between were not tried.
+    SUM_RETRACTS_IN_SEQUENCE_GROUP = Rule(
+        "sum in a sequence group that takes back the rows of one write",
+        until="1.0",
+        wrong="`sum` in a sequence group counts a `-U` and its `+U` of one write wrong",
+        answer="new tables are refused; a warning for existing ones",
+        test="functional/merge_engines/test_right_values.py",
+    )
+    # FieldProductAgg, FieldCollectAgg, FieldMergeMapAgg, FieldNestedUpdateAgg and FieldLastNonNullValueAgg: retract
+    # without a value to take it back from [ran, 0.9.0, 1.4.2 and 2.0.0].
+    RETRACTIONS_BEFORE_OLDER_ROWS = Rule(
+        "product, collect, merge_map, nested_update and last_non_null_value that take back a row before they meet "
+        "the older ones",
+        paimon=None,
+        wrong="`product`, `collect`, `merge_map`, `nested_update` and `last_non_null_value` forget a `-U` or `-D` "
+        "that is merged before the older rows",
+        answer="new tables are refused; a warning for existing ones",
+        test="functional/merge_engines/test_right_values.py",
+    )
+    # AggregateMergeFunction.getResult has the sequence of the latest row [ran, 0.9.0, 1.4.2 and 2.0.0].
+    FIRST_VALUE_BY_SEQUENCE = Rule(
+        "first_value and first_non_null_value in the order of a sequence",
+        paimon=None,
+        wrong="`first_value` and `first_non_null_value` with a sequence give a later value",
+        answer="new tables are refused; a warning for existing ones",
+        test="functional/merge_engines/test_right_values.py",
+    )
+    # NestedColumnReader of 0.9 skips the values below a NULL that is two levels above them: such rows can be
+    # written but not read [ran, 0.9.0].
+    STRUCT_IN_NULL_STRUCT = Rule(
+        "NULL in place of a struct that has a struct in it, in Parquet files",
+        paimon="1.0",
+        remedy="Use file_format = 'orc', or write a struct whose fields are NULL.",
+        wrong="NULL in place of a struct that has a struct in it cannot be read from Parquet",
+        answer="the row is refused",
+        test="functional/merge_engines/test_right_values.py",
+    )
+    # RecordLevelExpire of 0.9 asserts that the time of each row is not NULL, in every compaction [ran, 0.9.0].
+    RECORD_EXPIRY_OF_NULL = Rule(
+        "rows without a value in their record-level.time-field",
+        paimon="1.0",
+        wrong="a NULL in `record-level.time-field` makes each compaction fail",
+        answer="the column is made NOT NULL",
+        test="functional/merge_engines/test_right_values.py",
+    )
+    # GlobalIndexAssigner of 0.9 joins the key's fields and the partition's: "Field names must be unique", in the
+    # first write [ran, 0.9.0]. 1.4.2 and 2.0.0 are right.
+    KEY_WITH_ONE_OF_TWO_PARTITIONS = Rule(
+        "primary keys with some of the partition columns, but not all",
+        paimon="1.0",
+        remedy="Put all partition columns into primary_key, or none.",
+        wrong="a table whose key has only some of the partition columns cannot be written",
+        answer="the table is refused",
+        test="unit/test_corpus.py",
+    )
+    # Statistics and ORC's filters compare bits, and so do keys from 2.0 [ran, 0.9.0, 1.4.2 and 2.0.0].
+    NEGATIVE_ZERO = Rule(
+        "-0.0 that equals 0.0 in filters and keys",
+        paimon=None,
+        wrong="-0.0 and 0.0 count as different values in filters and keys",
+        answer="models write 0.0",
+        test="functional/merge_engines/test_right_values.py",
+    )
+    # FieldCollectAgg.agg returns the first array as it is [ran, 0.9.0, 1.4.2 and 2.0.0].
+    COLLECT_DISTINCT_OF_FIRST_ROW = Rule(
+        "collect with distinct over the values of one row",
+        paimon=None,
+        wrong="`collect` with `distinct` keeps duplicates of a key's first row",
+        answer="duplicates are removed as rows are written",
+        test="functional/merge_engines/test_right_values.py",
+    )
+    # CompactProcedure of 0.9 does not fold the cast of a literal: "cannot translate expression" [ran, 0.9.0].
+    STRINGS_FOR_DATE_PARTITIONS = Rule(
+        "sys.compact with a text for a partition column of type date", paimon="1.0"
+    )
+    # FieldListaggAggFactory, from 1.4: STRING only.
+    LISTAGG_ON_VARCHAR = Rule("listagg on varchar(n)", until="1.4", remedy="Cast the column to string.")
+    # RecordLevelExpire, from 1.0; before that only integers, of the type in record-level.time-field-type.
+    RECORD_EXPIRY_BY_TIMESTAMP = Rule(
+        "record-level.time-field of type timestamp",
+        paimon="1.0",
+        remedy="Give the model a column of seconds (int), or of milliseconds (bigint).",
+    )
+    # SchemaValidation of 2.0 refuses full-compaction.delta-commits with changelog-producer = lookup.
+    LOOKUP_WITH_DELTA_COMMITS = Rule(
+        "full-compaction.delta-commits with changelog_producer = lookup",
+        until="2.0",
+        remedy="Use changelog_producer = 'full-compaction', or drop full-compaction.delta-commits.",
+    )
+    # SchemaManager.checkAlterTableOption guards deletion-vectors.enabled and ignore-delete; at 1.4.
+    GUARDED_OPTION_CHANGES = Rule(
+        "deletion-vectors.modifiable, changes of ignore-delete checked", paimon="1.4"
+    )
+    # MergeIntoPaimonTable encodes rows with the table's schema, but Spark's RowEncoder does not support varchar
+    # [ran, 0.9.0]; the same source at 1.4.2 and 2.0.0.
+    MERGE_ON_SIZED_TEXT = Rule(
+        "MERGE INTO tables with varchar or char columns",
+        paimon=None,
+        remedy="Make it a string: cast(… as string) in the query, or data_type: string in the contract.",
+    )
+    COMPACT_ORDER = Rule("sys.compact with order, zorder and hilbert (append tables)", listed=True)
+    # commit.strict-mode.last-safe-snapshot (StrictModeChecker), from 1.4. Without it, the overwrite of a sorted
+    # compaction takes away what others append while it runs [ran, 0.9.0, 1.4.2 and 2.0.0].
+    COMPACT_ORDER_CHECKS_APPENDS = Rule(
+        "sorted compaction that fails where other programs append meanwhile",
+        paimon="1.4",
+        remedy="Let no other program write meanwhile, or leave out the order; on Paimon 0.9, `method: session` "
+        "keeps such rows, except on tables with deletion vectors.",
+        wrong="sorted compaction loses rows that another program appends meanwhile",
+        answer="on 0.9 with method: session, the rows are kept; otherwise a warning",
+        test="functional/maintenance/test_sorted_beside_writers.py",
+    )
+    # PaimonSparkWriter and CommitMessageImpl as `spark.sorted_compaction` uses them [ran, 0.9.0]; the releases up
+    # to 1.3 were not tried.
+    COMPACT_ORDER_IN_PROCESS = Rule("a sorted compaction by Paimon's classes in dbt's process", until="1.0")
+    # CompactProcedure's parameter compact_strategy, from 1.0.
+    COMPACT_STRATEGY = Rule(
+        "sys.compact with compact_strategy",
+        paimon="1.0",
+        remedy="Use 'full', which it does without.",
+        listed=True,
+    )
+    # ExpireSnapshotsProcedure: older_than is a TIMESTAMP at 0.9 and a STRING from 1.0.
+    EXPIRE_SNAPSHOTS_OLDER_THAN_TEXT = Rule("sys.expire_snapshots with older_than as text", paimon="1.0")
+    # ExpireSnapshotsImpl.expire: a table snapshot goes if the next one is old, too [ran, 2.0.0].
+    EXPIRE_SNAPSHOTS_KEEPS_THE_STATE_THEN = Rule(
+        "sys.expire_snapshots that keeps what the table was at older_than", paimon="2.0"
+    )
+    # Timestamp.toSQLTimestamp goes through java.sql.Timestamp, in the JVM's time zone [ran, 0.9.0, 1.4.2].
+    ORC_TIMESTAMPS_OF_ANY_HOUR = Rule(
+        "ORC files with timestamps in the hour that a change of clocks skips",
+        paimon=None,
+        wrong="ORC stores a timestamp in the hour that a change of clocks skips an hour late",
+        answer="a warning, where the clock of the JVM changes",
+        test="functional/maintenance/test_time_zones.py",
+    )
+    # ProcedureUtils.fillInSnapshotOptions: without retain_min the table's own counts, by default 10, which must not
+    # be above retain_max [ran, 1.4.2, 2.0.0].
+    EXPIRE_SNAPSHOTS_RETAIN_MAX_ALONE = Rule(
+        "sys.expire_snapshots with retain_max below snapshot.num-retained.min", until="1.1"
+    )
+    # ExpireSnapshotsProcedure's parameter options, from 1.1.
+    EXPIRE_SNAPSHOTS_OPTIONS = Rule("sys.expire_snapshots with options", paimon="1.1", listed=True)
+    EXPIRE_PARTITIONS = Rule("sys.expire_partitions", listed=True)
+    # Below 1.1 PartitionExpire drops partitions in a metastore where they were never registered [ran, 0.9.0].
+    EXPIRE_PARTITIONS_OUTSIDE_THE_METASTORE = Rule(
+        "sys.expire_partitions where the metastore does not know the partitions",
+        catalogs={"filesystem": "0.9", "hive": "1.1", "jdbc": "0.9", "rest": "1.0"},
+        remedy="Set 'metastore.partitioned-table': 'true' in tblproperties.",
+    )
+    # ExpirePartitionsProcedure: max_expires from 1.0; expiration_time optional and options from 1.1.
+    EXPIRE_PARTITIONS_LIMIT = Rule("sys.expire_partitions with max_expires", paimon="1.0", listed=True)
+    EXPIRE_PARTITIONS_BY_TABLE_OPTIONS = Rule(
+        "sys.expire_partitions by the table's own partition.expiration-time",
+        paimon="1.1",
+        remedy="Give expiration_time.",
+        listed=True,
+    )
+    REMOVE_ORPHAN_FILES = Rule("sys.remove_orphan_files", listed=True)
+    # OrphanFilesClean.listAndCleanDataDirs of 0.9 waits for tasks in the thread pool that it runs in: with two
+    # partition columns it usually deadlocks [ran, 0.9.0].
+    REMOVE_ORPHAN_FILES_OF_NESTED_PARTITIONS = Rule(
+        "sys.remove_orphan_files on tables with several partition columns",
+        paimon="1.0",
+        remedy="Leave such tables out.",
+        listed=True,
+    )
+    # RemoveOrphanFilesProcedure's parameters parallelism and mode, from 1.0.
+    REMOVE_ORPHAN_FILES_MODE = Rule(
+        "sys.remove_orphan_files with parallelism and mode", paimon="1.0", listed=True
+    )
+    # PaimonTableValuedFunctions.resolvePaimonTableValuedFunction always uses the session's catalog until 1.0.
+    INCREMENTAL_QUERY_IN_ANY_CATALOG = Rule(
+        "paimon_incremental_query on other catalogs than the session's", paimon="1.1"
+    )
+    # IncrementalDeltaStartingScanner reads its splits as a stream since 1.1: a key may have several rows.
+    INCREMENTAL_QUERY_MERGES = Rule(
+        "paimon_incremental_query that gives one row a key",
+        until="1.1",
+        wrong="`paimon_incremental_query` can return several rows per key",
+        answer="`paimon_changes` merges the rows of a key itself",
+        test="functional/changes/test_ways.py",
+    )
+    # DataTableBatchScan up to 1.4 leaves level 0 of first-row tables out of every scan, AbstractBatchTableScan of
+    # 2.0 not out of incremental ones [ran, 2.0.0]. Only a test asks for it.
+    INCREMENTAL_QUERY_OF_LEVEL_0 = Rule(
+        "paimon_incremental_query that shows what came into first-row tables", paimon="2.0"
+    )
+    # DeleteFromPaimonTableCommand.performNonPrimaryKeyDelete keeps the rows of Not(condition), which has none where
+    # the condition is NULL; Not(EqualNullSafe(condition, true)) at 1.4 [ran, 0.9.0, 1.4.2].
+    DELETE_KEEPS_ROWS_OF_NULL_CONDITIONS = Rule(
+        "DELETE that keeps rows for which its condition is NULL",
+        paimon="1.4",
+        wrong="DELETE also removes rows for which its condition is NULL",
+        answer="DELETE in hooks and operations is made right",
+        test="functional/maintenance/test_delete_rows.py",
+    )
+    # If its condition is only about partition columns, DELETE drops partitions: 0.9 leaves out the parts that it
+    # cannot translate, so that `dt > '2024' and upper(dt) = 'X'` drops all since 2024 [ran, 0.9.0, 1.4.2].
+    DELETE_BY_WHOLE_CONDITION = Rule(
+        "DELETE of partitions by all of its condition",
+        paimon="1.4",
+        wrong="DELETE by partition columns ignores parts of its condition, and removes more partitions",
+        answer="DELETE in hooks and operations is made right",
+        test="functional/maintenance/test_delete_rows.py",
+    )
+    # InternalRowPartitionComputer.generatePartValues has one name for NULL and for blank text, and it is read as
+    # NULL [ran, 0.9.0, 1.4.2].
+    DELETE_OF_BLANK_PARTITIONS = Rule(
+        "DELETE that tells a partition of blank text from that of NULL",
+        paimon=None,
+        wrong="DELETE of a partition of blank text also removes the partition of NULL",
+        answer="DELETE in hooks and operations is made right",
+        test="functional/maintenance/test_delete_rows.py",
+    )
+    # RowKindGenerator takes the kind from the column, also of the rows that DELETE writes as -D [ran, 0.9.0].
+    DELETE_BESIDE_ROWKIND = Rule(
+        "DELETE on tables with rowkind.field",
+        paimon=None,
+        wrong="DELETE on a table with `rowkind.field` removes nothing",
+        answer="DELETE is refused; `delete_rows` deletes",
+        test="functional/maintenance/test_delete_rows.py",
+    )
+    # DELETE writes the other rows of a file again, in level 0, which scans of first-row leave out [ran, 0.9.0].
+    DELETE_SHOWS_FIRST_ROWS = Rule(
+        "DELETE on first-row tables that hides no other rows",
+        paimon=None,
+        wrong="DELETE on a `first-row` table hides other rows until a compaction",
+        answer="DELETE is refused; `delete_rows` deletes",
+        test="functional/maintenance/test_delete_rows.py",
+    )
+    # PartialUpdateMergeFunction, AggregateMergeFunction: the fields of a delete stay for the key's next record, and
+    # DELETE and MERGE write whole rows as deletes [ran, 1.4.2].
+    DELETED_VALUES_FORGOTTEN = Rule(
+        "remove-record-on-delete that forgets the values of deleted rows",
+        paimon=None,
+        wrong="with `remove-record-on-delete`, a deleted key that comes again gets its old values where the new "
+        "row has NULL",
+        answer="a warning: a compaction after the run forgets them",
+        test="functional/maintenance/test_delete_rows.py",
+    )
+    # PaimonCommand.findTouchedFiles fails unless the files that it writes again hold all there is of their keys. It
+    # does not look at files that the condition skips: `delete … where id = 2` gives key 1 an older value, which
+    # then hides the newer one in a file without key 2 [ran, 1.4.2, 2.0.0].
+    DELETE_WITHOUT_COMPACTION = Rule(
+        "DELETE on partial-update and aggregation tables that are not compacted",
+        paimon=None,
+        wrong="DELETE on a `partial-update` or `aggregation` table that is not compacted gives other keys older "
+        "values",
+        answer="DELETE is refused; `delete_rows` compacts first",
+        test="functional/maintenance/test_delete_rows.py",
+    )
+    # RollbackHelper.cleanSnapshotsDataFiles until 1.1.1 deletes files that a later compaction moved to another
+    # level.
+    ROLLBACK_KEEPS_FILES = Rule(
+        "a rollback behind a compaction that keeps the files it needs",
+        paimon="1.2",
+        wrong="a rollback to a state before a compaction deletes files that the table still needs",
+        answer="such a rollback is refused",
+        test="functional/time_travel/test_time_travel.py",
+    )
+    REPLACE_TAG = Rule("sys.replace_tag", paimon="1.0", listed=True)
+    # WriteIntoPaimonTable and WriteHelper: batchCreateTag, from 1.1.
+    BATCH_TAGS = Rule(
+        "automatic tags of batch jobs (tag.automatic-creation = batch)",
+        paimon="1.1",
+        remedy="Use table_tag, which gives the table snapshot of a run a tag.",
+        listed=True,
+    )
+    # JdbcCatalog.assertMainBranch, at 0.9.0 to 2.0.0.
+    BRANCHES = Rule("branches", catalogs=_WITH_BRANCHES, remedy="Use another kind of catalog.", listed=True)
+    # BranchManager.createBranch of 0.9 copies one schema, and files of the others cannot be read [ran, 0.9.0].
+    BRANCHES_WITH_ALL_SCHEMAS = Rule(
+        "branches that read rows older than the last ALTER of their table",
+        paimon="1.0",
+        remedy="Use method: session, which copies the schemas that Paimon leaves out.",
+        wrong="a branch cannot read rows written before the table's last ALTER",
+        answer="with method: session, the schemas are copied; otherwise the error says so",
+        test="functional/wap/test_wap.py",
+    )
+    FAST_FORWARD = Rule("sys.fast_forward", catalogs=_WITH_BRANCHES, listed=True)
+    # IcebergCommitCallback. 0.9 (`metadata.iceberg-compatible`) writes no field ids into Parquet, and fails after
+    # the commit for timestamps, small integers and nested types; pyiceberg and DuckDB read 1.4's [ran, both].
+    ICEBERG_METADATA = Rule(
+        "tables that Iceberg's readers can read (iceberg: true)",
+        paimon="1.4",
+        remedy="Set paimon_version to a release that has it, or read the table with Paimon's own readers.",
+        listed=True,
+    )
+    # SystemTableLoader.SYSTEM_TABLE_LOADERS at the release tags.
+    BUCKETS_TABLE = Rule("$buckets", paimon="1.0", remedy="Group $files by partition and bucket.")
+    BINLOG_TABLE = Rule("$binlog", paimon="1.0", remedy="Use $audit_log.")
+    TABLE_INDEXES_TABLE = Rule("$table_indexes", paimon="1.0")
+    FILE_KEY_RANGES_TABLE = Rule(
+        "$file_key_ranges", paimon="1.4", remedy="Use min_key and max_key of $files."
+    )
+    # S3Loader.requiredOptions does not exist in 2.0: the machine's own keys can be used.
+    S3_WITHOUT_KEYS = Rule("S3 without keys in the catalog's options", paimon="2.0")
+    # OSSFileIO.tryToWriteAtomic, which forbids overwriting, from 2.0; S3FileIO has no such method yet.
+    ATOMIC_OSS_COMMITS = Rule("atomic commits on OSS", paimon="2.0")
+    # From 4.1, Spark's parser puts the values in, and Paimon's takes its place without them [ran, 2.0.0, 4.1.1].
+    STATEMENT_PARAMETERS = Rule("values for the ? of a statement", until_spark="4.1")
+    # StructType.fieldIndex of Spark 4.1 parses the names that SparkRowUtils.getFieldIndex asks for [ran, 2.0.0].
+    COLUMN_NAMES_OF_ANY_TEXT = Rule(
+        "columns with a backtick in their name, or a dot at its ends or beside another",
+        until_spark="4.1",
+        remedy="Give the column a name without.",
+    )
+    # PreSharedKeyAuthenticationInterceptor of Spark Connect's server.
+    CONNECT_PRE_SHARED_KEY = Rule("Spark Connect's own pre-shared key", spark="4.1")
+
+    def __str__(self) -> str:
+        return self.name.lower().replace("_", " ")
+
+    @classmethod
+    def _missing_(cls, value: object) -> Capability | None:
+        """Look up a name as models write it: `Capability("row tracking")`."""
+        return cls.__members__.get(re.sub("[ -]", "_", str(value)).upper())
 
 
-@dataclass(frozen=True)
-class Defect:
-    """Something that Paimon gets wrong: the symptom, the releases, what the adapter does, and the test of that."""
-
-    wrong: str
-    releases: str
-    answer: str
-    test: str
+def known_defects() -> list[Rule]:
+    """The rules for defects: wrong rows, lost rows, or unreadable tables."""
+    return [capability.value for capability in Capability if capability.value.answer]
 
 
-def known_defects() -> list[Defect]:
-    """Those that give wrong rows or lose some, or make a table unreadable."""
-    return [
-        Defect(rule.wrong, rule.lacking, rule.answer, rule.test) for rule in _RULES.values() if rule.answer
-    ]
+def _by_name(names: Mapping[str, str]) -> Mapping[str, str]:
+    return MappingProxyType({name: first for first, group in names.items() for name in group.split()})
 
 
 # Aggregate functions: name -> first version. Source: FieldAggregator*'s NAME constants at the release tags.
-AGGREGATE_FUNCTIONS: Final[Mapping[str, str]] = MappingProxyType(
-    dict.fromkeys(
-        (
-            "sum",
-            "product",
-            "max",
-            "min",
-            "last_value",
-            "last_non_null_value",
-            "first_value",
-            "first_non_null_value",
-            "first_not_null_value",  # its old name, FieldFirstNonNullValueAgg.LEGACY_NAME
-            "listagg",
-            "bool_and",
-            "bool_or",
-            "collect",
-            "merge_map",
-            "nested_update",
-            "theta_sketch",
-            "hll_sketch",
-            "rbm32",
-            "rbm64",
-        ),
-        "0.9",
-    )
-    | {"merge_map_with_keytime": "1.4", "nested_partial_update": "1.4"}
+# first_not_null_value is the old name of first_non_null_value (FieldFirstNonNullValueAgg.LEGACY_NAME).
+AGGREGATE_FUNCTIONS: Final[Mapping[str, str]] = _by_name(
+    {
+        "0.9": "sum product max min last_value last_non_null_value first_value first_non_null_value "
+        "first_not_null_value listagg bool_and bool_or collect merge_map nested_update theta_sketch hll_sketch "
+        "rbm32 rbm64",
+        "1.4": "merge_map_with_keytime nested_partial_update",
+    }
 )
 
 # Attributes of `fields.<column>.<attribute>`: name -> first version. Source: the constants next to
 # CoreOptions.FIELDS_PREFIX, CoreOptions.STATS_MODE_SUFFIX and PartialUpdateMergeFunction.SEQUENCE_GROUP.
-FIELD_ATTRIBUTES: Final[Mapping[str, str]] = MappingProxyType(
+FIELD_ATTRIBUTES: Final[Mapping[str, str]] = _by_name(
     {
-        "aggregate-function": "0.9",
-        "ignore-retract": "0.9",
-        "default-value": "0.9",
-        "sequence-group": "0.9",
-        "distinct": "0.9",
-        "list-agg-delimiter": "0.9",
-        "stats-mode": "0.9",
-        "nested-key": "0.9",
-        "count-limit": "1.1",
-        "ts-field": "1.4",
-        "nested-sequence-field": "2.0",
-        "nested-key-null-strategy": "2.0",
-        "map.storage-layout": "2.0",
-        "map.shared-shredding.max-columns": "2.0",
-        "map.shared-shredding.column-placement-policy": "2.0",
-        "pk-vector.index.type": "2.0",
-        "pk-vector.index.options": "2.0",
-        "pk-vector.distance.metric": "2.0",
-        "pk-full-text.index.options": "2.0",
-        "pk-btree.index.options": "2.0",
-        "pk-bitmap.index.options": "2.0",
+        "0.9": "aggregate-function ignore-retract default-value sequence-group distinct list-agg-delimiter "
+        "stats-mode nested-key",
+        "1.1": "count-limit",
+        "1.4": "ts-field",
+        "2.0": "nested-sequence-field nested-key-null-strategy map.storage-layout "
+        "map.shared-shredding.max-columns map.shared-shredding.column-placement-policy pk-vector.index.type "
+        "pk-vector.index.options pk-vector.distance.metric pk-full-text.index.options pk-btree.index.options "
+        "pk-bitmap.index.options",
     }
 )
 
 # Formats of data files: name -> first version. Source: FileFormatFactory's services at the release tags.
-FILE_FORMATS: Final[Mapping[str, str]] = MappingProxyType(
+FILE_FORMATS: Final[Mapping[str, str]] = _by_name(
+    {"0.9": "parquet orc avro", "1.3": "csv json lance", "1.4": "text", "2.0": "mosaic vortex row"}
+)
+
+# Spark line -> the first Paimon with a connector for it.
+_CONNECTORS: Final[Mapping[str, str]] = MappingProxyType(
+    {"3.2": "0.9", "3.3": "0.9", "3.4": "0.9", "3.5": "0.9", "4.0": "1.2", "4.1": "2.0"}
+)
+
+# The first Spark line that runs on a newer Python -> the newest Python of the lines before it.
+# Source: "Python Requirements" in the installation guide of each PySpark line. 3.5 also runs on newer Pythons, with a
+# setuptools that contains distutils.
+_PYTHONS: Final[Mapping[str, tuple[int, int]]] = MappingProxyType(
+    {"3.3": (3, 9), "3.4": (3, 10), "3.5": (3, 11), "4.1.dev0": (3, 13)}
+)
+
+# First Spark -> the Java versions that it documents, the recommended one first.
+# https://spark.apache.org/docs/3.5.7/#downloading and .../4.0.0/#downloading
+_JAVAS: Final[Mapping[str, tuple[int, ...]]] = MappingProxyType(
+    {"4.0": (17, 21), "3.3": (17, 11, 8), "0": (11, 8)}
+)
+# The first Java with archives of the classes that a run loaded (JEP 350).
+JAVA_WITH_CLASS_ARCHIVES: Final = 13
+# The first Java whose collector gives memory back when it is idle (JEP 346).
+JAVA_WITH_IDLE_COLLECTIONS: Final = 12
+
+# The JDBC drivers of a jdbc catalog, by the protocol in its URI (`jdbc:sqlite:…`).
+JDBC_DRIVERS: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "parquet": "0.9",
-        "orc": "0.9",
-        "avro": "0.9",
-        "csv": "1.3",
-        "json": "1.3",
-        "lance": "1.3",
-        "text": "1.4",
-        "mosaic": "2.0",
-        "vortex": "2.0",
-        "row": "2.0",
+        "sqlite": "org.xerial:sqlite-jdbc:3.50.3.0",
+        "postgresql": "org.postgresql:postgresql:42.7.8",
+        "mysql": "com.mysql:mysql-connector-j:9.4.0",
+        "mariadb": "org.mariadb.jdbc:mariadb-java-client:3.5.5",
     }
 )
 
 
 @lru_cache(maxsize=64)
 def parse_version(text: str) -> Version:
-    """Parse a version from text such as '0.9.0', '1.4-SNAPSHOT' or '3.5.7-amzn-0'.
-
-    Raises DbtRuntimeError if there is no version in it.
-    """
+    """Parse a version such as '0.9.0', '1.4-SNAPSHOT' or '3.5.7-amzn-0'; refuses other text."""
     try:
         return Version(text.strip())
     except InvalidVersion:
@@ -849,7 +688,7 @@ def parse_version(text: str) -> Version:
 
 
 def as_version(version: str | Version) -> Version:
-    """A version that may be text. Raises DbtRuntimeError for a text that is not a version."""
+    """Parse a version that may already be one."""
     return version if isinstance(version, Version) else parse_version(version)
 
 
@@ -864,17 +703,13 @@ def reaches(paimon: str | Version, since: str) -> bool:
 
 
 def names_at(names: Mapping[str, str], paimon: str | Version) -> list[str]:
-    """Those of `names` (name -> first version, such as AGGREGATE_FUNCTIONS) that `paimon` has."""
+    """The names (name -> first version, such as AGGREGATE_FUNCTIONS) that a Paimon version has."""
     return [name for name, since in names.items() if reaches(paimon, since)]
 
 
 def options_version(paimon: Version) -> str:
-    """The key in paimon_options.json for `paimon`: the newest catalogue that is not newer than it.
-
-    Raises DbtRuntimeError if `paimon` is older than the oldest supported version.
-    """
-    release = Version(minor(paimon))
-    known = [key for key in OPTION_CATALOGUES if Version(key) <= release]
+    """The key in paimon_options.json for a Paimon version: the newest catalogue that is not newer."""
+    known = [key for key in OPTION_CATALOGUES if reaches(paimon, key)]
     if not known:
         raise DbtRuntimeError(
             f"Paimon {paimon} is too old: the oldest supported is {OLDEST_PAIMON}. Set paimon_version to it."
@@ -895,10 +730,8 @@ def neighbouring_options_version(paimon: Version) -> str | None:
 
 
 def connector_artifact(spark_version: str | Version, paimon_version: str | Version) -> str:
-    """The Maven coordinates of Paimon's Spark connector.
+    """The Maven coordinates (group:artifact:version) of Paimon's connector for a Spark, if there is one.
 
-    Inputs: the running Spark's version, the wanted Paimon's. Output: 'group:artifact:version'.
-    Raises DbtRuntimeError for a combination that Paimon never published.
     Source: artifactId in paimon-spark/paimon-spark-*/pom.xml at the release tags: plain up to 1.3, with the
     Scala version from 1.4.
     """
@@ -935,13 +768,7 @@ def connector_line(artifact: str) -> str | None:
 
 
 def require_python(spark_version: str | Version, python: tuple[int, int]) -> None:
-    """Check that a Python can run a PySpark.
-
-    Source: "Python Requirements" in the installation guide of each PySpark line. 3.5 also runs on newer Pythons, with a
-    setuptools that contains distutils.
-
-    Raises DbtRuntimeError with the command that fixes it.
-    """
+    """Refuse a Python version on which a PySpark version does not run."""
     spark = as_version(spark_version)
     newest = next((until for first, until in _PYTHONS.items() if spark < Version(first)), None)
     if newest is not None and python > newest:
@@ -957,12 +784,6 @@ def java_versions(spark_version: str | Version) -> tuple[int, ...]:
     return next(versions for since, versions in _JAVAS.items() if spark >= Version(since))
 
 
-# The first Java with archives of the classes that a run loaded (JEP 350).
-JAVA_WITH_CLASS_ARCHIVES: Final = 13
-# The first Java whose collector gives memory back when it is idle (JEP 346).
-JAVA_WITH_IDLE_COLLECTIONS: Final = 12
-
-
 def install_command(extra: str) -> str:
     """The command that installs dbt-paimon with an extra; quoted for a shell."""
     return f"`pip install 'dbt-paimon[{extra}]'`"
@@ -974,10 +795,7 @@ def _either(versions: list[str]) -> str:
 
 
 def connect_server_artifact(spark_version: str | Version) -> str | None:
-    """The Maven coordinates of Spark Connect's server; None if Spark includes it (from 4.0).
-
-    Raises DbtRuntimeError for a Spark older than 3.5, whose server has no list of running statements.
-    """
+    """The Maven coordinates of Spark Connect's server; None if Spark includes it (from 4.0)."""
     spark = as_version(spark_version)
     if spark < Version("3.5"):
         raise DbtRuntimeError(
@@ -996,105 +814,65 @@ def scala_version(spark_version: str) -> str:
     return "2.12" if parse_version(spark_version).major == 3 else "2.13"
 
 
-# Spark line -> the first Paimon with a connector for it.
-_CONNECTORS: Final[Mapping[str, str]] = MappingProxyType(
-    {"3.2": "0.9", "3.3": "0.9", "3.4": "0.9", "3.5": "0.9", "4.0": "1.2", "4.1": "2.0"}
-)
-
-
-# The first Spark line that runs on a newer Python -> the newest Python of the lines before it.
-_PYTHONS: Final[Mapping[str, tuple[int, int]]] = MappingProxyType(
-    {"3.3": (3, 9), "3.4": (3, 10), "3.5": (3, 11), "4.1.dev0": (3, 13)}
-)
-
-# First Spark -> the Java versions that it documents, the recommended one first.
-# https://spark.apache.org/docs/3.5.7/#downloading and .../4.0.0/#downloading
-_JAVAS: Final[Mapping[str, tuple[int, ...]]] = MappingProxyType(
-    {"4.0": (17, 21), "3.3": (17, 11, 8), "0": (11, 8)}
-)
-
-# The JDBC drivers of a jdbc catalog, by the protocol in its URI (`jdbc:sqlite:…`).
-JDBC_DRIVERS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "sqlite": "org.xerial:sqlite-jdbc:3.50.3.0",
-        "postgresql": "org.postgresql:postgresql:42.7.8",
-        "mysql": "com.mysql:mysql-connector-j:9.4.0",
-        "mariadb": "org.mariadb.jdbc:mariadb-java-client:3.5.5",
-    }
-)
-
-
 @dataclass(frozen=True)
 class Versions:
-    """A combination of versions and catalog kind ('filesystem', 'hive', 'jdbc' or 'rest').
-
-    `case_sensitive`: whether Spark is case-sensitive about names (`spark.sql.caseSensitive`).
-    """
+    """A combination of versions and catalog kind ('filesystem', 'hive', 'jdbc' or 'rest')."""
 
     paimon: Version
     spark: Version
     catalog_kind: str = "filesystem"
+    # spark.sql.caseSensitive
     case_sensitive: bool = False
 
     @classmethod
     def of(
         cls, paimon: str | Version, spark: str | Version = USUAL_SPARK, catalog_kind: str = "filesystem"
     ) -> Versions:
-        """The combination of these versions. Raises DbtRuntimeError for a text that is not a version."""
         return cls(as_version(paimon), as_version(spark), catalog_kind.lower())
 
     def supports(self, capability: Capability) -> bool:
-        """Whether this combination has `capability`."""
         return self._missing(capability) is None
 
     def require(self, capability: Capability, what: str) -> None:
-        """Check that this combination has `capability`.
-
-        `what` says in the user's words what needs it ("materialized='view'"). Raises DbtRuntimeError with `what`, the
-        version that has it, and the remedy.
-        """
-        missing = self._missing(capability)
-        if missing is not None:
-            raise DbtRuntimeError(f"{what}: {self.explain(capability)}")
+        """Refuse, with the reason and the remedy, what needs a missing capability ("materialized='view'")."""
+        if missing := self.explain(capability):
+            raise DbtRuntimeError(f"{what}: {missing}")
 
     def explain(self, capability: Capability) -> str:
-        """Why `capability` is missing, and the remedy, as a sentence; '' if it is supported."""
-        missing = self._missing(capability)
-        if missing is None:
-            return ""
-        rule = _RULES[capability]
-        return " ".join(part for part in (f"{rule.label}: {missing}.", rule.remedy) if part)
+        """Why a capability is missing, and the remedy, as a sentence; '' if it is supported."""
+        missing, rule = self._missing(capability), capability.value
+        return f"{rule.label}: {missing}. {rule.remedy}".rstrip() if missing else ""
 
     def describe(self) -> list[tuple[str, bool, str]]:
         """For `dbt debug`: (feature, whether it is supported, why not)."""
         return [
-            (rule.label, self.supports(capability), self._missing(capability) or "")
-            for capability, rule in _RULES.items()
-            if rule.shown
+            (capability.value.label, self.supports(capability), self._missing(capability) or "")
+            for capability in Capability
+            if capability.value.listed
         ]
 
     def defects(self) -> list[str]:
-        """What this Paimon gets wrong or loses, as the page of known defects has it."""
+        """The known defects of this Paimon version."""
         return [
-            rule.wrong for capability, rule in _RULES.items() if rule.answer and not self.supports(capability)
+            capability.value.wrong
+            for capability in Capability
+            if capability.value.answer and not self.supports(capability)
         ]
 
     def _missing(self, capability: Capability) -> str | None:
         """Why the capability is missing; None if it is supported."""
-        rule = _RULES[capability]
-        release = Version(minor(self.paimon))
-        since = rule.paimon
+        rule = capability.value
+        since, where = rule.paimon, ""
         if rule.catalogs:
-            since = rule.catalogs.get(self.catalog_kind)
+            since, where = rule.catalogs.get(self.catalog_kind), f" on a {self.catalog_kind} catalog"
             if since is None:
                 kinds = ", ".join(f"{kind} (Paimon >= {first})" for kind, first in rule.catalogs.items())
                 return f"a {self.catalog_kind} catalog has none; these have: {kinds}"
         if since is None:
             return "no released Paimon has it"
-        if release < Version(since):
-            where = f" on a {self.catalog_kind} catalog" if rule.catalogs else ""
+        if not reaches(self.paimon, since):
             return f"needs Paimon >= {since}{where}, this is {self.paimon}"
-        if rule.until is not None and release >= Version(rule.until):
+        if rule.until is not None and reaches(self.paimon, rule.until):
             return f"gone since Paimon {rule.until}, this is {self.paimon}"
         if rule.spark is not None and self.spark < Version(rule.spark):
             return f"needs Spark >= {rule.spark}, this is {self.spark}"

@@ -1,13 +1,13 @@
-"""Reads `catalogs.yml`: a project's Paimon catalogs in addition to the one in the profile.
+"""Reads `catalogs.yml`: further Paimon catalogs of a project.
 
-Source: https://docs.getdbt.com/docs/mesh/iceberg/about-catalogs for the file's layout. Here `catalog_type` is Paimon's
-metastore, `external_volume` its warehouse, and `adapter_properties` has `uri` and any other catalog option. Version 2
-of the file (dbt-core 1.12, flag `use_catalogs_v2`) has all of these in `config: {paimon: …}`.
+Layout: https://docs.getdbt.com/docs/mesh/iceberg/about-catalogs; `catalog_type` is Paimon's metastore,
+`external_volume` its warehouse, `adapter_properties` its options. Version 2 (dbt-core 1.12, flag `use_catalogs_v2`) has
+all of these in `config: {paimon: …}`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
@@ -29,14 +29,16 @@ if TYPE_CHECKING:
     from dbt.adapters.catalogs import CatalogV2
 
 _TABLE_FORMAT = "paimon"
-# In version 2, dbt's word for the adapter's native table format.
+# Version 2's name of the adapter's native table format.
 _V2_DEFAULT: Final = "default"
+# Keys of a profile -> keys of catalogs.yml.
+_NAMES: Final = {"warehouse": "external_volume", "catalog_options": "adapter_properties"}
 _CATALOG_SETTING: Final = "spark.sql.catalog."
 
 
 @dataclass
 class PaimonCatalogRelation:
-    """The catalog of a model with a `catalog_name`; implements dbt's protocol CatalogRelation."""
+    """The catalog of a model with a `catalog_name` (dbt's protocol CatalogRelation)."""
 
     catalog_name: str | None
     catalog_database: str
@@ -46,11 +48,7 @@ class PaimonCatalogRelation:
 
 
 class PaimonCatalogIntegration(CatalogIntegration):
-    """A catalog in `catalogs.yml`; its write integration's name is its name in Spark.
-
-    Raises:
-        InvalidCatalogIntegrationConfigError: everything that is wrong with it, in one message.
-    """
+    """A catalog in `catalogs.yml`; the name of its write integration is its name in Spark."""
 
     table_format = _TABLE_FORMAT
     allows_writes = True
@@ -66,19 +64,7 @@ class PaimonCatalogIntegration(CatalogIntegration):
             "uri": properties.pop("uri", None),
             "catalog_options": properties,
         }
-        problems = [
-            "name: spark_catalog can only be the profile's own catalog (`catalog: spark_catalog`); give it another name"
-            for name in [self.catalog_name]
-            if name == SESSION_CATALOG
-        ]
-        problems += [_in_catalogs_yml(problem) for problem in profile_problems(target)]
-        if getattr(config, "catalog_database", None):
-            problems.append("catalog_database: a Spark catalog has no level above its schemas; leave it out")
-        if config.table_format not in (None, _TABLE_FORMAT):
-            problems.append(
-                f"table_format: {config.table_format!r} is not supported; leave it out, or write {_V2_DEFAULT} "
-                "where use_catalogs_v2 is on"
-            )
+        problems = list(_problems(config, self.catalog_name, target))
         if problems:
             listed = "".join(f"\n  - {problem}" for problem in problems)
             raise InvalidCatalogIntegrationConfigError(config.name, f"In catalogs.yml:{listed}")
@@ -90,7 +76,7 @@ class PaimonCatalogIntegration(CatalogIntegration):
         )
 
     def build_relation(self, config: RelationConfig) -> PaimonCatalogRelation:
-        """The Spark catalog, as dbt's `database`, in which a model with this `catalog_name` is built."""
+        """The catalog of a model with this `catalog_name`."""
         return PaimonCatalogRelation(
             self.name, self.spark_catalog.name, self.table_format, self.external_volume, self.file_format
         )
@@ -99,17 +85,10 @@ class PaimonCatalogIntegration(CatalogIntegration):
 def of_project(
     config: Any, bridge: Callable[[CatalogV2], CatalogIntegrationConfig]
 ) -> Iterable[CatalogIntegrationConfig]:
-    """The active write integrations in a project's catalogs.yml.
+    """The active write integrations in a project's catalogs.yml; `bridge` converts those of version 2.
 
-    dbt-core only passes them for some commands (not for `dbt ls`, `docs generate`, `clone`, `run-operation`, `source
-    freshness`), and without them the others would not know where a model is.
-
-    Args:
-        config: dbt's RuntimeConfig; without a project (`dbt debug`) there are no catalogs.
-        bridge: converts a catalog of version 2 into an integration.
-
-    Raises:
-        DbtBaseException: what is wrong with the file, in one message.
+    dbt-core passes them only for some commands, not for `dbt ls`, `docs generate`, `clone`, `run-operation` and
+    `source freshness`.
     """
     root = getattr(config, "project_root", None)
     if not root:
@@ -130,8 +109,9 @@ def of_project(
 
 
 def v2_table_format(catalog: CatalogV2) -> str:
-    """The table format of a version 2 catalog, in the form that an integration takes."""
-    return _TABLE_FORMAT if catalog.table_format.value == _V2_DEFAULT else str(catalog.table_format.value)
+    """The table format of a version 2 catalog as in version 1."""
+    written = str(catalog.table_format.value)
+    return _TABLE_FORMAT if written == _V2_DEFAULT else written
 
 
 def known(credentials: PaimonCredentials) -> frozenset[str]:
@@ -149,10 +129,9 @@ def known(credentials: PaimonCredentials) -> frozenset[str]:
 def unknown_catalog(name: str, credentials: PaimonCredentials) -> str:
     """The error for a node whose catalog Spark does not have."""
     others = sorted(known(credentials) - {SESSION_CATALOG})
-    near = suggestion(name, others)
-    hint = f"Did you mean {near}? " if near else ""
     return (
-        f"database {name!r}: Spark has no catalog of this name; this target has {', '.join(others)}. {hint}"
+        f"database {name!r}: Spark has no catalog of this name; this target has {', '.join(others)}. "
+        f"{_hint(name, others)}"
         f"Leave `database` out to build in {credentials.database}; what Paimon calls a database is dbt's `schema`. "
         "Define a further catalog in catalogs.yml and set `catalog_name` on the node."
     )
@@ -166,17 +145,20 @@ def unknown_integration(name: str, names: Iterable[str]) -> str:
             f"catalog_name {name!r}: the project has no catalogs.yml with a catalog in it. Add it there, or leave "
             "catalog_name out to build in the catalog of the profile."
         )
-    near = suggestion(name, there)
-    hint = f"Did you mean {near}? " if near else ""
     return (
-        f"catalog_name {name!r} is not in catalogs.yml; the names there are {', '.join(there)}. {hint}Use one of them, "
-        "or add it there."
+        f"catalog_name {name!r} is not in catalogs.yml; the names there are {', '.join(there)}. {_hint(name, there)}"
+        "Use one of them, or add it there."
     )
+
+
+def _hint(name: str, known: Iterable[str]) -> str:
+    near = suggestion(name, known)
+    return f"Did you mean {near}? " if near else ""
 
 
 @contextmanager
 def node_named(config: RelationConfig) -> Iterator[None]:
-    """Put the kind and name of a node in front of an error about its catalog; dbt names no node there."""
+    """Put the kind and name of a node, which dbt omits, in front of an error about its catalog."""
     try:
         yield
     except CompilationError as exc:
@@ -192,7 +174,7 @@ def _is_version_2() -> bool:
 
 
 def _malformed(exc: ValidationError) -> str:
-    """Shortens dbt's own error, which prints the file's whole schema."""
+    """dbt's error without the schema of the whole file."""
     entry = exc.instance if isinstance(exc.instance, dict) else {}
     named = f"catalog {entry['name']!r}" if isinstance(entry.get("name"), str) else "an entry of `catalogs`"
     place = "".join(f", {part}" for part in exc.absolute_path)
@@ -209,11 +191,24 @@ def _malformed(exc: ValidationError) -> str:
     return f"catalogs.yml: {named}{place}: {exc.message.splitlines()[0][:200]}. {remedy}."
 
 
+def _problems(config: CatalogIntegrationConfig, name: str | None, target: Mapping[str, Any]) -> Iterator[str]:
+    if name == SESSION_CATALOG:
+        yield (
+            "name: spark_catalog can only be the profile's own catalog (`catalog: spark_catalog`); give it another name"
+        )
+    yield from map(_in_catalogs_yml, profile_problems(target))
+    if getattr(config, "catalog_database", None):
+        yield "catalog_database: a Spark catalog has no level above its schemas; leave it out"
+    if config.table_format not in (None, _TABLE_FORMAT):
+        yield (
+            f"table_format: {config.table_format!r} is not supported; leave it out, or write {_V2_DEFAULT} "
+            "where use_catalogs_v2 is on"
+        )
+
+
 def _in_catalogs_yml(problem: str) -> str:
-    for key, there in (("warehouse", "external_volume"), ("catalog_options", "adapter_properties")):
-        if problem.startswith(f"{key}:"):
-            return there + problem[len(key) :]
-    return problem
+    key, colon, text = problem.partition(":")
+    return _NAMES.get(key, key) + colon + text
 
 
 def _integration(metastore: str) -> type[PaimonCatalogIntegration]:

@@ -1,4 +1,4 @@
-"""Warns where a behavior flag is off, and a run depends on what the next version changes (docs/behavior-flags.md)."""
+"""Warnings for a behavior flag that is off, where the next version's default gives another result."""
 
 from __future__ import annotations
 
@@ -12,72 +12,63 @@ from dbt.adapters.paimon import behavior
 from dbt.adapters.paimon.errors import deprecations
 from dbt.adapters.paimon.errors.deprecations import OnceARun
 
+# None: what the callback would warn about is refused.
+Warn = Callable[[str], None] | None
+
 
 class ChangingDefaults:
-    """The defaults of one target that are going to change.
-
-    Args:
-        config: dbt's configuration of the run, for the names of profile and target.
-        flags: returns dbt's behavior flags, which are read after the adapter is made.
-        once: which warnings this run has given.
-    """
+    """The defaults of one target that are going to change (docs/behavior-flags.md)."""
 
     def __init__(self, config: Any, flags: Callable[[], Any], once: OnceARun) -> None:
         self._config = config
+        # Called later: dbt sets its flags after the adapter is made.
         self._flags = flags
         self._once = once
 
     @property
-    def warn_lossy_cast(self) -> Callable[[str], None] | None:
-        """The callback that warns about values changed by a cast; None if they are refused."""
+    def warn_lossy_cast(self) -> Warn:
+        """Warns about values that a cast changes."""
         return self._unless(behavior.LOSSLESS_CASTS)
 
     @property
-    def warn_ignored_config(self) -> Callable[[str], None] | None:
-        """The callback that warns about config that nothing reads; None if it is refused."""
+    def warn_ignored_config(self) -> Warn:
+        """Warns about config that nothing reads."""
         return self._unless(behavior.STRICT_CONFIG)
 
     @property
-    def warn_history_loss(self) -> Callable[[str], None] | None:
-        """The callback that warns about history lost with a replaced table; None if that is refused."""
+    def warn_history_loss(self) -> Warn:
+        """Warns about history lost with a replaced table."""
         return self._unless(behavior.KEPT_HISTORY)
 
     @property
-    def warn_inexact_merge(self) -> Callable[[str], None] | None:
-        """The callback that warns about aggregations with wrong values for some changes; None if they are refused."""
+    def warn_inexact_merge(self) -> Warn:
+        """Warns about aggregations with wrong values for some changes."""
         return self._unless(behavior.EXACT_MERGES)
 
     @property
     def sizes_buckets(self) -> bool:
-        """Whether `bucket: auto` is what a table with a primary key has without `bucket` in its config."""
+        """Whether `bucket: auto` is the default of tables with a primary key."""
         return behavior.is_on(self._flags(), behavior.AUTO_BUCKETS)
 
-    def default_version(self, taken: str) -> None:
-        """Warn once per run that the profile does not set a Paimon version.
-
-        Args:
-            taken: the default version.
-
-        Raises:
-            DbtRuntimeError: the flag `require_paimon_version` is on.
-        """
+    def default_version(self, version: str) -> None:
+        """Warn once per run, or fail by flag, that the profile does not set a Paimon version."""
         what = f"target '{self._config.target_name}' of profile '{self._config.profile_name}' has no paimon_version"
-        write = f"Set it in the target: paimon_version: '{taken}'"
+        write = f"Set it in the target: paimon_version: '{version}'"
         if behavior.is_on(self._flags(), behavior.PAIMON_VERSION):
             raise DbtRuntimeError(
                 f"{what}, and the flag require_paimon_version is on (dbt_project.yml). {write}."
             )
         if self._once.first("paimon_version"):
-            goes = f"{what}. The default {taken} is used, which changes in 1.0."
-            deprecations.deprecate(goes, f"{write}.")
+            change = f"{what}. The default {version} is used, which changes in 1.0."
+            deprecations.deprecate(change, f"{write}.")
 
-    def _unless(self, flag: BehaviorFlag) -> Callable[[str], None] | None:
+    def _unless(self, flag: BehaviorFlag) -> Warn:
         if behavior.is_on(self._flags(), flag):
             return None
-        goes = f"The flag {flag['name']} will be removed in 1.0; this is an error then."
+        removal = f"The flag {flag['name']} will be removed in 1.0; this is an error then."
 
         def warn(what: str) -> None:
             if self._once.first(what):
-                deprecations.deprecate(what, goes)
+                deprecations.deprecate(what, removal)
 
         return warn

@@ -18,45 +18,34 @@ _UNLIMITED: Final = 2_147_483_647
 
 @dataclass
 class PaimonColumn(SparkColumn):
-    """dbt's column, with Spark's quoting.
-
-    `dtype` is the complete Spark type text in lower case (`decimal(10,2)`, `array<struct<a:int>>`), so that `data_type`
-    can be pasted into DDL.
-    """
+    """dbt's column; `dtype` is the complete Spark type in lower case (`decimal(10,2)`), ready for DDL."""
 
     @property
     def quoted(self) -> str:
-        """The name in backticks; backticks within it are doubled (Spark SQL's delimited identifiers)."""
         return f"`{self.column.replace('`', '``')}`"
 
     def is_string(self) -> bool:
-        """Whether the type is text (`string`, `varchar(n)`, `char(n)`)."""
         return self.dtype.lower().startswith(("string", "varchar", "char"))
 
     def string_size(self) -> int:
-        """The most characters that the type holds; only `varchar(n)` and `char(n)` limit them."""
         sized = _SIZED.match(self.dtype.lower())
         return int(sized[1]) if sized else _UNLIMITED
 
     def can_expand_to(self, other_column: Column) -> bool:
-        """Whether the other column is text that may be longer (`adapter.expand_target_column_types`)."""
+        """Whether the other column is longer text (`adapter.expand_target_column_types`)."""
         return (
             self.is_string() and other_column.is_string() and other_column.string_size() > self.string_size()
         )
 
     @classmethod
     def string_type(cls, size: int) -> str:
-        """Spark's type for text of at most that many characters."""
         return "string" if size >= _UNLIMITED else f"varchar({size})"
 
     def is_numeric(self) -> bool:
-        """Whether the type is an exact decimal."""
         return self.dtype.lower().startswith("decimal")
 
     def is_integer(self) -> bool:
-        """Whether the type is a whole number."""
         return self.dtype.lower() in ("tinyint", "smallint", "int", "integer", "bigint")
 
     def is_float(self) -> bool:
-        """Whether the type is a binary floating point number."""
         return self.dtype.lower() in ("float", "double", "real")

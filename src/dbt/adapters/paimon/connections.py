@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 
 logger = AdapterLogger("Paimon")
 
-# Seconds that a server may be away after a statement whose answer was lost, and between two attempts to reach it.
-_SERVER_AWAY = 60.0
-_SERVER_ASKED = 2.0
+# Seconds to wait for a server after a lost answer, and between two attempts to reach it.
+_RECONNECT_TIMEOUT = 60.0
+_RECONNECT_PAUSE = 2.0
 
 
 class PaimonConnectionManager(SparkConnectionManager):
@@ -50,7 +50,7 @@ class PaimonConnectionManager(SparkConnectionManager):
         super().__init__(profile, mp_context)
         self._nodes: dict[Any, str] = {}
         self.deferred_cache_fill = DeferredCacheFill()
-        # The conditions that a node was warned of.
+        # Node and condition of the warnings given.
         self._warned: set[tuple[str | None, LostNulls]] = set()
         signals.begin(self.cancel_open)
 
@@ -67,17 +67,11 @@ class PaimonConnectionManager(SparkConnectionManager):
 
     @classmethod
     def open(cls, connection: Connection) -> Connection:
-        """Open a thread's handle.
-
-        Raises:
-            FailedToConnectError: one message with the reason and the remedy.
-        """
+        """Open a thread's handle; errors have the reason and the remedy."""
         if connection.state == ConnectionState.OPEN:
             return connection
-        credentials = connection.credentials
-        assert isinstance(credentials, PaimonCredentials)
         try:
-            connection.handle = open_handle(credentials)
+            connection.handle = open_handle(_credentials(connection))
         except DbtRuntimeError:
             connection.state = ConnectionState.FAIL
             raise
@@ -91,30 +85,24 @@ class PaimonConnectionManager(SparkConnectionManager):
         return connection
 
     def begin(self) -> None:
-        """Nothing to do without transactions; dbt would open a session just to end one, at the end of a run."""
+        """Do nothing: without transactions, dbt would open a session at the end of a run just to end one."""
 
     def cancel(self, connection: Connection) -> None:
-        """Cancel the Spark jobs of a connection."""
         connection.handle.cancel()
 
     def cleanup_all(self) -> None:
-        """Close all connections, at the end of a command."""
         super().cleanup_all()
         signals.end()
 
     @classmethod
     def get_response(cls, cursor: Any) -> AdapterResponse:
-        """Always OK: a cursor knows no more. `execute` says what the statement was (see `responses`)."""
+        """Always OK; `execute` returns the real response (see `responses`)."""
         return AdapterResponse(_message="OK")
 
     def reopen(self) -> None:
-        """Replace this thread's handle, whose server was lost, as soon as the server answers.
-
-        Raises:
-            Exception: it does not within a minute.
-        """
+        """Replace this thread's handle as soon as its lost server answers; fails after a minute."""
         connection = self.get_thread_connection()
-        until = time.monotonic() + _SERVER_AWAY
+        until = time.monotonic() + _RECONNECT_TIMEOUT
         while True:
             try:
                 handle = open_handle(connection.credentials)
@@ -122,31 +110,28 @@ class PaimonConnectionManager(SparkConnectionManager):
             except Exception:
                 if time.monotonic() > until:
                     raise
-                time.sleep(_SERVER_ASKED)
+                time.sleep(_RECONNECT_PAUSE)
         connection.handle.close()
         connection.handle = handle
 
     def describe_node(self, text: str) -> None:
-        """Say what the node of this thread is, such as `incremental, upsert`; '' if it is at its end."""
+        """Set this thread's job description, such as `incremental, upsert`; '' clears it."""
         with self.lock:
             self._nodes[self.get_thread_identifier()] = text
 
     def add_query(self, sql: str | Statement, *arguments: Any, **more: Any) -> tuple[Connection, Any]:
-        """As dbt's; a branch that is created can read all rows of its table (see `branch_schemas`).
-
-        A sorted compaction loses no rows (see `sorted_compaction`).
-        """
-        statement = sql if isinstance(sql, Statement) else users_statement.read(sql)
-        with self._done_by_paimon(statement) as sent:
+        """Override: completes new branches, and makes sorted compactions safe (see `sorted_compaction`)."""
+        statement = _statement(sql)
+        with self._run_by_paimon(statement) as sent:
             connection, cursor = super().add_query(sent, *arguments, **more)
         if statement.kind == CREATE_BRANCH:
             self._complete_branches(connection, statement.sql)
         return connection, cursor
 
-    def _done_by_paimon(self, statement: Statement) -> AbstractContextManager[str]:
-        """Do what Spark's SQL cannot do, or loses rows at, by Paimon's own classes; gives what is left to send."""
+    def _run_by_paimon(self, statement: Statement) -> AbstractContextManager[str]:
+        """Run by Paimon's classes what Spark's SQL cannot do safely; yields the SQL that is left to send."""
         if statement.kind == SORTED_COMPACTION:
-            return self._sorting(statement)
+            return self._sorted_compaction(statement)
         if statement.writes_rows:
             connection = self.get_thread_connection()
             with self.exception_handler(statement.sql):
@@ -155,11 +140,10 @@ class PaimonConnectionManager(SparkConnectionManager):
         return nullcontext(statement.sql)
 
     @contextmanager
-    def _sorting(self, statement: Statement) -> Generator[str, None, None]:
-        """Run a sorted compaction so that it loses no rows of other programs; gives what is left to send."""
+    def _sorted_compaction(self, statement: Statement) -> Generator[str, None, None]:
+        """Run a sorted compaction without losing rows of other programs; yields the SQL that is left to send."""
         connection, sql = self.get_thread_connection(), statement.sql
-        credentials, handle = connection.credentials, connection.handle
-        assert isinstance(credentials, PaimonCredentials)
+        credentials, handle = _credentials(connection), connection.handle
         versions, spark = versions_of(credentials), handle.embedded()
         needed, done = Capability.COMPACT_ORDER_CHECKS_APPENDS, False
         if statement.target and versions.supports(needed):
@@ -178,16 +162,17 @@ class PaimonConnectionManager(SparkConnectionManager):
         yield sorted_compaction.RESULT if done else sql
 
     def _complete_branches(self, connection: Connection, sql: str) -> None:
-        credentials = connection.credentials
-        assert isinstance(credentials, PaimonCredentials)
+        """Copy the schemas that CREATE BRANCH of Paimon 0.9 omits."""
         handle: Any = connection.handle
         spark = handle.embedded()
-        if spark is None or versions_of(credentials).supports(Capability.BRANCHES_WITH_ALL_SCHEMAS):
+        if spark is None or versions_of(_credentials(connection)).supports(
+            Capability.BRANCHES_WITH_ALL_SCHEMAS
+        ):
             return
         try:
             for statement in statements(sql):
                 spark.complete_branch(statement)
-        except Exception as exc:  # noqa: BLE001 - a branch that needs them says so when it is read
+        except Exception as exc:  # noqa: BLE001 - reading a branch that needs them fails with a message
             logger.debug(f"A branch may lack schemas of its table:\n{sql}\n{messages.error_text(exc)}")
 
     def execute(
@@ -197,19 +182,17 @@ class PaimonConnectionManager(SparkConnectionManager):
         fetch: bool = False,
         limit: int | None = None,
     ) -> tuple[AdapterResponse, agate.Table]:
-        """Run one statement to its end, also a query whose rows are not fetched.
+        """Run one statement to its end, even a query whose rows are not fetched.
 
         Args:
-            sql: one Spark SQL statement, of a user if it is only text (see `users_statement`).
+            sql: one Spark SQL statement; plain text is a user's (see `users_statement`).
             auto_begin: ignored, because there are no transactions.
-            fetch: whether to bring the rows (at most `limit`) to the driver.
-
-        Returns:
-            The response and the rows as an agate table (empty unless `fetch`).
+            fetch: whether to return the rows (at most `limit`).
         """
-        statement = sql if isinstance(sql, Statement) else users_statement.read(sql)
+        statement = _statement(sql)
         if is_empty(statement.sql):
-            return self._nothing()
+            # A hook or statement of comments alone, which Spark cannot parse.
+            return AdapterResponse(_message="OK"), _no_rows()
         self._warn_of_lost_nulls(statement.sql)
         for seconds in conflicts.BACK_OFF if statement.repeat else ():
             try:
@@ -222,59 +205,46 @@ class PaimonConnectionManager(SparkConnectionManager):
                 time.sleep(wait)
         return self._execute(statement, fetch, limit)
 
-    @staticmethod
-    def _nothing() -> tuple[AdapterResponse, agate.Table]:
-        """The answer to a hook or a statement of comments alone, which Spark cannot parse."""
-        from dbt_common.clients.agate_helper import empty_table
-
-        return AdapterResponse(_message="OK"), empty_table()
-
     def _add_query_comment(self, sql: str) -> str:
-        """As dbt's; in front of a statement that would take a comment at its end for a part of its value."""
+        """Override: a comment goes first where the statement would read it as part of a value."""
         comment = self.query_header.comment if self.query_header else None
         if comment and comment.append and comment.query_comment and takes_the_rest(sql):
             return f"/* {comment.query_comment.strip()} */\n{sql}"
         return str(super()._add_query_comment(sql))
 
     def _warn_of_lost_nulls(self, sql: str) -> None:
-        """Warn once per node of conditions for which this Paimon skips files with rows that meet them."""
+        """Warn once per node and condition for which this Paimon skips files that have matching rows."""
         if not null_filters.may_lose_nulls(sql):
             return
         connection = self.get_thread_connection()
-        credentials = connection.credentials
-        assert isinstance(credentials, PaimonCredentials)
-        versions = versions_of(credentials)
+        versions = versions_of(_credentials(connection))
         if versions.supports(Capability.FILTERS_THAT_KEEP_NULLS):
             return
         for found in null_filters.lost_nulls(sql):
             if (connection.name, found) not in self._warned:
                 self._warned.add((connection.name, found))
-                text = (
+                warn(
                     f"{connection.name}: `{found.condition}` may miss rows of NULL: Paimon {versions.paimon} skips "
                     f"files by it as if NULL did not count. Write {found.instead}"
                 )
-                warn(text)
 
     def _execute(
         self, statement: Statement, fetch: bool, limit: int | None
     ) -> tuple[AdapterResponse, agate.Table]:
-        from dbt_common.clients.agate_helper import empty_table
-
         connection = self.get_thread_connection()
-        # dbt names the connections that list so.
+        # dbt's names for the connections that fill the cache.
         if not (connection.name or "").startswith("list_"):
             self.deferred_cache_fill.flush()
         handle: Handle = connection.handle
-        bound = connection.credentials.stall_timeout
-        node, text = self._described(connection)
+        node, text = self._node_description(connection)
         handle.describe(node, text)
         sent = replace(statement, sql=self._add_query_comment(statement.sql))
         with (
             handle.configured(sent.conf),
-            statement_timeout.watched(handle, statement.sql, bound),
+            statement_timeout.watched(handle, statement.sql, connection.credentials.stall_timeout),
             progress.report_progress(handle, progress.short_name(node)),
             leases.guarded(handle.interrupt, handle.ends),
-            _noticed(handle),
+            _failure_noted(handle),
         ):
             _, cursor = self.add_query(sent, auto_begin=False)
             with self.exception_handler(sent.sql):
@@ -282,24 +252,41 @@ class PaimonConnectionManager(SparkConnectionManager):
                     table = self.get_result_from_cursor(cursor, limit)
                 else:
                     cursor.drain()
-                    table = empty_table()
+                    table = _no_rows()
         return responses.of_statement(statement.kind, handle.statement_id), table
 
-    def _described(self, connection: Connection) -> tuple[str, str]:
-        """Whose statements a connection runs, and what that is: dbt names it after the node."""
+    def _node_description(self, connection: Connection) -> tuple[str, str]:
+        """Node name and Spark job description of a connection; dbt names it after the node."""
         name = connection.name or "dbt"
         with self.lock:
             text = self._nodes.get(self.get_thread_identifier(), "")
         return name, f"dbt: {name} ({text})" if text else f"dbt: {name}"
 
 
+def _statement(sql: str | Statement) -> Statement:
+    return sql if isinstance(sql, Statement) else users_statement.read(sql)
+
+
+def _credentials(connection: Connection) -> PaimonCredentials:
+    credentials = connection.credentials
+    assert isinstance(credentials, PaimonCredentials)
+    return credentials
+
+
+def _no_rows() -> agate.Table:
+    from dbt_common.clients.agate_helper import empty_table
+
+    return empty_table()
+
+
 @contextmanager
-def _noticed(handle: Handle) -> Generator[None, None, None]:
-    """Let a handle know how its statement failed; a server's ends with dbt, which cancels none of its main thread."""
+def _failure_noted(handle: Handle) -> Generator[None, None, None]:
+    """Tell the handle about a failure of its statement."""
     try:
         yield
     except BaseException as exc:
         handle.notice(exc)
+        # Ctrl-C in dbt's main thread: dbt cancels only the statements of its other threads.
         if handle.is_lost and not isinstance(exc, Exception):
             with suppress(Exception):
                 handle.interrupt()
@@ -307,13 +294,8 @@ def _noticed(handle: Handle) -> Generator[None, None, None]:
 
 
 def open_handle(credentials: PaimonCredentials) -> Handle:
-    """Open a handle for the profile's `method`.
-
-    Raises:
-        DbtRuntimeError: Spark does not start, or the server cannot be used; with the reason and the remedy.
-    """
-    # Imported here, so that a process without connections (dbt parse, dbt ls) never loads pyspark, and one that uses a
-    # server never loads what starts a JVM.
+    """Open a handle for the profile's `method`; errors have the reason and the remedy."""
+    # Imported here: `dbt parse` never loads pyspark, and a client of a server never loads what starts a JVM.
     if credentials.method == PaimonConnectionMethod.CONNECT:
         from dbt.adapters.paimon.spark import connect
 

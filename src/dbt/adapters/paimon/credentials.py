@@ -1,4 +1,4 @@
-"""`PaimonCredentials`: a profile's target, checked and typed, and which of its values may be shown."""
+"""A target of a profile: its keys, their checks, and what may be shown of it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import difflib
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -35,7 +35,7 @@ from dbt.adapters.paimon.errors.redaction import (
     secrets_of,
     tell_dbt,
 )
-from dbt.adapters.paimon.keys import BOOLEAN, NUMBER, SECONDS, Key
+from dbt.adapters.paimon.keys import BOOLEAN, NUMBER, SECONDS, key_field
 from dbt.adapters.paimon.machine.waiting import LONGEST_STALL, LONGEST_WAIT
 from dbt.adapters.paimon.options.read_options import read_fault
 
@@ -46,34 +46,18 @@ ESCAPED_LITERALS = "spark.sql.parser.escapedStringLiterals"
 # Spark SQL settings that are fixed when Spark starts; a session cannot have its own.
 # Source: SQLConf.staticConfKeys of Spark 3.5.
 STATIC_CONF = frozenset(
-    {
-        "spark.sql.broadcastExchange.maxThreadThreshold",
-        "spark.sql.cache.serializer",
-        "spark.sql.catalog.spark_catalog.defaultDatabase",
-        "spark.sql.catalogImplementation",
-        "spark.sql.codegen.cache.maxEntries",
-        "spark.sql.codegen.comments",
-        "spark.sql.debug",
-        "spark.sql.defaultUrlStreamHandlerFactory.enabled",
-        "spark.sql.event.truncate.length",
-        "spark.sql.extensions",
-        "spark.sql.filesourceTableRelationCacheSize",
-        "spark.sql.globalTempDatabase",
-        "spark.sql.hive.thriftServer.singleSession",
-        "spark.sql.legacy.sessionInitWithConfigDefaults",
-        "spark.sql.metadataCacheTTLSeconds",
-        "spark.sql.queryExecutionListeners",
-        "spark.sql.sources.disabledJdbcConnProviderList",
-        "spark.sql.sources.schemaStringLengthThreshold",
-        "spark.sql.streaming.streamingQueryListeners",
-        "spark.sql.streaming.ui.enabled",
-        "spark.sql.streaming.ui.enabledCustomMetricList",
-        "spark.sql.streaming.ui.retainedProgressUpdates",
-        "spark.sql.streaming.ui.retainedQueries",
-        "spark.sql.subquery.maxThreadThreshold",
-        "spark.sql.ui.retainedExecutions",
-        "spark.sql.warehouse.dir",
-    }
+    f"spark.sql.{name}"
+    for name in (
+        "broadcastExchange.maxThreadThreshold cache.serializer catalog.spark_catalog.defaultDatabase "
+        "catalogImplementation codegen.cache.maxEntries codegen.comments debug "
+        "defaultUrlStreamHandlerFactory.enabled event.truncate.length extensions "
+        "filesourceTableRelationCacheSize globalTempDatabase hive.thriftServer.singleSession "
+        "legacy.sessionInitWithConfigDefaults metadataCacheTTLSeconds queryExecutionListeners "
+        "sources.disabledJdbcConnProviderList sources.schemaStringLengthThreshold "
+        "streaming.streamingQueryListeners streaming.ui.enabled streaming.ui.enabledCustomMetricList "
+        "streaming.ui.retainedProgressUpdates streaming.ui.retainedQueries subquery.maxThreadThreshold "
+        "ui.retainedExecutions warehouse.dir"
+    ).split()
 )
 
 # Ports of a server if the profile does not set one: Spark's defaults.
@@ -105,6 +89,11 @@ _FOREIGN_KEYS = {
 _CATALOG_NAME = re.compile(r"^\w+$", re.ASCII)
 _JDBC_URI = re.compile(r"^jdbc:\w+:\S", re.ASCII)
 _HTTP_URI = re.compile(r"^https?://[^\s/]", re.IGNORECASE)
+_EXAMPLE_URIS = {
+    "hive": "thrift://host:9083",
+    "jdbc": "jdbc:postgresql://host/db",
+    "rest": "http://host:8080",
+}
 _COORDINATES = re.compile(r"^[\w.-]+:[\w.-]+:[\w.-]+$", re.ASCII)
 
 
@@ -118,217 +107,157 @@ class PaimonConnectionMethod(StrEnum):
 
 @dataclass(repr=False)
 class PaimonCredentials(Credentials):
-    """One target of a profile.
+    """One target of a profile. `jars`, `packages` and `repositories` may be comma-separated text there."""
 
-    `jars`, `packages` and `repositories` may be comma-separated text in the profile.
-
-    Attributes:
-        names_paimon_version: whether the profile has a `paimon_version`.
-        integrations: the catalogs in catalogs.yml, by their names in Spark; dbt reads that file after the profile.
-    """
-
-    database: str = field(
-        default=DEFAULT_CATALOG,
-        metadata=Key(
-            "The Spark catalog; every name is `catalog.schema.table`",
-            default=f"`{DEFAULT_CATALOG}`",
-            page="catalogs.md",
-        ).metadata,
+    database: str = key_field(
+        DEFAULT_CATALOG,
+        "The Spark catalog; every name is `catalog.schema.table`",
+        default=f"`{DEFAULT_CATALOG}`",
+        page="catalogs.md",
     )
-    schema: str = field(
-        default="",
-        metadata=Key(
-            "Paimon's database that models are built in; `database` means the same", default="required"
-        ).metadata,
+    schema: str = key_field(
+        "", "Paimon's database that models are built in; `database` means the same", default="required"
     )
-    method: PaimonConnectionMethod = field(
-        default=PaimonConnectionMethod.SESSION,
-        metadata=Key(
-            "Where Spark runs: in dbt's process or on a cluster, or behind a Spark Connect or Thrift server",
-            values=tuple(str(method) for method in PaimonConnectionMethod),
-            page="deployment.md#which-engine",
-        ).metadata,
+    method: PaimonConnectionMethod = key_field(
+        PaimonConnectionMethod.SESSION,
+        "Where Spark runs: in dbt's process or on a cluster, or behind a Spark Connect or Thrift server",
+        values=tuple(map(str, PaimonConnectionMethod)),
+        page="deployment.md#which-engine",
     )
-    host: str | None = field(
-        default=None,
-        metadata=Key(
-            "The machine of the server; without it `connect` means the warm server of this machine",
-            page="deployment.md#a-warm-local-server",
-        ).metadata,
+    host: str | None = key_field(
+        None,
+        "The machine of the server; without it `connect` means the warm server of this machine",
+        page="deployment.md#a-warm-local-server",
     )
-    port: int | None = field(
-        default=None,
-        metadata=Key(
-            "The port of the server",
-            NUMBER,
-            default=", ".join(f"`{port}` for {method}" for method, port in _PORTS.items()),
-            page="deployment.md#spark-thrift-server",
-        ).metadata,
+    port: int | None = key_field(
+        None,
+        "The port of the server",
+        NUMBER,
+        default=", ".join(f"`{port}` for {method}" for method, port in _PORTS.items()),
+        page="deployment.md#spark-thrift-server",
     )
-    user: str | None = field(
-        default=None,
-        metadata=Key("The user at the server", page="deployment.md#spark-thrift-server").metadata,
+    user: str | None = key_field(None, "The user at the server", page="deployment.md#spark-thrift-server")
+    password: str | None = key_field(
+        None, "The password there, with `auth: LDAP` or `CUSTOM`", page="deployment.md#spark-thrift-server"
     )
-    password: str | None = field(
-        default=None,
-        metadata=Key(
-            "The password there, with `auth: LDAP` or `CUSTOM`", page="deployment.md#spark-thrift-server"
-        ).metadata,
+    token: str | None = key_field(
+        None, "The token that a proxy of Spark Connect asks for", page="deployment.md#spark-connect"
     )
-    token: str | None = field(
-        default=None,
-        metadata=Key(
-            "The token that a proxy of Spark Connect asks for", page="deployment.md#spark-connect"
-        ).metadata,
+    auth: str | None = key_field(
+        None, "How the Thrift server asks who one is", values=_AUTHS, page="deployment.md#spark-thrift-server"
     )
-    auth: str | None = field(
-        default=None,
-        metadata=Key(
-            "How the Thrift server asks who one is", values=_AUTHS, page="deployment.md#spark-thrift-server"
-        ).metadata,
+    kerberos_service_name: str | None = key_field(
+        None, "The service's name, with `auth: KERBEROS`", page="deployment.md#spark-thrift-server"
     )
-    kerberos_service_name: str | None = field(
-        default=None,
-        metadata=Key(
-            "The service's name, with `auth: KERBEROS`", page="deployment.md#spark-thrift-server"
-        ).metadata,
+    use_ssl: bool | None = key_field(
+        None,
+        "Whether the connection is encrypted",
+        BOOLEAN,
+        default="`false`",
+        page="deployment.md#spark-connect",
     )
-    use_ssl: bool | None = field(
-        default=None,
-        metadata=Key(
-            "Whether the connection is encrypted",
-            BOOLEAN,
-            default="`false`",
-            page="deployment.md#spark-connect",
-        ).metadata,
+    metastore: str = key_field(
+        "filesystem", "The kind of the Paimon catalog", values=METASTORES, page="catalogs.md"
     )
-    metastore: str = field(
-        default="filesystem",
-        metadata=Key("The kind of the Paimon catalog", values=METASTORES, page="catalogs.md").metadata,
+    warehouse: str | None = key_field(
+        None,
+        "Where the tables are: a path, or `hdfs://…`, `s3://…`, `oss://…`; of a `rest` catalog its name there",
+        "a path",
+        default="required for `filesystem` and `jdbc`",
+        page="storage.md",
     )
-    warehouse: str | None = field(
-        default=None,
-        metadata=Key(
-            "Where the tables are: a path, or `hdfs://…`, `s3://…`, `oss://…`; of a `rest` catalog its name there",
-            "a path",
-            default="required for `filesystem` and `jdbc`",
-            page="storage.md",
-        ).metadata,
+    uri: str | None = key_field(
+        None,
+        "The address of the catalog: `thrift://host:9083`, `jdbc:postgresql://host/db`, `http://host:8080`",
+        default="required for `hive`, `jdbc` and `rest`",
+        page="catalogs.md",
     )
-    uri: str | None = field(
-        default=None,
-        metadata=Key(
-            "The address of the catalog: `thrift://host:9083`, `jdbc:postgresql://host/db`, `http://host:8080`",
-            default="required for `hive`, `jdbc` and `rest`",
-            page="catalogs.md",
-        ).metadata,
+    catalog_options: dict[str, str] = key_field(
+        dict,
+        "Further options of the catalog, such as keys of the store; `table-default.…` are for every new table",
+        "a mapping of options to values",
+        page="catalogs.md",
     )
-    catalog_options: dict[str, str] = field(
-        default_factory=dict,
-        metadata=Key(
-            "Further options of the catalog, such as keys of the store; `table-default.…` are for every new table",
-            "a mapping of options to values",
-            page="catalogs.md",
-        ).metadata,
+    view_catalog: str | None = key_field(
+        None,
+        "The Spark catalog that views are created in",
+        default="the catalog itself if it has views, else `spark_catalog`",
+        page="catalogs.md#views",
     )
-    view_catalog: str | None = field(
-        default=None,
-        metadata=Key(
-            "The Spark catalog that views are created in",
-            default="the catalog itself if it has views, else `spark_catalog`",
-            page="catalogs.md#views",
-        ).metadata,
+    kafka_options: dict[str, str] = key_field(
+        dict,
+        "The broker, and the login there, for streams; each begins with `kafka.`",
+        "a mapping of settings to values",
+        page="streaming.md#kafka",
     )
-    kafka_options: dict[str, str] = field(
-        default_factory=dict,
-        metadata=Key(
-            "The broker, and the login there, for streams; each begins with `kafka.`",
-            "a mapping of settings to values",
-            page="streaming.md#kafka",
-        ).metadata,
+    spark_config: dict[str, str] = key_field(
+        dict,
+        "Any of Spark's settings, `spark.master` among them",
+        "a mapping of settings to values",
+        page="deployment.md#which-engine",
     )
-    spark_config: dict[str, str] = field(
-        default_factory=dict,
-        metadata=Key(
-            "Any of Spark's settings, `spark.master` among them",
-            "a mapping of settings to values",
-            page="deployment.md#which-engine",
-        ).metadata,
+    paimon_version: str = key_field(
+        "",
+        "The Paimon release, from which the connector for your Spark follows, which is downloaded once",
+        "a full release number, in quotes",
+        default=f"`{DEFAULT_PAIMON_VERSION}`, with a warning to set it",
+        page="compatibility.md",
     )
-    paimon_version: str = field(
-        default="",
-        metadata=Key(
-            "The Paimon release, from which the connector for your Spark follows, which is downloaded once",
-            "a full release number, in quotes",
-            default=f"`{DEFAULT_PAIMON_VERSION}`, with a warning to set it",
-            page="compatibility.md",
-        ).metadata,
+    jars: list[str] = key_field(
+        list,
+        "Jars to use instead of downloads, on this machine or in a store",
+        "a list of paths",
+        page="storage.md",
     )
-    jars: list[str] = field(
-        default_factory=list,
-        metadata=Key(
-            "Jars to use instead of downloads, on this machine or in a store",
-            "a list of paths",
-            page="storage.md",
-        ).metadata,
+    packages: list[str] = key_field(
+        list, "Further jars to download", "a list of Maven coordinates", page="storage.md"
     )
-    packages: list[str] = field(
-        default_factory=list,
-        metadata=Key("Further jars to download", "a list of Maven coordinates", page="storage.md").metadata,
+    repositories: list[str] = key_field(
+        list, "Maven repositories to look in first", "a list of addresses", page="storage.md"
     )
-    repositories: list[str] = field(
-        default_factory=list,
-        metadata=Key(
-            "Maven repositories to look in first", "a list of addresses", page="storage.md"
-        ).metadata,
+    lock_timeout: int = key_field(
+        int(LONGEST_WAIT),
+        "How long a run waits for a table that another run writes",
+        SECONDS,
+        page="reliability.md#waits",
     )
-    lock_timeout: int = field(
-        default=int(LONGEST_WAIT),
-        metadata=Key(
-            "How long a run waits for a table that another run writes", SECONDS, page="reliability.md#waits"
-        ).metadata,
+    s3_lock: bool | None = key_field(
+        None,
+        "Whether runs lock tables of a filesystem catalog on S3 by leases in its bucket; needs `dbt-paimon[s3]`",
+        BOOLEAN,
+        default="`true` if the store can",
+        page="storage.md#leases-on-s3",
     )
-    s3_lock: bool | None = field(
-        default=None,
-        metadata=Key(
-            "Whether runs lock tables of a filesystem catalog on S3 by leases in its bucket; needs `dbt-paimon[s3]`",
-            BOOLEAN,
-            default="`true` if the store can",
-            page="storage.md#leases-on-s3",
-        ).metadata,
+    stall_timeout: int = key_field(
+        int(LONGEST_STALL),
+        "How long a statement may run without a Spark job",
+        SECONDS,
+        page="reliability.md#waits",
     )
-    stall_timeout: int = field(
-        default=int(LONGEST_STALL),
-        metadata=Key(
-            "How long a statement may run without a Spark job", SECONDS, page="reliability.md#waits"
-        ).metadata,
-    )
-    clone_by: str = field(
-        default=CLONE_BY[0],
-        metadata=Key(
-            "What `dbt clone` makes of an incremental model: a copy of its rows, or a branch and a view over it",
-            values=CLONE_BY,
-            page="pull-requests.md#a-pull-request",
-        ).metadata,
+    clone_by: str = key_field(
+        CLONE_BY[0],
+        "What `dbt clone` makes of an incremental model: a copy of its rows, or a branch and a view over it",
+        values=CLONE_BY,
+        page="pull-requests.md#a-pull-request",
     )
 
     _ALIASES: ClassVar[dict[str, str]] = {"catalog": "database"}
 
     def __post_init__(self) -> None:
         """Normalize values: option values become text, local paths absolute."""
-        self.spark_config = {str(key): option_text(value) for key, value in self.spark_config.items()}
-        self.catalog_options = {str(key): option_text(value) for key, value in self.catalog_options.items()}
-        self.kafka_options = {str(key): option_text(value) for key, value in self.kafka_options.items()}
+        for key in ("spark_config", "catalog_options", "kafka_options"):
+            options = {str(name): option_text(value) for name, value in getattr(self, key).items()}
+            setattr(self, key, options)
         self.names_paimon_version = bool(self.paimon_version)
         self.paimon_version = self.paimon_version or DEFAULT_PAIMON_VERSION
         self.warehouse = self.spark_catalog.warehouse
+        # The catalogs in catalogs.yml, by their names in Spark; dbt reads that file after the profile.
         self.integrations: dict[str, SparkCatalog] = {}
         self.jars = [absolute_location(jar) for jar in self.jars]
         tell_dbt(self.secrets)
 
     @property
     def type(self) -> str:
-        """The adapter's name in profiles."""
         return "paimon"
 
     @property
@@ -338,17 +267,15 @@ class PaimonCredentials(Credentials):
 
     @property
     def server_port(self) -> int:
-        """The server's port, from the profile or the default."""
         return self.port or _PORTS[self.method]
 
     @property
     def address(self) -> str:
-        """The server's address, for errors."""
         return "this machine" if self.host is None else f"{self.host}:{self.server_port}"
 
     @property
     def is_remote(self) -> bool:
-        """Whether another process's Spark does the work, so that its jars and start settings are not ours to choose."""
+        """Whether a server does the work; its jars and start settings are not ours to choose."""
         return self.host is not None
 
     @property
@@ -358,7 +285,6 @@ class PaimonCredentials(Credentials):
 
     @property
     def spark_catalog(self) -> SparkCatalog:
-        """The target's own catalog."""
         return SparkCatalog.of(self.database, self.metastore, self.warehouse, self.uri, self.catalog_options)
 
     @property
@@ -367,7 +293,7 @@ class PaimonCredentials(Credentials):
         return (self.spark_catalog, *self.integrations.values())
 
     def catalog_of(self, name: str) -> SparkCatalog | None:
-        """The catalog with this name, the target's own or from catalogs.yml; None if it is neither."""
+        """The catalog with this name, the target's own or from catalogs.yml."""
         return next((catalog for catalog in self.spark_catalogs if catalog.name == name), None)
 
     @property
@@ -381,17 +307,12 @@ class PaimonCredentials(Credentials):
         return frozenset({*(catalog.name for catalog in self.spark_catalogs), *added})
 
     def storages(self) -> tuple[storage.Storage, ...]:
-        """What the warehouse of each of the target's catalogs needs of Spark, from the profile and the machine.
-
-        Raises:
-            DbtRuntimeError: core-site.xml cannot be read.
-        """
+        """The storage settings that the warehouse of each catalog needs in Spark."""
         around = storage.StorageContext(self.spark_config, (*self.jars, *self.packages), os.environ)
         return tuple(storage.storage_of(catalog, around) for catalog in self.spark_catalogs)
 
     @property
     def spark_master(self) -> str:
-        """The Spark master this target runs on."""
         return self.spark_config.get("spark.master", "local[*]")
 
     @property
@@ -400,41 +321,16 @@ class PaimonCredentials(Credentials):
         return self.spark_catalog.local_folder
 
     def _connection_keys(self) -> tuple[str, ...]:
-        return (
-            "method",
-            "host",
-            "port",
-            "user",
-            "password",
-            "token",
-            "auth",
-            "kerberos_service_name",
-            "use_ssl",
-            "catalog",
-            "schema",
-            "metastore",
-            "uri",
-            "warehouse",
-            "catalog_options",
-            "view_catalog",
-            "kafka_options",
-            "spark_master",
-            "spark_config",
-            "paimon_version",
-            "jars",
-            "packages",
-            "repositories",
-            "lock_timeout",
-            "s3_lock",
-            "stall_timeout",
-            "clone_by",
+        return tuple(
+            (
+                "method host port user password token auth kerberos_service_name use_ssl catalog schema metastore uri "
+                "warehouse catalog_options view_catalog kafka_options spark_master spark_config paimon_version jars "
+                "packages repositories lock_timeout s3_lock stall_timeout clone_by"
+            ).split()
         )
 
     def connection_info(self, *, with_aliases: bool = False) -> Iterable[tuple[str, Any]]:
-        """What `dbt debug` prints (only what is set), or Jinja's `target` (with_aliases: all keys of the method).
-
-        It contains no secrets.
-        """
+        """The lines of `dbt debug` (only keys that are set), or Jinja's `target` (`with_aliases`); without secrets."""
         for key in self._connection_keys():
             value = getattr(self, key)
             unset = value is None or value in ({}, [])
@@ -465,20 +361,13 @@ class PaimonCredentials(Credentials):
 
     @classmethod
     def translate_aliases(cls, kwargs: dict[str, Any], recurse: bool = False) -> dict[str, Any]:
-        """Work out what `catalog`, `database` and `schema` mean in a target.
+        """Resolve `catalog`, `database` and `schema` of a target; for a node's config, `catalog` is `database`.
 
-        dbt calls this for a target, and for the config of models and sources, where `catalog` is an alias of
-        `database`. A target is recognized by keys of which every valid one has at least one.
-
-        In a target, `catalog` stays in the result, so that a second call (dbt makes one) changes nothing.
-        Contradictions are left to `validate`, which reports them together with everything else.
-
-        Raises:
-            SecretOptionError: a table option is a secret. It is raised here because dbt writes the options into the
-            manifest right afterwards.
+        `catalog` stays in the result, so that dbt's second call changes nothing. `validate` reports contradictions.
         """
         if recurse or not _TARGET_KEYS & kwargs.keys():
             aliased: dict[str, Any] = super().translate_aliases(kwargs, recurse)
+            # Checked here, before dbt writes them into the manifest.
             refuse_secret_options(aliased.get("tblproperties"))
             return aliased
         data = dict(kwargs)
@@ -494,13 +383,8 @@ class PaimonCredentials(Credentials):
 
     @classmethod
     def validate(cls, data: Any) -> None:
-        """Check a target's keys and values.
-
-        Raises:
-            ValidationError: one message with every problem; dbt adds the names of the profile and the target.
-        """
-        problems = profile_problems(data)
-        if problems:
+        """Refuse a target with a message that lists every problem; dbt adds the names of profile and target."""
+        if problems := profile_problems(data):
             raise ValidationError("\n" + "\n".join(f"  - {problem}" for problem in problems))
 
     @classmethod
@@ -510,27 +394,19 @@ class PaimonCredentials(Credentials):
         for key in ("jars", "packages", "repositories"):
             if isinstance(data.get(key), str):
                 data[key] = split_list(data[key])
-        for key in ("spark_config", "catalog_options", "kafka_options"):
-            if key in data:
-                data[key] = {name: option_text(value) for name, value in data[key].items()}
-        if "paimon_version" in data:
-            data["paimon_version"] = str(data["paimon_version"])
         return data
 
 
-_KEYS = tuple(f.name for f in fields(PaimonCredentials) if not f.name.startswith("_"))
 # Every valid target has one of these, and no model config does.
 _TARGET_KEYS = frozenset({"method", "metastore", "warehouse", "uri"})
-_ONE_OF_METHODS = tuple(str(method) for method in PaimonConnectionMethod)
-_ALLOWED = frozenset(_KEYS) | frozenset(PaimonCredentials._ALIASES)
+_METHODS = tuple(map(str, PaimonConnectionMethod))
+_ALLOWED = frozenset(
+    {*(each.name for each in fields(PaimonCredentials) if each.name[0] != "_"), *PaimonCredentials._ALIASES}
+)
 
 
 def profile_problems(data: Any) -> list[str]:
-    """Everything that is wrong with a target, each with its key, its value (unless secret) and the remedy.
-
-    Args:
-        data: the target after `PaimonCredentials.translate_aliases`, with or without dbt's own keys.
-    """
+    """Everything that is wrong with a target after `PaimonCredentials.translate_aliases`, each with the remedy."""
     if not isinstance(data, Mapping):
         return [f"a target is a mapping of keys to values, not {_kind(data)}"]
     given = {key: value for key, value in data.items() if value is not None and key not in _DBT_KEYS}
@@ -538,10 +414,8 @@ def profile_problems(data: Any) -> list[str]:
     for key, check in _CHECKS.items():
         if key in given:
             problems.extend(f"{key}: {problem}" for problem in check(given[key]))
-    problems.extend(_default_problems(given))
-    problems.extend(_name_problems(given))
-    problems.extend(_server_problems(given))
-    problems.extend(_storage_problems(given))
+    for check_all in (_default_problems, _name_problems, _server_problems, _storage_problems):
+        problems.extend(check_all(given))
     return problems
 
 
@@ -557,7 +431,7 @@ def _unknown_key(key: str) -> str:
 
 
 def _default_problems(given: Mapping[str, Any]) -> Iterable[str]:
-    """Read options among the catalog's `table-default.*`, which every new table would get."""
+    """Refuses read options among `table-default.*`, which every new table would get."""
     options = given.get("catalog_options")
     for name, value in options.items() if isinstance(options, Mapping) else ():
         fault = read_fault(str(name).removeprefix("table-default."), option_text(value))
@@ -581,7 +455,7 @@ def _name_problems(given: Mapping[str, Any]) -> Iterable[str]:
 def _server_problems(given: Mapping[str, Any]) -> Iterable[str]:
     method = given.get("method", "session")
     for key, methods in METHODS_OF.items():
-        if key in given and method in _ONE_OF_METHODS and method not in methods:
+        if key in given and method in _METHODS and method not in methods:
             where = " or ".join(methods)
             hint = ", or name a cluster in spark_config as spark.master" if key == "host" else ""
             yield f"{key}: method {method} has none; set method to {where}, or leave it out{hint}"
@@ -626,23 +500,10 @@ def _storage_problems(given: Mapping[str, Any]) -> Iterable[str]:
     warehouse = given.get("warehouse")
     if metastore in ("filesystem", "jdbc") and warehouse is None:
         yield f"warehouse: missing; a {metastore} catalog needs the path its tables live under"
-    if metastore in ("hive", "jdbc", "rest") and given.get("uri") is None:
-        example = {
-            "hive": "thrift://host:9083",
-            "jdbc": "jdbc:postgresql://host/db",
-            "rest": "http://host:8080",
-        }[metastore]
-        yield f"uri: missing; a {metastore} catalog needs its address, such as {example}"
-    yield from _metastore_problems(given, metastore)
-
-
-def _metastore_problems(given: Mapping[str, Any], metastore: Any) -> Iterable[str]:
-    if metastore == "jdbc" and isinstance(given.get("uri"), str) and not _JDBC_URI.match(given["uri"]):
-        yield f"uri: {redact_text(given['uri'])!r} is not a JDBC URL, such as jdbc:postgresql://host/db"
-    if metastore == "rest" and isinstance(given.get("uri"), str) and not _HTTP_URI.match(given["uri"]):
-        yield f"uri: {redact_text(given['uri'])!r} is not the URL of a REST catalog, such as http://host:8080"
-    if metastore == "hive" and isinstance(given.get("uri"), str):
-        yield from (f"uri: {problem}" for problem in _thrift_problems(given["uri"]))
+    if metastore in _EXAMPLE_URIS and given.get("uri") is None:
+        yield f"uri: missing; a {metastore} catalog needs its address, such as {_EXAMPLE_URIS[metastore]}"
+    if isinstance(given.get("uri"), str):
+        yield from (f"uri: {problem}" for problem in _uri_problems(given["uri"], metastore))
     if (given.get("catalog") or given.get("database")) == SESSION_CATALOG and metastore != "hive":
         yield (
             "catalog: spark_catalog is Spark's own, which keeps its tables in a Hive metastore: set metastore to hive "
@@ -652,10 +513,15 @@ def _metastore_problems(given: Mapping[str, Any], metastore: Any) -> Iterable[st
         yield "uri: a filesystem catalog has none; set metastore to hive, jdbc or rest, or leave uri out"
 
 
-def _thrift_problems(uri: str) -> Iterable[str]:
-    for address in split_list(uri):
-        if not THRIFT_URI.match(address):
-            yield f"{address!r} is not an address of a metastore, such as thrift://host:9083"
+def _uri_problems(uri: str, metastore: Any) -> Iterable[str]:
+    if metastore == "jdbc" and not _JDBC_URI.match(uri):
+        yield f"{redact_text(uri)!r} is not a JDBC URL, such as {_EXAMPLE_URIS['jdbc']}"
+    if metastore == "rest" and not _HTTP_URI.match(uri):
+        yield f"{redact_text(uri)!r} is not the URL of a REST catalog, such as {_EXAMPLE_URIS['rest']}"
+    if metastore == "hive":
+        for address in split_list(uri):
+            if not THRIFT_URI.match(address):
+                yield f"{address!r} is not an address of a metastore, such as {_EXAMPLE_URIS['hive']}"
 
 
 def _text(value: Any) -> Iterable[str]:
@@ -693,12 +559,6 @@ def _schema_name(value: Any) -> Iterable[str]:
             yield f"{value!r} is not a schema name; use one name without dots, slashes, quotes or spaces"
         elif value == "sys":
             yield "sys is Paimon's own schema; choose another name"
-
-
-def _view_catalog(value: Any) -> Iterable[str]:
-    yield from _text(value)
-    if isinstance(value, str) and value.strip() and not _CATALOG_NAME.match(value):
-        yield f"{value!r} is not a catalog name; use letters, digits and underscores"
 
 
 def _one_of(*allowed: str) -> Callable[[Any], Iterable[str]]:
@@ -796,7 +656,7 @@ def _package_problem(package: str) -> str | None:
 
 
 _CHECKS: dict[str, Callable[[Any], Iterable[str]]] = {
-    "method": _one_of(*_ONE_OF_METHODS),
+    "method": _one_of(*_METHODS),
     "catalog": _catalog_name,
     "schema": _schema_name,
     "host": _text,
@@ -811,7 +671,7 @@ _CHECKS: dict[str, Callable[[Any], Iterable[str]]] = {
     "warehouse": _text,
     "uri": _text,
     "catalog_options": _options,
-    "view_catalog": _view_catalog,
+    "view_catalog": _catalog_name,
     "kafka_options": _kafka_options,
     "spark_config": _spark_config,
     "paimon_version": _version,
@@ -825,31 +685,27 @@ _CHECKS: dict[str, Callable[[Any], Iterable[str]]] = {
 }
 
 
+_KINDS: dict[type, str] = {
+    type(None): "nothing",
+    bool: "a boolean",
+    int: "a number",
+    float: "a number",
+    str: "text",
+    list: "a list",
+    dict: "a mapping",
+}
+
+
 def _kind(value: Any) -> str:
-    names = {
-        bool: "a boolean",
-        int: "a number",
-        float: "a number",
-        str: "text",
-        list: "a list",
-        dict: "a mapping",
-    }
-    return names.get(type(value), "nothing" if value is None else type(value).__name__)
+    return _KINDS.get(type(value), type(value).__name__)
 
 
 class SecretOptionError(ValidationError, DbtBaseException):
-    """Subclass of both: dbt catches the first while it parses a model, and prints no stack trace for the second."""
+    """A secret in `tblproperties`. dbt catches the first base in parsing, and prints the second without a trace."""
 
 
 def refuse_secret_options(properties: Any) -> None:
-    """Refuse table options that are secrets.
-
-    Args:
-        properties: a node's config `tblproperties`, of any type.
-
-    Raises:
-        SecretOptionError: names the options.
-    """
+    """Refuse secrets in a node's `tblproperties`."""
     if isinstance(properties, Mapping):
         names = [
             str(name)

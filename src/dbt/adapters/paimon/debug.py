@@ -1,4 +1,4 @@
-"""`dbt debug`: checks that the warehouse can be read and written, and says what this combination supports."""
+"""`dbt debug`: checks that the warehouse can be read and written, and lists supported features."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import os
 import sys
 import uuid
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from dbt_common.exceptions import DbtRuntimeError
 from dbt_common.ui import yellow
 
+from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
 from dbt.adapters.paimon.catalogs import lock_places, writers
 from dbt.adapters.paimon.credentials import PaimonConnectionMethod, PaimonCredentials
 from dbt.adapters.paimon.machine import java
@@ -22,35 +23,15 @@ if TYPE_CHECKING:
 Say = Callable[[str], None]
 
 
-class Adapter(Protocol):
-    """The parts of the adapter that `dbt debug` uses."""
+class Adapter(AdapterProtocol, Protocol):
+    """The adapter, with its class of relations."""
 
     @property
     def Relation(self) -> type[PaimonRelation]: ...  # noqa: N802 - dbt's name
 
-    @property
-    def credentials(self) -> PaimonCredentials: ...
-
-    @property
-    def versions(self) -> Versions: ...
-
-    @property
-    def view_catalog(self) -> str: ...
-
-    def query(self, sql: str) -> list[Any]: ...
-
 
 def check(adapter: Adapter, say: Say, tell_all: Say) -> None:
-    """Create, write, read and drop a table in the profile's schema; drop the schema too if it did not exist.
-
-    Args:
-        adapter: the adapter, with an open connection.
-        say: prints one line.
-        tell_all: prints a line that is only shown if the user asks for everything.
-
-    Raises:
-        DbtRuntimeError: the step that failed, where, and why.
-    """
+    """Create, write, read and drop a table in the profile's schema, and the schema too if it does not exist."""
     credentials = adapter.credentials
     schema = adapter.Relation.create(database=credentials.database, schema=credentials.schema)
     table = schema.replace_path(identifier=f"_dbt_debug_{uuid.uuid4().hex[:8]}").replace(type="table")
@@ -61,11 +42,8 @@ def check(adapter: Adapter, say: Say, tell_all: Say) -> None:
     )
     name = table.render()
     try:
-        _step(
-            adapter,
-            f"create schema {credentials.schema} in {where}",
-            f"create database if not exists {schema_sql}",
-        )
+        step = f"create schema {credentials.schema} in {where}"
+        _step(adapter, step, f"create database if not exists {schema_sql}")
         _step(adapter, f"create a table in {where}", f"create table {name} (id int, word string)")
         _step(adapter, f"write to {where}", f"insert into {name} values (1, 'written')")
         rows = _step(adapter, f"read from {where}", f"select word from {name}")
@@ -93,7 +71,7 @@ def check(adapter: Adapter, say: Say, tell_all: Say) -> None:
 
 
 def _spark(credentials: PaimonCredentials, versions: Versions) -> str:
-    """Which Spark does the work and, if it is embedded, on which Java."""
+    """The Spark in use and, if it is embedded, its Java."""
     if credentials.is_remote:
         return f"{versions.spark} here, a server at {credentials.address} (method: {credentials.method})"
     if credentials.method == PaimonConnectionMethod.CONNECT:
@@ -106,21 +84,14 @@ def _spark(credentials: PaimonCredentials, versions: Versions) -> str:
 
 
 def _tell_capabilities(versions: Versions, say: Say, tell_all: Say) -> None:
-    """How many of Paimon's features this combination has; lists each one only if asked to."""
+    """Print how many of Paimon's features this combination has, and each one to the debug log."""
     rows = versions.describe()
     for capability, supported, remark in rows:
         tell_all(f"  {'yes' if supported else 'no ':3} {capability}{f' ({remark})' if remark else ''}")
     lacking = sum(not supported for _, supported, _ in rows)
-    say(
-        f"  {len(rows) - lacking} of {len(rows)} optional features are available"
-        + (
-            f", {lacking} need another Paimon, Spark or catalog: --log-level debug lists them"
-            if lacking
-            else ""
-        )
-    )
-    defects = versions.defects()
-    if defects:
+    hint = f", {lacking} need another Paimon, Spark or catalog: --log-level debug lists them"
+    say(f"  {len(rows) - lacking} of {len(rows)} optional features are available{hint if lacking else ''}")
+    if defects := versions.defects():
         say(
             f"  Paimon {versions.paimon} has {len(defects)} known defects that give wrong rows or lose some; "
             "dbt-paimon avoids them, refuses or warns (docs/reference/known-defects.md)"

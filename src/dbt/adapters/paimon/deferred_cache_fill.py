@@ -1,4 +1,4 @@
-"""Lists the schemas of a project when something first asks the catalog, for commands that may not ask it at all."""
+"""Fills dbt's cache of relations only when the catalog is first used, for commands that may not use it."""
 
 from __future__ import annotations
 
@@ -7,19 +7,18 @@ from threading import RLock
 
 
 class DeferredCacheFill:
-    """What dbt lists at the start of a command, put off."""
+    """The deferred listing of schemas."""
 
     def __init__(self) -> None:
         self._lock = RLock()
         self._listing: Callable[[], None] | None = None
 
     def defer(self, listing: Callable[[], None]) -> None:
-        """Keep a listing for later."""
         with self._lock:
             self._listing = listing
 
     def flush(self) -> None:
-        """Do it now, if it was put off. Other threads wait until it is done; what it does itself must not call this."""
+        """Run the deferred listing, if there is one; other threads wait. The listing itself must not call this."""
         with self._lock:
             listing, self._listing = self._listing, None
             if listing is not None:

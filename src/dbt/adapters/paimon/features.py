@@ -1,8 +1,7 @@
-"""Features of the adapter: each is one typed object, made when it is first used.
+"""Features of the adapter: typed objects, each made when it is first used.
 
-`@macro_api` marks those that macros call, such as `adapter.history.at(...)`; `@lazy_feature` those that only Python
-calls. Built on dbt's `@available`: dbt finds a macro API by the same two attributes that its decorator sets
-(`dbt.adapters.base.meta.AdapterMeta`).
+Macros call a `@macro_api` (`adapter.history.at(...)`), only Python uses a `@lazy_feature`. dbt finds a macro API by the
+attributes that its `@available` sets (`dbt.adapters.base.meta.AdapterMeta`).
 """
 
 from __future__ import annotations
@@ -16,16 +15,12 @@ D = TypeVar("D")
 F = TypeVar("F", bound=Callable[..., Any])
 
 _WHILE_PARSING = "_while_parsing"
-# dbt's threads come at once, and a feature has its own state, such as locks. Making one may make another.
+# dbt's threads share features, which have state such as locks. Making one may make another.
 _MAKING = threading.RLock()
 
 
 def while_parsing(answer: Callable[..., Any]) -> Callable[[F], F]:
-    """What a method of a macro API answers while dbt parses, when there is no connection; None without it.
-
-    Args:
-        answer: called with the method's arguments.
-    """
+    """Decorator: `answer` replaces a method of a macro API while dbt parses without a connection (default: None)."""
 
     def mark(method: F) -> F:
         setattr(method, _WHILE_PARSING, answer)
@@ -35,7 +30,7 @@ def while_parsing(answer: Callable[..., Any]) -> Callable[[F], F]:
 
 
 class macro_api(Generic[D]):  # noqa: N801 - a decorator
-    """Decorates a method of the adapter that makes a feature: made once, and available in Jinja."""
+    """Decorator for a method that makes a feature: called once, and available in Jinja."""
 
     _is_available_ = True
 
@@ -64,7 +59,6 @@ class macro_api(Generic[D]):  # noqa: N801 - a decorator
 
     @cached_property
     def kind(self) -> type[D]:
-        """The class of the feature."""
         kind: type[D] = get_type_hints(self._make)["return"]
         return kind
 
@@ -74,13 +68,13 @@ class macro_api(Generic[D]):  # noqa: N801 - a decorator
 
 
 class lazy_feature(macro_api[D]):  # noqa: N801 - a decorator
-    """The same for a feature that macros do not call."""
+    """As `macro_api`, but not available in Jinja."""
 
     _is_available_ = False
 
 
 class Parsing:
-    """A macro API while dbt parses: its methods answer as `while_parsing` says, its static methods as always."""
+    """A macro API while dbt parses: methods answer as `while_parsing` says, static methods run."""
 
     def __init__(self, feature: macro_api[Any]) -> None:
         self._feature = feature

@@ -1,9 +1,9 @@
-"""The adapter class that dbt loads: dbt's own methods, and each feature. Nothing is computed here."""
+"""The adapter class that dbt loads: dbt's methods, and one object per feature. Nothing is computed here."""
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager, ExitStack
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
@@ -28,7 +28,6 @@ from dbt.adapters.paimon.changing_defaults import ChangingDefaults
 from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.connections import PaimonConnectionManager
 from dbt.adapters.paimon.credentials import PaimonCredentials
-from dbt.adapters.paimon.deferred_cache_fill import DeferredCacheFill
 from dbt.adapters.paimon.errors import deprecations
 from dbt.adapters.paimon.errors.messages import StatementError
 from dbt.adapters.paimon.features import lazy_feature, macro_api
@@ -89,6 +88,7 @@ class PaimonAdapter(SparkAdapter):
     Relation = PaimonRelation  # type: ignore[assignment]
     Column = PaimonColumn
     ConnectionManager = PaimonConnectionManager
+    connections: PaimonConnectionManager
     AdapterSpecificConfigs = PaimonConfig  # type: ignore[assignment]
 
     CATALOG_INTEGRATIONS = catalogs_yml.CATALOG_INTEGRATIONS
@@ -113,11 +113,10 @@ class PaimonAdapter(SparkAdapter):
         views.DIRECTORY.configure(self.credentials.database, self.view_catalog, self.credentials.unique_field)
         early_start.begin(self.credentials)
 
-    # -- features: what macros call as `adapter.<feature>.<method>(...)`, and what only Python calls ------------------
+    # -- features: macros call a `macro_api` as `adapter.<feature>.<method>(...)`; a `lazy_feature` is for Python
 
     @macro_api
     def specs(self) -> Specs:
-        """Config of nodes, as validated table specs."""
         return Specs(self)
 
     @macro_api
@@ -127,7 +126,6 @@ class PaimonAdapter(SparkAdapter):
 
     @macro_api
     def schemas(self) -> Schemas:
-        """Schemas as they are created and dropped."""
         return Schemas(self, self.specs.schema_problem, self.views.ensure_schema)
 
     @macro_api
@@ -147,32 +145,28 @@ class PaimonAdapter(SparkAdapter):
 
     @lazy_feature
     def row_deletes(self) -> RowDeletes:
-        """Rows that are deleted by a condition."""
         return RowDeletes(self, self.tables, self.builds, self.deletes)
 
     @lazy_feature
     def changes(self) -> Changes:
-        """Incremental reads of the rows that changed."""
         return Changes(self, self.tables, self.builds, self.unchanged, self.clones.behind)
 
     @lazy_feature
     def unchanged(self) -> Unchanged:
-        """Nodes that have nothing to do."""
+        """Skips nodes whose inputs have not changed."""
         return Unchanged(self, self.making)
 
     @macro_api
     def unchanged_tests(self) -> DataTests:
-        """Data tests that have passed over the same rows."""
+        """Skips data tests that have passed over the same rows."""
         return DataTests(self, self.making)
 
     @lazy_feature
     def making(self) -> Fingerprinter:
-        """What a node is made of."""
         return Fingerprinter(self)
 
     @macro_api
     def streams(self) -> Streams:
-        """Streaming models."""
         return Streams(
             self, self.specs, self.tables, self.rows, self.builds, self.changes.incremental_catalog
         )
@@ -184,12 +178,11 @@ class PaimonAdapter(SparkAdapter):
 
     @macro_api
     def clones(self) -> Clones:
-        """`dbt clone` by branches."""
         return Clones(self, self.specs, self.tables, views.DIRECTORY)
 
     @macro_api
     def history(self) -> History:
-        """Earlier states of tables, tags and branches."""
+        """Time travel, tags and branches."""
         return History(self, self.tables)
 
     @macro_api
@@ -199,12 +192,10 @@ class PaimonAdapter(SparkAdapter):
 
     @lazy_feature
     def buckets(self) -> Buckets:
-        """The number of buckets, where the config leaves it to the adapter."""
         return Buckets(self, self.maintenance)
 
     @macro_api
     def plans(self) -> Plans:
-        """What a run does with a node's table."""
         return Plans(
             self,
             self.specs,
@@ -227,53 +218,37 @@ class PaimonAdapter(SparkAdapter):
 
     @lazy_feature
     def materialized_views(self) -> MaterializedViews:
-        """Views that are refreshed by what changed in their sources."""
         return MaterializedViews(self, self.tables, self.changes)
 
     @macro_api
     def runs(self) -> Runs:
-        """The run of a node: its steps, one after the other."""
         return Runs(self.plans)
 
     @macro_api
     def health(self) -> Health:
-        """System tables, and the figures of a table's health."""
+        """System tables, and metrics of a table's health."""
         return Health(self)
 
     @macro_api
     def views(self) -> Views:
-        """Views, where the catalog has them and where it has not."""
         return Views(self, self.builds, views.DIRECTORY)
 
     @macro_api
     def operations(self) -> Operations:
-        """What `dbt run-operation` runs, and hooks call."""
         return Operations(self, self.plans, views.DIRECTORY)
-
-    @available.parse(lambda *a, **k: [])
-    def builtin_incremental_strategies(self) -> list[str]:
-        """dbt checks a model's strategy against these before it looks for a macro."""
-        return list(strategies.STRATEGIES)
 
     @available
     def has_capability(self, capability: str) -> bool:
-        """Whether the versions in use have a capability, by its name in `capabilities.Capability`.
-
-        Also works while dbt parses, so that a model can be `enabled` by it.
-
-        Raises:
-            CompilationError: there is no capability of that name.
-        """
+        """Whether the versions in use have a `Capability`, by its name; also while dbt parses, for `enabled`."""
         return self.versions.supports(capability_named(capability))
 
     @available
     def unique_suffix(self) -> str:
-        """A suffix that makes the name of a temporary view unique, also across threads and batches."""
+        """A suffix that makes the name of a temporary view unique across threads and batches."""
         return uuid.uuid4().hex[:12]
 
     @available
     def sort_keys(self, clause: str) -> tuple[ordering.SortKey, ...]:
-        """The sort keys of an ORDER BY clause."""
         return ordering.sort_keys(clause)
 
     @available
@@ -284,19 +259,17 @@ class PaimonAdapter(SparkAdapter):
     @available
     @classmethod
     def quote(cls, identifier: str) -> str:
-        """A name in backticks, escaped. dbt calls it on the class; dbt-spark's is an instance method."""
+        """A name in backticks, escaped. A class method, as dbt calls it."""
         return quoted(identifier)
 
     @available
     def string_literal(self, text: Any) -> str:
-        """Any text as a Spark SQL string literal."""
         return string_literal(str(text))
 
-    # -- what features ask of the adapter (see `adapter_protocol`) ---------
+    # -- used by features (see `adapter_protocol`) --------------------------------------------------------------------
 
     @property
     def credentials(self) -> PaimonCredentials:
-        """The credentials of the active target."""
         credentials: PaimonCredentials = self.config.credentials
         return credentials
 
@@ -307,34 +280,8 @@ class PaimonAdapter(SparkAdapter):
 
     @property
     def handle(self) -> Handle:
-        """This thread's connection handle."""
         handle: Handle = self.connections.get_thread_connection().handle
         return handle
-
-    @property
-    def warn_ignored_config(self) -> Callable[[str], None] | None:
-        """The callback that warns about config that nothing reads; None if it is refused."""
-        return self.defaults.warn_ignored_config
-
-    @property
-    def warn_lossy_cast(self) -> Callable[[str], None] | None:
-        """The callback that warns about values changed by a cast; None if they are refused."""
-        return self.defaults.warn_lossy_cast
-
-    @property
-    def warn_history_loss(self) -> Callable[[str], None] | None:
-        """The callback that warns about history lost with a replaced table; None if that is refused."""
-        return self.defaults.warn_history_loss
-
-    @property
-    def warn_inexact_merge(self) -> Callable[[str], None] | None:
-        """The callback that warns about aggregations with wrong values for some changes; None if they are refused."""
-        return self.defaults.warn_inexact_merge
-
-    @property
-    def sizes_buckets(self) -> bool:
-        """Whether `bucket: auto` is the default of tables with a primary key."""
-        return self.defaults.sizes_buckets
 
     @property
     def view_catalog(self) -> str:
@@ -346,23 +293,22 @@ class PaimonAdapter(SparkAdapter):
         return self._statements.rows(sql)
 
     def query_columns(self, sql: str) -> tuple[PaimonColumn, ...]:
-        """The columns of a query; it is analyzed but not run."""
+        """The columns of a query, which is analyzed but not run."""
         return self._statements.columns(sql)
 
     def names_suggested(self) -> AbstractContextManager[None]:
-        """Wrap a statement of a node: if a table is not found, the error lists similar ones."""
+        """If a statement in this context does not find a table, the error lists similar names."""
         return self._statements.names_suggested()
 
     @available.parse(lambda *a, **k: True)
     def has_catalog(self, name: str | None) -> bool:
-        """Whether Spark has a catalog; asks Spark once about one that neither the profile nor catalogs.yml names."""
+        """Whether Spark has a catalog; asks Spark only about one that neither profile nor catalogs.yml names."""
         return self._known_catalogs.has(name)
 
     # -- runs -------------------------------------------------------------------------------------------------------
 
     @classmethod
     def is_cancelable(cls) -> bool:
-        """True: Spark jobs can be cancelled by their tag."""
         return True
 
     def valid_incremental_strategies(self) -> list[str]:
@@ -380,11 +326,7 @@ class PaimonAdapter(SparkAdapter):
         return [flag for flag in behavior.FLAGS if flag["name"] not in known]
 
     def acquire_connection(self, name: str | None = None) -> Connection:
-        """Called before dbt uses Spark: warns once per run if the profile does not set a Paimon version.
-
-        Raises:
-            DbtRuntimeError: the flag `require_paimon_version` is on.
-        """
+        """Called before dbt uses Spark: warn, or fail by flag, if the profile does not set a Paimon version."""
         if not self.credentials.names_paimon_version and not packages.connector_version(self.credentials):
             self.defaults.default_version(self.credentials.paimon_version)
         connection: Connection = super().acquire_connection(name)
@@ -393,29 +335,20 @@ class PaimonAdapter(SparkAdapter):
     def execute(
         self, sql: str, auto_begin: bool = False, fetch: bool = False, limit: int | None = None
     ) -> tuple[AdapterResponse, agate.Table]:
-        """Run a statement of a macro (see `PaimonConnectionManager.execute`).
-
-        Raises:
-            DbtDatabaseError: with a short message; if a table is not found, it lists similar ones.
-            DbtRuntimeError: it deletes rows, and Paimon would delete others (see `RowDeletes.prepared`).
-        """
+        """Run a statement of a macro; refuses a DELETE by which Paimon would remove other rows."""
         with self.names_suggested():
             prepared, conf = self.row_deletes.prepared(sql)
-            manager = self.connections
-            assert isinstance(manager, PaimonConnectionManager)
             try:
-                return manager.execute(users_statement.read(prepared, conf), auto_begin, fetch, limit)
+                return self.connections.execute(
+                    users_statement.read(prepared, conf), auto_begin, fetch, limit
+                )
             except StatementError as exc:
-                # Its place is looked for in the node's own text.
+                # The error's line is looked up in the node's own text.
                 exc.statement = exc.statement.replace(prepared, sql)
                 raise
 
     def get_column_schema_from_query(self, sql: str) -> list[PaimonColumn]:
-        """The columns of a query, for a contract.
-
-        Raises:
-            DbtDatabaseError: with a short message, as `execute`.
-        """
+        """The columns of a query, for a contract."""
         with self.names_suggested():
             columns: list[PaimonColumn] = super().get_column_schema_from_query(sql)
             return columns
@@ -437,34 +370,22 @@ class PaimonAdapter(SparkAdapter):
         )
 
     def pre_model_hook(self, config: Mapping[str, Any]) -> ExitStack:
-        """Called when a node begins: says what it is, on Spark's own pages, and applies its `spark_config`.
-
-        Returns:
-            What `post_model_hook` closes.
-
-        Raises:
-            DbtRuntimeError: settings that the node cannot have.
-        """
+        """Called when a node begins: describe it on Spark's pages, apply its `spark_config` until `post_model_hook`."""
         block = ExitStack()
         block.enter_context(self._node_settings.applied(config))
-        what = (config.get("materialized"), config.get("incremental_strategy"))
-        self._describe_node(", ".join(str(part) for part in what if part))
+        kind = (config.get("materialized"), config.get("incremental_strategy"))
+        self.connections.describe_node(", ".join(str(part) for part in kind if part))
         return block
 
     def post_model_hook(self, config: Mapping[str, Any], context: ExitStack) -> None:
-        """Called when a node ends, successfully or not: drops its incomplete tables; the next run retries failures."""
-        self._describe_node("")
+        """Called when a node ends, successfully or not: drop its incomplete tables, release its locks."""
+        self.connections.describe_node("")
         self.builds.drop_half_built()
         self._release_locks()
         node_settings.closed(context)
 
-    def _describe_node(self, text: str) -> None:
-        manager = self.connections
-        assert isinstance(manager, PaimonConnectionManager)
-        manager.describe_node(text)
-
     def release_connection(self) -> None:
-        """Called when a node, hook or operation ends, successfully or not: releases its locks."""
+        """Called when a node, hook or operation ends, successfully or not: release its locks."""
         self._release_locks()
         super().release_connection()
 
@@ -487,11 +408,7 @@ class PaimonAdapter(SparkAdapter):
 
     @available
     def get_catalog_integration(self, name: str) -> CatalogIntegration:
-        """The catalog of catalogs.yml that a node names in `catalog_name`.
-
-        Raises:
-            CompilationError: there is no catalog of that name; lists those there are.
-        """
+        """The catalog of catalogs.yml that a node names in `catalog_name`."""
         try:
             found: CatalogIntegration = super().get_catalog_integration(name)
         except DbtCatalogIntegrationNotFoundError:
@@ -500,55 +417,42 @@ class PaimonAdapter(SparkAdapter):
 
     @available
     def build_catalog_relation(self, config: RelationConfig) -> CatalogRelation | None:
-        """The database, schema and table format of a node with a `catalog_name`.
-
-        Raises:
-            CompilationError: see `get_catalog_integration`; dbt names no node when it calls this.
-        """
+        """The database, schema and table format of a node with a `catalog_name`; errors name the node."""
         with catalogs_yml.node_named(config):
             relation: CatalogRelation | None = super().build_catalog_relation(config)
         return relation
 
     def _v2_table_format(self, catalog: CatalogV2) -> str:
-        """Maps `default` to Paimon; any other format is refused by the integration."""
         return catalogs_yml.v2_table_format(catalog)
 
     def _translate_v2_properties(self, catalog_type: str, props: dict[str, Any]) -> dict[str, Any]:
-        """The catalog's options in the form of version 1."""
+        """Options of a catalog as in version 1 of the file."""
         return {name: value for name, value in props.items() if name != "catalog_database"}
 
     # -- relations --------------------------------------------------------------------------------------------------
 
     def list_schemas(self, database: str | None) -> list[str]:
-        """The schemas of a catalog; empty for an unknown catalog, which dbt lists before any node runs.
-
-        Without a database, those of the target's catalog.
-        """
+        """The schemas of a catalog, by default the target's; empty if Spark does not have the catalog."""
+        # dbt lists the schemas of all nodes before it runs one, and an error here would name no node.
         database = database or self.credentials.database
         if not self.has_catalog(database.removeprefix("`").removesuffix("`").replace("``", "`")):
             return []
         schemas: list[str] = super().list_schemas(database)
         return schemas
 
-    @property
-    def _deferred_cache_fill(self) -> DeferredCacheFill:
-        manager: Any = self.connections
-        listing: DeferredCacheFill = manager.deferred_cache_fill
-        return listing
-
     def set_relations_cache(self, *arguments: Any, **more: Any) -> None:
-        """What dbt lists at the start of a command; later, or never, for one that may end without it."""
+        """List the project's schemas; for commands that may end without Spark, only when it is needed."""
         listing = partial(super().set_relations_cache, *arguments, **more)
         if early_start.may_end_without_spark():
-            self._deferred_cache_fill.defer(listing)
+            self.connections.deferred_cache_fill.defer(listing)
         else:
             listing()
 
     def list_relations(self, database: str | None, schema: str) -> list[BaseRelation]:
         """The relations of a schema, from dbt's cache if it is there."""
-        self._deferred_cache_fill.flush()
+        self.connections.deferred_cache_fill.flush()
         database = PaimonRelation.catalog_of(database, schema)
-        # dbt's cache takes schemas whose names differ only in case for one.
+        # For dbt's cache, schemas whose names differ only in case are the same.
         return [found for found in super().list_relations(database, schema) if found.schema == schema]
 
     def list_relations_without_caching(self, schema_relation: PaimonRelation) -> list[PaimonRelation]:  # type: ignore[override]
@@ -558,10 +462,9 @@ class PaimonAdapter(SparkAdapter):
     def get_relation(
         self, database: str | None, schema: str | None, identifier: str | None
     ) -> PaimonRelation | None:
-        """A relation by its name, from dbt's cache; None if it does not exist.
+        """A relation by its name, from dbt's cache.
 
-        Without a database, or with the schema's name for it, as macros for dbt-spark call it, it is looked for in the
-        target's.
+        Without a database, or with the schema as database (as macros for dbt-spark do), in the target's catalog.
         """
         database = PaimonRelation.catalog_of(database, schema) or self.credentials.database
         found: Any = super().get_relation(database, schema or "", identifier or "")
@@ -573,11 +476,7 @@ class PaimonAdapter(SparkAdapter):
         return Listing(self, self.builds, views.DIRECTORY, self.views.load)
 
     def get_columns_in_relation(self, relation: PaimonRelation) -> list[PaimonColumn]:  # type: ignore[override]
-        """The name and type of each column of a table or view, in order.
-
-        For a source that is a folder or a topic, the columns that its YAML describes; empty if the relation does not
-        exist.
-        """
+        """The columns of a table or view; of a folder or topic, those in its YAML; empty if it does not exist."""
         found = self.tables.described(relation)
         if found is not None or self.get_macro_resolver() is None:
             return found or []
@@ -587,11 +486,10 @@ class PaimonAdapter(SparkAdapter):
         return columns
 
     def check_schema_exists(self, database: str | None, schema: str) -> bool:
-        """Whether the catalog has the schema."""
         return schema in self.list_schemas(database)
 
     def _make_match_kwargs(self, database: str, schema: str, identifier: str) -> dict[str, str]:
-        """Names as they are: neither Spark nor Paimon changes the case of an unquoted name."""
+        """Keeps the case of names, as Spark and Paimon do."""
         parts = (("database", database), ("schema", schema), ("identifier", identifier))
         return {name: part for name, part in parts if part}
 
@@ -604,7 +502,7 @@ class PaimonAdapter(SparkAdapter):
     def get_catalog(
         self, relation_configs: Iterable[RelationConfig], used_schemas: frozenset[tuple[str, str]]
     ) -> tuple[agate.Table, list[Exception]]:
-        """As dbt does it: SparkAdapter allows only one database, but a project here may use several catalogs."""
+        """Override: SparkAdapter allows only one database, but a project here may use several catalogs."""
         return BaseAdapter.get_catalog(self, relation_configs, used_schemas)
 
     def _get_one_catalog(
@@ -624,18 +522,14 @@ class PaimonAdapter(SparkAdapter):
         return self._docs_catalog.of_relations(information_schema.database, relations)
 
     def get_catalog_for_single_relation(self, relation: PaimonRelation) -> CatalogTable | None:  # type: ignore[override]
-        """Columns, comments and statistics of one relation; None if it does not exist."""
+        """Columns, comments and statistics of a relation."""
         (found,) = self._docs_catalog.entries([relation])
         return found if found.columns else None
 
     def calculate_freshness_from_metadata(
         self, source: BaseRelation, macro_resolver: MacroResolverProtocol | None = None
     ) -> tuple[AdapterResponse | None, FreshnessResponse]:
-        """When a source's table last changed.
-
-        Raises:
-            DbtRuntimeError: it is not an existing Paimon table.
-        """
+        """The time of the last change of a source, which must be an existing Paimon table."""
         responses, found = self.calculate_freshness_from_metadata_batch([source], macro_resolver)
         if source not in found:
             raise DbtRuntimeError(metadata.no_last_change(source))
@@ -647,7 +541,7 @@ class PaimonAdapter(SparkAdapter):
     def process_parsed_constraint(
         cls, parsed_constraint: ColumnLevelConstraint | ModelLevelConstraint, render_func: Any
     ) -> str | None:
-        """Warn about a constraint that Paimon does not support; dbt would accept any DDL in a `custom` one."""
+        """Warn about a `custom` constraint, in which dbt would accept any DDL."""
         if parsed_constraint.type == ConstraintType.custom:
             if parsed_constraint.warn_unsupported:
                 warn_or_error(ConstraintNotSupported(constraint="custom", adapter=cls.type()))
@@ -657,7 +551,7 @@ class PaimonAdapter(SparkAdapter):
 
     @classmethod
     def convert_time_type(cls, agate_table: agate.Table, col_idx: int) -> str:
-        """Neither Spark nor Paimon's Spark connector has a type for a time of day."""
+        """Text: Spark has no type for a time of day."""
         return "string"
 
     @classmethod

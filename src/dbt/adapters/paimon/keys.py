@@ -1,9 +1,9 @@
-"""What a key of a model's config or of a profile means, beside the key itself: docs/reference is written from it."""
+"""Descriptions of the keys of a model's config and of a profile, from which docs/reference is written."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import Final
+from dataclasses import dataclass, field, fields
+from typing import Any, Final
 
 # The place in a dataclass field's metadata.
 _METADATA: Final = "dbt_paimon_key"
@@ -19,15 +19,15 @@ DURATION: Final = "a duration, as in `'7 d'`"
 
 @dataclass(frozen=True)
 class Key:
-    """A key, as docs/reference shows it. All texts may contain Markdown.
+    """The description of a key. All texts may contain Markdown.
 
     Attributes:
-        meaning: what it does, in one line without a full stop.
-        takes: what its values are, in words; '' if they are the option's, or text.
-        values: the values, if there are only these.
-        default: what holds without it; '' if that is nothing.
-        option: Paimon's option that it becomes.
-        page: where it is explained, a page of docs/ with an anchor if need be.
+        meaning: one line without a full stop.
+        takes: the kind of value, in words; '' for text or what `option` takes.
+        values: the only allowed values, if there are such.
+        default: what applies without the key.
+        option: the Paimon option that the key sets.
+        page: the page of docs/ that explains the key, with an anchor if needed.
     """
 
     meaning: str
@@ -39,15 +39,18 @@ class Key:
 
     @property
     def metadata(self) -> dict[str, Key]:
-        """The metadata of the dataclass field that the key is."""
         return {_METADATA: self}
 
 
-def keys_of(described: type) -> dict[str, Key]:
-    """The keys that are a dataclass's own fields, by name.
+def key_field(value: Any, meaning: str, takes: str = "", **description: Any) -> Any:
+    """A dataclass field with a default value, or a factory of it, and the description of its key (see `Key`)."""
+    metadata = Key(meaning, takes, **description).metadata
+    if callable(value):
+        return field(default_factory=value, metadata=metadata)
+    return field(default=value, metadata=metadata)
 
-    Raises:
-        KeyError: a field has no description.
-    """
+
+def keys_of(described: type) -> dict[str, Key]:
+    """The keys that are a dataclass's own fields, by name; each field must have a description."""
     own = {name for name in described.__annotations__ if not name.startswith("_")}
     return {each.name: each.metadata[_METADATA] for each in fields(described) if each.name in own}

@@ -1,4 +1,4 @@
-"""The tables and views of a dbt project in PySpark: in a notebook, or in a script beside dbt."""
+"""The tables and views of a dbt project in PySpark, for notebooks and scripts."""
 
 from __future__ import annotations
 
@@ -19,19 +19,18 @@ if TYPE_CHECKING:
 def open_spark(
     project_dir: str | None = None, profiles_dir: str | None = None, target: str | None = None
 ) -> SparkSession:
-    """Open a Spark session with the catalogs of a target, and create the views that dbt-paimon keeps for it.
+    """Open a Spark session with the catalogs of a target, the target's as current catalog, and dbt's views.
+
+    If the catalog cannot store views, they are in the profile's `view_catalog` (`spark_catalog` by default). A view
+    whose query fails is left out.
 
     Args:
         project_dir: folder of dbt_project.yml; the current folder by default.
         profiles_dir: folder of profiles.yml; dbt's choice by default.
         target: the target; the profile's by default.
 
-    Returns:
-        A session whose current catalog is the target's. If that catalog cannot store views, dbt's views are in the
-        profile's `view_catalog` (`spark_catalog` by default). A view whose query fails is left out.
-
     Raises:
-        DbtRuntimeError: the target has method: thrift, which has no session; or the connection fails.
+        DbtRuntimeError: the target has method: thrift, or the connection fails.
         NewerStateError: a newer adapter wrote the views.
     """
     credentials = load_credentials(project_dir, profiles_dir, target=target)

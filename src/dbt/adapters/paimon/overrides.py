@@ -1,17 +1,18 @@
-"""Macros of dbt's that a project or a package overrides: they are called, or a warning names them.
+"""Overrides of dbt's macros by projects and packages: finds those to call, and warns about those never called.
 
-Sources: the materializations of dbt-core 1.12 and dbt-spark 1.11, whose macros these are.
+Source of the names: the materializations of dbt-core 1.12 and dbt-spark 1.11.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from types import MappingProxyType
 from typing import Any, Final
 
 OURS: Final = ("dbt", "dbt_spark", "dbt_paimon")
-# The macro that dbt's own strategy has its SQL from.
+# The macro from which dbt's strategy gets its SQL.
 _WRITERS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "merge": "get_merge_sql",
@@ -19,7 +20,7 @@ _WRITERS: Final[Mapping[str, str]] = MappingProxyType(
         "insert_overwrite": "get_insert_overwrite_merge_sql",
     }
 )
-# (what to use instead, macros that dbt's or dbt-spark's materializations call and this adapter's do not).
+# (what to use instead, macros that only dbt's and dbt-spark's materializations call).
 NOT_CALLED: Final = (
     (
         "Override get_incremental_<strategy>_sql(arg_dict)",
@@ -79,17 +80,18 @@ NOT_CALLED: Final = (
 _INSTEAD: Final[Mapping[str, str]] = MappingProxyType(
     {name: instead for instead, names in NOT_CALLED for name in names.split()}
 )
-_SHADOWED: Final = ("spark__", "default__")
+# Prefixes of macros that come after `paimon__` in dbt's search.
+_SHADOWED: Final = ("spark", "default")
 
 
 @dataclass(frozen=True)
 class StrategyMacro:
-    """What renders the statement of an incremental strategy.
+    """The macro that renders the statement of an incremental strategy.
 
     Attributes:
         call: the macro, which takes dbt's `arg_dict`.
-        kind: the strategy; of an override nothing is known that the adapter knows of its own strategies.
-        override: package and name of the macro of a project or package that writes the SQL; '' if the adapter's does.
+        kind: the strategy, or `<strategy> override`, about which the adapter knows nothing.
+        override: package and name of an override that writes the SQL; '' for the adapter's own.
     """
 
     call: Any
@@ -100,32 +102,25 @@ class StrategyMacro:
 def strategy_macro(
     context: Mapping[str, Any], strategy: str, macro: Any, own: Collection[str]
 ) -> StrategyMacro:
-    """The macro of a strategy, as dbt's own materialization would come to it.
-
-    Args:
-        context: dbt's, of the materialization.
-        strategy: the strategy's name.
-        macro: `get_incremental_<strategy>_sql`, as dbt finds it.
-        own: the strategies of the adapter.
-    """
+    """The macro of a strategy that dbt's materialization would call; `own`: the adapter's strategies."""
     found = _found(context, macro)
     kind = f"{strategy} override" if strategy in own else strategy
     if found.macro.package_name not in OURS:
         return StrategyMacro(macro, kind, _name(found))
     if strategy in _WRITERS and (override := override_of(context, _WRITERS[strategy])):
-        # dbt's own, which calls that macro.
+        # dbt's macro, which calls the override.
         return StrategyMacro(context["dbt"][f"default__{macro.macro.name}"], kind, override)
     return StrategyMacro(macro, strategy)
 
 
 def override_of(context: Mapping[str, Any], name: str) -> str:
-    """Package and name of a project's or package's override of one of dbt's macros; '' without an override."""
+    """Package and name of the override of one of dbt's macros; '' without an override."""
     found = _found(context, context[name])
     return "" if found.macro.package_name in OURS else _name(found)
 
 
 def _found(context: Mapping[str, Any], macro: Any) -> Any:
-    """The macro that a call of one of dbt's ends at."""
+    """The macro that dbt's dispatch finds."""
     if macro.macro.package_name != "dbt":
         return macro
     return context["adapter"].dispatch(macro.macro.name, "dbt")
@@ -136,12 +131,12 @@ def _name(found: Any) -> str:
 
 
 def not_called(macros: Iterable[Any], project: str, order: Sequence[str] | None) -> Iterator[str]:
-    """A sentence for each macro that takes the place of one of dbt's, and is never called.
+    """A warning for each override of one of dbt's macros that is never called.
 
     Args:
         macros: all of the manifest.
         project: the name of the root project.
-        order: the search order for dbt's macros, if the project's `dispatch` has one.
+        order: the search order for dbt's macros in the project's `dispatch`, if any.
     """
     every = list(macros)
     known = {macro.name for macro in every if macro.package_name in ("dbt", "dbt_spark")}
@@ -149,26 +144,18 @@ def not_called(macros: Iterable[Any], project: str, order: Sequence[str] | None)
     others = [macro for macro in every if macro.package_name not in OURS]
     names = {(macro.package_name, macro.name) for macro in others}
     called = {name for macro in others for name in macro.depends_on.macros}
-    # dbt looks for its macros in these alone.
-    for macro in (each for each in others if each.package_name in (order or [project])):
+    before_dbt = set(takewhile(lambda package: package != "dbt", order or ()))
+    for macro in others:
         prefix, _, bare = macro.name.rpartition("__")
-        if bare not in known or f"{prefix}__" not in ("__", "paimon__", *_SHADOWED):
+        if macro.package_name not in (order or [project]) or bare not in known:
             continue
+        if prefix not in ("", "paimon", *_SHADOWED):
+            continue
+        own = f"paimon__{bare}"
+        is_shadowed = prefix in _SHADOWED and own in ours and macro.package_name not in before_dbt
         place = f"macro '{macro.package_name}.{macro.name}' ({macro.original_file_path})"
         where = f"{place} takes the place of dbt's {bare},"
         if bare in _INSTEAD and macro.unique_id not in called:
             yield f"{where} which the materializations of dbt-paimon do not call. {_INSTEAD[bare]}."
-        elif (macro.package_name, f"paimon__{bare}") not in names and _is_shadowed(macro, ours, order):
-            own = f"paimon__{bare}"
+        elif is_shadowed and (macro.package_name, own) not in names:
             yield f"{where} but dbt takes {own} of dbt-paimon before it. Rename it to {own}, or delete it."
-
-
-def _is_shadowed(macro: Any, ours: set[str], order: Sequence[str] | None) -> bool:
-    prefix, _, bare = macro.name.rpartition("__")
-    if f"{prefix}__" not in _SHADOWED or f"paimon__{bare}" not in ours:
-        return False
-    packages = list(order or ())
-    first = macro.package_name in packages and (
-        "dbt" not in packages or packages.index(macro.package_name) < packages.index("dbt")
-    )
-    return not first

@@ -1,4 +1,4 @@
-"""Finds and reads a target of a profile, as dbt does."""
+"""Finds and reads profiles as dbt does."""
 
 from __future__ import annotations
 
@@ -18,18 +18,7 @@ def load_credentials(
     target: str | None = None,
     vars: str | None = None,  # noqa: A002 - dbt's own name for it
 ) -> PaimonCredentials:
-    """Read the credentials of a target.
-
-    Args:
-        project_dir: folder of dbt_project.yml; the current folder by default.
-        profiles_dir: folder of profiles.yml; dbt's choice by default.
-        profile: the profile; the project's by default.
-        target: the target; the profile's by default.
-        vars: variables as YAML text.
-
-    Raises:
-        DbtRuntimeError: the target is for another adapter; dbt's own errors for missing files and names.
-    """
+    """Read the credentials of a target; the arguments are dbt's options."""
     from dbt.config.runtime import load_profile
     from dbt.config.utils import parse_cli_vars
     from dbt.flags import set_from_args
@@ -45,7 +34,7 @@ def load_credentials(
 
 
 def _allow_env_vars() -> None:
-    """Give dbt's `env_var` the environment to read, as each dbt command does."""
+    """Give dbt's `env_var` access to the environment, as each dbt command does."""
     from dbt_common.context import get_invocation_context, set_invocation_context
 
     try:
@@ -67,14 +56,7 @@ def project_root(project_dir: str | None) -> Path:
 
 
 def check_threads(config: object) -> None:
-    """Refuse a number of threads below 1, with which dbt would wait forever.
-
-    Args:
-        config: dbt's RuntimeConfig.
-
-    Raises:
-        DbtRuntimeError: the number is too small.
-    """
+    """Refuse a number of threads below 1 in dbt's RuntimeConfig: dbt would wait forever."""
     threads = getattr(config, "threads", None)
     if isinstance(threads, int) and threads < 1:
         raise DbtRuntimeError(f"threads: {threads} in the profile, or --threads: use a number of 1 or more.")

@@ -1,4 +1,4 @@
-"""Names of tables and views, always of three parts: catalog, schema and identifier."""
+"""Names of tables and views: catalog, schema and identifier."""
 
 from __future__ import annotations
 
@@ -14,51 +14,34 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.paimon.sql import event_time, views
 
 
-@dataclass
-class PaimonQuotePolicy(Policy):
-    """Every part is quoted: Paimon allows names that Spark's grammar only accepts in backticks."""
-
-    database: bool = True
-    schema: bool = True
-    identifier: bool = True
-
-
-@dataclass
-class PaimonIncludePolicy(Policy):
-    """Every part is written: the session's current catalog must not decide where a model is built."""
-
-    database: bool = True
-    schema: bool = True
-    identifier: bool = True
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class PaimonRelation(BaseRelation):
     """dbt's relation; `database` is Spark's catalog, `schema` is Paimon's database.
 
-    If its catalog cannot store views, a view is rendered with the catalog where it is stored (see `sql.views`), under
-    the same schema and identifier. `database` stays the profile's catalog, so that dbt's cache and manifest know only
-    one name for it.
+    A view whose catalog cannot store views is rendered with the catalog that stores it (see `sql.views`). `database`
+    stays, so that dbt's cache and manifest know one name.
     """
 
-    quote_policy: Policy = field(default_factory=PaimonQuotePolicy)
-    include_policy: Policy = field(default_factory=PaimonIncludePolicy)
+    # Every part is quoted: Paimon allows names that Spark's grammar only accepts in backticks.
+    quote_policy: Policy = field(default_factory=Policy)
+    # Every part is written, so that the session's current catalog does not matter.
+    include_policy: Policy = field(default_factory=Policy)
     quote_character: str = "`"
     require_alias: bool = False
-    # Follows the name in FROM: VERSION AS OF …, TIMESTAMP AS OF … (see `time_travel`).
+    # The clause after the name in FROM: VERSION AS OF …, TIMESTAMP AS OF … (see `time_travel`).
     travel: str = ""
-    # Whether a name is a catalog of Spark, and the target's catalog; of the adapter that was made last.
+    # Whether a name is a catalog of Spark, and the target's catalog, by the adapter that was made last.
     _is_catalog: ClassVar[Callable[[str], bool]] = staticmethod(lambda name: True)
     _own_catalog: ClassVar[str | None] = None
 
     @classmethod
     def know_catalogs(cls, own: str, is_catalog: Callable[[str], bool]) -> None:
-        """Set the target's catalog, and what knows whether a name is a catalog."""
+        """Set the target's catalog, and the check whether a name is a catalog."""
         cls._own_catalog, cls._is_catalog = own, staticmethod(is_catalog)
 
     @classmethod
     def catalog_of(cls, database: str | None, schema: str | None) -> str | None:
-        """The catalog that is meant; for dbt-spark a database is the schema, which is then the target's."""
+        """The catalog: the target's if the database is just the schema's name, as for dbt-spark."""
         if database and database == schema and database != cls._own_catalog and not cls._is_catalog(database):
             return cls._own_catalog
         return database
@@ -72,7 +55,6 @@ class PaimonRelation(BaseRelation):
         type: RelationType | None = None,
         **kwargs: Any,
     ) -> PaimonRelation:
-        """A relation by its parts (see `catalog_of`)."""
         relation: PaimonRelation = super().create(
             cls.catalog_of(database, schema), schema, identifier, type, **kwargs
         )
@@ -82,38 +64,31 @@ class PaimonRelation(BaseRelation):
     def create_from(
         cls, quoting: HasQuoting, relation_config: RelationConfig, **kwargs: Any
     ) -> PaimonRelation:
-        """Make the relation of a node in the manifest; a view model has the type View from the start.
+        """The relation of a node in the manifest.
 
-        The type decides with which catalog the name is rendered, even before the cache knows the relation. All parts
-        are quoted, also with dbt's `quoting: {identifier: false}`; only dbt's own lines name it as they ask for it.
+        A view model has the type View even before the cache knows it: the type decides with which catalog the name is
+        rendered. All parts are quoted, whatever dbt's `quoting`, except in dbt's own lines (`quote_policy`).
         """
         config = relation_config.config
-        if (
-            config is not None
-            and config.get("materialized") == "view"
-            and relation_config.resource_type == "model"
-        ):
+        is_view = config is not None and config.get("materialized") == "view"
+        if is_view and relation_config.resource_type == "model":
             kwargs.setdefault("type", RelationType.View)
         for_display = "quote_policy" in kwargs
         relation: PaimonRelation = super().create_from(quoting, relation_config, **kwargs)
         if for_display:
             return relation
-        # Whatever `quoting` says: Spark looks up a name in backticks like one without, and policies are part of `==`.
-        return relation.replace(quote_policy=PaimonQuotePolicy())
+        # Spark looks up names with and without backticks alike, and policies are part of `==`.
+        return relation.replace(quote_policy=Policy())
 
     def without_identifier(self) -> PaimonRelation:
-        """The schema, without a type: otherwise dbt would list the schema once for tables and once for views."""
+        """The schema, without a type: dbt would list it once per type."""
         schema: PaimonRelation = self.include(identifier=False).replace_path(identifier=None)
         return schema.replace(type=None)
 
     def matches(
         self, database: str | None = None, schema: str | None = None, identifier: str | None = None
     ) -> bool:
-        """Whether this is the relation of that name.
-
-        Raises:
-            DbtRuntimeError: the names differ only in case. dbt's own message asks to delete the relation.
-        """
+        """Override: if the names differ only in case, dbt's message asks to delete the relation."""
         try:
             return bool(super().matches(database, schema, identifier))
         except ApproximateMatchError as exc:
@@ -124,11 +99,10 @@ class PaimonRelation(BaseRelation):
             ) from exc
 
     def quoted(self, identifier: str) -> str:
-        """Quote one part; backticks within it are doubled."""
         return f"`{identifier.replace('`', '``')}`"
 
     def render(self) -> str:
-        """The full name as Spark finds it, with the time-travel clause."""
+        """The full name in Spark, with the time-travel clause."""
         return f"{self._name()} {self.travel}".rstrip()
 
     def _name(self) -> str:
@@ -141,7 +115,7 @@ class PaimonRelation(BaseRelation):
         return str(super().render())
 
     def _render_event_time_filtered(self, event_time_filter: EventTimeFilter) -> str:
-        """The rows of a batch or a sample of an input (see `sql.event_time`); empty if the window has no bound."""
+        """The condition of a batch or sample of an input; '' if the window has no bound."""
         window = event_time.Window.of(event_time_filter.start, event_time_filter.end)
         if window.is_open:
             return ""
@@ -154,18 +128,18 @@ class PaimonRelation(BaseRelation):
 
     @property
     def shown(self) -> str:
-        """`schema.identifier`, as dbt's own lines name a table."""
+        """`schema.identifier`, as in dbt's log."""
         return f"{self.schema}.{self.identifier}"
 
     @property
     def in_catalog(self) -> str:
-        """`schema.identifier` without the catalog, quoted, for RENAME TO, which takes none before Paimon 1.1."""
+        """The quoted `schema.identifier`, for RENAME TO, which takes no catalog before Paimon 1.1."""
         return str(self.include(database=False).replace(type=RelationType.Table).render())
 
     def system_table(self, name: str) -> str:
-        """The rendered name of one of the table's system tables, for example `snapshots` or `files`."""
+        """The rendered name of a system table, such as `snapshots` or `files`."""
         return str(
             self.replace_path(identifier=f"{self.identifier}${name}")
-            .replace(type=RelationType.Table, quote_policy=PaimonQuotePolicy())
+            .replace(type=RelationType.Table, quote_policy=Policy())
             .render()
         )

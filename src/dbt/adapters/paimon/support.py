@@ -1,4 +1,4 @@
-"""What dbt may expect of the adapter: constraints and dbt's own capabilities (`capabilities` has Paimon's)."""
+"""The constraints and dbt capabilities that the adapter supports (for Paimon's see `capabilities`)."""
 
 from __future__ import annotations
 

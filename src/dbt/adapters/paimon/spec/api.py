@@ -59,12 +59,12 @@ class Specs:
             "constraints": model.get("constraints") or [],
             "columns": model.get("columns") or {},
             "versions": self._adapter.versions,
-            "passes": self._adapter.warn_ignored_config,
+            "passes": self._adapter.defaults.warn_ignored_config,
         }
 
     def _sized(self, spec: TableSpec, model: Mapping[str, Any]) -> TableSpec:
         # The size of a stream's first rows says nothing about its table.
-        if not self._adapter.sizes_buckets or model["config"].get("materialized") == "streaming":
+        if not self._adapter.defaults.sizes_buckets or model["config"].get("materialized") == "streaming":
             return spec
         return bucket_numbers.by_default(spec)
 
@@ -148,7 +148,7 @@ class Specs:
     def doubt(self, model: Mapping[str, Any], spec: TableSpec, *, new: bool) -> None:
         """Refuse a new table whose aggregations may give wrong values; warn once per node if the table exists."""
         problems = doubtful_merges.doubtful(spec, model["config"], model["name"], self._adapter.versions)
-        passes = self._adapter.warn_inexact_merge
+        passes = self._adapter.defaults.warn_inexact_merge
         if new and passes is None:
             problems.raise_if_any()
         for message in problems.messages:
@@ -160,7 +160,7 @@ class Specs:
     def check_foreign(self, model: Mapping[str, Any]) -> None:
         """Warn about keys of other adapters, once per run and key; refuse those that restrict the readers of a view."""
         config, name = model.get("config", {}), model.get("name", "")
-        problems = Problems(name, passes=self._adapter.warn_ignored_config)
+        problems = Problems(name, passes=self._adapter.defaults.warn_ignored_config)
         if config.get("materialized") == "view":
             for key, reason in foreign_config.refusals(config):
                 problems.add_ignored(key, config[key], reason)

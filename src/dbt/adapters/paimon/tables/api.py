@@ -170,7 +170,9 @@ class Tables:
             DbtRuntimeError: what would be lost, why, and how to agree.
         """
         if not full_refresh and rebuilds.may_need_asking(model, rebuild):
-            rebuilds.refuse_unasked(model, rebuild, self.history(relation), self._adapter.warn_history_loss)
+            rebuilds.refuse_unasked(
+                model, rebuild, self.history(relation), self._adapter.defaults.warn_history_loss
+            )
 
     def wanted_columns(
         self, query_columns: Sequence[PaimonColumn], model: Mapping[str, Any], spec: TableSpec

@@ -105,8 +105,8 @@ class Fingerprinter:
             "paimon": str(self._adapter.versions.paimon),
             "settings": nodes.settings(spark.settings()),
             "overrides": self._overrides,
-            "casts that lose": self._adapter.warn_lossy_cast is not None,
-            "config that is passed over": self._adapter.warn_ignored_config is not None,
+            "casts that lose": self._adapter.defaults.warn_lossy_cast is not None,
+            "config that is passed over": self._adapter.defaults.warn_ignored_config is not None,
         }
         if rows is not None:
             path = seeds.path_of(model, self._adapter.config)

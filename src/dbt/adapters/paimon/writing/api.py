@@ -129,13 +129,19 @@ class Rows:
     def load_seed(self, model: Mapping[str, Any]) -> agate.Table:
         """The rows of a seed's file (see `seeds.load`)."""
         path = seeds.path_of(model, self._adapter.config)
-        return seeds.load(path, model, self._adapter.warn_lossy_cast)
+        return seeds.load(path, model, self._adapter.defaults.warn_lossy_cast)
 
     def of_seed(self, view: str, rows: agate.Table, model: Mapping[str, Any]) -> ModelQuery:
         """A seed's rows, in a typed temporary view of this thread's session; none with `--empty`."""
         adapter = self._adapter
         seeds.stage(
-            adapter.handle, view, rows, model, adapter.convert_type, is_empty_run(), adapter.warn_lossy_cast
+            adapter.handle,
+            view,
+            rows,
+            model,
+            adapter.convert_type,
+            is_empty_run(),
+            adapter.defaults.warn_lossy_cast,
         )
         return self._of_view(view)
 
@@ -172,7 +178,7 @@ class Rows:
             CompilationError: columns whose types do not fit, or NOT NULL columns that are missing.
         """
         wanted = self._tables.wanted_columns(source.columns, model, spec)
-        warn = self._adapter.warn_lossy_cast
+        warn = self._adapter.defaults.warn_lossy_cast
         to = row_checks.destination(
             model,
             table_columns,
@@ -247,7 +253,7 @@ class Rows:
         if model["resource_type"] == "unit_test":
             fixture = "expected output"
             fixtures.check_names(row, model["config"]["expected_rows"][0], model["name"])
-        return fixtures.row_sql(row, types, fixture, lossless=self._adapter.warn_lossy_cast is None)
+        return fixtures.row_sql(row, types, fixture, lossless=self._adapter.defaults.warn_lossy_cast is None)
 
     # -- microbatch -------------------------------------------------------------------------------------------------
 
