@@ -15,7 +15,11 @@ from dbt.adapters.paimon.spark import (
 from dbt.adapters.paimon.sql import predicates
 
 if TYPE_CHECKING:
-    from dbt.adapters.paimon.spark.pyspark_handle import PySparkHandle
+    from collections.abc import Callable, Mapping
+    from contextlib import AbstractContextManager
+
+    from pyspark.sql import DataFrame, SparkSession
+
     from dbt.adapters.paimon.spark.table_name import TableName
 
 # Otherwise the text of a wide plan leaves out columns.
@@ -29,9 +33,15 @@ class EmbeddedSpark:
     Methods raise if a query is invalid, a table does not exist, or this Spark or catalog cannot be asked in this way.
     """
 
-    def __init__(self, handle: PySparkHandle) -> None:
-        self._handle = handle
-        self._session = handle.session
+    def __init__(
+        self,
+        session: SparkSession,
+        configured: Callable[[Mapping[str, str]], AbstractContextManager[None]],
+        frame_of: Callable[[str], DataFrame],
+    ) -> None:
+        self._session = session
+        self._configured = configured
+        self._frame_of = frame_of
 
     def _table(self, name: TableName) -> Any:
         return table_versions.paimon_table(self._session, name)
@@ -42,17 +52,17 @@ class EmbeddedSpark:
 
     def analyzed(self, sql: str) -> analysis.Analyzed:
         """What a query reads and calls (see `analysis`)."""
-        with self._handle.configured(_WHOLE_TEXT):
-            return analysis.by_plan(self._handle.frame_of(sql))
+        with self._configured(_WHOLE_TEXT):
+            return analysis.by_plan(self._frame_of(sql))
 
     def reads_alike(self, sql: str) -> bool:
         """Whether a query that is read twice gives the same rows both times (see `analysis.reads_alike`)."""
-        return analysis.reads_alike(self._handle.frame_of(sql))
+        return analysis.reads_alike(self._frame_of(sql))
 
     def explained(self, sql: str) -> str:
         """A query's plans with Spark's estimates, as EXPLAIN COST prints them."""
         jvm: Any = self._session._jvm
-        plans = self._handle.frame_of(sql)._jdf.queryExecution()
+        plans = self._frame_of(sql)._jdf.queryExecution()
         return str(jvm.PythonSQLUtils.explainString(plans, "cost"))
 
     def stand(self, table: TableName) -> table_versions.TableVersion:
@@ -75,7 +85,7 @@ class EmbeddedSpark:
             for key, value in self.settings().items()
             if key.startswith(_PAIMON)
         }
-        row_writer.write(self._handle.frame_of(query), self._table(table), options)
+        row_writer.write(self._frame_of(query), self._table(table), options)
 
     def size(self, table: TableName) -> sizes.Size | None:
         """A table's size (see `sizes`); None if it has no fixed buckets, or is small."""

@@ -94,7 +94,7 @@ class SessionHandle(PySparkHandle):
         return job_metrics.by_tag(self.session, statement_id)
 
     def embedded(self) -> EmbeddedSpark:
-        return EmbeddedSpark(self)
+        return EmbeddedSpark(self.session, self.configured, self.frame_of)
 
     def scans(self, sql: str) -> tuple[scans.Scan, ...]:
         return scans.by_plan(self.frame_of(sql))

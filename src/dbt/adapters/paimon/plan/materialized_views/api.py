@@ -19,7 +19,14 @@ from dbt.adapters.paimon.plan.materialized_views import incremental
 from dbt.adapters.paimon.plan.materialized_views.definitions import Definitions
 from dbt.adapters.paimon.plan.materialized_views.incremental import Pins
 from dbt.adapters.paimon.plan.materialized_views.reasons import NotIncremental, Reason
-from dbt.adapters.paimon.plan.materialized_views.refresh import KIND, Does, Mode, PinnedSource, Refresh, View
+from dbt.adapters.paimon.plan.materialized_views.refresh import (
+    KIND,
+    Mode,
+    PinnedSource,
+    Refresh,
+    RefreshKind,
+    View,
+)
 from dbt.adapters.paimon.spark import responses
 from dbt.adapters.paimon.spark.commits import COMMIT_USER_CONF
 from dbt.adapters.paimon.spark.table_name import TableName
@@ -146,9 +153,9 @@ class MaterializedViews:
         """
         view = self._views.pop(model["unique_id"])
         if is_empty_run() or sample_of_run() is not None:
-            return Refresh(Does.FULL, Reason.LIMITED_RUN.words(), view.sql)
+            return Refresh(RefreshKind.FULL, Reason.LIMITED_RUN.words(), view.sql)
         if view.query is None:
-            return Refresh(Does.FULL, view.refusal.words if view.refusal else "", view.sql)
+            return Refresh(RefreshKind.FULL, view.refusal.words if view.refusal else "", view.sql)
         query = view.query
         relations = [self._relation(table.name) for table in query.tables]
         sources = {relation: self.existing(relation) for relation in relations}
@@ -156,7 +163,7 @@ class MaterializedViews:
             model, run.target, kept, sources, self._salt(view, query), fresh=not _is_table(run)
         )
         pins = Pins(query, {_name(source): _pinned(source) for source in read.sources.values()})
-        full = Refresh(Does.FULL, sql=query.spliced(pins.now), pinned=pins.sources)
+        full = Refresh(RefreshKind.FULL, sql=query.spliced(pins.now), pinned=pins.sources)
         try:
             return self._by_changes(model, run, view, pins, read, full)
         except NotIncremental as refusal:
@@ -174,7 +181,7 @@ class MaterializedViews:
         _require_positions(read)
         moved = {_name(source): source for source in read.sources.values() if source.end != source.start}
         if not moved:
-            return replace(full, does=Does.NONE, words="no source has changed")
+            return replace(full, does=RefreshKind.NONE, words="no source has changed")
         if view.refusal is not None:
             raise view.refusal
         for source in moved.values():
@@ -197,7 +204,7 @@ class MaterializedViews:
         what = "groups" if refresh.groups_view else "keys"
         words = f"{affected:,} of about {max(refresh.total, affected):,} {what}"
         if affected > _FEW and affected > _MOST * refresh.total:
-            return replace(refresh, does=Does.FULL, words=Reason.TOO_MANY.words(words))
+            return replace(refresh, does=RefreshKind.FULL, words=Reason.TOO_MANY.words(words))
         return replace(refresh, affected=affected, words=words)
 
     def count(self, rows: str) -> int:
@@ -230,7 +237,7 @@ class MaterializedViews:
 
     def nothing_written(self, model: Node, refresh: Refresh, target: PaimonRelation) -> StatementResult:
         """dbt's response to a refresh that found nothing to write, after its positions are committed."""
-        if refresh.does is not Does.NONE:
+        if refresh.does is not RefreshKind.NONE:
             self._commit_positions(model, target)
         return StatementResult(responses.of_refresh(refresh.console, refresh.affected or 0))
 
@@ -263,7 +270,11 @@ class MaterializedViews:
             refresh: its refresh.
             kept: its positions table.
         """
-        if refresh.does is not Does.NONE and refresh.pinned and self._adapter.handle.embedded() is None:
+        if (
+            refresh.does is not RefreshKind.NONE
+            and refresh.pinned
+            and self._adapter.handle.embedded() is None
+        ):
             self._changes.keep(model, kept)
         else:
             self._changes.forget(model)

@@ -8,7 +8,13 @@ from dataclasses import dataclass, replace
 
 from dbt.adapters.paimon.plan.materialized_views.query import Branch, Query
 from dbt.adapters.paimon.plan.materialized_views.reasons import NotIncremental, Reason
-from dbt.adapters.paimon.plan.materialized_views.refresh import ChangedRows, Does, PinnedSource, Refresh, View
+from dbt.adapters.paimon.plan.materialized_views.refresh import (
+    ChangedRows,
+    PinnedSource,
+    Refresh,
+    RefreshKind,
+    View,
+)
 from dbt.adapters.paimon.spark.table_name import TableName
 from dbt.adapters.paimon.sql.text import quoted
 
@@ -66,7 +72,7 @@ def planned(view: View, pins: Pins, full: Refresh, totals: Mapping[TableName, in
     new = pins.now | {part.branch.driver: _present(part) for part in parts}
     refresh = replace(
         full,
-        does=Does.INCREMENTAL,
+        does=RefreshKind.INCREMENTAL,
         changed=tuple(parts),
         key=view.key,
         total=sum(totals.get(part.source.table, 0) for part in parts),

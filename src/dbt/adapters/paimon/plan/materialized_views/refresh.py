@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 KIND = "__dbt_kind"
 
 
-class Does(str, Enum):
+class RefreshKind(str, Enum):
     """What a refresh does."""
 
     NONE = "none"
@@ -128,7 +128,7 @@ class Refresh:
         pinned: the sources.
     """
 
-    does: Does
+    does: RefreshKind
     words: str = ""
     sql: str = ""
     changed: tuple[ChangedRows, ...] = ()
@@ -146,12 +146,12 @@ class Refresh:
     @property
     def is_full(self) -> bool:
         """Whether it writes all rows."""
-        return self.does is Does.FULL
+        return self.does is RefreshKind.FULL
 
     @property
     def is_incremental(self) -> bool:
         """Whether it writes what changed."""
-        return self.does is Does.INCREMENTAL
+        return self.does is RefreshKind.INCREMENTAL
 
     @property
     def appends(self) -> bool:
