@@ -33,10 +33,6 @@ _NO_ROWS: Final = ModelQuery("", ())
 def refresh(writer: NodeWriter, run: NodeRun) -> NodeRun:
     """Refresh a view by what changed in its sources, or as a whole where that is not possible or not cheaper.
 
-    Args:
-        writer: sends statements.
-        run: see `Plans.begin`.
-
     Returns:
         The run, with the spelling of its columns.
     """

@@ -59,13 +59,7 @@ _RULES: Final = 1
 
 
 class MaterializedViews:
-    """Materialized views.
-
-    Args:
-        adapter: the adapter.
-        tables: `adapter.tables`.
-        changes: `adapter.changes`.
-    """
+    """Materialized views."""
 
     def __init__(self, adapter: AdapterProtocol, tables: Tables, changes: Changes) -> None:
         self._adapter = adapter
@@ -104,8 +98,6 @@ class MaterializedViews:
         """The table spec that a run of an existing view uses, as its `on_configuration_change` says.
 
         Args:
-            node: the node in the manifest.
-            target: its table.
             spec: what its config asks for.
             current: the existing table.
             plan: how the two differ.
@@ -144,13 +136,7 @@ class MaterializedViews:
     # -- after the hooks --------------------------------------------------------------------------------------------
 
     def refresh(self, model: Node, run: NodeRun, kept: PaimonRelation) -> Refresh:
-        """How a view is refreshed; its table's lock is held, and its sources are pinned.
-
-        Args:
-            model: the node in the manifest, compiled.
-            run: its run.
-            kept: its positions table.
-        """
+        """How a view is refreshed; its table's lock is held, and its sources are pinned."""
         view = self._views.pop(model["unique_id"])
         if is_empty_run() or sample_of_run() is not None:
             return Refresh(RefreshKind.FULL, Reason.LIMITED_RUN.words(), view.sql)
@@ -172,11 +158,7 @@ class MaterializedViews:
     def _by_changes(
         self, model: Node, run: NodeRun, view: View, pins: Pins, read: Reading, full: Refresh
     ) -> Refresh:
-        """The refresh by what changed.
-
-        Raises:
-            NotIncremental: all rows have to be written.
-        """
+        """The refresh by what changed."""
         _refuse_run(run, view)
         _require_positions(read)
         moved = {_name(source): source for source in read.sources.values() if source.end != source.start}
@@ -224,7 +206,6 @@ class MaterializedViews:
 
         Args:
             columns: the columns of the table.
-            key: its key.
         """
         of_key = {name.lower() for name in key}
         return [
@@ -245,9 +226,6 @@ class MaterializedViews:
         """Add to dbt's result of the statement that wrote a view what the refresh did.
 
         Args:
-            model: the node.
-            refresh: its refresh.
-            target: its table.
             result: of dbt's `load_result`.
         """
         if getattr(result["response"], "snapshot_id", None) is None:
@@ -263,13 +241,7 @@ class MaterializedViews:
             spark.commit_nothing(table_name(target), mark)
 
     def end(self, model: Node, refresh: Refresh, kept: PaimonRelation) -> None:
-        """Write the positions of a refresh where its commit could not carry them; its rows are committed.
-
-        Args:
-            model: the node.
-            refresh: its refresh.
-            kept: its positions table.
-        """
+        """Write the positions of a refresh where its commit could not carry them; its rows are committed."""
         if (
             refresh.does is not RefreshKind.NONE
             and refresh.pinned
@@ -308,11 +280,7 @@ class MaterializedViews:
 
 
 def _require_positions(read: Reading) -> None:
-    """Require that a refresh of the same query was the last to write the view's table.
-
-    Raises:
-        NotIncremental: it is not.
-    """
+    """Require that a refresh of the same query was the last to write the view's table."""
     last = read.last_write
     keys = {source.key for source in read.sources.values()}
     if last is not None and keys <= marked(last.user).keys():

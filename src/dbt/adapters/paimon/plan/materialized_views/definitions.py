@@ -51,12 +51,7 @@ _LOGICAL: Final = "org.apache.spark.sql.catalyst.plans.logical."
 
 
 class Definitions:
-    """Reads materialized views from their models.
-
-    Args:
-        adapter: the adapter.
-        tables: `adapter.tables`.
-    """
+    """Reads materialized views from their models."""
 
     def __init__(self, adapter: AdapterProtocol, tables: Tables) -> None:
         self._adapter = adapter
@@ -64,9 +59,6 @@ class Definitions:
 
     def view(self, node: Node) -> View:
         """A materialized view as its model asks for it.
-
-        Args:
-            node: the node in the manifest, compiled.
 
         Raises:
             CompilationError: a config that a view cannot have, or a query that its `refresh_mode` does not allow.
@@ -146,9 +138,6 @@ class Definitions:
         """Refuse a query that may give other rows over the same sources, or whose plan has more than was read in it.
 
         Spark's own plan says so where it is in this process; elsewhere the functions are judged by their names.
-
-        Raises:
-            NotIncremental: it may.
         """
         if is_empty_run():
             # Its tables have a limit of dbt's, and what it writes is not gone on from.

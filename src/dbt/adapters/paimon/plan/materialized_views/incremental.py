@@ -56,14 +56,10 @@ def planned(view: View, pins: Pins, full: Refresh, totals: Mapping[TableName, in
     """The refresh by what changed, not counted yet.
 
     Args:
-        view: the view.
         pins: its sources, of which some have changed.
         full: the refresh that writes all rows.
         totals: about how many rows each source has.
         groups: about how many rows the view has.
-
-    Raises:
-        NotIncremental: it needs rows that are not known.
     """
     query = pins.query
     if query.groups is None and not view.key:

@@ -40,11 +40,7 @@ _CLOCK: Final = frozenset(("now", "today", "tomorrow", "yesterday"))
 
 
 def parsed(sql: str) -> exp.Query:
-    """The tree of a SELECT.
-
-    Raises:
-        NotIncremental: it cannot be parsed.
-    """
+    """The tree of a SELECT."""
     import sqlglot
     from sqlglot import expressions as exp
     from sqlglot.errors import SqlglotError
@@ -62,11 +58,7 @@ def parsed(sql: str) -> exp.Query:
 
 
 def with_views(sql: str, lookup: Lookup) -> str:
-    """A query with the queries of views in the place of their names.
-
-    Raises:
-        NotIncremental: it cannot be parsed.
-    """
+    """A query with the queries of views in the place of their names."""
     for _ in range(_MOST_VIEWS):
         edits = []
         for table in _tables(parsed(sql)):
@@ -83,22 +75,14 @@ def with_views(sql: str, lookup: Lookup) -> str:
 
 
 def _refuse_short_names(view: exp.Table, sql: str) -> None:
-    """Refuse a view with a name without a schema, which would mean another table, or a CTE, in the query.
-
-    Raises:
-        NotIncremental: it has one.
-    """
+    """Refuse a view with a name without a schema, which would mean another table, or a CTE, in the query."""
     short = next((table.name for table in _tables(parsed(sql)) if not table.db), None)
     if short is not None:
         raise NotIncremental(Reason.NOT_READABLE, f"the view {view.name} reads {short} without its schema")
 
 
 def refuse_unpinned(sql: str) -> None:
-    """Refuse a query that reads what cannot be read at a table snapshot, or that is no query with that in its text.
-
-    Raises:
-        NotIncremental: it does.
-    """
+    """Refuse a query that reads what cannot be read at a table snapshot, or that is no query with that in its text."""
     from sqlglot import expressions as exp
 
     tree = parsed(sql)
@@ -119,11 +103,7 @@ def refuse_unpinned(sql: str) -> None:
 
 
 def all_reads(sql: str, lookup: Lookup) -> tuple[Read, ...]:
-    """Every place that reads a table, also in a query that is refreshed as a whole.
-
-    Raises:
-        NotIncremental: one of them is not a Paimon table.
-    """
+    """Every place that reads a table, also in a query that is refreshed as a whole."""
     return tuple(_read(table, sql, lookup) for table in _tables(parsed(sql)))
 
 
@@ -173,11 +153,7 @@ def name_of(table: exp.Table) -> tuple[str, ...]:
 
 
 def span(table: exp.Table, sql: str) -> tuple[int, int]:
-    """Where a table's name is in the text.
-
-    Raises:
-        NotIncremental: the parser does not say, or says it wrongly.
-    """
+    """Where a table's name is in the text."""
     first, last = table.parts[0].meta, table.parts[-1].meta
     if "start" not in first or "end" not in last:
         raise NotIncremental(Reason.NOT_READABLE, f"the place of {table.name} is not known")
@@ -191,11 +167,7 @@ def span(table: exp.Table, sql: str) -> tuple[int, int]:
 
 
 def having_span(having: exp.Expr, sql: str) -> tuple[int, int]:
-    """Where a HAVING clause is in the text: from its keyword to the next clause of its SELECT.
-
-    Raises:
-        NotIncremental: it names no column.
-    """
+    """Where a HAVING clause is in the text: from its keyword to the next clause of its SELECT."""
     from sqlglot.dialects.spark import Spark
     from sqlglot.tokenizer_core import TokenType as T
 
@@ -226,11 +198,7 @@ def having_span(having: exp.Expr, sql: str) -> tuple[int, int]:
 
 
 def refuse_limit(node: exp.Expr) -> None:
-    """Refuse a LIMIT, but for that of dbt's `--empty`.
-
-    Raises:
-        NotIncremental: there is one.
-    """
+    """Refuse a LIMIT, but for that of dbt's `--empty`."""
     from sqlglot import expressions as exp
 
     limit = node.args.get("limit")
@@ -243,11 +211,7 @@ def refuse_limit(node: exp.Expr) -> None:
 
 
 def refuse_expressions(tree: exp.Query) -> None:
-    """Refuse expressions that depend on more than the columns of their row, or make several rows of one.
-
-    Raises:
-        NotIncremental: there is one.
-    """
+    """Refuse expressions that depend on more than the columns of their row, or make several rows of one."""
     from sqlglot import expressions as exp
 
     generators = (exp.Explode, exp.Posexplode, exp.Inline, exp.Stack, exp.Unnest, exp.Lateral)
@@ -273,11 +237,7 @@ def _gives_rows(node: exp.Query) -> bool:
 
 
 def refuse_unknown_functions(sql: str) -> None:
-    """Refuse a query with functions that may give another result over the same rows, judged by their names.
-
-    Raises:
-        NotIncremental: it has one, or one that the parser does not know.
-    """
+    """Refuse a query with functions that may give another result over the same rows, judged by their names."""
     from sqlglot import expressions as exp
 
     for node in parsed(sql).find_all(exp.Any, exp.Func, exp.Column, exp.Literal):
@@ -321,11 +281,7 @@ def equalities(node: exp.Expr) -> Iterator[tuple[exp.Expr, exp.Expr]]:
 
 
 def star_of(node: exp.Expr) -> str | None:
-    """The table of `t.*`, in lower case; '' for `*`; None if it is another expression.
-
-    Raises:
-        NotIncremental: `* except (…)`.
-    """
+    """The table of `t.*`, in lower case; '' for `*`; None if it is another expression."""
     from sqlglot import expressions as exp
 
     star = node.this if isinstance(node, exp.Column) else node

@@ -89,14 +89,10 @@ def read(sql: str, lookup: Lookup) -> Query:
     """What a view's query is made of.
 
     Args:
-        sql: one SELECT, compiled.
         lookup: what the catalog knows of a name.
 
     Returns:
         The query; `refusal` says why it is refreshed as a whole, if it is.
-
-    Raises:
-        NotIncremental: its sources are not known, so that every run refreshes it.
     """
     sql = parsing.with_views(sql, lookup)
     parsing.refuse_unpinned(sql)
@@ -116,11 +112,7 @@ class _Reader:
         self._having: list[tuple[int, int]] = []
 
     def query(self) -> Query:
-        """The query.
-
-        Raises:
-            NotIncremental: it is refreshed as a whole.
-        """
+        """The query."""
         tree = parsing.parsed(self._sql)
         parsing.refuse_expressions(tree)
         rows = self._rows(tree, {})
@@ -141,11 +133,7 @@ class _Reader:
         )
 
     def _keyed(self, rows: _Rows, part: _Part) -> Branch:
-        """A branch with its key columns and literals in the output.
-
-        Raises:
-            NotIncremental: its driving table is in a CTE that is used twice: one place in the text, two in the query.
-        """
+        """A branch with its key columns and literals in the output."""
         driver = self._reads[part.branch.driver]
         if sum(read.start == driver.start for read in self._reads) > 1:
             raise NotIncremental(Reason.READ_TWICE, driver.table.name.shown)
@@ -159,11 +147,7 @@ class _Reader:
         return replace(part.branch, keys=keys, constants=constants)
 
     def _key(self, branches: tuple[Branch, ...]) -> tuple[str, ...]:
-        """The key of a query that does not group; empty if rows can only be appended to its table.
-
-        Raises:
-            NotIncremental: it has none, and appending is not enough.
-        """
+        """The key of a query that does not group; empty if rows can only be appended to its table."""
         only_projects = not any(branch.joins for branch in branches)
         for branch in branches:
             source = self._reads[branch.driver].table
@@ -325,11 +309,7 @@ class _Tables:
         self._using: set[str] = set()
 
     def add(self, join: exp.Join, rows: _Rows) -> list[tuple[_Copy, _Copy]]:
-        """Add a joined table; gives the pairs of columns that are equal, of the driving table and of this one.
-
-        Raises:
-            NotIncremental: another table has the same alias.
-        """
+        """Add a joined table; gives the pairs of columns that are equal, of the driving table and of this one."""
         alias = join.this.alias_or_name.lower()
         if not alias or alias in self._named:
             raise NotIncremental(Reason.NOT_READABLE, f"two tables are called {alias or '(nothing)'}")
@@ -393,11 +373,7 @@ class _Tables:
         return at[1] if at is not None and self._is_first(at[0]) else None
 
     def all_columns(self, table: str) -> Iterator[tuple[str, int | None]]:
-        """The columns of `*` or of `t.*`: the name of each, and its number in the driving rows.
-
-        Raises:
-            NotIncremental: `*` after USING, whose order of columns is another one.
-        """
+        """The columns of `*` or of `t.*`: the name of each, and its number in the driving rows."""
         if (table and table not in self._named) or (not table and self._using):
             raise NotIncremental(Reason.CLAUSE, f"{table}.*" if table else "* after USING")
         for alias in [table] if table else list(self._named):
@@ -466,11 +442,7 @@ def _refuse_clauses(node: exp.Select) -> None:
 
 
 def _side(join: exp.Join) -> str:
-    """LEFT, or '' for an inner join.
-
-    Raises:
-        NotIncremental: it is another kind of join.
-    """
+    """LEFT, or '' for an inner join."""
     side, kind, method = (str(join.args.get(part) or "").upper() for part in ("side", "kind", "method"))
     if side not in ("", "LEFT") or kind not in ("", "INNER", "OUTER") or method:
         raise NotIncremental(Reason.JOIN_KIND, " ".join(word for word in (method, side, kind) if word))
@@ -493,11 +465,7 @@ def _compares_exactly(one: str, other: str) -> bool:
 
 
 def _output_of(group: exp.Expr, node: exp.Select, tables: _Tables, rows: _Rows) -> int:
-    """The number of the output column of a GROUP BY expression.
-
-    Raises:
-        NotIncremental: there is none.
-    """
+    """The number of the output column of a GROUP BY expression."""
     from sqlglot import expressions as exp
 
     if isinstance(group, exp.Literal) and not group.is_string and 0 < int(group.name) <= len(rows.names):
