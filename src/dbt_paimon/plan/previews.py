@@ -68,9 +68,9 @@ class Previewer:
         query = self._query(node)
         if query is not None:
             spec = self._adapter.specs.spelled(spec, query.columns)
-            found = replace(found, scans=self._adapter.rows.scans(node["compiled_code"]))
-            if problem := read_limits.problem(node, found.scans):
-                return replace(found, does=Action.FAIL, problem=problem)
+            found = self._with_scans(node, found)
+            if found.problem:
+                return found
         existing = self._existing(node)
         clone = self._adapter.plans.clone_of(node, existing, strategy, full_refresh)
         on_branch = clone is not None and not clone.rebuild
@@ -89,12 +89,16 @@ class Previewer:
         due = () if on_branch else tuple(self._adapter.maintenance.due_after_run(table, spec))
         found = replace(found, does=plan.action, maintenance=due, alters=tuple(plan.alters))
         if not plan.rebuild.swaps:
-            if found.kind == MATERIALIZED_VIEW:
-                return self._refreshed(node, found, spec, table, full_refresh)
-            return found
+            is_refreshed = found.kind == MATERIALIZED_VIEW
+            return self._refreshed(node, found, spec, table, full_refresh) if is_refreshed else found
         history = self._adapter.tables.history(table)
         asks = not full_refresh and may_need_asking(node, plan.rebuild) and history.is_worth_asking
         return replace(found, reasons=plan.rebuild.reasons, lost=history, asks=asks)
+
+    def _with_scans(self, node: Mapping[str, Any], found: Preview) -> Preview:
+        scans = self._adapter.rows.scans(node["compiled_code"])
+        problem = read_limits.problem(node, scans)
+        return replace(found, scans=scans, problem=problem, does=Action.FAIL if problem else found.does)
 
     def _refreshed(
         self,
@@ -105,13 +109,10 @@ class Previewer:
         full_refresh: bool,
     ) -> Preview:
         refresh = self._adapter.plans.refresh(node, spec, table, full_refresh=full_refresh)
-        does = (
-            Action.INCREMENT
-            if refresh.is_incremental
-            else Action.REBUILD
-            if refresh.is_full
-            else Action.NOTHING
-        )
+        if refresh.is_incremental:
+            does = Action.INCREMENT
+        else:
+            does = Action.REBUILD if refresh.is_full else Action.NOTHING
         return replace(found, does=does, reasons=(refresh.words,) if refresh.words else ())
 
     def _query(self, node: Mapping[str, Any]) -> ModelQuery | None:

@@ -130,6 +130,10 @@ def _name(found: Any) -> str:
     return f"{found.macro.package_name}.{found.macro.name}"
 
 
+def _names(macros: Iterable[Any], *packages: str) -> set[str]:
+    return {macro.name for macro in macros if macro.package_name in packages}
+
+
 def not_called(macros: Iterable[Any], project: str, order: Sequence[str] | None) -> Iterator[str]:
     """A warning for each override of one of dbt's macros that is never called.
 
@@ -139,8 +143,7 @@ def not_called(macros: Iterable[Any], project: str, order: Sequence[str] | None)
         order: the search order for dbt's macros in the project's `dispatch`, if any.
     """
     every = list(macros)
-    known = {macro.name for macro in every if macro.package_name in ("dbt", "dbt_spark")}
-    ours = {macro.name for macro in every if macro.package_name == "dbt_paimon"}
+    known, ours = _names(every, "dbt", "dbt_spark"), _names(every, "dbt_paimon")
     others = [macro for macro in every if macro.package_name not in OURS]
     names = {(macro.package_name, macro.name) for macro in others}
     called = {name for macro in others for name in macro.depends_on.macros}
