@@ -10,6 +10,7 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.plan.api import MATERIALIZED_VIEW
 from dbt.adapters.paimon.plan.decide import adds, steps_of
+from dbt.adapters.paimon.plan.materialized_views.refresh import RefreshKind
 from dbt.adapters.paimon.plan.steps import Action
 from dbt.adapters.paimon.tables import metadata
 from dbt.adapters.paimon.tables.rebuilds import may_need_asking
@@ -23,6 +24,12 @@ if TYPE_CHECKING:
     from dbt.adapters.paimon.writing.model_query import ModelQuery
 
 _TABLES: Final = ("table", "seed", MATERIALIZED_VIEW, "incremental", "snapshot", "streaming")
+
+_REFRESHES: Final = {
+    RefreshKind.NONE: Action.NOTHING,
+    RefreshKind.INCREMENTAL: Action.INCREMENT,
+    RefreshKind.FULL: Action.REBUILD,
+}
 
 
 class Previewer:
@@ -109,11 +116,9 @@ class Previewer:
         full_refresh: bool,
     ) -> Preview:
         refresh = self._adapter.plans.refresh(node, spec, table, full_refresh=full_refresh)
-        if refresh.is_incremental:
-            does = Action.INCREMENT
-        else:
-            does = Action.REBUILD if refresh.is_full else Action.NOTHING
-        return replace(found, does=does, reasons=(refresh.words,) if refresh.words else ())
+        return replace(
+            found, does=_REFRESHES[refresh.does], reasons=(refresh.words,) if refresh.words else ()
+        )
 
     def _query(self, node: Mapping[str, Any]) -> ModelQuery | None:
         """A node's query and columns; None for seeds, Python models, snapshots and streams."""
