@@ -80,8 +80,9 @@ class Previewer:
                 return found
         existing = self._existing(node)
         clone = self._adapter.plans.clone_of(node, existing, strategy, full_refresh)
-        on_branch = clone is not None and not clone.rebuild
-        table = clone.branch if clone is not None and on_branch else existing
+        branch = None if clone is None or clone.rebuild else clone.branch
+        on_branch = branch is not None
+        table = branch if on_branch else existing
         there = table is not None and (on_branch or table.is_table)
         adding = there and (on_branch or adds(node, full_refresh))
         own = strategy if node["config"].get("materialized") == "incremental" else ""
@@ -99,8 +100,8 @@ class Previewer:
             is_refreshed = found.kind == MATERIALIZED_VIEW
             return self._refreshed(node, found, spec, table, full_refresh) if is_refreshed else found
         history = self._adapter.tables.history(table)
-        asks = not full_refresh and may_need_asking(node, plan.rebuild) and history.is_worth_asking
-        return replace(found, reasons=plan.rebuild.reasons, lost=history, asks=asks)
+        asks = may_need_asking(node, plan.rebuild) and history.is_worth_asking
+        return replace(found, reasons=plan.rebuild.reasons, lost=history, asks=asks and not full_refresh)
 
     def _with_scans(self, node: Mapping[str, Any], found: Preview) -> Preview:
         scans = self._adapter.rows.scans(node["compiled_code"])
