@@ -7,7 +7,7 @@ replaces it by a time.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -61,6 +61,7 @@ class Analyzed:
         tables: version of each Paimon table that it reads.
         files: size and time of each file that it reads, by path.
         others: other things that it reads, in words.
+        reads_alike: see `reads_alike`.
     """
 
     text: str
@@ -71,6 +72,7 @@ class Analyzed:
     tables: Mapping[TableName, table_versions.TableVersion] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
     others: tuple[str, ...] = ()
+    reads_alike: bool = True
 
 
 def by_plan(frame: DataFrame) -> Analyzed:
@@ -99,6 +101,7 @@ def by_plan(frame: DataFrame) -> Analyzed:
         reader.tables,
         reader.files,
         tuple(reader.others),
+        _reads_alike(plan, [as_json, *(str(part.toJSON()) for part in plans[1:])]),
     )
 
 
@@ -108,10 +111,13 @@ def reads_alike(frame: DataFrame) -> bool:
     Not if it calls `rand`, `uuid` and the like, takes a sample, or has a limit.
     """
     plan: Any = frame._jdf.queryExecution().analyzed()
-    if not plan.deterministic():
-        return False
-    texts = (str(part.toJSON()) for part in (plan, *elements(plan.subqueriesAll())))
-    return not any(_ROW_CHOOSING & set(_CLASS.findall(text)) for text in texts)
+    return _reads_alike(plan, (str(part.toJSON()) for part in (plan, *elements(plan.subqueriesAll()))))
+
+
+def _reads_alike(plan: Any, as_json: Iterable[str]) -> bool:
+    return bool(plan.deterministic()) and not any(
+        _ROW_CHOOSING & set(_CLASS.findall(text)) for text in as_json
+    )
 
 
 class _LeafReader:

@@ -68,11 +68,11 @@ class Definitions:
         query = None
         try:
             query = reading.read(view.sql, cache(self._lookup))
-            self._refuse_volatile(query)
+            types = self._types_of_stable(query)
         except NotIncremental as refusal:
             view = replace(view, refusal=(query and query.refusal) or refusal)
         else:
-            view = self._with_key(node, replace(view, query=query, refusal=query.refusal), query)
+            view = self._with_key(node, replace(view, query=query, refusal=query.refusal), query, types)
         _refuse_merging_key(node, view)
         if view.mode is Mode.INCREMENTAL and view.refusal is not None:
             raise CompilationError(
@@ -89,7 +89,7 @@ class Definitions:
             return self._tables.existing(relation)
         return metadata.table_of_schema(spark.schema(table_name(relation)))
 
-    def _with_key(self, node: Node, view: View, query: Query) -> View:
+    def _with_key(self, node: Node, view: View, query: Query, types: Mapping[str, str] | None) -> View:
         """The view with the key of its table; with a refusal if its config does not allow that key."""
         if view.refusal is not None:
             return view
@@ -104,9 +104,9 @@ class Definitions:
         partitions = [name.lower() for name in column_list(node["config"].get("partition_by"))]
         if outside := [name for name in partitions if key and name not in key]:
             refusal = NotIncremental(Reason.PARTITIONED, outside[0])
-        types = {
-            column.name.lower(): column.dtype.lower() for column in self._adapter.query_columns(query.sql)
-        }
+        if types is None:
+            columns = self._adapter.query_columns(query.sql)
+            types = {column.name.lower(): column.dtype.lower() for column in columns}
         if unfit := [name for name in key if types.get(name, "").startswith(_NO_KEY)]:
             refusal = NotIncremental(Reason.KEY_TYPE, unfit[0], types[unfit[0]])
         return replace(view, key=() if refusal else key, refusal=refusal)
@@ -134,18 +134,18 @@ class Definitions:
         catalog, schema, identifier = (credentials.database, credentials.schema, *name)[-3:]
         return TableName(catalog, schema, identifier)
 
-    def _refuse_volatile(self, query: Query) -> None:
-        """Refuse a query that may give other rows over the same sources, or whose plan has more than was read in it.
+    def _types_of_stable(self, query: Query) -> Mapping[str, str] | None:
+        """The types of a query's columns, as far as they are known; refuses one that may give other rows next time.
 
         Spark's own plan says so where it is in this process; elsewhere the functions are judged by their names.
         """
         if is_empty_run():
-            # Its tables have a limit of dbt's, and what it writes is not gone on from.
-            return
+            # dbt limits its tables, and no refresh goes on from what it writes.
+            return None
         spark = self._adapter.handle.embedded()
         if spark is None:
             parsing.refuse_unknown_functions(query.sql)
-            return
+            return None
         plan = spark.analyzed(query.sql)
         if why := queries.volatile(plan):
             raise NotIncremental(Reason.FUNCTION, why)
@@ -159,8 +159,9 @@ class Definitions:
         named = {_folded(self._whole(name)) for name in parsing.table_names(query.sql)}
         if not read <= {_folded(name) for name in plan.tables} <= named:
             raise NotIncremental(Reason.NOT_READABLE, "Spark reads other tables")
-        if not spark.reads_alike(query.sql):
+        if not plan.reads_alike:
             raise NotIncremental(Reason.FUNCTION, "its result depends on the order of rows")
+        return {name.lower(): kind.lower() for name, kind in plan.columns}
 
 
 def _folded(name: TableName) -> tuple[str, str, str]:
