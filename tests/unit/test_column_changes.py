@@ -122,6 +122,18 @@ def test_wanted_columns_take_keys_contract_and_docs_from_the_model():
     )
 
 
+def test_a_column_that_may_have_been_renamed():
+    existing = ExistingTable(columns=(column("id"), column("old")))
+    for mode in ("ignore", "fail"):
+        changes = compare_columns([column("id"), column("new")], existing, comments=False)
+        with pytest.raises(DbtRuntimeError, match="rename column `old` to `new`"):
+            refuse_schema_change("m", mode, "append", "", changes)
+        changes = compare_columns([column("id"), column("new"), column("more")], existing, comments=False)
+        with pytest.raises(DbtRuntimeError) as refused:
+            refuse_schema_change("m", mode, "append", "", changes)
+        assert "rename" not in str(refused.value)
+
+
 @pytest.mark.parametrize(
     ("mode", "strategy", "engine", "refused"),
     [

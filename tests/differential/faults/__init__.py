@@ -132,7 +132,7 @@ PATCHES: Final[Mapping[str, tuple[tuple[str, str, _Instead], ...]]] = {
     # DELETE drops the partition of NULL for one of blank text.
     "p": ((f"{_PAIMON}.writing.row_deletes", "_BY_ROWS", lambda _: {}),),
     # Stale keys: an input's table snapshot is known by its number alone, as if it never came again.
-    "s": ((f"{_PAIMON}.spark.heads", "Snapshot.of", _by_number),),
+    "s": ((f"{_PAIMON}.spark.table_versions", "Snapshot.of", _by_number),),
     # Stale keys: whoever has written the table since.
     "t": ((f"{_PAIMON}.unchanged.api", "_carrying", _whoever_wrote),),
     # Stale keys: a view is what its name says.

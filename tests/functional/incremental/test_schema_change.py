@@ -262,11 +262,11 @@ class TestMerged:
             f"{name}_{mode}.sql": model(f"{mode}_columns", BOTH).replace("primary_key='id'", config)
             for name, (config, _) in KEYS.items()
             for mode in ("append_new", "sync_all")
-        }
+        } | {"renamed.sql": model("ignore", "select 2 as id, 'b' as kept, 20 as fresh")}
 
     def test_columns(self, project, rows):
         run_dbt(["run"])
-        run_dbt(["run"])
+        run_dbt(["run", "--exclude", "renamed"])
         for name, (_, gone) in KEYS.items():
             assert [c[0] for c in rows(f"describe table {{schema}}.{name}_sync_all")] == [
                 "id",
@@ -278,3 +278,10 @@ class TestMerged:
             )
             expected = [(1, "b", gone, 7), (2, "b", None, 7)]
             assert sorted(rows(f"select * from {{schema}}.{name}_append_new")) == expected, name
+
+    def test_a_column_with_another_name_keeps_its_values(self, project, rows):
+        (refused,) = run_dbt(["run", "--select", "renamed"], expect_pass=False)
+        _, _, remedy = refused.message.partition("which keeps its values: ")
+        rows(remedy.strip().replace("<table>", "{schema}.renamed"))
+        run_dbt(["run", "--select", "renamed"])
+        assert sorted(rows("select id, kept, fresh from {schema}.renamed")) == [(1, "a", 10), (2, "b", 20)]

@@ -13,6 +13,7 @@ from dbt.adapters.paimon.spec.strategies import UPSERTING
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql.assignment import loses_nothing
 from dbt.adapters.paimon.sql.data_types import typed_nulls
+from dbt.adapters.paimon.sql.text import quoted
 from dbt.adapters.paimon.sql.type_trees import Atom, TypeTree, type_tree
 from dbt.adapters.paimon.tables.changeset import ExistingColumn, ExistingTable
 
@@ -274,10 +275,11 @@ def refuse_schema_change(
         + [f"column {name} is no longer in the model" for name in changes.drop]
         + [f"column {c.name} is now {c.data_type}" for c in changes.changed_types]
     )
+    renamed = _rename_remedy(changes)
     if on_schema_change == "fail" and changes.changes_schema:
         raise CompilationError(
             f"model '{model}': the columns changed and on_schema_change is 'fail': {described}. "
-            "Set on_schema_change to append_new_columns or sync_all_columns, or run once with --full-refresh."
+            f"Set on_schema_change to append_new_columns or sync_all_columns, or run once with --full-refresh.{renamed}"
         )
     required = [column.name for column in changes.add if not column.nullable]
     if required and on_schema_change in ("append_new_columns", "sync_all_columns"):
@@ -293,8 +295,19 @@ def refuse_schema_change(
         raise CompilationError(
             f"model '{model}': its table has columns that the model no longer returns: {', '.join(changes.drop)}. "
             "Set on_schema_change='sync_all_columns' to drop them, 'append_new_columns' to fill them with NULL, "
-            "or run once with --full-refresh."
+            f"or run once with --full-refresh.{renamed}"
         )
+
+
+def _rename_remedy(changes: ColumnChanges) -> str:
+    """What keeps the values of a column that seems to have another name now; '' if none does."""
+    if len(changes.drop) != 1 or len(changes.add) != 1:
+        return ""
+    old, new = changes.drop[0], changes.add[0].name
+    return (
+        f" If {old} is now called {new}, rename it in the table first, which keeps its values: "
+        f"alter table <table> rename column {quoted(old)} to {quoted(new)}"
+    )
 
 
 def widens(old: str, new: str) -> bool:
