@@ -56,24 +56,22 @@ class PaimonConfig(AdapterConfig):
 
     # The table.
     primary_key: _Columns = _key(
-        "Rows with the same values here are one row. Or give a contract a primary-key constraint",
+        "The table has one row per key. A primary-key constraint in a contract does the same",
         COLUMNS,
         option="primary-key",
         page="models.md",
     )
     # Any: columns, or a mapping or mappings as in dbt-bigquery (see `foreign_config`).
-    partition_by: Any = _key(
-        "The table is partitioned by these columns, `PARTITIONED BY`", COLUMNS, page="models.md"
-    )
+    partition_by: Any = _key("The columns of `PARTITIONED BY`", COLUMNS, page="models.md")
     bucket: int | str | None = _key(
-        "Over how many buckets the rows of a partition are spread: `auto` sizes them by the first rows, `-1` is "
-        "dynamic, `-2` postpone",
+        "Number of buckets per partition: `auto` chooses it by the size of the first rows, `-1` is dynamic, `-2` is "
+        "postponed",
         "a number, or `auto`",
         default="`auto` with a primary key, else `-1`",
         page="buckets.md",
     )
     bucket_key: _Columns = _key(
-        "Which columns decide a row's bucket",
+        "The columns whose hash decides a row's bucket",
         COLUMNS,
         default="the primary key without the partition columns",
         page="buckets.md",
@@ -85,9 +83,7 @@ class PaimonConfig(AdapterConfig):
     postpone_bucket: dict[str, Any] | None = _key(
         "How postponed rows get their bucket", MAPPING, page="buckets.md#postpone-buckets"
     )
-    merge_engine: str | None = _key(
-        "Which row of a key wins, or what becomes of its rows", page="merge-engines.md"
-    )
+    merge_engine: str | None = _key("How rows with the same key are merged", page="merge-engines.md")
     # Any: column -> {aggregate_function, ignore_retract, default_value, sequence_group, …}
     fields: dict[str, Any] | None = _key(
         "Settings of single columns",
@@ -95,12 +91,12 @@ class PaimonConfig(AdapterConfig):
         page="merge-engines.md#aggregate-functions",
     )
     sequence_field: _Columns = _key(
-        "Of two rows of a key the one with the greater value wins, whichever comes last",
+        "The row with the highest value wins, regardless of arrival order",
         COLUMNS,
         page="merge-engines.md",
     )
     changelog_producer: str | None = _key(
-        "Which changes readers see: none, those of the input, or old and new values", page="changelog.md"
+        "The changes that readers see: none, those of the input, or old and new values", page="changelog.md"
     )
     rowkind_field: str | None = _key(
         "The column that says what a row does: `+I`, `-U`, `+U`, `-D`",
@@ -131,27 +127,28 @@ class PaimonConfig(AdapterConfig):
     )
     # Any: a name, or {name, time_retained, if_exists}
     table_tag: Any = _key(
-        "Each run tags the table snapshot that it has written",
+        "Tags the table snapshot that a run writes",
         "a name, or a mapping",
         page="time-travel.md#tags",
     )
     auto_tags: dict[str, Any] | None = _key(
-        "Paimon tags a table snapshot once a period", MAPPING, page="time-travel.md#tags"
+        "Paimon tags one table snapshot per period", MAPPING, page="time-travel.md#tags"
     )
     wap: bool | str | None = _key(
-        "Whether the rows of a model are published only when its data tests have passed on them",
+        "Whether new rows are published only after the model's data tests have passed on them",
         BOOLEAN,
         default="`false`",
         page="time-travel.md#write-audit-publish-wap-true",
     )
     refresh_mode: str | None = _key(
-        "How a materialized view is refreshed: by what changed, as a whole, or as is cheaper",
+        "How a materialized view is refreshed: `incremental` computes only changes, `full` everything, `auto` what is "
+        "cheaper",
         values=("auto", "incremental", "full"),
         default="`auto`",
         page="materialized-views.md",
     )
     compact_after_build: bool | str | None = _key(
-        "Whether the run that makes a large first load of an incremental model also compacts it",
+        "Whether a large first load of an incremental model is also compacted",
         BOOLEAN,
         default="`true`",
         page="maintenance.md#a-first-load",
@@ -164,7 +161,7 @@ class PaimonConfig(AdapterConfig):
         page="results.md#limits",
     )
     max_bytes_read: int | str | None = _key(
-        "A query that would read more, by the size of the data files, is refused before it runs",
+        "A query that would read more data files than this is refused before it runs",
         "a size, as in `'10 gb'`",
         default="no limit",
         page="results.md#limits",
@@ -184,7 +181,7 @@ class PaimonConfig(AdapterConfig):
 
     # See `maintenance_policy`.
     maintenance: dict[str, Any] = _merged_key(
-        "When the table is compacted and cleaned up, after runs and by `dbt run-operation maintain`",
+        "When the table is compacted and cleaned up: after runs, and by `dbt run-operation maintain`",
         MAPPING,
         page="maintenance.md",
     )
@@ -198,25 +195,25 @@ class PaimonConfig(AdapterConfig):
 
     # Incremental models, in addition to dbt's own incremental_strategy and unique_key.
     merge_update_columns: _Columns = _key(
-        "Of `merge`: the columns that a row with a known key updates",
+        "For `merge`: the columns to update if the key exists",
         COLUMNS,
         default="all",
         page="strategies.md#columns",
     )
     merge_exclude_columns: _Columns = _key(
-        "Of `merge`: the columns that it does not update", COLUMNS, page="strategies.md#columns"
+        "For `merge`: the columns not to update", COLUMNS, page="strategies.md#columns"
     )
     matched_condition: str | None = _key(
-        "Of `merge`: only rows with a known key that meet it are updated", CONDITION, page="strategies.md"
+        "For `merge`: only existing rows that meet it are updated", CONDITION, page="strategies.md"
     )
     not_matched_condition: str | None = _key(
-        "Of `merge`: only rows with a new key that meet it are inserted", CONDITION, page="strategies.md"
+        "For `merge`: only new rows that meet it are inserted", CONDITION, page="strategies.md"
     )
     merge_delete_condition: str | None = _key(
-        "Of `merge`: rows with a known key that meet it are deleted", CONDITION, page="strategies.md"
+        "For `merge`: existing rows that meet it are deleted", CONDITION, page="strategies.md"
     )
     incremental_predicates: _Columns = _key(
-        "Of `merge`, `delete+insert` and `microbatch`: further conditions on the rows that are looked at",
+        "For `merge`, `delete+insert` and `microbatch`: further conditions that limit the rows to compare",
         "an SQL condition, or a list of them",
         page="strategies.md",
     )
@@ -246,9 +243,9 @@ class PaimonConfig(AdapterConfig):
 FIELD_KEYS: Final[Mapping[str, Key]] = MappingProxyType(
     {
         "aggregate_function": Key("The function that merges the column's values", page="merge-engines.md"),
-        "ignore_retract": Key("Whether the function leaves out `-U` and `-D` rows", page="merge-engines.md"),
+        "ignore_retract": Key("Whether the function ignores `-U` and `-D` rows", page="merge-engines.md"),
         "default_value": Key(
-            "What the column has where a row gives NULL; until Paimon 1.1", page="merge-engines.md"
+            "The value of the column where a row gives NULL; until Paimon 1.1", page="merge-engines.md"
         ),
         "sequence_group": Key(
             "The columns that are updated together, in the order of this one",
@@ -256,11 +253,9 @@ FIELD_KEYS: Final[Mapping[str, Key]] = MappingProxyType(
             page="merge-engines.md",
         ),
         "distinct": Key("Whether `collect` and `listagg` keep each value once", page="merge-engines.md"),
-        "list_agg_delimiter": Key(
-            "What `listagg` puts between values", default="a comma", page="merge-engines.md"
-        ),
+        "list_agg_delimiter": Key("The separator of `listagg`", default="a comma", page="merge-engines.md"),
         "stats_mode": Key(
-            "Which statistics files have of the column: `none`, `counts`, `full`, `truncate(16)`"
+            "The statistics of the column in data files: `none`, `counts`, `full`, `truncate(16)`"
         ),
         "nested_key": Key("The key of the nested rows of `nested_update`", COLUMNS, page="merge-engines.md"),
         "count_limit": Key(
@@ -268,7 +263,7 @@ FIELD_KEYS: Final[Mapping[str, Key]] = MappingProxyType(
         ),
         "ts_field": Key("The field of `merge_map_with_keytime` that has the time of a value", "a field"),
         "nested_sequence_field": Key("The field that orders nested rows with one key", "a field"),
-        "nested_key_null_strategy": Key("What becomes of nested rows whose key is NULL"),
+        "nested_key_null_strategy": Key("How nested rows with a NULL key are handled"),
         "map.storage_layout": Key("How a map is laid out in files"),
         "map.shared_shredding.max_columns": Key("The most columns that a shredded map is stored in", NUMBER),
         "map.shared_shredding.column_placement_policy": Key("Which keys of a shredded map get which column"),
