@@ -50,6 +50,11 @@ def spot(raw: str, wanted: str, file: str = "", compiled: bool = True) -> Source
         ("with a as (\n select 1\n), b as (\n select bad from a\n) select * from b", 4, 9),
         ("select {% for n in names %}{{ n }}, {% endfor %}bad from t", 1, 49),
         ("select\n{% for n in names %}\n  {{ n }},\n{% endfor %}\n  bad from t_table", 5, 3),
+        (
+            "select\n{% for n in names %}\n  {{ n }},\n{% else %}\n  1 as x,\n{% endfor %}\n  bad from t_table",
+            7,
+            3,
+        ),
         ("select\n{%- for n in names %}\n  {{ n }},\n{%- endfor %}\n  bad from t_table", 5, 3),
         ("select a\n{% if false %}, c from t\n{% else %}, bad from t\n{% endif %}", 3, 13),
         ("select a\n{% if true %}, bad from t\n{% else %}, c from t\n{% endif %}", 2, 16),

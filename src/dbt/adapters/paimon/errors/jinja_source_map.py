@@ -230,7 +230,12 @@ class _Automaton:
         hub = self._add(current, _State())
         end, kind = self._read(hub, "else", "endfor")
         self.states[end].then.append(hub)
-        return self._read(hub, "endfor")[0] if kind == "else" else hub
+        if kind != "else":
+            return hub
+        # Rendered only if the loop has no turn.
+        join = self._add(self._read(hub, "endfor")[0], _State())
+        self.states[hub].then.append(join)
+        return join
 
     def _condition(self, current: int) -> int:
         fork = self._add(current, _State())
