@@ -282,6 +282,6 @@ class TestMerged:
     def test_a_column_with_another_name_keeps_its_values(self, project, rows):
         (refused,) = run_dbt(["run", "--select", "renamed"], expect_pass=False)
         _, _, remedy = refused.message.partition("which keeps its values: ")
-        rows(remedy.strip().replace("<table>", "{schema}.renamed"))
+        rows(remedy.splitlines()[0].replace("<table>", "{schema}.renamed"))
         run_dbt(["run", "--select", "renamed"])
         assert sorted(rows("select id, kept, fresh from {schema}.renamed")) == [(1, "a", 10), (2, "b", 20)]
