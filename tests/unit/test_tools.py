@@ -5,34 +5,23 @@ from __future__ import annotations
 import subprocess
 import sys
 
-_LOADED = """
-import sys
-{}
-print(*sorted(name for name in sys.modules if name.partition(".")[0] == "dbt_paimon"))
-"""
 
-
-def _loaded(imports: str) -> list[str]:
-    ran = subprocess.run(
-        [sys.executable, "-c", _LOADED.format(imports)], capture_output=True, text=True, check=True
-    )
+def loaded(imports: str, *packages: str) -> list[str]:
+    """The modules of some packages that a new Python has loaded after these imports."""
+    shown = f"import sys\n{imports}\nprint(*(name for name in sorted(sys.modules) if name.startswith({packages})))"
+    ran = subprocess.run([sys.executable, "-c", shown], capture_output=True, text=True, check=True)
     return ran.stdout.split()
 
 
 def test_dbt_loads_no_tool():
-    assert _loaded("from dbt.cli.main import dbtRunner\nfrom dbt.adapters.paimon import Plugin") == []
+    imports = "from dbt.cli.main import dbtRunner\nfrom dbt.adapters.paimon import Plugin"
+    assert loaded(imports, "dbt_paimon") == []
 
 
 def test_the_command_line_loads_them():
-    assert "dbt_paimon.report.command" in _loaded("import dbt_paimon.cli")
+    assert "dbt_paimon.report.command" in loaded("import dbt_paimon.cli", "dbt_paimon")
 
 
 def test_a_question_to_a_running_shell_loads_neither_dbt_nor_spark():
-    ran = _LOADED.format("from dbt_paimon import client, entry, words").replace(
-        '== "dbt_paimon"', 'in ("dbt", "pyspark")'
-    )
-    found = subprocess.run([sys.executable, "-c", ran], capture_output=True, text=True, check=True)
-    # The adapter's namespace is set up by its install.
-    assert [
-        name for name in found.stdout.split() if name.startswith(("dbt.cli", "dbt.adapters", "pyspark"))
-    ] == []
+    imports = "from dbt_paimon import client, entry, words"
+    assert loaded(imports, "dbt.cli", "dbt.adapters", "pyspark") == []

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.spark.formatting import counted, size
+from dbt.adapters.paimon.spark.table_versions import UPKEEP
 from dbt.adapters.paimon.spec.build import column_list
 from dbt.adapters.paimon.sql.text import string_literal
 from dbt.adapters.paimon.tables import metadata
@@ -169,7 +170,7 @@ class Comparison:
             return side.value
         if side.kind is Kind.TIMESTAMP:
             return self._adapter.history.snapshot_at(table, side.value)
-        kinds = ", ".join(string_literal(kind) for kind in _UNCHANGED)
+        kinds = ", ".join(string_literal(kind) for kind in sorted(UPKEEP))
         snapshots = table.system_table("snapshots")
         ((number,),) = self._adapter.query(
             f"select max(snapshot_id) from {snapshots} where snapshot_id < "

@@ -11,23 +11,24 @@ from typing import Any
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.relation import PaimonRelation
+from dbt.adapters.paimon.spark.table_versions import UPKEEP
 from dbt.adapters.paimon.sql import clocks
-
-# Commits that change no row.
-_UPKEEP = ("COMPACT", "ANALYZE")
 
 
 @dataclass(frozen=True)
 class Ran:
-    """A node as dbt's results show it; `started` and `completed` are times in UTC.
+    """A node as dbt's results show it.
 
-    dbt sends nothing to a table outside of them.
+    Attributes:
+        started, completed: times in UTC; dbt writes the table only between them.
+        snapshot: the table snapshot that the node reported; None if it reported none.
     """
 
     unique_id: str
     relation: tuple[str, str, str]
     started: str
     completed: str
+    snapshot: int | None = None
 
     @property
     def name(self) -> str:
@@ -89,9 +90,10 @@ def before(node: Ran, snapshots: Iterable[Snapshot]) -> int | None:
     before = 0
     wrote = False
     for snapshot in snapshots:
-        if snapshot.is_before:
+        # The number decides where the clock of a server is behind.
+        if snapshot.is_before and (node.snapshot is None or snapshot.number < node.snapshot):
             before = snapshot.number
-        elif snapshot.kind not in _UPKEEP:
+        elif snapshot.kind not in UPKEEP:
             wrote = True
             if snapshot.is_after:
                 raise DbtRuntimeError(
@@ -121,9 +123,10 @@ def without(nodes: Sequence[Ran], exclude: Sequence[str]) -> list[Ran]:
 def _node(result: dict[str, Any]) -> Ran | None:
     """A node of dbt's results; None without a relation, or if it did not run."""
     parts = str(result.get("relation_name") or "").strip("`").split("`.`")
-    times = [timing for timing in result.get("timing") or () if timing.get("started_at")]
+    times = [timing for timing in result.get("timing") or () if timing.get("completed_at")]
     if len(parts) != 3 or not times:
         return None
     started = min(timing["started_at"] for timing in times).removesuffix("Z")
     completed = max(timing["completed_at"] for timing in times).removesuffix("Z")
-    return Ran(result["unique_id"], (parts[0], parts[1], parts[2]), started, completed)
+    snapshot = (result.get("adapter_response") or {}).get("snapshot_id")
+    return Ran(result["unique_id"], (parts[0], parts[1], parts[2]), started, completed, snapshot)
