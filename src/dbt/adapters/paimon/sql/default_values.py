@@ -26,7 +26,7 @@ _TIMESTAMP: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?: [0-9]{2}:[0-9]{2}
 
 
 def is_value(text: str, kind: Atom) -> bool:
-    """Whether a text is completely a value of a type; True for unknown types."""
+    """Whether a whole text is a value of a type; True for unknown types."""
     try:
         return _is_value(text, kind)
     except (ValueError, ArithmeticError):

@@ -159,7 +159,7 @@ def _first_too_wide(column: Any) -> int | None:
 
 
 def _schema_of(frame: Any, model: str) -> StructType:
-    """The columns of a frame without rows; PySpark infers types from rows."""
+    """The columns of a frame without rows, whose types PySpark cannot infer."""
     import pyarrow as pa
     from pyspark.sql.pandas.types import from_arrow_schema
 

@@ -22,7 +22,7 @@
   {%- do return(query) -%}
 {% endmacro %}
 
-{#- Drop the view with a model's rows. -#}
+{#- Drop the temporary view of a model's rows. -#}
 {% macro paimon__drop_staged(query) %}
   {%- if query.view -%}
     {%- call statement('drop_staged') -%}
