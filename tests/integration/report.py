@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -31,6 +32,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         type=int,
         default=1,
         help="how often dbt is killed while a server runs its statement: once in CI, 60 by `make server-kills`",
+    )
+    parser.addoption(
+        "--server-kill-record",
+        type=Path,
+        help="a file that these kills are noted in: those that it has are not done again",
     )
 
 
