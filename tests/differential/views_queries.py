@@ -45,11 +45,12 @@ class _From:
 
 @dataclass(frozen=True)
 class Drawn:
-    """A query, its columns, and the key that its config may state."""
+    """A query, its columns, and the key that its config may state; `only_stated`: its table has no key otherwise."""
 
     sql: str
     columns: Mapping[str, str] = field(default_factory=dict)
     key: tuple[str, ...] = ()
+    only_stated: bool = False
 
 
 class Queries:
@@ -104,7 +105,8 @@ class Queries:
             config["bucket"] = self._chance.choice((1, 1, 1, 2, -1))
         if self._chance.random() < 0.1:
             sql = f"-- a view\n{sql}\n-- its end"
-        return View(name, sql, config, drawn.columns, key)
+        has_key = "primary_key" in config or not drawn.only_stated
+        return View(name, sql, config, drawn.columns, key if has_key else ())
 
     # -- what it reads ----------------------------------------------------------------------------------------------
 
@@ -280,11 +282,12 @@ class Queries:
         width = len(reads[0].key)
         others = (self._driver(keyed=True) for _ in range(self._chance.choice((3, 5))))
         reads += [read for read in others if len(read.key) == width][:2]
-        branches = []
+        branches, literals = [], []
         for number, read in enumerate(reads):
             if self._chance.random() < 0.5:
                 self._joins(read)
             literal = self._chance.choice((f"'{'xyz'[number]}'", str(number), f"'{number}'", "0"))
+            literals.append(literal)
             items = [
                 f"{literal} as kind",
                 *(f"{at} as key_{place}" for place, at in enumerate(read.key.values())),
@@ -302,7 +305,10 @@ class Queries:
         sql = " union all ".join(branches)
         if self._chance.random() < 0.3:
             sql = f"select * from ({sql}) as both{self._where({'c0': 'string', 'c1': 'int'}, 0.5)}"
-        return Drawn(sql, columns, ("kind", *keys) if len(reads) > 1 else tuple(keys))
+        # 1 and '1' may be the same.
+        alike = len({literal.isdigit() for literal in literals}) == 1
+        apart = alike and len(set(literals)) == len(literals)
+        return Drawn(sql, columns, ("kind", *keys) if apart else () if len(reads) > 1 else tuple(keys))
 
     def _grouped(self) -> Drawn:
         read = self._driver(keyed=self._chance.random() < 0.75)
@@ -344,7 +350,7 @@ class Queries:
             sql = f"select {', '.join(f'{name} as r_{name}' for name in named)} from ({sql}) as grouped"
             named = {f"r_{name}": kind for name, kind in named.items()}
             names = [f"r_{name}" for name in names]
-        return Drawn(sql, named, tuple(names) if key else ())
+        return Drawn(sql, named, tuple(names) if key else (), only_stated=drawn != keys)
 
     def _group_columns(self, columns: Mapping[str, str], keys: list[str]) -> tuple[list[str], bool]:
         """What a query groups by, and whether it is never NULL."""

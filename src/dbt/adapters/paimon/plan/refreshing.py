@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from dbt.adapters.paimon.capabilities import Capability
 from dbt.adapters.paimon.changes.positions import positions_of
 from dbt.adapters.paimon.concurrency.conflicts import REBUILD, REFRESH
 from dbt.adapters.paimon.plan.materialized_views.incremental import view_name
@@ -24,9 +21,6 @@ if TYPE_CHECKING:
     from dbt.adapters.paimon.relation import PaimonRelation
 
 
-# Where one side of a join has no rows, Paimon fails at the empty filter of the other (`JOINS_WITH_NOTHING`), and what
-# has changed may be nothing.
-_WITHOUT_PRUNING: Final = MappingProxyType({"spark.sql.optimizer.dynamicPartitionPruning.enabled": "false"})
 _NO_ROWS: Final = ModelQuery("", ())
 
 
@@ -55,17 +49,11 @@ def refresh(writer: NodeWriter, run: NodeRun) -> NodeRun:
 
 def _stage(writer: NodeWriter, refresh: Refresh) -> None:
     """Keep, in temporary views of this session, what a refresh reads several times: Spark reads the sources once."""
-    rows, macros, conf = writer.plans.rows, writer.macros, _settings(writer)
+    rows, macros = writer.plans.rows, writer.macros
     for part in refresh.changed:
-        rows.keep(part.view, macros.sql("paimon__changed_rows_sql", part), conf)
+        rows.keep(part.view, macros.sql("paimon__changed_rows_sql", part))
     if refresh.groups_view:
-        rows.keep(refresh.groups_view, macros.sql("paimon__changed_groups_sql", refresh), conf)
-
-
-def _settings(writer: NodeWriter) -> Mapping[str, str]:
-    """The Spark settings of the statements that read what has changed."""
-    supported = writer.plans.adapter.versions.supports(Capability.JOINS_WITH_NOTHING)
-    return NO_SETTINGS if supported else _WITHOUT_PRUNING
+        rows.keep(refresh.groups_view, macros.sql("paimon__changed_groups_sql", refresh))
 
 
 @dataclass
@@ -135,10 +123,10 @@ class Changed(IncrementalWrite):
         macros.run(target, plan.before)
         if refresh.replaces:
             sql = macros.sql("paimon__replaced_groups_sql", target, refresh, plan)
-            writer.send(target, REBUILD, plan.spec, sql, {**WHOLE_TABLE, **_settings(writer)})
+            writer.send(target, REBUILD, plan.spec, sql, WHOLE_TABLE)
         elif not refresh.deletes:
             sql = macros.sql("paimon__insert_sql", target, plan.written, plan.source)
-            writer.send(target, REFRESH, plan.spec, sql, _settings(writer))
+            writer.send(target, REFRESH, plan.spec, sql, NO_SETTINGS)
         else:
             self._upsert_and_delete(target, plan)
         macros.run(target, plan.after)
@@ -153,9 +141,9 @@ class Changed(IncrementalWrite):
         if not writes_kinds:
             view = view_name("rows")
             self.staged.append(view)
-            writer.plans.rows.keep(view, sql, _settings(writer))
+            writer.plans.rows.keep(view, sql)
             if views.count(f"{quoted(view)} where `_row_kind_` = 3"):
                 sql = macros.sql("paimon__refresh_merge_sql", target, refresh, plan, view)
             else:
                 sql = macros.sql("paimon__insert_sql", target, plan.written, quoted(view))
-        writer.send(target, REFRESH, plan.spec, sql, _settings(writer), writes_rows=writes_kinds)
+        writer.send(target, REFRESH, plan.spec, sql, NO_SETTINGS, writes_rows=writes_kinds)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.capabilities import Versions
+from dbt.adapters.paimon.capabilities import Capability, Versions
 from dbt.adapters.paimon.catalogs.storage import Storage
 from dbt.adapters.paimon.credentials import TIMESTAMP_TYPE, PaimonCredentials
 from dbt.adapters.paimon.errors.redaction import SPARK_REDACTION
@@ -25,6 +25,7 @@ EXTENSIONS = "org.apache.paimon.spark.extensions.PaimonSparkSessionExtensions"
 _LOCAL_MASTER = re.compile(r"^local(?:\[(?P<cores>\*|\d+)(?:,\s*\d+)?\])?$")
 _MIB = 1024 * 1024
 _ZONE = "spark.sql.session.timeZone"
+_PRUNING = "spark.sql.optimizer.dynamicPartitionPruning.enabled"
 _REGION = re.compile(r"[A-Za-z][A-Za-z0-9_/+-]*")
 _OFFSET = re.compile(r"(?:UTC|UT|GMT)?([+-])(\d{1,2})(?::?(\d{1,2}))?")
 
@@ -147,6 +148,7 @@ def _session_settings(
     credentials: PaimonCredentials, storages: Sequence[Storage], paimon_version: str
 ) -> dict[str, str]:
     """The settings that an embedded Spark and a session of a server share."""
+    versions = Versions.of(paimon_version)
     return {
         # The timestamps of a model must not depend on the machine that runs it.
         _ZONE: "UTC",
@@ -158,7 +160,9 @@ def _session_settings(
         # Paimon's writer takes rows as Java objects (SparkRow). The old classes use another calendar before October
         # 1582, so that such dates and timestamps would be read back days off [ran, 0.9.0].
         "spark.sql.datetime.java8API.enabled": "true",
-        **catalog_conf(credentials, storages, Versions.of(paimon_version)),
+        # Otherwise a join of a partitioned table with a table that has no rows may fail.
+        **({} if versions.supports(Capability.JOINS_WITH_NOTHING) else {_PRUNING: "false"}),
+        **catalog_conf(credentials, storages, versions),
         "spark.sql.defaultCatalog": credentials.catalog,
         **credentials.spark_config,
     }

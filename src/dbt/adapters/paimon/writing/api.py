@@ -18,7 +18,7 @@ from dbt.adapters.paimon.spark.scans import Scan
 from dbt.adapters.paimon.spec import change_rows, ordering_values, safeguards, spelling, strategies
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql import event_time, predicates, quoted_names
-from dbt.adapters.paimon.sql.statements import CACHE, KEEPS_PLANS, NO_SETTINGS, Statement
+from dbt.adapters.paimon.sql.statements import CACHE, KEEPS_PLANS, Statement
 from dbt.adapters.paimon.sql.text import quoted, without_end
 from dbt.adapters.paimon.tables.api import Tables
 from dbt.adapters.paimon.tables.changeset import ExistingColumn, ExistingTable
@@ -112,17 +112,17 @@ class Rows:
         """The rows and columns of a temporary view of this session."""
         return model_query.from_view(view, self._adapter.query_columns(f"select * from {quoted(view)}"))
 
-    def cached(self, view: str, sql: str, conf: Mapping[str, str] = NO_SETTINGS) -> ModelQuery:
+    def cached(self, view: str, sql: str) -> ModelQuery:
         """The rows of a query, kept in a temporary view of this session for several statements."""
-        self._cache("cache table", view, sql, conf)
+        self._cache("cache table", view, sql)
         return self._of_view(view)
 
-    def keep(self, view: str, sql: str, conf: Mapping[str, str] = NO_SETTINGS) -> None:
+    def keep(self, view: str, sql: str) -> None:
         """The same, but the query runs when the view is first read."""
-        self._cache("cache lazy table", view, sql, conf)
+        self._cache("cache lazy table", view, sql)
 
-    def _cache(self, command: str, view: str, sql: str, conf: Mapping[str, str]) -> None:
-        statement = Statement(f"{command} {quoted(view)} as\n{sql}", CACHE, {**KEEPS_PLANS, **conf})
+    def _cache(self, command: str, view: str, sql: str) -> None:
+        statement = Statement(f"{command} {quoted(view)} as\n{sql}", CACHE, KEEPS_PLANS)
         with self._adapter.names_suggested():
             self._adapter.connections.execute(statement)
 
