@@ -292,6 +292,7 @@ NOT_IN_THE_SQL = {
     Reason.WRITTEN_BY_OTHERS,
     Reason.POSITION_LOST,
     Reason.TOO_MANY,
+    Reason.FEW_GROUPS,
     Reason.PLAN,
     Reason.KEY_TYPE,
     Reason.OTHER_KEY,

@@ -17,6 +17,7 @@ TABLES = {
     "vip": "(customer_id int) " + KEYED.format("customer_id"),
     "items": "(order_id int, price double) " + KEYED.format("order_id"),
     "clicks": "(customer_id int, page string)",
+    "sales": "(sale_id int, shop int, price int) " + KEYED.format("sale_id"),
 }
 FILL = (
     """insert into {orders} select cast(id as int), cast(id % 20 as int), cast(id as decimal(10, 2)),
@@ -26,6 +27,7 @@ FILL = (
     "insert into {vip} values (1), (2)",
     "insert into {items} values (1, 2.5), (2, 3.5)",
     "insert into {clicks} values (1, 'home'), (2, 'cart')",
+    "insert into {sales} select cast(id as int), cast(id % 9 as int), 2 from range(100000)",
 )
 # Each source changes.
 CHANGE = (
@@ -35,6 +37,7 @@ CHANGE = (
     "insert into {vip} values (3)",
     "insert into {items} values (3, 3.5)",
     "insert into {clicks} values (3, 'about')",
+    "insert into {sales} values (0, 5, 3)",
 )
 STAR = "from {orders} as o left join {customers} as c on c.customer_id = o.customer_id"
 COUNTED = "select customer_id, count(*) as n from {orders} group by customer_id"
@@ -57,6 +60,16 @@ MODELS: dict[str, tuple[str, str, str]] = {
         "select customer_id, max(ordered_on) as last_order from {orders} group by customer_id",
         "primary_key='customer_id'",
         "incremental, ",
+    ),
+    "few_groups": (
+        "select shop, sum(price) as price from {sales} group by shop",
+        "",
+        "full: its 9 groups of about 100,00",
+    ),
+    "few_groups_remedy": (
+        "select shop, sum(price) as price from {sales} group by shop",
+        "refresh_mode='incremental'",
+        "incremental, 2 of about 9 groups",
     ),
     "new_clicks": ("select customer_id, upper(page) as page from {clicks}", "", "incremental, 1 rows added"),
     "over_a_view": ("select order_id, amount from {large}", "", "incremental, 4 of about 10"),

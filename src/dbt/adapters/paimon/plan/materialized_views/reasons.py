@@ -19,6 +19,7 @@ class Reason(Enum):
     WRITTEN_BY_OTHERS = "something other than its refresh wrote its table at snapshot {}"
     POSITION_LOST = "the changes of {} are lost: {}"
     TOO_MANY = "{} have changed, more than half"
+    FEW_GROUPS = "its {} groups of about {} rows cost less as a whole"
     # The query.
     NOT_READABLE = "its SQL could not be parsed ({})"
     NOT_PAIMON = "{} is not a Paimon table"
