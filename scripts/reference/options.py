@@ -16,7 +16,7 @@ from dbt.adapters.paimon.options.table_options import (
     lookup,
     table_options,
 )
-from dbt.adapters.paimon.spec.build import GROUPED_KEYS, OPTION_KEYS
+from dbt.adapters.paimon.spec.components import GROUPED_KEYS, OPTION_KEYS
 from reference.markdown import NOTHING, code, codes, table
 
 # In the words of a config; a type that is missing here is text.

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from dbt.adapters.paimon.options.table_options import did_you_mean
-from dbt.adapters.paimon.spec.build import column_list
+from dbt.adapters.paimon.spec.config_values import column_list
 from dbt.adapters.paimon.spec.strategies import DELETE_INSERT, MERGE, MICROBATCH, STRATEGIES
 from dbt.adapters.paimon.sql.text import is_plain
 

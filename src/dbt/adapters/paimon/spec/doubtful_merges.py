@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from dbt.adapters.paimon.capabilities import Capability, Versions
-from dbt.adapters.paimon.spec.build import ConfigOrigin
+from dbt.adapters.paimon.spec.config_origin import ConfigOrigin
 from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.spec.table import TableSpec
 

@@ -15,34 +15,13 @@ from typing import TYPE_CHECKING, Final
 
 from dbt.adapters.paimon.options.table_options import split_field_option
 from dbt.adapters.paimon.options.values import split_columns
+from dbt.adapters.paimon.spec.components import NAMING_OPTIONS
 
 if TYPE_CHECKING:
     from dbt.adapters.paimon.spec.table import TableSpec
 
 Speller = Callable[[str], str]
 
-# Options of any version that list columns, which must exist.
-NAMING_OPTIONS: Final = (
-    "bucket-key",
-    "sequence.field",
-    "rowkind.field",
-    "record-level.time-field",
-    "upsert-key",
-    "partial-update.remove-record-on-sequence-group",
-    "changelog-producer.row-deduplicate-ignore-fields",
-    "clustering.columns",
-    "chain-table.chain-partition-keys",
-    "manifest-sort.partition-field",
-    "blob-field",
-    "blob-descriptor-field",
-    "blob-external-storage-field",
-    "blob-view-field",
-    "vector-field",
-    "pk-bitmap.index.columns",
-    "pk-btree.index.columns",
-    "pk-full-text.index.columns",
-    "pk-vector.index.columns",
-)
 _FILE_INDEX_COLUMNS: Final = re.compile(r"file-index\.[\w-]+\.columns")
 # FileIndexOptions: file-index.<type>.<column>.<setting of that type>
 _FILE_INDEX_SETTING: Final = re.compile(r"(file-index\.[\w-]+)\.([^.]+)\.([\w.-]+)")
@@ -65,7 +44,7 @@ def speller(columns: Iterable[str]) -> Speller:
 def with_column_case(spec: TableSpec, columns: Iterable[str]) -> TableSpec:
     """The table with its columns spelled as in `columns`."""
     spell = speller(columns)
-    options = {_option(name, spell): _value(name, value, spell) for name, value in spec.options.items()}
+    options = {_option(name, spell): column_text(name, value, spell) for name, value in spec.options.items()}
     return replace(
         spec,
         primary_key=tuple(map(spell, spec.primary_key)),
@@ -122,7 +101,11 @@ def _option(name: str, spell: Speller) -> str:
     return name
 
 
-def _value(name: str, value: str, spell: Speller) -> str:
+def column_text(name: str, value: str, spell: Speller = str) -> str:
+    """An option's value, with its columns spelled by `spell`, and without blanks between them.
+
+    For 'id, dt' Paimon looks for a column ' dt' [ran, 0.9.0].
+    """
     found = split_field_option(name)
     if name in NAMING_OPTIONS or (found is not None and found[1] == "sequence-group"):
         return ",".join(map(spell, split_columns(value)))

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Final
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.capabilities import Capability, Versions
+from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.options.table_options import canonical, lookup
-from dbt.adapters.paimon.spec.rules import RULES
+from dbt.adapters.paimon.spec.component import OptionChange
+from dbt.adapters.paimon.spec.components import aggregates, is_guarded, rule_faults
 from dbt.adapters.paimon.spec.spelling import with_column_case
 from dbt.adapters.paimon.spec.table import DEFAULT_MERGE_ENGINE, TableSpec
-from dbt.adapters.paimon.tables import merging
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -90,7 +90,7 @@ class PropertyChange:
     name: str
     old: str | None
     new: str | None
-    # The table's columns whose stored rows are merged differently after the change (see `merging`).
+    # The table's columns whose stored rows are merged differently after the change (see `aggregates`).
     merges: frozenset[str] = frozenset()
 
     def __str__(self) -> str:
@@ -159,10 +159,10 @@ def compute_changeset(
     for name, old, new in _differing(wanted, existing.options, versions):
         definition = lookup(name, versions.paimon)
         is_immutable = definition is not None and definition.immutable
-        if is_immutable or _guarded(name, old, new, existing.options, versions):
+        if is_immutable or is_guarded(OptionChange(name, old, new, existing.options, versions)):
             immutable.append(PropertyChange(name, old, new))
         else:
-            merges = merging.columns_merged_differently(name, existing.options, wanted, unkeyed)
+            merges = aggregates.columns_merged_differently(name, existing.options, wanted, unkeyed)
             altered.append(PropertyChange(name, old, new, merges))
 
     return Changeset(
@@ -192,7 +192,7 @@ def _unset_first(existing: ExistingTable, altered: Sequence[PropertyChange], ver
     between = {**existing.as_spec().options, **Changeset(tuple(altered)).set_options}
     engine = between.get("merge-engine", DEFAULT_MERGE_ENGINE) if existing.primary_key else ""
     spec = TableSpec(existing.primary_key, existing.partition_by, between, engine)
-    return any(True for rule in RULES for _ in rule(spec, versions))
+    return any(rule_faults(spec, versions))
 
 
 def refuse_rebuild(resource_type: str, name: str, changes: Changeset, dropped: Iterable[str] = ()) -> None:
@@ -238,40 +238,6 @@ def _key_changes(spec: TableSpec, existing: ExistingTable) -> list[PropertyChang
         for name, old, new in keys
         if tuple(old) != tuple(new)
     ]
-
-
-# Paimon reads stored metadata with the option's current value, so it cannot read it after a change. Sources:
-# ManifestFile, ManifestList; FileStorePathFactory.getPartitionString. [ran, 0.9.0, 1.4.2, 2.0.0: the first two]
-_READ_WITH: Final = ("manifest.format", "partition.default-name", "partition.legacy-name")
-
-
-def _guarded(
-    name: str, old: str | None, new: str | None, options: Mapping[str, str], versions: Versions
-) -> bool:
-    """Whether a change of this mutable option is refused, or would lead to wrong rows.
-
-    `options` are the existing table's: Paimon checks those, not what the same ALTER sets in addition.
-    """
-    if name == "bucket":
-        # Only between fixed numbers: dynamic (-1) and postpone (-2) buckets have other layouts.
-        return not (_is_positive(old) and _is_positive(new))
-    if name == "deletion-vectors.enabled":
-        # 0.9 allows it, and files without vectors then return rows twice; 1.4 has an option that allows it.
-        allowed = versions.supports(Capability.GUARDED_OPTION_CHANGES)
-        return not (allowed and options.get("deletion-vectors.modifiable", "").lower() == "true")
-    if name in ("ignore-delete", "ignore-update-before"):
-        return canonical(name, old, versions.paimon) is True
-    if name in _READ_WITH:
-        return True
-    if name == "sequence.field.sort-order":
-        return "sequence.field" in options
-    if name == "clustering.columns":
-        return options.get("pk-clustering-override", "").lower() == "true"
-    return False
-
-
-def _is_positive(bucket: str | None) -> bool:
-    return bucket is not None and bucket.isdigit() and int(bucket) > 0
 
 
 def _shown(value: str | None) -> str:

@@ -330,7 +330,7 @@ def missing_after(
 ) -> Capability | None:
     """What this Paimon lacks to find rows by WHERE that were written before ALTER changed a column's type; or None.
 
-    Without FILTERS_AFTER_TYPE_CHANGE, `column_rules.filterable` switches Parquet's filters off, and Avro has none.
+    Without FILTERS_AFTER_TYPE_CHANGE, `files.filterable` switches Parquet's filters off, and Avro has none.
     Nothing switches off those of ORC, nor prevents a cast that fails.
     """
     with_text = _is_text(type_tree(data_type)) != _is_text(type_tree(column.data_type))

@@ -1,27 +1,57 @@
-"""Rules for a maintenance policy: actions that the table or its columns do not support."""
+"""Maintenance policies: actions that the table or its columns do not support (see `maintenance_policy`)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any, Final
 
 from dbt.adapters.paimon.capabilities import Capability, Versions
+from dbt.adapters.paimon.keys import MAPPING, key_field
 from dbt.adapters.paimon.options.table_options import canonical, did_you_mean
+from dbt.adapters.paimon.spec.component import Component, Found, Types
+from dbt.adapters.paimon.spec.components.partitioning import pattern_fault
 from dbt.adapters.paimon.spec.maintenance_policy import (
     Compact,
     ExpirePartitions,
     ExpireSnapshots,
     MaintenancePolicy,
 )
-from dbt.adapters.paimon.spec.rules import pattern_fault
+from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.spec.table import TableSpec
+
+
+@dataclass
+class Keys:
+    """The config key."""
+
+    maintenance: dict[str, Any] = key_field(
+        dict,
+        "When the table is compacted and cleaned up: after runs, and by `dbt run-operation maintain`",
+        MAPPING,
+        is_merged=True,
+        page="maintenance.md",
+    )
+
 
 _WHOLE_NUMBERS: Final = ("tinyint", "smallint", "int", "bigint")
 
-_Found = Iterable[tuple[str, str]]
+
+def checked(spec: TableSpec, problems: Problems, versions: Versions) -> TableSpec:
+    """The table with the options of its policy, which is checked."""
+    policy = spec.maintenance
+    if policy is None:
+        return spec
+    for key, reason in _policy_rules(policy, spec, versions):
+        problems.add(key, None, reason)
+    if policy.expire_snapshots is None:
+        return spec
+    # Paimon also expires snapshots at each commit, by the table's options.
+    return replace(spec, options=MappingProxyType({**policy.expire_snapshots.options, **spec.options}))
 
 
-def policy_rules(policy: MaintenancePolicy, spec: TableSpec, versions: Versions) -> _Found:
+def _policy_rules(policy: MaintenancePolicy, spec: TableSpec, versions: Versions) -> Found:
     """(key, reason with remedy) for actions of a policy that this table does not support."""
     if policy.compact:
         yield from _compact_rules(policy.compact, spec, versions)
@@ -34,7 +64,7 @@ def policy_rules(policy: MaintenancePolicy, spec: TableSpec, versions: Versions)
         yield from _snapshot_expiry_rules(policy.expire_snapshots, spec, versions)
 
 
-def _partition_expiry_rules(expire: ExpirePartitions, spec: TableSpec, versions: Versions) -> _Found:
+def _partition_expiry_rules(expire: ExpirePartitions, spec: TableSpec, versions: Versions) -> Found:
     if not spec.partition_by:
         yield (
             "maintenance.expire_partitions",
@@ -47,7 +77,7 @@ def _partition_expiry_rules(expire: ExpirePartitions, spec: TableSpec, versions:
         yield "maintenance.expire_partitions.timestamp_pattern", fault
 
 
-def _snapshot_expiry_rules(expire: ExpireSnapshots, spec: TableSpec, versions: Versions) -> _Found:
+def _snapshot_expiry_rules(expire: ExpireSnapshots, spec: TableSpec, versions: Versions) -> Found:
     for name, text in expire.options.items():
         given = spec.options.get(name, text)
         if canonical(name, given, versions.paimon) != canonical(name, text, versions.paimon):
@@ -57,54 +87,7 @@ def _snapshot_expiry_rules(expire: ExpireSnapshots, spec: TableSpec, versions: V
             )
 
 
-def column_problems(
-    policy: MaintenancePolicy, types: Mapping[str, str], partition_by: Sequence[str]
-) -> _Found:
-    """(key, reason with remedy) for actions that the columns do not allow; `types` is column -> Spark type."""
-    keyed = {name: types[name].lower() for name in partition_by if name in types}
-    if policy.compact:
-        yield from _sort_problems(policy.compact, types)
-        yield from _newest_problems(policy.compact, keyed)
-    if policy.expire_partitions:
-        yield from _expiry_problems(policy.expire_partitions, keyed, partition_by)
-
-
-def _sort_problems(compact: Compact, types: Mapping[str, str]) -> _Found:
-    for column in compact.order_by:
-        if column not in types:
-            hint = did_you_mean(column, types, 0.6, label="The model's columns")
-            yield "maintenance.compact.order_by", f"there is no column '{column}'. {hint}"
-
-
-def _newest_problems(compact: Compact, keyed: Mapping[str, str]) -> _Found:
-    for name, kind in keyed.items() if compact.newest else ():
-        if not kind.startswith(("string", "varchar", "char", "date", *_WHOLE_NUMBERS)):
-            yield (
-                "maintenance.compact.partitions",
-                f"'newest' takes partition columns of string, whole numbers or date, and '{name}' is {kind}. "
-                "Use {'older_than': '1 d'}, or leave partitions out",
-            )
-
-
-def _expiry_problems(
-    expire: ExpirePartitions, keyed: Mapping[str, str], partition_by: Sequence[str]
-) -> _Found:
-    # Paimon is case-sensitive about these names, and the config may spell them differently.
-    if fault := pattern_fault(expire.timestamp_pattern, partition_by):
-        yield "maintenance.expire_partitions.timestamp_pattern", fault
-    if expire.expire_strategy != "values-time":
-        return
-    # PartitionExpireStrategy.convertPartition passes the number of days, which no formatter can parse.
-    for name, kind in keyed.items():
-        if kind == "date" and (not expire.timestamp_pattern or f"${name}" in expire.timestamp_pattern):
-            yield (
-                "maintenance.expire_partitions",
-                f"'{name}' is a date, which Paimon reads as a number of days, so no partition would expire. "
-                "Cast it to string, or use expire_strategy: update-time",
-            )
-
-
-def _compact_rules(compact: Compact, spec: TableSpec, versions: Versions) -> _Found:
+def _compact_rules(compact: Compact, spec: TableSpec, versions: Versions) -> Found:
     partial = compact.newest or compact.idle or compact.where
     if partial and not spec.partition_by:
         yield "maintenance.compact.partitions", "the table has no partitions. Set partition_by, or remove it"
@@ -120,7 +103,7 @@ def _compact_rules(compact: Compact, spec: TableSpec, versions: Versions) -> _Fo
     yield from _sort_rules(compact, spec)
 
 
-def _sort_rules(compact: Compact, spec: TableSpec) -> _Found:
+def _sort_rules(compact: Compact, spec: TableSpec) -> Found:
     if compact.order and (spec.primary_key or spec.bucket != -1):
         yield (
             "maintenance.compact.order_by",
@@ -132,3 +115,53 @@ def _sort_rules(compact: Compact, spec: TableSpec) -> _Found:
             "maintenance.compact.order_by",
             f"{', '.join(inside)} is in partition_by, and rows are sorted inside partitions. Use other columns",
         )
+
+
+def _column_rules(spec: TableSpec, types: Types, versions: Versions) -> Found:
+    policy = spec.maintenance
+    if policy is None:
+        return
+    keyed = {name: types[name].lower() for name in spec.partition_by if name in types}
+    if policy.compact:
+        yield from _sort_problems(policy.compact, types)
+        yield from _newest_problems(policy.compact, keyed)
+    if policy.expire_partitions:
+        yield from _expiry_problems(policy.expire_partitions, keyed, spec.partition_by)
+
+
+def _sort_problems(compact: Compact, types: Mapping[str, str]) -> Found:
+    for column in compact.order_by:
+        if column not in types:
+            hint = did_you_mean(column, types, 0.6, label="The model's columns")
+            yield "maintenance.compact.order_by", f"there is no column '{column}'. {hint}"
+
+
+def _newest_problems(compact: Compact, keyed: Mapping[str, str]) -> Found:
+    for name, kind in keyed.items() if compact.newest else ():
+        if not kind.startswith(("string", "varchar", "char", "date", *_WHOLE_NUMBERS)):
+            yield (
+                "maintenance.compact.partitions",
+                f"'newest' takes partition columns of string, whole numbers or date, and '{name}' is {kind}. "
+                "Use {'older_than': '1 d'}, or leave partitions out",
+            )
+
+
+def _expiry_problems(
+    expire: ExpirePartitions, keyed: Mapping[str, str], partition_by: Sequence[str]
+) -> Found:
+    # Paimon is case-sensitive about these names, and the config may spell them differently.
+    if fault := pattern_fault(expire.timestamp_pattern, partition_by):
+        yield "maintenance.expire_partitions.timestamp_pattern", fault
+    if expire.expire_strategy != "values-time":
+        return
+    # PartitionExpireStrategy.convertPartition passes the number of days, which no formatter can parse.
+    for name, kind in keyed.items():
+        if kind == "date" and (not expire.timestamp_pattern or f"${name}" in expire.timestamp_pattern):
+            yield (
+                "maintenance.expire_partitions",
+                f"'{name}' is a date, which Paimon reads as a number of days, so no partition would expire. "
+                "Cast it to string, or use expire_strategy: update-time",
+            )
+
+
+COMPONENT: Final = Component(keys=Keys, column_rules=(_column_rules,))
