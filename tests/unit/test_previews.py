@@ -91,7 +91,7 @@ KEY = Changeset(immutable=(PropertyChange("primary-key", "id", "id,day"),))
 def test_how_a_table_is_rebuilt():
     assert not rebuild_of(TableSpec(("id",)), Changeset(), None).swaps
     assert str(rebuild_of(TableSpec(("id",)), KEY, None)) == "primary-key: id -> id,day"
-    moved = TableSpec(("id",), ("day",), {"merge-engine": "first-row"}, "first-row")
+    moved = TableSpec(("id",), ("day",), {"merge-engine": "first-row"})
     assert rebuild_of(moved, Changeset(), None).always
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.functional.conftest import VERSIONS
 
 from dbt.adapters.paimon.capabilities import Capability
-from dbt.adapters.paimon.spec.components.columns import is_attribute_name
+from dbt.adapters.paimon.spec.column_rules import is_attribute_name
 from dbt.adapters.paimon.sql.names import column_problems
 
 PIECES = [

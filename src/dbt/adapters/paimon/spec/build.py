@@ -17,7 +17,6 @@ from dbt.adapters.paimon.spec.components import (
     COMPONENTS,
     audit,
     buckets,
-    compaction,
     iceberg,
     key,
     maintenance,
@@ -26,11 +25,12 @@ from dbt.adapters.paimon.spec.components import (
     rule_faults,
 )
 from dbt.adapters.paimon.spec.config_origin import ConfigOrigin
+from dbt.adapters.paimon.spec.config_values import is_on
 from dbt.adapters.paimon.spec.key_names import check_key_names
 from dbt.adapters.paimon.spec.maintenance_policy import read_policy
 from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.spec.spelling import column_text, doubled_options, named_columns, one_spelling
-from dbt.adapters.paimon.spec.table import DEFAULT_MERGE_ENGINE, TableSpec
+from dbt.adapters.paimon.spec.table import TableSpec
 
 if TYPE_CHECKING:
     from dbt.adapters.paimon.capabilities import Versions
@@ -81,11 +81,10 @@ def collect_table_spec(
         primary_key,
         partition_by,
         MappingProxyType(options),
-        merge_engine=options.get("merge-engine", DEFAULT_MERGE_ENGINE) if primary_key else "",
         tag=run_tag.read(config.get("table_tag"), problems),
         wap=audit.read(config, options, problems, versions),
         maintenance=read_policy(config.get("maintenance"), problems),
-        compact_after_build=compaction.after_build(config, problems),
+        compact_after_build=is_on(config, "compact_after_build", problems, default="true"),
         auto_buckets=buckets.is_auto(config, options, problems),
     )
     safeguards.check(config, problems)

@@ -7,22 +7,25 @@ the FieldAggregator classes and RowKindGenerator at release-0.9.0, 1.4.2 and 2.0
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
-from dbt.adapters.paimon.capabilities import Versions
+from dbt.adapters.paimon.capabilities import Capability, Versions
 from dbt.adapters.paimon.spec.component import Found
 from dbt.adapters.paimon.spec.components import COMPONENTS, files
-from dbt.adapters.paimon.spec.components.columns import column_fault
 from dbt.adapters.paimon.spec.config_columns import among, hint, unknown_columns
 from dbt.adapters.paimon.spec.config_origin import ConfigOrigin
 from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.spec.spelling import named_columns, with_column_case
 from dbt.adapters.paimon.spec.strategies import merges
 from dbt.adapters.paimon.spec.table import TableSpec
+from dbt.adapters.paimon.sql.data_types import type_name
 
 # Config that must name columns of the query, because every row must have a value for them, or an order.
 _GIVEN: Final = ("primary_key", "partition_by", "sequence.field", "rowkind.field")
+# Also within arrays, maps and structs.
+_SIZED_TEXT: Final = re.compile(r"(?<!\w)(?:var)?char\(", re.IGNORECASE)
 
 
 def check_columns(
@@ -66,7 +69,7 @@ def check_columns(
             problems.add(*origin.find(where, spec), reason)
     merged = merges(spec, config)
     for name, data_type in types.items():
-        if fault := column_fault(name, data_type, versions, merged):
+        if fault := _column_fault(name, data_type, versions, merged):
             problems.add("column", name, fault)
     problems.raise_if_any()
     return files.filterable(spec, types, versions)
@@ -84,3 +87,23 @@ def _missing_columns(
         if column not in types or column in dropped or not is_given:
             known = types if is_given and column not in dropped else names
             yield where, f"the query has no column '{column}'. {hint(column, known)}"
+
+
+def _column_fault(name: str, data_type: str, versions: Versions, merged: bool) -> str | None:
+    # `sql.names` checks names that no version accepts.
+    if name == "rowkind" and versions.supports(Capability.ROWKIND_IS_PAIMONS_COLUMN):
+        return "Paimon reserves this name. Give the column another alias in the model"
+    if not is_attribute_name(name) and (missing := versions.explain(Capability.COLUMN_NAMES_OF_ANY_TEXT)):
+        return missing
+    if type_name(data_type) == "interval":
+        # SparkTypeUtils.toPaimonType
+        return f"Paimon has no type for {data_type}. Cast it, to string or to a number of seconds"
+    missing = versions.explain(Capability.MERGE_ON_SIZED_TEXT)
+    if merged and missing and _SIZED_TEXT.search(data_type):
+        return f"is {data_type}. {missing}"
+    return None
+
+
+def is_attribute_name(name: str) -> bool:
+    """Whether Spark can parse a column's name without quotes (CatalystSqlParser.parseAttributeName)."""
+    return "`" not in name and all(name.split("."))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from dbt.adapters.paimon.capabilities import Versions
-from dbt.adapters.paimon.keys import Key
+from dbt.adapters.paimon.keys import Key, key_field, keys_of
 from dbt.adapters.paimon.options.table_options import did_you_mean
 from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.spec.table import TableSpec
@@ -24,6 +24,11 @@ Rule: TypeAlias = Callable[[TableSpec, Versions], Found]
 ColumnRule: TypeAlias = Callable[[TableSpec, Types, Versions], Found]
 # (config key, Paimon's option, value).
 OptionValue: TypeAlias = tuple[str, str, Any]
+
+
+def config_key(meaning: str, takes: str = "", **description: Any) -> Any:
+    """A field for a config key that is None by default; with `option` (see `Key`), it sets that option of Paimon."""
+    return key_field(None, meaning, takes, **description)
 
 
 @dataclass(frozen=True)
@@ -43,7 +48,6 @@ class Component:
 
     Attributes:
         keys: the config keys, as a dataclass; `PaimonConfig` has those of all components.
-        options: config key -> the Paimon option that it sets.
         values: config key -> the option's value from (value, key, problems); None if the key then sets no option.
         groups: config key that is a mapping -> (the keys in it, an example).
         read: further options that a config sets.
@@ -57,7 +61,6 @@ class Component:
     """
 
     keys: type | None = None
-    options: Mapping[str, str] = field(default_factory=dict)
     values: Mapping[str, Callable[[Any, str, Problems], Any]] = field(default_factory=dict)
     groups: Mapping[str, tuple[Mapping[str, Key], str]] = field(default_factory=dict)
     read: Callable[[Mapping[str, Any], Problems], Iterator[OptionValue]] = lambda config, problems: iter(())
@@ -67,6 +70,12 @@ class Component:
     column_rules: tuple[ColumnRule, ...] = ()
     advice: tuple[ColumnRule, ...] = ()
     guards: Mapping[str, Callable[[OptionChange], bool]] = field(default_factory=dict)
+
+    @property
+    def options(self) -> Mapping[str, str]:
+        """Config key -> the Paimon option that it sets."""
+        keys = keys_of(self.keys) if self.keys else {}
+        return {name: key.option for name, key in keys.items() if key.option}
 
     def option_values(self, config: Mapping[str, Any], problems: Problems) -> Iterator[OptionValue]:
         """The options that a config sets."""

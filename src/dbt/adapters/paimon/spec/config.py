@@ -8,7 +8,7 @@ from typing import Any, Final
 from dbt.adapters.base import AdapterConfig
 
 from dbt.adapters.paimon.keys import COLUMNS, CONDITION, key_field
-from dbt.adapters.paimon.spec.component import Columns
+from dbt.adapters.paimon.spec.component import Columns, config_key
 from dbt.adapters.paimon.spec.components import TableKeys
 
 DEAD_LETTER: Final = "dead_letter"
@@ -34,8 +34,7 @@ class PaimonConfig(TableKeys, AdapterConfig):
     """
 
     # Materialized views: VIEW_KEYS.
-    refresh_mode: str | None = key_field(
-        None,
+    refresh_mode: str | None = config_key(
         "How a materialized view is refreshed: `incremental` computes only changes, `full` everything, `auto` what is "
         "cheaper",
         values=("auto", "incremental", "full"),
@@ -53,49 +52,44 @@ class PaimonConfig(TableKeys, AdapterConfig):
     )
 
     # Incremental models: STRATEGY_KEYS, in addition to dbt's own incremental_strategy and unique_key.
-    merge_update_columns: Columns = key_field(
-        None,
+    merge_update_columns: Columns = config_key(
         "For `merge`: the columns to update if the key exists",
         COLUMNS,
         default="all",
         page="strategies.md#columns",
     )
-    merge_exclude_columns: Columns = key_field(
-        None, "For `merge`: the columns not to update", COLUMNS, page="strategies.md#columns"
+    merge_exclude_columns: Columns = config_key(
+        "For `merge`: the columns not to update", COLUMNS, page="strategies.md#columns"
     )
-    matched_condition: str | None = key_field(
-        None, "For `merge`: only existing rows that meet it are updated", CONDITION, page="strategies.md"
+    matched_condition: str | None = config_key(
+        "For `merge`: only existing rows that meet it are updated", CONDITION, page="strategies.md"
     )
-    not_matched_condition: str | None = key_field(
-        None, "For `merge`: only new rows that meet it are inserted", CONDITION, page="strategies.md"
+    not_matched_condition: str | None = config_key(
+        "For `merge`: only new rows that meet it are inserted", CONDITION, page="strategies.md"
     )
-    merge_delete_condition: str | None = key_field(
-        None, "For `merge`: existing rows that meet it are deleted", CONDITION, page="strategies.md"
+    merge_delete_condition: str | None = config_key(
+        "For `merge`: existing rows that meet it are deleted", CONDITION, page="strategies.md"
     )
-    incremental_predicates: Columns = key_field(
-        None,
+    incremental_predicates: Columns = config_key(
         "For `merge`, `delete+insert` and `microbatch`: further conditions that limit the rows to compare",
         "an SQL condition, or a list of them",
         page="strategies.md",
     )
 
     # Streaming models: STREAM_KEYS (see `streaming.settings`).
-    processing_time: str | None = key_field(
-        None,
+    processing_time: str | None = config_key(
         "How often `dbt-paimon stream` looks for rows; `dbt run` ignores it",
         "an interval, as in `'5 minutes'`",
         default=f"`{DEFAULT_PROCESSING_TIME}`",
         page="streaming.md#continuous-streams",
     )
-    checkpoint_location: str | None = key_field(
-        None,
+    checkpoint_location: str | None = config_key(
         "The folder of the stream's checkpoint, on any file system that Hadoop can reach",
         "a path",
         default="the table's folder",
         page="streaming.md#exactly-once",
     )
-    on_bad_message: str | None = key_field(
-        None,
+    on_bad_message: str | None = config_key(
         f"What becomes of a message that cannot be parsed: `{DEAD_LETTER}` sets it aside, `{FAIL}` stops the run",
         values=(DEAD_LETTER, FAIL),
         default=f"`{DEAD_LETTER}`",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from dbt.adapters.paimon.spec.components import COMPONENTS, iceberg
+from dbt.adapters.paimon.spec.components import COMPONENTS
 
 if TYPE_CHECKING:
     from dbt.adapters.paimon.spec.table import TableSpec
@@ -25,8 +25,6 @@ class ConfigOrigin:
                 for key, value in _mapping(given.get(group)).items():
                     if key in keys and value is not None:
                         self._written[keys[key].option] = (f"{group}.{key}", value)
-        if iceberg.KEY in given:
-            self._written[iceberg.STORAGE] = (iceberg.KEY, given[iceberg.KEY])
         for option, value in _mapping(given.get("tblproperties")).items():
             self._written.setdefault(str(option), (f"tblproperties['{option}']", value))
 

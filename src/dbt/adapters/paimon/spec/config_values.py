@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any, Final
 
 from dbt.adapters.paimon.options.values import split_columns
@@ -59,3 +60,12 @@ def own_or_property(
             key, list(own), f"tblproperties sets '{option}'='{','.join(other)}'. Keep one of the two"
         )
     return own or other
+
+
+def is_on(config: Mapping[str, Any], key: str, problems: Problems, default: str = "false") -> bool:
+    """Whether a key is true; adds a problem for a value that is neither true nor false."""
+    value = config.get(key)
+    text = default if value is None else str(value).lower()
+    if text not in ("true", "false"):
+        problems.add(key, value, "true or false is needed. Write it without quotes")
+    return text != "false"

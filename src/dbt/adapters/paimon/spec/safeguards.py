@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from dbt.adapters.paimon.keys import key_field
 from dbt.adapters.paimon.options.table_options import parse_memory_size
-from dbt.adapters.paimon.spec.component import Component
+from dbt.adapters.paimon.spec.component import Component, config_key
 from dbt.adapters.paimon.spec.problems import Problems
 
 ON_REBUILD: Final = "on_rebuild"
@@ -23,16 +22,14 @@ _READ_NO_TABLES: Final = ("seed", "streaming")
 class Keys:
     """The config keys."""
 
-    on_rebuild: str | None = key_field(
-        None,
+    on_rebuild: str | None = config_key(
         "Whether any run may replace the table by a new one, which loses its table snapshots and tags "
         f"(`{DROP_HISTORY}`), or only one with `--full-refresh` (`{ASK}`)",
         values=(ASK, DROP_HISTORY),
         default=f"`{ASK}`",
         page="results.md#limits",
     )
-    max_bytes_read: int | str | None = key_field(
-        None,
+    max_bytes_read: int | str | None = config_key(
         "A query that would read more data files than this is refused before it runs",
         "a size, as in `'10 gb'`",
         default="no limit",

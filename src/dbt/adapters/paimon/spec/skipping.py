@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from dbt.adapters.paimon.keys import BOOLEAN, key_field
-from dbt.adapters.paimon.spec.component import Component
+from dbt.adapters.paimon.keys import BOOLEAN
+from dbt.adapters.paimon.spec.component import Component, config_key
 from dbt.adapters.paimon.spec.problems import Problems
 
 KEY: Final = "skip_unchanged"
@@ -17,8 +17,7 @@ KEY: Final = "skip_unchanged"
 class Keys:
     """The config key."""
 
-    skip_unchanged: bool | str | None = key_field(
-        None,
+    skip_unchanged: bool | str | None = config_key(
         "Whether a run leaves the table alone when query, config and inputs are those of its last commit, and does "
         "not repeat a data test that has passed",
         BOOLEAN,

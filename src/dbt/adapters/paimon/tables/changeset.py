@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
@@ -14,7 +14,7 @@ from dbt.adapters.paimon.options.table_options import canonical, lookup
 from dbt.adapters.paimon.spec.component import OptionChange
 from dbt.adapters.paimon.spec.components import aggregates, is_guarded, rule_faults
 from dbt.adapters.paimon.spec.spelling import with_column_case
-from dbt.adapters.paimon.spec.table import DEFAULT_MERGE_ENGINE, TableSpec
+from dbt.adapters.paimon.spec.table import TableSpec
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -74,8 +74,7 @@ class ExistingTable:
     def as_spec(self) -> TableSpec:
         """The spec for another table like this one, without what belongs to this table alone (path, owner)."""
         options = {name: value for name, value in self.options.items() if name not in PROTECTED_OPTIONS}
-        engine = options.get("merge-engine", DEFAULT_MERGE_ENGINE).lower() if self.primary_key else ""
-        return TableSpec(self.primary_key, self.partition_by, options, merge_engine=engine)
+        return TableSpec(self.primary_key, self.partition_by, options)
 
     def lacks(self, columns: Sequence[PaimonColumn]) -> list[PaimonColumn]:
         """The given columns that the table does not have; names are compared ignoring case."""
@@ -189,10 +188,8 @@ def _unset_first(existing: ExistingTable, altered: Sequence[PropertyChange], ver
     """Whether SET before UNSET passes through a state that Paimon refuses; it checks each ALTER [ran, 0.9.0]."""
     # Examples: `streaming-read-overwrite` is refused while there is a changelog producer; a reset of
     # `snapshot.num-retained.min` is refused while the maximum is below its default.
-    between = {**existing.as_spec().options, **Changeset(tuple(altered)).set_options}
-    engine = between.get("merge-engine", DEFAULT_MERGE_ENGINE) if existing.primary_key else ""
-    spec = TableSpec(existing.primary_key, existing.partition_by, between, engine)
-    return any(rule_faults(spec, versions))
+    between = {**existing.options, **Changeset(tuple(altered)).set_options}
+    return any(rule_faults(replace(existing, options=between).as_spec(), versions))
 
 
 def refuse_rebuild(resource_type: str, name: str, changes: Changeset, dropped: Iterable[str] = ()) -> None:

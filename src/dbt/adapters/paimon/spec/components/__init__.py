@@ -16,7 +16,6 @@ from dbt.adapters.paimon.spec.components import (
     audit,
     buckets,
     changelog,
-    compaction,
     fields,
     files,
     iceberg,
@@ -42,7 +41,6 @@ class TableKeys(
     changelog.Keys,
     files.Keys,
     retention.Keys,
-    compaction.Keys,
     audit.Keys,
     iceberg.Keys,
     safeguards.Keys,
@@ -53,28 +51,9 @@ class TableKeys(
     """The config keys of tables."""
 
 
-COMPONENTS: Final[tuple[Component, ...]] = tuple(
-    module.COMPONENT
-    for module in (
-        key,
-        partitioning,
-        buckets,
-        merge_engine,
-        sequence,
-        fields,
-        aggregates,
-        changelog,
-        files,
-        retention,
-        compaction,
-        audit,
-        iceberg,
-        safeguards,
-        skipping,
-        properties,
-        maintenance,
-    )
-)
+_OF_ROWS: Final = (key, partitioning, buckets, merge_engine, sequence, fields, aggregates, changelog)
+_OF_FILES: Final = (files, retention, audit, iceberg, safeguards, skipping, properties, maintenance)
+COMPONENTS: Final[tuple[Component, ...]] = tuple(each.COMPONENT for each in (*_OF_ROWS, *_OF_FILES))
 TABLE_KEYS: Final = tuple(name for each in COMPONENTS if each.keys for name in keys_of(each.keys))
 # Config key -> Paimon option.
 OPTION_KEYS: Final[Mapping[str, str]] = MappingProxyType(

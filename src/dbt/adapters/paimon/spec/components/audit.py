@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from dbt.adapters.paimon.capabilities import Capability, Versions
-from dbt.adapters.paimon.keys import BOOLEAN, key_field
-from dbt.adapters.paimon.spec.component import Component
+from dbt.adapters.paimon.keys import BOOLEAN
+from dbt.adapters.paimon.spec.component import Component, config_key
+from dbt.adapters.paimon.spec.config_values import is_on
 from dbt.adapters.paimon.spec.problems import Problems
 
 
@@ -16,8 +17,7 @@ from dbt.adapters.paimon.spec.problems import Problems
 class Keys:
     """The config key."""
 
-    wap: bool | str | None = key_field(
-        None,
+    wap: bool | str | None = config_key(
         "Whether new rows are published only after the model's data tests have passed on them",
         BOOLEAN,
         default="`false`",
@@ -29,12 +29,10 @@ def read(
     config: Mapping[str, Any], options: Mapping[str, str], problems: Problems, versions: Versions
 ) -> bool:
     """Whether rows are audited first."""
-    value, strategy = config.get("wap"), config.get("incremental_strategy")
-    if value is None or str(value).lower() == "false":
+    if not is_on(config, "wap", problems):
         return False
-    if str(value).lower() != "true":
-        problems.add("wap", value, "true or false is needed. Write it without quotes")
-    elif config.get("materialized") in ("seed", "snapshot"):
+    value, strategy = config["wap"], config.get("incremental_strategy")
+    if config.get("materialized") in ("seed", "snapshot"):
         problems.add(
             "wap", value, f"a {config['materialized']} cannot be audited before its commit. Use it on models"
         )

@@ -8,8 +8,8 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from dbt.adapters.paimon.capabilities import Capability, Versions
-from dbt.adapters.paimon.keys import COLUMNS, MAPPING, Key, key_field
-from dbt.adapters.paimon.spec.component import Columns, Component, Found, OptionChange, Types
+from dbt.adapters.paimon.keys import COLUMNS, MAPPING, Key
+from dbt.adapters.paimon.spec.component import Columns, Component, Found, OptionChange, Types, config_key
 from dbt.adapters.paimon.spec.config_values import columns_text
 from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.spec.table import DYNAMIC_BUCKET, POSTPONE_BUCKET, TableSpec
@@ -22,27 +22,27 @@ AUTO: Final = "auto"
 class Keys:
     """The config keys."""
 
-    bucket: int | str | None = key_field(
-        None,
+    bucket: int | str | None = config_key(
         "Number of buckets per partition: `auto` chooses it by the size of the first rows, `-1` is dynamic, `-2` is "
         "postponed",
         "a number, or `auto`",
         default="`auto` with a primary key, else `-1`",
+        option="bucket",
         page="buckets.md",
     )
-    bucket_key: Columns = key_field(
-        None,
+    bucket_key: Columns = config_key(
         "The columns whose hash decides a row's bucket",
         COLUMNS,
         default="the primary key without the partition columns",
+        option="bucket-key",
         page="buckets.md",
     )
     # Any: target_row_num, initial_buckets, …; batch_write_fixed_bucket, default_bucket_num, …
-    dynamic_bucket: dict[str, Any] | None = key_field(
-        None, "How dynamic buckets grow", MAPPING, page="buckets.md#dynamic-buckets"
+    dynamic_bucket: dict[str, Any] | None = config_key(
+        "How dynamic buckets grow", MAPPING, page="buckets.md#dynamic-buckets"
     )
-    postpone_bucket: dict[str, Any] | None = key_field(
-        None, "How postponed rows get their bucket", MAPPING, page="buckets.md#postpone-buckets"
+    postpone_bucket: dict[str, Any] | None = config_key(
+        "How postponed rows get their bucket", MAPPING, page="buckets.md#postpone-buckets"
     )
 
 
@@ -187,7 +187,6 @@ def _is_positive(bucket: str | None) -> bool:
 
 COMPONENT: Final = Component(
     keys=Keys,
-    options={"bucket": "bucket", "bucket_key": "bucket-key"},
     values={
         "bucket": lambda value, key, problems: None if _is_auto(value) else value,
         "bucket_key": columns_text,

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from dbt.adapters.paimon.capabilities import Capability, Versions
-from dbt.adapters.paimon.keys import key_field
-from dbt.adapters.paimon.spec.component import Component, Found
+from dbt.adapters.paimon.spec.component import Component, Found, config_key
 from dbt.adapters.paimon.spec.table import TableSpec
 
 
@@ -15,9 +14,9 @@ from dbt.adapters.paimon.spec.table import TableSpec
 class Keys:
     """The config key."""
 
-    changelog_producer: str | None = key_field(
-        None,
+    changelog_producer: str | None = config_key(
         "The changes that readers see: none, those of the input, or old and new values",
+        option="changelog-producer",
         page="changelog.md",
     )
 
@@ -42,7 +41,6 @@ def _changelog_rules(spec: TableSpec, versions: Versions) -> Found:
 
 COMPONENT: Final = Component(
     keys=Keys,
-    options={"changelog_producer": "changelog-producer"},
     columns=("changelog-producer.row-deduplicate-ignore-fields",),
     rules=(_changelog_rules,),
 )

@@ -8,9 +8,9 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from dbt.adapters.paimon.capabilities import FIELD_ATTRIBUTES, OLDEST_PAIMON, Versions, names_at
-from dbt.adapters.paimon.keys import COLUMNS, NUMBER, Key, key_field
+from dbt.adapters.paimon.keys import COLUMNS, NUMBER, Key
 from dbt.adapters.paimon.options.table_options import squash, suggestion
-from dbt.adapters.paimon.spec.component import Component, Found, OptionValue, Types
+from dbt.adapters.paimon.spec.component import Component, Found, OptionValue, Types, config_key
 from dbt.adapters.paimon.spec.config_values import plain_columns
 from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.spec.table import TableSpec
@@ -23,8 +23,7 @@ class Keys:
     """The config key."""
 
     # Any: column -> {aggregate_function, ignore_retract, default_value, sequence_group, …}
-    fields: dict[str, Any] | None = key_field(
-        None,
+    fields: dict[str, Any] | None = config_key(
         "Settings of single columns",
         "a mapping of columns to mappings",
         page="merge-engines.md#aggregate-functions",

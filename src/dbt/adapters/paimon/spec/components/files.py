@@ -9,10 +9,9 @@ from types import MappingProxyType
 from typing import Final
 
 from dbt.adapters.paimon.capabilities import FILE_FORMATS, OLDEST_PAIMON, Capability, Versions, reaches
-from dbt.adapters.paimon.keys import key_field
 from dbt.adapters.paimon.options.table_options import canonical
 from dbt.adapters.paimon.options.values import codec_fault, pairs
-from dbt.adapters.paimon.spec.component import Component, Found, OptionChange, Types
+from dbt.adapters.paimon.spec.component import Component, Found, OptionChange, Types, config_key
 from dbt.adapters.paimon.spec.foreign_config import is_table_format
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql.data_types import field_names
@@ -22,18 +21,18 @@ from dbt.adapters.paimon.sql.data_types import field_names
 class Keys:
     """The config keys."""
 
-    file_format: str | None = key_field(
-        None,
+    file_format: str | None = config_key(
         "The format of the data files",
         ", ".join(
             f"`{name}`" if reaches(OLDEST_PAIMON, since) else f"`{name}` (from {since})"
             for name, since in FILE_FORMATS.items()
         ),
+        option="file.format",
         page="maintenance.md#formats-and-codecs-by-level",
     )
-    deletion_vectors: bool | str | None = key_field(
-        None,
+    deletion_vectors: bool | str | None = config_key(
         "Whether deleted rows are marked in a bitmap, which readers apply instead of merging files",
+        option="deletion-vectors.enabled",
         page="update.md#what-to-use-in-a-model",
     )
 
@@ -163,7 +162,6 @@ def _returns_rows_twice(change: OptionChange) -> bool:
 
 COMPONENT: Final = Component(
     keys=Keys,
-    options={"file_format": "file.format", "deletion_vectors": "deletion-vectors.enabled"},
     # Empty as in "{{ 'delta' if target.type == 'databricks' else '' }}".
     values={
         "file_format": lambda value, key, problems: None if value == "" or is_table_format(value) else value

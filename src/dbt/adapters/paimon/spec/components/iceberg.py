@@ -13,8 +13,8 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from dbt.adapters.paimon.capabilities import Capability, Versions
-from dbt.adapters.paimon.keys import BOOLEAN, key_field
-from dbt.adapters.paimon.spec.component import Component, Found
+from dbt.adapters.paimon.keys import BOOLEAN
+from dbt.adapters.paimon.spec.component import Component, Found, config_key
 from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.spec.table import POSTPONE_BUCKET, TableSpec
 
@@ -32,8 +32,7 @@ _OLD: Final = "metadata.iceberg-compatible"
 class Keys:
     """The config key."""
 
-    iceberg: bool | str | None = key_field(
-        None,
+    iceberg: bool | str | None = config_key(
         "Whether Iceberg's readers can read the table, too; from Paimon 1.4 on",
         BOOLEAN,
         default="`false`",
@@ -93,4 +92,4 @@ def _rules(spec: TableSpec, versions: Versions) -> Found:
         yield STORAGE, "rows of postpone buckets have no level yet. Use another bucket, or remove iceberg"
 
 
-COMPONENT: Final = Component(keys=Keys, rules=(_rules,))
+COMPONENT: Final = Component(keys=Keys, values={KEY: lambda value, key, problems: None}, rules=(_rules,))

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from dbt.adapters.paimon.capabilities import Capability, Versions
-from dbt.adapters.paimon.keys import COLUMNS, key_field
+from dbt.adapters.paimon.keys import COLUMNS
 from dbt.adapters.paimon.options.table_options import split_field_option
-from dbt.adapters.paimon.spec.component import Columns, Component, Found, Types
+from dbt.adapters.paimon.spec.component import Columns, Component, Found, Types, config_key
 from dbt.adapters.paimon.spec.config_values import own_or_property, plain_columns
 from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.spec.table import DEFAULT_FUNCTION, DYNAMIC_BUCKET, TableSpec
@@ -20,8 +20,7 @@ from dbt.adapters.paimon.sql.data_types import NESTED, type_name
 class Keys:
     """The config key."""
 
-    primary_key: Columns = key_field(
-        None,
+    primary_key: Columns = config_key(
         "The table has one row per key. A primary-key constraint in a contract does the same",
         COLUMNS,
         option="primary-key",
@@ -171,6 +170,8 @@ def _keys_in_several_partitions(spec: TableSpec, types: Types, versions: Version
 
 COMPONENT: Final = Component(
     keys=Keys,
+    # `read` reads it.
+    values={"primary_key": lambda value, key, problems: None},
     columns=("upsert-key",),
     rules=(_key_rules, _moving_key_rules, _keyed_rules),
     column_rules=(_key_type_rules,),

@@ -1,4 +1,4 @@
-"""Maintenance policies: actions that the table or its columns do not support (see `maintenance_policy`)."""
+"""Compaction and maintenance: after runs by a policy (see `maintenance_policy`), and by Paimon as it writes."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from dbt.adapters.paimon.capabilities import Capability, Versions
-from dbt.adapters.paimon.keys import MAPPING, key_field
+from dbt.adapters.paimon.keys import BOOLEAN, MAPPING, key_field
 from dbt.adapters.paimon.options.table_options import canonical, did_you_mean
-from dbt.adapters.paimon.spec.component import Component, Found, Types
+from dbt.adapters.paimon.spec.component import Component, Found, Types, config_key
 from dbt.adapters.paimon.spec.components.partitioning import pattern_fault
 from dbt.adapters.paimon.spec.maintenance_policy import (
     Compact,
@@ -19,13 +19,19 @@ from dbt.adapters.paimon.spec.maintenance_policy import (
     MaintenancePolicy,
 )
 from dbt.adapters.paimon.spec.problems import Problems
-from dbt.adapters.paimon.spec.table import TableSpec
+from dbt.adapters.paimon.spec.table import DYNAMIC_BUCKET, TableSpec
 
 
 @dataclass
 class Keys:
-    """The config key."""
+    """The config keys."""
 
+    compact_after_build: bool | str | None = config_key(
+        "Whether a large first load of an incremental model is also compacted",
+        BOOLEAN,
+        default="`true`",
+        page="maintenance.md#a-first-load",
+    )
     maintenance: dict[str, Any] = key_field(
         dict,
         "When the table is compacted and cleaned up: after runs, and by `dbt run-operation maintain`",
@@ -164,4 +170,38 @@ def _expiry_problems(
             )
 
 
-COMPONENT: Final = Component(keys=Keys, column_rules=(_column_rules,))
+def _delta_commit_rules(spec: TableSpec, versions: Versions) -> Found:
+    unaware = spec.bucket == DYNAMIC_BUCKET and not spec.primary_key and not spec.auto_buckets
+    if unaware and "full-compaction.delta-commits" in spec.options:
+        yield (
+            "full-compaction.delta-commits",
+            "needs buckets on a table without primary key. Set bucket, or remove it",
+        )
+
+
+def _append_table_options(spec: TableSpec, types: Types, versions: Versions) -> Found:
+    # AppendOnlyFileStoreWrite and the coordinators of append tables; MergeTreeWriter reads neither.
+    for name in ("compaction.min.file-num", "compaction.max.file-num"):
+        if name in spec.options and spec.primary_key:
+            yield (
+                name,
+                "only tables without primary key read it, so it does nothing here. Set "
+                "num-sorted-run.compaction-trigger, or remove it",
+            )
+
+
+def _differs_by_version(spec: TableSpec, types: Types, versions: Versions) -> Found:
+    name = "full-compaction.delta-commits"
+    if name in spec.options and (missing := versions.explain(Capability.FULL_COMPACTION_ON_WRITE)):
+        yield name, f"does nothing here: {missing}"
+    name = "compaction.optimization-interval"
+    if name in spec.options and (missing := versions.explain(Capability.COMPACTION_INTERVAL_ACROSS_RUNS)):
+        yield name, f"makes every run end with a full compaction: {missing}"
+
+
+COMPONENT: Final = Component(
+    keys=Keys,
+    rules=(_delta_commit_rules,),
+    column_rules=(_column_rules,),
+    advice=(_append_table_options, _differs_by_version),
+)

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from dbt.adapters.paimon.capabilities import Capability, Versions
-from dbt.adapters.paimon.keys import key_field
 from dbt.adapters.paimon.options.table_options import canonical
-from dbt.adapters.paimon.spec.component import Component, Found, OptionChange, Types
+from dbt.adapters.paimon.spec.component import Component, Found, OptionChange, Types, config_key
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql.data_types import type_name
 
@@ -17,13 +16,13 @@ from dbt.adapters.paimon.sql.data_types import type_name
 class Keys:
     """The config keys."""
 
-    merge_engine: str | None = key_field(
-        None, "How rows with the same key are merged", page="merge-engines.md"
+    merge_engine: str | None = config_key(
+        "How rows with the same key are merged", option="merge-engine", page="merge-engines.md"
     )
-    rowkind_field: str | None = key_field(
-        None,
+    rowkind_field: str | None = config_key(
         "The column that says what a row does: `+I`, `-U`, `+U`, `-D`",
         "a column",
+        option="rowkind.field",
         page="strategies.md#apply_changes-change-rows",
     )
 
@@ -100,7 +99,6 @@ def _drops_changes(change: OptionChange) -> bool:
 
 COMPONENT: Final = Component(
     keys=Keys,
-    options={"merge_engine": "merge-engine", "rowkind_field": "rowkind.field"},
     values={
         "merge_engine": lambda value, key, problems: (
             value.strip().lower().replace("_", "-") if isinstance(value, str) else value

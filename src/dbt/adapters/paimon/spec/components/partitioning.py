@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from dbt.adapters.paimon.capabilities import Versions
-from dbt.adapters.paimon.keys import COLUMNS, key_field
+from dbt.adapters.paimon.keys import COLUMNS
 from dbt.adapters.paimon.options.table_options import parse_duration
-from dbt.adapters.paimon.spec.component import Component, Found, Types
+from dbt.adapters.paimon.spec.component import Component, Found, Types, config_key
 from dbt.adapters.paimon.spec.config_values import own_or_property, plain_columns
 from dbt.adapters.paimon.spec.foreign_config import NoColumnError, partition_column
 from dbt.adapters.paimon.spec.problems import Problems
@@ -21,7 +21,7 @@ class Keys:
     """The config key."""
 
     # Any: columns, or a mapping or mappings as in dbt-bigquery (see `foreign_config`).
-    partition_by: Any = key_field(None, "The columns of `PARTITIONED BY`", COLUMNS, page="models.md")
+    partition_by: Any = config_key("The columns of `PARTITIONED BY`", COLUMNS, page="models.md")
 
 
 def read(config: Mapping[str, Any], properties: dict[str, Any], problems: Problems) -> tuple[str, ...]:

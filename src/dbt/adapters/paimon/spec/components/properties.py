@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from dbt.adapters.paimon.capabilities import Capability, Versions
-from dbt.adapters.paimon.keys import key_field
-from dbt.adapters.paimon.spec.component import Component, Found, Types
+from dbt.adapters.paimon.spec.component import Component, Found, Types, config_key
 from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.spec.table import DYNAMIC_BUCKET, TableSpec
 from dbt.adapters.paimon.sql.data_types import type_name
@@ -18,8 +17,7 @@ from dbt.adapters.paimon.sql.data_types import type_name
 class Keys:
     """The config key."""
 
-    tblproperties: dict[str, Any] | None = key_field(
-        None,
+    tblproperties: dict[str, Any] | None = config_key(
         "Any other option of Paimon, under its own name",
         "a mapping of options to values",
         page="reference/paimon-options.md",

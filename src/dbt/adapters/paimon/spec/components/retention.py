@@ -8,9 +8,9 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from dbt.adapters.paimon.capabilities import Capability, Versions
-from dbt.adapters.paimon.keys import MAPPING, Key, key_field
+from dbt.adapters.paimon.keys import MAPPING, Key
 from dbt.adapters.paimon.options.table_options import canonical
-from dbt.adapters.paimon.spec.component import Component, Found, Types
+from dbt.adapters.paimon.spec.component import Component, Found, Types, config_key
 from dbt.adapters.paimon.spec.table import TableSpec
 
 
@@ -18,18 +18,16 @@ from dbt.adapters.paimon.spec.table import TableSpec
 class Keys:
     """The config keys."""
 
-    snapshot_retention: dict[str, Any] | None = key_field(
-        None,
+    snapshot_retention: dict[str, Any] | None = config_key(
         "How many table snapshots are kept, and for how long",
         MAPPING,
         page="maintenance.md#table-snapshots",
     )
-    auto_tags: dict[str, Any] | None = key_field(
-        None, "Paimon tags one table snapshot per period", MAPPING, page="time-travel.md#tags"
+    auto_tags: dict[str, Any] | None = config_key(
+        "Paimon tags one table snapshot per period", MAPPING, page="time-travel.md#tags"
     )
     # Any: a name, or {name, time_retained, if_exists}
-    table_tag: Any = key_field(
-        None,
+    table_tag: Any = config_key(
         "Tags the table snapshot that a run writes",
         "a name, or a mapping",
         page="time-travel.md#tags",

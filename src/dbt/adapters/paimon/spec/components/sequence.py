@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from dbt.adapters.paimon.capabilities import Versions
-from dbt.adapters.paimon.keys import COLUMNS, key_field
-from dbt.adapters.paimon.spec.component import Columns, Component, Found, Types
+from dbt.adapters.paimon.keys import COLUMNS
+from dbt.adapters.paimon.spec.component import Columns, Component, Found, Types, config_key
 from dbt.adapters.paimon.spec.config_values import columns_text
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql.type_trees import Array, Atom, Map, Struct, TypeTree, type_tree
@@ -17,10 +17,10 @@ from dbt.adapters.paimon.sql.type_trees import Array, Atom, Map, Struct, TypeTre
 class Keys:
     """The config key."""
 
-    sequence_field: Columns = key_field(
-        None,
+    sequence_field: Columns = config_key(
         "The row with the highest value wins, regardless of arrival order",
         COLUMNS,
+        option="sequence.field",
         page="merge-engines.md",
     )
 
@@ -84,7 +84,6 @@ def _has_no_order(tree: TypeTree | None) -> bool:
 
 COMPONENT: Final = Component(
     keys=Keys,
-    options={"sequence_field": "sequence.field"},
     values={"sequence_field": columns_text},
     columns=("sequence.field",),
     rules=(_sequence_rules, _snapshot_ordering_rules),
