@@ -34,8 +34,7 @@ def advice(
     origin = ConfigOrigin(config)
     for component in COMPONENTS:
         for rule in component.advice:
-            for name, reason in rule(spec, types, versions):
-                problems.add(*origin.find(name, spec), reason)
+            origin.report(problems, spec, rule(spec, types, versions))
     for key, reason in (
         *_lost_deletes(spec, config),
         *_carried_values(spec, config, versions),

@@ -102,8 +102,7 @@ def collect_table_spec(
 
 def _check_rules(config: Mapping[str, Any], spec: TableSpec, problems: Problems, versions: Versions) -> None:
     origin = ConfigOrigin(config)
-    for name, reason in rule_faults(spec, versions):
-        problems.add(*origin.find(name, spec), reason)
+    origin.report(problems, spec, rule_faults(spec, versions))
     for component in COMPONENTS:
         for rule in component.unread_rules:
             for name, reason in rule(spec, versions):

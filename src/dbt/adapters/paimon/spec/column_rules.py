@@ -58,15 +58,13 @@ def check_columns(
         spec = with_column_case(spec, types)
     problems, origin = Problems(model), ConfigOrigin(config)
     names = list(types) if given is None else given
-    for where, reason in _missing_columns(spec, types, names, dropped, versions):
-        problems.add(*origin.find(where, spec), reason)
+    origin.report(problems, spec, _missing_columns(spec, types, names, dropped, versions))
     for key, reason in unknown_columns(
         config, names, table=list(types), case_sensitive=versions.case_sensitive, builds=builds
     ):
         problems.add(key, config.get(key), reason)
     for rule in (rule for component in COMPONENTS for rule in component.column_rules):
-        for where, reason in rule(spec, types, versions):
-            problems.add(*origin.find(where, spec), reason)
+        origin.report(problems, spec, rule(spec, types, versions))
     merged = merges(spec, config)
     for name, data_type in types.items():
         if fault := _column_fault(name, data_type, versions, merged):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from dbt.adapters.paimon.spec.components import COMPONENTS
+from dbt.adapters.paimon.spec.components import GROUPED_KEYS, OPTION_KEYS
 
 if TYPE_CHECKING:
+    from dbt.adapters.paimon.spec.problems import Problems
     from dbt.adapters.paimon.spec.table import TableSpec
 
 
@@ -16,17 +17,20 @@ class ConfigOrigin:
 
     def __init__(self, config: Mapping[str, Any]) -> None:
         self._written: dict[str, tuple[str, Any]] = {}
-        given = {key: value for key, value in config.items() if value is not None}
-        for component in COMPONENTS:
-            for key, option in component.options.items():
-                if key in given:
-                    self._written[option] = (key, given[key])
-            for group, (keys, _) in component.groups.items():
-                for key, value in _mapping(given.get(group)).items():
-                    if key in keys and value is not None:
-                        self._written[keys[key].option] = (f"{group}.{key}", value)
-        for option, value in _mapping(given.get("tblproperties")).items():
+        for key, option in OPTION_KEYS.items():
+            if config.get(key) is not None:
+                self._written[option] = (key, config[key])
+        for group, (keys, _) in GROUPED_KEYS.items():
+            for key, value in _mapping(config.get(group)).items():
+                if key in keys and value is not None:
+                    self._written[keys[key].option] = (f"{group}.{key}", value)
+        for option, value in _mapping(config.get("tblproperties")).items():
             self._written.setdefault(str(option), (f"tblproperties['{option}']", value))
+
+    def report(self, problems: Problems, spec: TableSpec, found: Iterable[tuple[str, str]]) -> None:
+        """Add a problem for each (option, reason)."""
+        for name, reason in found:
+            problems.add(*self.find(name, spec), reason)
 
     def find(self, name: str, spec: TableSpec) -> tuple[str, Any]:
         """The key and value to show for an option, 'primary_key' or 'partition_by'."""

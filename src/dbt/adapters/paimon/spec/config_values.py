@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -36,10 +35,11 @@ def plain_columns(value: Any, key: str, problems: Problems) -> tuple[str, ...]:
                 name,
                 "not a plain column name (without commas and backticks). Name it without quotes, or give it an alias",
             )
-    for lowered, count in Counter(name.lower() for name in names).items():
-        if count > 1:
-            first = next(name for name in names if name.lower() == lowered)
-            problems.add(key, value, f"'{first}' is listed twice. Name each column once")
+    first: dict[str, str] = {}
+    for name in names:
+        if name.lower() in first:
+            problems.add(key, value, f"'{first[name.lower()]}' is listed twice. Name each column once")
+        first.setdefault(name.lower(), name)
     return tuple(dict.fromkeys(names))
 
 

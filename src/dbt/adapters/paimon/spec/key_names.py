@@ -62,18 +62,19 @@ def check_key_names(config: Mapping[str, Any], problems: Problems, versions: Ver
         for key, value in config.items()
         if not (value is None or key in _OURS or key in _DBT_KEYS or is_foreign(key))
     ]
-    known_options = {
-        squash(name): name
-        for name in (table_options(versions.paimon) if unknown else ())
-        if re.search(r"[-.]", name) and name not in OPTION_KEYS.values()
-    }
     for key in unknown:
         if near := _meant_key(key):
             problems.add(key, config[key], f"unknown config key. Did you mean '{near}'?")
-        elif option := known_options.get(squash(key)):
+        elif option := _option_named(key, versions):
             problems.add(
                 key, config[key], f"a Paimon option, not a config key. Put '{option}' into tblproperties"
             )
+
+
+def _option_named(key: str, versions: Versions) -> str | None:
+    """The option of Paimon, with several words, that has this name in another spelling."""
+    options = (name for name in table_options(versions.paimon) if re.search(r"[-.]", name))
+    return next((name for name in options if squash(name) == squash(key)), None)
 
 
 def _meant_key(key: str) -> str | None:

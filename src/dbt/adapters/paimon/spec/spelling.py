@@ -66,17 +66,19 @@ def named_columns(spec: TableSpec) -> Iterator[tuple[str, str]]:
     yield from (("primary_key", name) for name in spec.primary_key)
     yield from (("partition_by", name) for name in spec.partition_by)
     for option, value in spec.options.items():
-        if option in NAMING_OPTIONS:
-            yield from ((option, name) for name in split_columns(value))
-        elif _FILE_INDEX_COLUMNS.fullmatch(option):
-            # A map's key is in brackets: 'm[a]'.
-            yield from ((option, name.split("[")[0]) for name in split_columns(value))
-        elif setting := _FILE_INDEX_SETTING.fullmatch(option):
-            yield option, setting[2].split("[")[0]
-        found = split_field_option(option)
-        if found is not None:
-            members = split_columns(value) if found[1] == "sequence-group" else ()
-            yield from ((option, name) for name in (*found[0], *members))
+        yield from ((option, name) for name in _named_by(option, value))
+
+
+def _named_by(option: str, value: str) -> Iterable[str]:
+    if option in NAMING_OPTIONS:
+        return split_columns(value)
+    if _FILE_INDEX_COLUMNS.fullmatch(option):
+        # A map's key is in brackets: 'm[a]'.
+        return (name.split("[")[0] for name in split_columns(value))
+    if setting := _FILE_INDEX_SETTING.fullmatch(option):
+        return (setting[2].split("[")[0],)
+    columns, attribute = split_field_option(option) or ((), "")
+    return (*columns, *split_columns(value)) if attribute == "sequence-group" else columns
 
 
 def doubled_options(options: Mapping[str, str]) -> list[tuple[str, str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
@@ -17,7 +17,7 @@ from dbt.adapters.paimon.options.table_options import (
 from dbt.adapters.paimon.options.values import split_columns
 from dbt.adapters.paimon.spec.component import Component, Found, Types
 from dbt.adapters.paimon.spec.table import DEFAULT_FUNCTION, TableSpec
-from dbt.adapters.paimon.sql.data_types import NESTED, type_name
+from dbt.adapters.paimon.sql.data_types import type_name
 from dbt.adapters.paimon.sql.type_trees import Atom, type_tree
 
 AGGREGATING: Final = ("aggregation", "partial-update")
@@ -27,7 +27,6 @@ _USUAL: Final = "last_non_null_value"
 _UNSET: Final[Mapping[str, str]] = MappingProxyType(
     {"distinct": "false", "ignore-retract": "false", "list-agg-delimiter": ","}
 )
-_NUMBERS: Final = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
 # A bigint holds every decimal with this number of digits.
 _DIGITS_OF_BIGINT: Final = 18
 
@@ -118,7 +117,7 @@ def _function_setting_rules(spec: TableSpec, versions: Versions) -> Found:
     # Paimon silently accepts a column setting that nothing reads.
     if not spec.primary_key:
         return
-    default = spec.options.get(DEFAULT_FUNCTION, "last_non_null_value")
+    default = spec.options.get(DEFAULT_FUNCTION, _USUAL)
     no_distinct = versions.explain(Capability.LISTAGG_DISTINCT)
     for name, columns, _ in spec.field_options("ignore-retract", *FUNCTION_SETTINGS):
         if spec.merge_engine not in AGGREGATING:
@@ -136,39 +135,29 @@ def _function_setting_rules(spec: TableSpec, versions: Versions) -> Found:
 
 @dataclass(frozen=True)
 class _Aggregate:
-    """The column types that an aggregate function takes, as a test and in words, and the remedy for others."""
+    """The column types that an aggregate function takes, as a pattern and in words, and the remedy for others."""
 
-    takes: Callable[[str], bool]
+    types: str
     words: str
     instead: str
 
 
-def _of(*names: str) -> Callable[[str], bool]:
-    return lambda data_type: type_name(data_type) in names
-
-
-def _comparable(data_type: str) -> bool:
-    # InternalRowUtils.compare [ran, 0.9.0]
-    return type_name(data_type) not in ("boolean", "variant", *NESTED)
-
-
-def _rows(data_type: str) -> bool:
-    return data_type.replace(" ", "").lower().startswith("array<struct<")
-
-
 _SUM: Final = _Aggregate(
-    _of(*_NUMBERS), "numbers", "Cast the column in the model, or use 'max' or 'last_value'"
+    r"(tinyint|smallint|int|bigint|float|double|decimal)\b",
+    "numbers",
+    "Cast the column in the model, or use 'max' or 'last_value'",
 )
 _ORDER: Final = _Aggregate(
-    _comparable,
+    # InternalRowUtils.compare [ran, 0.9.0]
+    r"(?!(boolean|variant|array|map|struct)\b)",
     "types that have an order (no boolean, array, map or struct)",
     "Use 'bool_or' or 'bool_and' for a boolean, 'last_value' for the others",
 )
-_BOOL: Final = _Aggregate(_of("boolean"), "boolean", "Cast the column in the model, or use 'max' or 'min'")
-_SKETCH: Final = _Aggregate(
-    _of("binary"), "binary", "Give a serialized sketch or bitmap, or use another function"
+_BOOL: Final = _Aggregate("boolean", "boolean", "Cast the column in the model, or use 'max' or 'min'")
+_SKETCH: Final = _Aggregate("binary", "binary", "Give a serialized sketch or bitmap, or use another function")
+_ROWS: Final = _Aggregate(
+    "array<struct<", "array<struct<…>>", "Give array(named_struct(…)), or use 'collect'"
 )
-_ROWS: Final = _Aggregate(_rows, "array<struct<…>>", "Give array(named_struct(…)), or use 'collect'")
 
 # Functions that are not listed take every type.
 _AGGREGATES: Final[Mapping[str, _Aggregate]] = MappingProxyType(
@@ -177,15 +166,13 @@ _AGGREGATES: Final[Mapping[str, _Aggregate]] = MappingProxyType(
         "product": _SUM,
         "max": _ORDER,
         "min": _ORDER,
-        "listagg": _Aggregate(_of("string", "varchar"), "string", "Cast the column to string in the model"),
+        "listagg": _Aggregate("string|varchar", "string", "Cast the column to string in the model"),
         "bool_and": _BOOL,
         "bool_or": _BOOL,
-        "collect": _Aggregate(_of("array"), "array", "Give array(column) in the model, or use 'listagg'"),
-        "merge_map": _Aggregate(_of("map"), "map", "Give map(key, value) in the model, or use 'last_value'"),
+        "collect": _Aggregate("array<", "array", "Give array(column) in the model, or use 'listagg'"),
+        "merge_map": _Aggregate("map<", "map", "Give map(key, value) in the model, or use 'last_value'"),
         "merge_map_with_keytime": _Aggregate(
-            lambda data_type: (
-                re.match(r"map<[^<]+,struct<[^,]+,", data_type.replace(" ", "").lower()) is not None
-            ),
+            r"map<[^<]+,struct<[^,]+,",
             "map<…, struct<…>> with two fields or more",
             "Give the value and its time as a struct, or use 'merge_map'",
         ),
@@ -225,7 +212,7 @@ def _aggregate_fault(function: str, data_type: str, versions: Versions) -> str |
     known = _AGGREGATES.get(function)
     if known is None:
         return None
-    if not known.takes(data_type):
+    if not re.match(known.types, data_type.replace(" ", "").lower()):
         return f"'{function}' takes {known.words}. {known.instead}"
     if function == "listagg" and type_name(data_type) == "varchar":
         return versions.explain(Capability.LISTAGG_ON_VARCHAR) or None

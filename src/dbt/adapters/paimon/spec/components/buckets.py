@@ -128,6 +128,12 @@ def _bucket_key_rules(spec: TableSpec, versions: Versions) -> Found:
             "bucket-key",
             f"{outside} is not in the primary key ({', '.join(spec.primary_key)}). Use a part of the primary key",
         )
+    inside = ", ".join(name for name in keys if name in spec.partition_by)
+    if inside:
+        yield (
+            "bucket-key",
+            f"{inside} is in partition_by, and buckets are inside partitions. Use other columns",
+        )
 
 
 def _hashed_column_rules(spec: TableSpec, versions: Versions) -> Found:
@@ -140,21 +146,6 @@ def _hashed_column_rules(spec: TableSpec, versions: Versions) -> Found:
             missing = versions.explain(Capability.FIXED_BUCKET_BY_DOTTED_COLUMN)
         if missing:
             yield "bucket-key" if keys else "primary_key", f"'{hashed[0]}': {missing}"
-    inside = ", ".join(name for name in keys if name in spec.partition_by)
-    if inside:
-        yield (
-            "bucket-key",
-            f"{inside} is in partition_by, and buckets are inside partitions. Use other columns",
-        )
-
-
-def _delta_commit_rules(spec: TableSpec, versions: Versions) -> Found:
-    unaware = spec.bucket == DYNAMIC_BUCKET and not spec.primary_key and not spec.auto_buckets
-    if unaware and "full-compaction.delta-commits" in spec.options:
-        yield (
-            "full-compaction.delta-commits",
-            "needs buckets on a table without primary key. Set bucket, or remove it",
-        )
 
 
 def _unread_bucket_options(spec: TableSpec, types: Types, versions: Versions) -> Found:
@@ -196,7 +187,7 @@ COMPONENT: Final = Component(
         "postpone_bucket": (_POSTPONE_KEYS, "{'batch_write_fixed_bucket': false}"),
     },
     columns=("bucket-key",),
-    rules=(_bucket_rules, _delta_commit_rules, _bucket_key_rules, _hashed_column_rules),
+    rules=(_bucket_rules, _bucket_key_rules, _hashed_column_rules),
     advice=(_unread_bucket_options,),
     guards={"bucket": _changes_layout},
 )

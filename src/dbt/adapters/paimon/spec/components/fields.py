@@ -124,6 +124,10 @@ def _sequence_group_rules(spec: TableSpec, versions: Versions) -> Found:
             if member in owner:
                 yield name, f"'{member}' is already in the group of '{owner[member]}'. Keep it in one group"
             owner.setdefault(member, ",".join(columns))
+
+
+def _sequence_column_rules(spec: TableSpec, versions: Versions) -> Found:
+    # SchemaValidation.validateSequenceGroup
     for column in sorted({column for columns in spec.sequence_groups for column in columns}):
         if f"fields.{column}.aggregate-function" in spec.options:
             yield (
@@ -163,6 +167,6 @@ def _default_type_rules(spec: TableSpec, types: Types, versions: Versions) -> Fo
 COMPONENT: Final = Component(
     keys=Keys,
     read=_read,
-    rules=(_sequence_group_rules, _default_value_rules),
+    rules=(_sequence_group_rules, _sequence_column_rules, _default_value_rules),
     column_rules=(_default_type_rules,),
 )

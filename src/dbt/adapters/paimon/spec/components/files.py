@@ -97,6 +97,10 @@ def _buffer_rules(spec: TableSpec, versions: Versions) -> Found:
             f"no row could be written: a write buffer ({buffer} bytes) holds {_LEAST_PAGES} pages ({page} bytes each) "
             "or more. Use a greater 'write-buffer-size', or a smaller 'page-size'",
         )
+
+
+def _lookup_cache_rules(spec: TableSpec, versions: Versions) -> Found:
+    # Refused only when rows are written [ran, 0.9.0].
     retention = "lookup.cache-file-retention"
     if spec.options.get(retention) and canonical(retention, spec.options[retention], versions.paimon) == 0:
         yield retention, "a lookup would lose its files while it reads them. Use a second or more"
@@ -166,7 +170,7 @@ COMPONENT: Final = Component(
     values={
         "file_format": lambda value, key, problems: None if value == "" or is_table_format(value) else value
     },
-    rules=(_deletion_vector_rules, _codec_rules, _buffer_rules),
+    rules=(_deletion_vector_rules, _codec_rules, _buffer_rules, _lookup_cache_rules),
     column_rules=(_file_format_rules,),
     advice=(_shared_zstd_level,),
     guards={

@@ -62,10 +62,11 @@ def _retention_rules(spec: TableSpec, versions: Versions) -> Found:
         low_name, high_name = f"{family}.num-retained.min", f"{family}.num-retained.max"
         if low_name not in spec.options and high_name not in spec.options:
             continue
-        low, high = (_retained(spec, family, bound, versions) for bound in ("min", "max"))
-        if low is not None and low < 1:
+        low = _retained(spec, family, "min", 1, versions)
+        high = _retained(spec, family, "max", low, versions)
+        if low < 1:
             yield low_name, "at least 1 is needed, the newest one is always kept. Use 1 or more"
-        elif low is not None and high is not None and low > high:
+        elif low > high:
             origin = "" if low_name in spec.options else ", Paimon's default"
             yield (
                 high_name if origin else low_name,
@@ -74,13 +75,13 @@ def _retention_rules(spec: TableSpec, versions: Versions) -> Found:
             )
 
 
-def _retained(spec: TableSpec, family: str, bound: str, versions: Versions) -> int | None:
-    """The number of retained snapshots or changelogs; changelogs default to the number of snapshots."""
+def _retained(spec: TableSpec, family: str, bound: str, invalid: int, versions: Versions) -> int:
+    """The number of retained snapshots or changelogs, which defaults to that of snapshots; `invalid` if it is none."""
     name = f"{family}.num-retained.{bound}"
     if name not in spec.options:
         name = f"snapshot.num-retained.{bound}"
     parsed = canonical(name, spec.options.get(name), versions.paimon)
-    return parsed if isinstance(parsed, int) else None
+    return parsed if isinstance(parsed, int) else invalid
 
 
 def _background_expiry_rules(spec: TableSpec, versions: Versions) -> Found:
