@@ -3,12 +3,12 @@
 import pytest
 
 from dbt.adapters.paimon.capabilities import Versions
+from dbt.adapters.paimon.spec.component import PropertyChange
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.tables.changeset import (
     Changeset,
     ExistingColumn,
     ExistingTable,
-    PropertyChange,
     compute_changeset,
 )
 

@@ -32,14 +32,25 @@ def config_key(meaning: str, takes: str = "", **description: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class OptionChange:
-    """A change of an option on an existing table; None means "not set". `options` are all that the table has."""
+class PropertyChange:
+    """A change of an option or a key of an existing table; None means "not set"."""
 
     name: str
     old: str | None
     new: str | None
-    options: Mapping[str, str]
-    versions: Versions
+    # The table's columns whose stored rows are merged differently after the change (see `aggregates`).
+    merges: frozenset[str] = frozenset()
+
+    def __str__(self) -> str:
+        return f"{self.name}: {_shown(self.old)} -> {_shown(self.new)}"
+
+
+def _shown(value: str | None) -> str:
+    return "not set" if value is None else f"'{value}'"
+
+
+# (change, all options of the table, versions).
+Guard: TypeAlias = Callable[[PropertyChange, Mapping[str, str], Versions], bool]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +68,8 @@ class Component:
         unread_rules: options that Paimon silently ignores (the flag `require_strict_config`).
         column_rules: config that does not match the columns.
         advice: warnings about a valid config that may surprise its author; without types if they are not known yet.
-        guards: option that ALTER can change -> whether a change is refused, or would lead to wrong rows.
+        guards: option that ALTER can change -> whether a change, of a table with such options, is refused or would lead
+            to wrong rows.
     """
 
     keys: type | None = None
@@ -69,7 +81,7 @@ class Component:
     unread_rules: tuple[Rule, ...] = ()
     column_rules: tuple[ColumnRule, ...] = ()
     advice: tuple[ColumnRule, ...] = ()
-    guards: Mapping[str, Callable[[OptionChange], bool]] = field(default_factory=dict)
+    guards: Mapping[str, Guard] = field(default_factory=dict)
 
     @property
     def options(self) -> Mapping[str, str]:

@@ -11,8 +11,8 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.options.table_options import canonical, lookup
-from dbt.adapters.paimon.spec.component import OptionChange
-from dbt.adapters.paimon.spec.components import aggregates, is_guarded, rule_faults
+from dbt.adapters.paimon.spec.component import PropertyChange
+from dbt.adapters.paimon.spec.components import aggregates, needs_new_table, rule_faults
 from dbt.adapters.paimon.spec.spelling import with_column_case
 from dbt.adapters.paimon.spec.table import TableSpec
 
@@ -83,20 +83,6 @@ class ExistingTable:
 
 
 @dataclass(frozen=True)
-class PropertyChange:
-    """A change of an option or a key; None means "not set"."""
-
-    name: str
-    old: str | None
-    new: str | None
-    # The table's columns whose stored rows are merged differently after the change (see `aggregates`).
-    merges: frozenset[str] = frozenset()
-
-    def __str__(self) -> str:
-        return f"{self.name}: {_shown(self.old)} -> {_shown(self.new)}"
-
-
-@dataclass(frozen=True)
 class Changeset:
     """The changes that give a table its wanted options.
 
@@ -143,52 +129,55 @@ def compute_changeset(
         versions: they decide what is immutable.
         catalog_options: the catalog's own; every new table gets its `table-default.*`, so these are not drift.
     """
-    defaults = {
-        name.removeprefix(TABLE_DEFAULT_PREFIX): value
-        for name, value in catalog_options.items()
-        if name.startswith(TABLE_DEFAULT_PREFIX)
-    }
     if existing.columns and not versions.case_sensitive:
         spec = with_column_case(spec, [column.name for column in existing.columns])
-    wanted = {**defaults, **spec.options}
-    immutable = _key_changes(spec, existing)
-    altered: list[PropertyChange] = []
+    there = _with_keys(existing.as_spec())
+    wanted = {**_table_defaults(catalog_options), **_with_keys(spec)}
     unkeyed = [column.name for column in existing.columns if column.name not in existing.primary_key]
-
-    for name, old, new in _differing(wanted, existing.options, versions):
-        definition = lookup(name, versions.paimon)
-        is_immutable = definition is not None and definition.immutable
-        if is_immutable or is_guarded(OptionChange(name, old, new, existing.options, versions)):
-            immutable.append(PropertyChange(name, old, new))
-        else:
-            merges = aggregates.columns_merged_differently(name, existing.options, wanted, unkeyed)
-            altered.append(PropertyChange(name, old, new, merges))
-
+    changes = tuple(_differing(wanted, there, versions))
+    immutable = tuple(change for change in changes if needs_new_table(change, there, versions))
+    altered = tuple(
+        replace(change, merges=aggregates.columns_merged_differently(change.name, there, wanted, unkeyed))
+        for change in changes
+        if change not in immutable
+    )
     return Changeset(
-        tuple(altered),
-        tuple(immutable),
+        altered,
+        immutable,
         needs_overwrite=any(change.name == "bucket" for change in altered),
         unset_first=_unset_first(existing, altered, versions),
     )
 
 
+def _table_defaults(catalog_options: Mapping[str, str]) -> dict[str, str]:
+    """The options that a catalog gives to every new table."""
+    names = (name for name in catalog_options if name.startswith(TABLE_DEFAULT_PREFIX))
+    defaults = {name.removeprefix(TABLE_DEFAULT_PREFIX): catalog_options[name] for name in names}
+    return {name: value for name, value in defaults.items() if name not in PROTECTED_OPTIONS}
+
+
+def _with_keys(table: TableSpec) -> dict[str, str]:
+    """The options of a table, with Paimon's options for its keys."""
+    keys = {"primary-key": ",".join(table.primary_key), "partition": ",".join(table.partition_by)}
+    return {**table.options, **{name: columns for name, columns in keys.items() if columns}}
+
+
 def _differing(
     wanted: Mapping[str, str], existing: Mapping[str, str], versions: Versions
-) -> Iterator[tuple[str, str | None, str | None]]:
-    """(name, old value, new value) of the options that differ."""
-    for name in sorted({*wanted, *existing} - PROTECTED_OPTIONS):
+) -> Iterator[PropertyChange]:
+    for name in sorted({*wanted, *existing}):
         old, new = existing.get(name), wanted.get(name)
         if new is None and name != MATERIALIZED_VIEW and lookup(name, versions.paimon) is None:
             continue
         if canonical(name, old, versions.paimon) != canonical(name, new, versions.paimon):
-            yield name, old, new
+            yield PropertyChange(name, old, new)
 
 
-def _unset_first(existing: ExistingTable, altered: Sequence[PropertyChange], versions: Versions) -> bool:
+def _unset_first(existing: ExistingTable, altered: tuple[PropertyChange, ...], versions: Versions) -> bool:
     """Whether SET before UNSET passes through a state that Paimon refuses; it checks each ALTER [ran, 0.9.0]."""
     # Examples: `streaming-read-overwrite` is refused while there is a changelog producer; a reset of
     # `snapshot.num-retained.min` is refused while the maximum is below its default.
-    between = {**existing.options, **Changeset(tuple(altered)).set_options}
+    between = {**existing.options, **Changeset(altered).set_options}
     return any(rule_faults(replace(existing, options=between).as_spec(), versions))
 
 
@@ -223,19 +212,3 @@ def refuse_rebuild(resource_type: str, name: str, changes: Changeset, dropped: I
         raise DbtRuntimeError(
             f"{where}: {change}: rows written before keep the old number of buckets. {remedy}"
         )
-
-
-def _key_changes(spec: TableSpec, existing: ExistingTable) -> list[PropertyChange]:
-    keys = (
-        ("primary-key", existing.primary_key, spec.primary_key),
-        ("partition", existing.partition_by, spec.partition_by),
-    )
-    return [
-        PropertyChange(name, ",".join(old) or None, ",".join(new) or None)
-        for name, old, new in keys
-        if tuple(old) != tuple(new)
-    ]
-
-
-def _shown(value: str | None) -> str:
-    return "not set" if value is None else f"'{value}'"

@@ -9,8 +9,9 @@ from typing import Final
 
 from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.keys import Key, keys_of
+from dbt.adapters.paimon.options.table_options import lookup
 from dbt.adapters.paimon.spec import safeguards, skipping
-from dbt.adapters.paimon.spec.component import Component, OptionChange
+from dbt.adapters.paimon.spec.component import Component, PropertyChange
 from dbt.adapters.paimon.spec.components import (
     aggregates,
     audit,
@@ -75,6 +76,9 @@ def rule_faults(spec: TableSpec, versions: Versions) -> Iterator[tuple[str, str]
             yield from rule(spec, versions)
 
 
-def is_guarded(change: OptionChange) -> bool:
-    """Whether a change of an option that ALTER can change is refused, or would lead to wrong rows."""
-    return change.name in _GUARDS and _GUARDS[change.name](change)
+def needs_new_table(change: PropertyChange, options: Mapping[str, str], versions: Versions) -> bool:
+    """Whether ALTER cannot make a change of a table with these options, or would lead to wrong rows."""
+    definition = lookup(change.name, versions.paimon)
+    if definition is not None and definition.immutable:
+        return True
+    return change.name in _GUARDS and _GUARDS[change.name](change, options, versions)

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from dbt.adapters.paimon.capabilities import Capability, Versions
 from dbt.adapters.paimon.keys import COLUMNS, MAPPING, Key
-from dbt.adapters.paimon.spec.component import Columns, Component, Found, OptionChange, Types, config_key
+from dbt.adapters.paimon.spec.component import Columns, Component, Found, PropertyChange, Types, config_key
 from dbt.adapters.paimon.spec.config_values import columns_text
 from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.spec.table import DYNAMIC_BUCKET, POSTPONE_BUCKET, TableSpec
@@ -167,7 +167,7 @@ def _unread_bucket_options(spec: TableSpec, types: Types, versions: Versions) ->
             )
 
 
-def _changes_layout(change: OptionChange) -> bool:
+def _changes_layout(change: PropertyChange, options: Mapping[str, str], versions: Versions) -> bool:
     # ALTER changes only one fixed number to another: dynamic (-1) and postpone (-2) buckets have other layouts.
     return not (_is_positive(change.old) and _is_positive(change.new))
 

@@ -11,7 +11,7 @@ from typing import Final
 from dbt.adapters.paimon.capabilities import FILE_FORMATS, OLDEST_PAIMON, Capability, Versions, reaches
 from dbt.adapters.paimon.options.table_options import canonical
 from dbt.adapters.paimon.options.values import codec_fault, pairs
-from dbt.adapters.paimon.spec.component import Component, Found, OptionChange, Types, config_key
+from dbt.adapters.paimon.spec.component import Component, Found, PropertyChange, Types, config_key
 from dbt.adapters.paimon.spec.foreign_config import is_table_format
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql.data_types import field_names
@@ -158,10 +158,10 @@ def _shared_zstd_level(spec: TableSpec, types: Types, versions: Versions) -> Fou
         yield name, f"is the level of whichever table this process writes first: {missing}"
 
 
-def _returns_rows_twice(change: OptionChange) -> bool:
+def _returns_rows_twice(change: PropertyChange, options: Mapping[str, str], versions: Versions) -> bool:
     # 0.9 allows the change, and files without vectors then return rows twice; 1.4 has an option that allows it.
-    allowed = change.versions.supports(Capability.GUARDED_OPTION_CHANGES)
-    return not (allowed and change.options.get("deletion-vectors.modifiable", "").lower() == "true")
+    allowed = versions.supports(Capability.GUARDED_OPTION_CHANGES)
+    return not (allowed and options.get("deletion-vectors.modifiable", "").lower() == "true")
 
 
 COMPONENT: Final = Component(
@@ -176,6 +176,6 @@ COMPONENT: Final = Component(
     guards={
         "deletion-vectors.enabled": _returns_rows_twice,
         # ManifestFile, ManifestList: Paimon reads stored manifests with the current value [ran, 0.9.0, 1.4.2, 2.0.0].
-        "manifest.format": lambda change: True,
+        "manifest.format": lambda change, options, versions: True,
     },
 )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from dbt.adapters.paimon.capabilities import Capability, Versions
 from dbt.adapters.paimon.options.table_options import canonical
-from dbt.adapters.paimon.spec.component import Component, Found, OptionChange, Types, config_key
+from dbt.adapters.paimon.spec.component import Component, Found, PropertyChange, Types, config_key
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql.data_types import type_name
 
@@ -92,9 +93,9 @@ def _rowkind_rules(spec: TableSpec, types: Types, versions: Versions) -> Found:
         yield "rowkind.field", f"'{name}' is {types[name]}. Give a string of '+I', '-U', '+U' or '-D'"
 
 
-def _drops_changes(change: OptionChange) -> bool:
+def _drops_changes(change: PropertyChange, options: Mapping[str, str], versions: Versions) -> bool:
     """Whether the table has dropped deletes or updates, which do not come back."""
-    return canonical(change.name, change.old, change.versions.paimon) is True
+    return canonical(change.name, change.old, versions.paimon) is True
 
 
 COMPONENT: Final = Component(

@@ -186,8 +186,8 @@ COMPONENT: Final = Component(
     ),
     column_rules=(_expiry_field_rules,),
     guards={
-        "clustering.columns": lambda change: (
-            change.options.get("pk-clustering-override", "").lower() == "true"
+        "clustering.columns": lambda change, options, versions: (
+            options.get("pk-clustering-override", "").lower() == "true"
         )
     },
 )

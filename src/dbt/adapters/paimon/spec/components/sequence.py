@@ -88,5 +88,5 @@ COMPONENT: Final = Component(
     columns=("sequence.field",),
     rules=(_sequence_rules, _snapshot_ordering_rules),
     column_rules=(_order_rules,),
-    guards={"sequence.field.sort-order": lambda change: "sequence.field" in change.options},
+    guards={"sequence.field.sort-order": lambda change, options, versions: "sequence.field" in options},
 )
