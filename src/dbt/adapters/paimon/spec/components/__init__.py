@@ -16,7 +16,6 @@ from dbt.adapters.paimon.spec.components import (
     aggregates,
     audit,
     buckets,
-    changelog,
     fields,
     files,
     iceberg,
@@ -26,7 +25,6 @@ from dbt.adapters.paimon.spec.components import (
     partitioning,
     properties,
     retention,
-    sequence,
 )
 from dbt.adapters.paimon.spec.table import TableSpec
 
@@ -37,9 +35,7 @@ class TableKeys(
     partitioning.Keys,
     buckets.Keys,
     merge_engine.Keys,
-    sequence.Keys,
     fields.Keys,
-    changelog.Keys,
     files.Keys,
     retention.Keys,
     audit.Keys,
@@ -52,9 +48,9 @@ class TableKeys(
     """The config keys of tables."""
 
 
-_OF_ROWS: Final = (key, partitioning, buckets, merge_engine, sequence, fields, aggregates, changelog)
-_OF_FILES: Final = (files, retention, audit, iceberg, safeguards, skipping, properties, maintenance)
-COMPONENTS: Final[tuple[Component, ...]] = tuple(each.COMPONENT for each in (*_OF_ROWS, *_OF_FILES))
+_OF_ROWS: Final = (key, partitioning, buckets, merge_engine, fields, aggregates)
+_OF_FILES_AND_RUNS: Final = (files, retention, audit, iceberg, safeguards, skipping, properties, maintenance)
+COMPONENTS: Final[tuple[Component, ...]] = tuple(each.COMPONENT for each in (*_OF_ROWS, *_OF_FILES_AND_RUNS))
 TABLE_KEYS: Final = tuple(name for each in COMPONENTS if each.keys for name in keys_of(each.keys))
 # Config key -> Paimon option.
 OPTION_KEYS: Final[Mapping[str, str]] = MappingProxyType(
