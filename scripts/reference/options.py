@@ -118,7 +118,7 @@ def _key(name: str) -> str:
         for group, (keys, _) in GROUPED_KEYS.items()
         for name, key in keys.items()
     }
-    found = {**own, **grouped, "primary-key": "primary_key", "partition": "partition_by"}.get(name)
+    found = {**own, **grouped, "partition": "partition_by"}.get(name)
     return code(found) if found else ""
 
 

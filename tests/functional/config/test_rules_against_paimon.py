@@ -106,8 +106,6 @@ class Tables:
             del found["file.format"]
         if "merge-engine" in found:
             found["merge-engine"] = str(found["merge-engine"]).lower().replace("_", "-")
-        if config.get("primary_key"):
-            found["primary-key"] = config["primary_key"]
         for group, (keys, _) in GROUPED_KEYS.items():
             for key, value in (config.get(group) or {}).items():
                 if value is not None:

@@ -1,4 +1,4 @@
-"""How rows with the same key are merged: the merge engine, their order, their row kinds, and the changelog of it."""
+"""How rows with the same key are merged (engine, order, row kinds), and the changes that readers see."""
 
 from __future__ import annotations
 
