@@ -7,8 +7,9 @@ from dataclasses import replace
 
 from dbt.adapters.paimon.capabilities import FIELD_ATTRIBUTES
 from dbt.adapters.paimon.keys import Key, keys_of
-from dbt.adapters.paimon.spec.build import GROUPED_KEYS, OPTION_KEYS, STRATEGY_KEYS, TABLE_KEYS
-from dbt.adapters.paimon.spec.config import FIELD_KEYS, STREAM_KEYS, VIEW_KEYS, PaimonConfig
+from dbt.adapters.paimon.spec.components import GROUPED_KEYS, TABLE_KEYS
+from dbt.adapters.paimon.spec.components.fields import FIELD_KEYS
+from dbt.adapters.paimon.spec.config import STRATEGY_KEYS, STREAM_KEYS, VIEW_KEYS, PaimonConfig
 from dbt.adapters.paimon.spec.maintenance_policy import ACTION_KEYS, POLICY_KEYS
 from dbt.adapters.paimon.spec.run_tag import KEYS as TAG_KEYS
 from dbt.adapters.paimon.spec.spark_settings import KEY as SPARK_CONFIG
@@ -91,15 +92,13 @@ def _table(keys: Mapping[str, Key]) -> str:
 
 
 def _row(name: str, key: Key) -> tuple[str, ...]:
-    option = OPTION_KEYS.get(name, key.option)
     if name in _MAPPINGS:
         key = replace(key, takes=f"[{key.takes}](#{name})")
-    is_own = name in OPTION_KEYS or bool(key.option)
     return (
         code(name),
-        takes(key) or takes_of(option) or "text",
-        key.default or (default_of(option) if is_own else NOTHING),
-        code(option) if option else NOTHING,
+        takes(key) or takes_of(key.option) or "text",
+        key.default or (default_of(key.option) if key.option else NOTHING),
+        code(key.option) if key.option else NOTHING,
         explained(key),
     )
 

@@ -16,7 +16,7 @@ from dbt.adapters.paimon.options.table_options import (
     lookup,
     table_options,
 )
-from dbt.adapters.paimon.spec.build import GROUPED_KEYS, OPTION_KEYS
+from dbt.adapters.paimon.spec.components import GROUPED_KEYS, OPTION_KEYS
 from reference.markdown import NOTHING, code, codes, table
 
 # In the words of a config; a type that is missing here is text.
@@ -118,7 +118,7 @@ def _key(name: str) -> str:
         for group, (keys, _) in GROUPED_KEYS.items()
         for name, key in keys.items()
     }
-    found = {**own, **grouped, "primary-key": "primary_key", "partition": "partition_by"}.get(name)
+    found = {**own, **grouped, "partition": "partition_by"}.get(name)
     return code(found) if found else ""
 
 

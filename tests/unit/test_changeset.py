@@ -3,12 +3,12 @@
 import pytest
 
 from dbt.adapters.paimon.capabilities import Versions
+from dbt.adapters.paimon.spec.component import PropertyChange
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.tables.changeset import (
     Changeset,
     ExistingColumn,
     ExistingTable,
-    PropertyChange,
     compute_changeset,
 )
 
@@ -19,7 +19,7 @@ CATALOGS_OWN = {"path": "/wh/s.db/t", "owner": "root", "provider": "paimon", "tr
 def compare(wanted, present, versions=P09, *, key=("id",), catalog_options=None):
     """Two tables with equal keys, one option map each."""
     return compute_changeset(
-        TableSpec(key, (), wanted, wanted.get("merge-engine", "deduplicate") if key else ""),
+        TableSpec(key, (), wanted),
         ExistingTable(key, (), present),
         versions,
         catalog_options=catalog_options or {},
@@ -265,7 +265,7 @@ def of_columns(wanted, present, engine):
     columns = tuple(ExistingColumn(name, "int") for name in ("id", "u", "v", "w"))
     both = {"merge-engine": engine}
     return compute_changeset(
-        TableSpec(("id",), (), {**both, **wanted}, engine),
+        TableSpec(("id",), (), {**both, **wanted}),
         ExistingTable(("id",), (), {**both, **present}, columns),
         P20,
     )

@@ -18,7 +18,7 @@ from dbt.adapters.paimon.tables.column_changes import (
 )
 from dbt.adapters.paimon.tables.metadata import newest_first, older_types
 
-KEYED = TableSpec(primary_key=("id",), partition_by=(), options={}, merge_engine="deduplicate")
+KEYED = TableSpec(primary_key=("id",), partition_by=(), options={})
 
 
 def column(name, data_type="int", nullable=True, comment=""):

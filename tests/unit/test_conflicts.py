@@ -9,11 +9,11 @@ from dbt.adapters.paimon.spec.strategies import may_repeat
 from dbt.adapters.paimon.spec.table import TableSpec
 
 APPEND = TableSpec()
-KEYED = TableSpec(primary_key=("id",), merge_engine="deduplicate")
+KEYED = TableSpec(primary_key=("id",))
 
 
 def engine(name: str, **options: str) -> TableSpec:
-    return TableSpec(primary_key=("id",), options={"merge-engine": name} | options, merge_engine=name)
+    return TableSpec(primary_key=("id",), options={"merge-engine": name} | options)
 
 
 @pytest.mark.parametrize(

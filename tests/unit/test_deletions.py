@@ -76,17 +76,15 @@ MOVING = {"bucket": "-1", "merge-engine": "first-row"}
     ("spec", "version", "refused"),
     [
         # The rows beside those that are deleted would be lost: each key is known, and first-row drops its new row.
-        (TableSpec(("id",), ("p",), MOVING, merge_engine="first-row"), "0.9.0", True),
-        (TableSpec(("id", "p"), ("p",), MOVING, merge_engine="first-row"), "0.9.0", False),
-        (TableSpec(("id",), ("p",), {"bucket": "-1"}, merge_engine="deduplicate"), "0.9.0", False),
+        (TableSpec(("id",), ("p",), MOVING), "0.9.0", True),
+        (TableSpec(("id", "p"), ("p",), MOVING), "0.9.0", False),
+        (TableSpec(("id",), ("p",), {"bucket": "-1"}), "0.9.0", False),
         (
-            TableSpec(
-                ("id",), (), {"bucket": "-2", "postpone.batch-write-fixed-bucket": "false"}, "deduplicate"
-            ),
+            TableSpec(("id",), (), {"bucket": "-2", "postpone.batch-write-fixed-bucket": "false"}),
             "1.4.2",
             True,
         ),
-        (TableSpec(("id",), (), {"bucket": "-2"}, "deduplicate"), "1.4.2", False),
+        (TableSpec(("id",), (), {"bucket": "-2"}), "1.4.2", False),
         (TableSpec((), ("p",), {"bucket": "-1"}), "2.0.0", False),
     ],
 )
@@ -100,7 +98,7 @@ REMOVES = {"merge-engine": "partial-update", "partial-update.remove-record-on-de
 
 
 def test_deletes_whose_values_come_back():
-    spec = TableSpec(("id",), (), REMOVES, merge_engine="partial-update")
+    spec = TableSpec(("id",), (), REMOVES)
     versions = Versions.of("1.4.2")
     for fault in (deleting.delete_fault(spec, versions), deleting.merge_fault(spec, versions)):
         assert fault is not None and "old values" in fault

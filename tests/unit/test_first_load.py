@@ -29,17 +29,16 @@ from dbt.adapters.paimon.spec.table import TableSpec
     ],
 )
 def test_by_its_options(options: dict[str, str], settles: bool) -> None:
-    engine = options.get("merge-engine", "deduplicate")
-    assert may_settle(TableSpec(primary_key=("id",), options=options, merge_engine=engine)) is settles
+    assert may_settle(TableSpec(primary_key=("id",), options=options)) is settles
 
 
 @pytest.mark.parametrize(
     "spec",
     [
         TableSpec(),
-        TableSpec(primary_key=("id",), merge_engine="deduplicate", compact_after_build=False),
+        TableSpec(primary_key=("id",), compact_after_build=False),
         # Its keys move between partitions: Paimon compacts such a table only as it writes.
-        TableSpec(("id",), ("day",), {"bucket": "-1"}, "deduplicate"),
+        TableSpec(("id",), ("day",), {"bucket": "-1"}),
     ],
 )
 def test_what_is_left_alone(spec: TableSpec) -> None:

@@ -3,7 +3,9 @@
 import pytest
 
 from dbt.adapters.paimon.capabilities import Versions
-from dbt.adapters.paimon.spec.build import OPTION_KEYS, STRATEGY_KEYS, TABLE_KEYS, build_table_spec
+from dbt.adapters.paimon.spec.build import build_table_spec
+from dbt.adapters.paimon.spec.components import OPTION_KEYS, TABLE_KEYS
+from dbt.adapters.paimon.spec.config import STRATEGY_KEYS
 from dbt.adapters.paimon.spec.foreign_config import is_foreign, partition_column, refusals, warnings
 from dbt.adapters.paimon.spec.problems import ConfigErrors
 from dbt.adapters.paimon.spec.strategies import plan_incremental

@@ -12,7 +12,6 @@ SPEC = TableSpec(
     primary_key=("id",),
     partition_by=(),
     options={"sequence.field": "seq,op", "rowkind.field": "op"},
-    merge_engine="deduplicate",
 )
 
 

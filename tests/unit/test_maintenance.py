@@ -180,7 +180,7 @@ def planned(policy, versions=P09, spec=None, *, force=False, **state):
         TABLE,
         policy,
         TableState(**(STATE.__dict__ | state)),
-        spec or TableSpec(("id",), (), {}, "deduplicate"),
+        spec or TableSpec(("id",), (), {}),
         versions,
         force=force,
     )

@@ -11,9 +11,10 @@ from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.plan.steps import Action
 from dbt.adapters.paimon.spark.scans import Scan, explained
 from dbt.adapters.paimon.spec.build import build_table_spec
+from dbt.adapters.paimon.spec.component import PropertyChange
 from dbt.adapters.paimon.spec.problems import ConfigErrors
 from dbt.adapters.paimon.spec.table import TableSpec
-from dbt.adapters.paimon.tables.changeset import Changeset, PropertyChange
+from dbt.adapters.paimon.tables.changeset import Changeset
 from dbt.adapters.paimon.tables.rebuilds import History, Rebuild, may_need_asking, rebuild_of, refuse_unasked
 from dbt.adapters.paimon.writing import read_limits
 from dbt_paimon.plan.findings import Preview
@@ -91,7 +92,7 @@ KEY = Changeset(immutable=(PropertyChange("primary-key", "id", "id,day"),))
 def test_how_a_table_is_rebuilt():
     assert not rebuild_of(TableSpec(("id",)), Changeset(), None).swaps
     assert str(rebuild_of(TableSpec(("id",)), KEY, None)) == "primary-key: id -> id,day"
-    moved = TableSpec(("id",), ("day",), {"merge-engine": "first-row"}, "first-row")
+    moved = TableSpec(("id",), ("day",), {"merge-engine": "first-row"})
     assert rebuild_of(moved, Changeset(), None).always
 
 

@@ -22,8 +22,9 @@ from dbt.adapters.paimon import spec
 from dbt.adapters.paimon.capabilities import FIELD_ATTRIBUTES
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.keys import keys_of
-from dbt.adapters.paimon.spec.build import GROUPED_KEYS, STRATEGY_KEYS, TABLE_KEYS
-from dbt.adapters.paimon.spec.config import FIELD_KEYS, STREAM_KEYS, VIEW_KEYS, PaimonConfig
+from dbt.adapters.paimon.spec.components import GROUPED_KEYS, TABLE_KEYS
+from dbt.adapters.paimon.spec.components.fields import FIELD_KEYS
+from dbt.adapters.paimon.spec.config import STRATEGY_KEYS, STREAM_KEYS, VIEW_KEYS, PaimonConfig
 from dbt.adapters.paimon.spec.maintenance_policy import ACTION_KEYS, MaintenancePolicy
 from dbt.adapters.paimon.spec.strategies import STRATEGIES
 from dbt.include import global_project, spark
@@ -131,7 +132,7 @@ def reported(path: Path) -> Iterator[int]:
 def test_every_message_about_a_config_is_in_the_corpus():
     """Its configs reach every line that tells a problem; the page has what is said of them."""
     rooms = [Path(folder) for folder in spec.__path__]
-    wanted = {str(path): set(reported(path)) for room in rooms for path in room.glob("*.py")}
+    wanted = {str(path): set(reported(path)) for room in rooms for path in room.rglob("*.py")}
     seen: dict[str, set[int]] = {name: set() for name in wanted}
 
     def trace(frame: FrameType, event: str, argument: Any) -> Any:

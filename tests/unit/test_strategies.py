@@ -19,7 +19,7 @@ P09 = Versions.of("0.9.0")
 APPEND = TableSpec()
 PARTITIONED = TableSpec(partition_by=("dt",))
 ENGINES = {
-    engine: TableSpec(("id",), (), {"merge-engine": engine}, engine)
+    engine: TableSpec(("id",), (), {"merge-engine": engine})
     for engine in ("deduplicate", "partial-update", "aggregation", "first-row")
 }
 TABLES = {"append": APPEND, "partitioned append": PARTITIONED, **ENGINES}
@@ -27,11 +27,11 @@ TABLES = {"append": APPEND, "partitioned append": PARTITIONED, **ENGINES}
 
 def with_options(engine, **options):
     named = {name.replace("__", "-").replace("_", "."): value for name, value in options.items()}
-    return TableSpec(("id",), (), {"merge-engine": engine, **named}, engine)
+    return TableSpec(("id",), (), {"merge-engine": engine, **named})
 
 
 def with_partitions(engine):
-    return TableSpec(("id", "dt"), ("dt",), {"merge-engine": engine}, engine)
+    return TableSpec(("id", "dt"), ("dt",), {"merge-engine": engine})
 
 
 def resolve(requested, spec, **config):
@@ -314,7 +314,7 @@ def test_refused(requested, spec, config, parts):
     ("requested", "spec", "config"),
     [
         ("upsert", ENGINES["deduplicate"], {"unique_key": "id"}),
-        ("upsert", TableSpec(("a", "b"), (), {}, "deduplicate"), {"unique_key": ["b", "a"]}),
+        ("upsert", TableSpec(("a", "b"), (), {}), {"unique_key": ["b", "a"]}),
         ("merge", APPEND, {"unique_key": ["a", "b"]}),
         ("merge", ENGINES["deduplicate"], {"unique_key": ["id", "dt"]}),
         ("merge", ENGINES["deduplicate"], {"unique_key": "code", "merge_update_columns": ["v"]}),

@@ -7,7 +7,8 @@ import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.capabilities import Versions
-from dbt.adapters.paimon.spec.build import build_table_spec, column_list
+from dbt.adapters.paimon.spec.build import build_table_spec
+from dbt.adapters.paimon.spec.config_values import column_list
 from dbt.adapters.paimon.spec.problems import ConfigErrors
 
 P09, P11, P13, P14, P20 = (Versions.of(v) for v in ("0.9.0", "1.1.1", "1.3.2", "1.4.2", "2.0.0"))

@@ -11,7 +11,7 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.spark.formatting import counted, size
 from dbt.adapters.paimon.spark.table_versions import UPKEEP
-from dbt.adapters.paimon.spec.build import column_list
+from dbt.adapters.paimon.spec.config_values import column_list
 from dbt.adapters.paimon.sql.text import string_literal
 from dbt.adapters.paimon.tables import metadata
 from dbt.adapters.paimon.tables.changeset import PROTECTED_OPTIONS

@@ -18,7 +18,7 @@ from tests.unit.corpus import Case, column_table, remedies
 
 from dbt.adapters.paimon.capabilities import options_version
 from dbt.adapters.paimon.options.table_options import normalize
-from dbt.adapters.paimon.spec.build import GROUPED_KEYS, OPTION_KEYS
+from dbt.adapters.paimon.spec.components import GROUPED_KEYS, OPTION_KEYS
 from dbt.adapters.paimon.spec.foreign_config import is_table_format
 from dbt.adapters.paimon.sql.text import quoted, string_literal
 
@@ -106,8 +106,6 @@ class Tables:
             del found["file.format"]
         if "merge-engine" in found:
             found["merge-engine"] = str(found["merge-engine"]).lower().replace("_", "-")
-        if config.get("primary_key"):
-            found["primary-key"] = config["primary_key"]
         for group, (keys, _) in GROUPED_KEYS.items():
             for key, value in (config.get(group) or {}).items():
                 if value is not None:

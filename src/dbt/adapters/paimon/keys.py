@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from typing import Any, Final
 
+from dbt_common.contracts.config.base import MergeBehavior
+
 # The place in a dataclass field's metadata.
 _METADATA: Final = "dbt_paimon_key"
 
@@ -42,15 +44,21 @@ class Key:
         return {_METADATA: self}
 
 
-def key_field(value: Any, meaning: str, takes: str = "", **description: Any) -> Any:
-    """A dataclass field with a default value, or a factory of it, and the description of its key (see `Key`)."""
-    metadata = Key(meaning, takes, **description).metadata
+def key_field(
+    value: Any, meaning: str, takes: str = "", *, is_merged: bool = False, **description: Any
+) -> Any:
+    """A dataclass field with a default value, or a factory of it, and the description of its key (see `Key`).
+
+    With `is_merged`, dbt merges the mapping of a folder with that of a model.
+    """
+    metadata: dict[str, Any] = {**Key(meaning, takes, **description).metadata}
+    if is_merged:
+        metadata |= MergeBehavior.Update.meta()
     if callable(value):
         return field(default_factory=value, metadata=metadata)
     return field(default=value, metadata=metadata)
 
 
 def keys_of(described: type) -> dict[str, Key]:
-    """The keys that are a dataclass's own fields, by name; each field must have a description."""
-    own = {name for name in described.__annotations__ if not name.startswith("_")}
-    return {each.name: each.metadata[_METADATA] for each in fields(described) if each.name in own}
+    """The keys that are fields of a dataclass, by name; without fields that have no description."""
+    return {each.name: each.metadata[_METADATA] for each in fields(described) if _METADATA in each.metadata}

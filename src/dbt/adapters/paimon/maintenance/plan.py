@@ -15,7 +15,6 @@ from dbt.adapters.paimon.maintenance import times
 from dbt.adapters.paimon.maintenance.health import bucket_files_sql
 from dbt.adapters.paimon.options.table_options import lookup, parse_duration
 from dbt.adapters.paimon.relation import PaimonRelation
-from dbt.adapters.paimon.spec.column_rules import type_name
 from dbt.adapters.paimon.spec.maintenance_policy import (
     Compact,
     ExpirePartitions,
@@ -27,6 +26,7 @@ from dbt.adapters.paimon.spec.maintenance_policy import (
 from dbt.adapters.paimon.spec.spelling import speller
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql import clocks, procedures
+from dbt.adapters.paimon.sql.data_types import type_name
 from dbt.adapters.paimon.sql.statements import Statement
 from dbt.adapters.paimon.sql.text import quoted, string_literal
 

@@ -356,22 +356,31 @@ def _value_fault(definition: OptionDefinition, value: Any, version: Version | st
         versions = Versions.of(as_version(version))
         return versions.explain(Capability.FIELD_DEFAULT_VALUE) or None
     if definition.type == "Enum":
-        if text.lower() in {allowed.lower() for allowed in definition.values}:
-            return None
-        near = suggestion(text, definition.values)
-        hint = f"Did you mean '{near}'? " if near else ""
-        # `rules` refuses 'async'.
-        advised = [value for value in definition.values if (definition.name, value) != _BACKGROUND]
-        return f"not an allowed value. {hint}Allowed: {', '.join(advised)}"
+        return _word_fault(definition, text)
+    if not _is_parsed(definition, text):
+        return f"not {_example(definition)}"
+    return value_fault(definition.name, text, as_version(version))
+
+
+def _word_fault(definition: OptionDefinition, text: str) -> str | None:
+    if text.lower() in {allowed.lower() for allowed in definition.values}:
+        return None
+    near = suggestion(text, definition.values)
+    hint = f"Did you mean '{near}'? " if near else ""
+    # A rule of `spec.components.retention` refuses 'async'.
+    advised = [value for value in definition.values if (definition.name, value) != _BACKGROUND]
+    return f"not an allowed value. {hint}Allowed: {', '.join(advised)}"
+
+
+def _is_parsed(definition: OptionDefinition, text: str) -> bool:
     # paimon_options.json writes the largest default as 'infinite', which Paimon itself does not parse.
-    is_valid = text != "infinite" or definition.type == "String"
+    if text == "infinite" and definition.type != "String":
+        return False
     try:
         _PARSERS.get(definition.type, str)(text)
     except ValueError:
-        is_valid = False
-    if not is_valid:
-        return f"not {_example(definition)}"
-    return value_fault(definition.name, text, as_version(version))
+        return False
+    return True
 
 
 def _example(definition: OptionDefinition) -> str:

@@ -16,7 +16,8 @@ from dbt.adapters.paimon.errors.deprecations import warn
 from dbt.adapters.paimon.overrides import StrategyMacro
 from dbt.adapters.paimon.spec import bucket_numbers, doubtful_merges, foreign_config, spelling, strategies
 from dbt.adapters.paimon.spec.advice import advice
-from dbt.adapters.paimon.spec.build import build_table_spec, column_list
+from dbt.adapters.paimon.spec.build import build_table_spec
+from dbt.adapters.paimon.spec.config_values import column_list
 from dbt.adapters.paimon.spec.names_in_case import NamesInCase
 from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.spec.strategies import IncrementalPlan

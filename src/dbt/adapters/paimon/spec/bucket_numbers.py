@@ -8,15 +8,13 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from dbt.adapters.paimon.spec.rules import RULES
+from dbt.adapters.paimon.spec.components import rule_faults
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from dbt.adapters.paimon.capabilities import Versions
     from dbt.adapters.paimon.spec.table import TableSpec
-
-AUTO: Final = "auto"
 
 # This adapter's own table option. UNDECIDED: the table has had no rows to choose the number by.
 # RESCALING: a rescale has started and not ended.
@@ -116,8 +114,7 @@ def may_fix(spec: TableSpec, versions: Versions) -> bool:
         return False
     if any(name.startswith("dynamic-bucket.") for name in spec.options):
         return False
-    fixed = with_buckets(spec, 1)
-    return not any(True for rule in RULES for _ in rule(fixed, versions))
+    return not any(rule_faults(with_buckets(spec, 1), versions))
 
 
 def by_default(spec: TableSpec) -> TableSpec:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from dbt.adapters.paimon.options.table_options import did_you_mean
-from dbt.adapters.paimon.spec.build import column_list
+from dbt.adapters.paimon.spec.config_values import column_list
 from dbt.adapters.paimon.spec.strategies import DELETE_INSERT, MERGE, MICROBATCH, STRATEGIES
 from dbt.adapters.paimon.sql.text import is_plain
 
@@ -82,7 +82,10 @@ def _named(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         read = strategy in (*_MATCHING, "", "default")
         names = column_list(config.get("unique_key"))
         yield from (("unique_key", name) for name in names if read or is_plain(name))
-    event_time = config.get("event_time")
+    yield from _named_times(config.get("event_time"), strategy)
+
+
+def _named_times(event_time: Any, strategy: str) -> Iterator[tuple[str, str]]:
     # dbt pastes it into a filter, so it may be an expression; with microbatch it must be a name.
     if isinstance(event_time, str) and (is_plain(event_time) or strategy == MICROBATCH):
         yield "event_time", event_time

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from dbt.adapters.paimon.capabilities import Capability, Versions
-from dbt.adapters.paimon.spec.build import ConfigOrigin
+from dbt.adapters.paimon.spec.config_origin import ConfigOrigin
 from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.spec.table import TableSpec
 
@@ -23,10 +23,10 @@ _FIRST: Final = frozenset({"first_value", "first_non_null_value", "first_not_nul
 
 def doubtful(spec: TableSpec, config: Mapping[str, Any], model: str, versions: Versions) -> Problems:
     """Messages about the aggregations of a table that may give a wrong value."""
-    problems, origin = Problems(model), ConfigOrigin(config)
+    problems = Problems(model)
     in_one_write = config.get("materialized") in ("table", "seed")
-    for where, reason in _doubts(spec, versions, in_one_write=in_one_write):
-        problems.add(*origin.find(where, spec), reason)
+    doubts = _doubts(spec, versions, in_one_write=in_one_write)
+    ConfigOrigin(config).report(problems, spec, doubts)
     return problems
 
 

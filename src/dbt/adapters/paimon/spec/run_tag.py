@@ -56,16 +56,21 @@ def read(value: Any, problems: Problems) -> RunTag | None:
     )
     if problem:
         problems.add("table_tag", value, problem)
-    if retained is not None:
-        try:
-            parse_duration(str(retained))
-        except ValueError:
-            problems.add(
-                "table_tag.time_retained", retained, "a duration is needed. Write it as in '7 d' or '12 h'"
-            )
+    if retained is not None and not _is_duration(str(retained)):
+        problems.add(
+            "table_tag.time_retained", retained, "a duration is needed. Write it as in '7 d' or '12 h'"
+        )
     if if_exists not in (None, REPLACE, KEEP):
         problems.add("table_tag.if_exists", if_exists, f"not allowed. Use {REPLACE} or {KEEP}")
     return RunTag(str(name), None if retained is None else str(retained), if_exists or REPLACE)
+
+
+def _is_duration(text: str) -> bool:
+    try:
+        parse_duration(text)
+    except ValueError:
+        return False
+    return True
 
 
 def state_sql(relation: PaimonRelation, name: str) -> str:

@@ -3,18 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from dbt.adapters.paimon.options.table_options import parse_memory_size
+from dbt.adapters.paimon.spec.component import Component, config_key
 from dbt.adapters.paimon.spec.problems import Problems
 
 ON_REBUILD: Final = "on_rebuild"
 ASK: Final = "ask"
 DROP_HISTORY: Final = "drop_history"
 MAX_BYTES_READ: Final = "max_bytes_read"
-KEYS: Final = (ON_REBUILD, MAX_BYTES_READ)
 # A seed reads its file, and a stream only new rows.
 _READ_NO_TABLES: Final = ("seed", "streaming")
+
+
+@dataclass
+class Keys:
+    """The config keys."""
+
+    on_rebuild: str | None = config_key(
+        "Whether any run may replace the table by a new one, which loses its table snapshots and tags "
+        f"(`{DROP_HISTORY}`), or only one with `--full-refresh` (`{ASK}`)",
+        values=(ASK, DROP_HISTORY),
+        default=f"`{ASK}`",
+        page="results.md#limits",
+    )
+    max_bytes_read: int | str | None = config_key(
+        "A query that would read more data files than this is refused before it runs",
+        "a size, as in `'10 gb'`",
+        default="no limit",
+        page="results.md#limits",
+    )
+
+
+COMPONENT: Final = Component(keys=Keys)
 
 
 def check(config: Mapping[str, Any], problems: Problems) -> None:

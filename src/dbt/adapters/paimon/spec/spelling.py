@@ -15,34 +15,13 @@ from typing import TYPE_CHECKING, Final
 
 from dbt.adapters.paimon.options.table_options import split_field_option
 from dbt.adapters.paimon.options.values import split_columns
+from dbt.adapters.paimon.spec.components import NAMING_OPTIONS
 
 if TYPE_CHECKING:
     from dbt.adapters.paimon.spec.table import TableSpec
 
 Speller = Callable[[str], str]
 
-# Options of any version that list columns, which must exist.
-NAMING_OPTIONS: Final = (
-    "bucket-key",
-    "sequence.field",
-    "rowkind.field",
-    "record-level.time-field",
-    "upsert-key",
-    "partial-update.remove-record-on-sequence-group",
-    "changelog-producer.row-deduplicate-ignore-fields",
-    "clustering.columns",
-    "chain-table.chain-partition-keys",
-    "manifest-sort.partition-field",
-    "blob-field",
-    "blob-descriptor-field",
-    "blob-external-storage-field",
-    "blob-view-field",
-    "vector-field",
-    "pk-bitmap.index.columns",
-    "pk-btree.index.columns",
-    "pk-full-text.index.columns",
-    "pk-vector.index.columns",
-)
 _FILE_INDEX_COLUMNS: Final = re.compile(r"file-index\.[\w-]+\.columns")
 # FileIndexOptions: file-index.<type>.<column>.<setting of that type>
 _FILE_INDEX_SETTING: Final = re.compile(r"(file-index\.[\w-]+)\.([^.]+)\.([\w.-]+)")
@@ -65,7 +44,7 @@ def speller(columns: Iterable[str]) -> Speller:
 def with_column_case(spec: TableSpec, columns: Iterable[str]) -> TableSpec:
     """The table with its columns spelled as in `columns`."""
     spell = speller(columns)
-    options = {_option(name, spell): _value(name, value, spell) for name, value in spec.options.items()}
+    options = {_option(name, spell): column_text(name, value, spell) for name, value in spec.options.items()}
     return replace(
         spec,
         primary_key=tuple(map(spell, spec.primary_key)),
@@ -87,17 +66,19 @@ def named_columns(spec: TableSpec) -> Iterator[tuple[str, str]]:
     yield from (("primary_key", name) for name in spec.primary_key)
     yield from (("partition_by", name) for name in spec.partition_by)
     for option, value in spec.options.items():
-        if option in NAMING_OPTIONS:
-            yield from ((option, name) for name in split_columns(value))
-        elif _FILE_INDEX_COLUMNS.fullmatch(option):
-            # A map's key is in brackets: 'm[a]'.
-            yield from ((option, name.split("[")[0]) for name in split_columns(value))
-        elif setting := _FILE_INDEX_SETTING.fullmatch(option):
-            yield option, setting[2].split("[")[0]
-        found = split_field_option(option)
-        if found is not None:
-            members = split_columns(value) if found[1] == "sequence-group" else ()
-            yield from ((option, name) for name in (*found[0], *members))
+        yield from ((option, name) for name in _named_by(option, value))
+
+
+def _named_by(option: str, value: str) -> Iterable[str]:
+    if option in NAMING_OPTIONS:
+        return split_columns(value)
+    if _FILE_INDEX_COLUMNS.fullmatch(option):
+        # A map's key is in brackets: 'm[a]'.
+        return (name.split("[")[0] for name in split_columns(value))
+    if setting := _FILE_INDEX_SETTING.fullmatch(option):
+        return (setting[2].split("[")[0],)
+    columns, attribute = split_field_option(option) or ((), "")
+    return (*columns, *split_columns(value)) if attribute == "sequence-group" else columns
 
 
 def doubled_options(options: Mapping[str, str]) -> list[tuple[str, str]]:
@@ -122,7 +103,11 @@ def _option(name: str, spell: Speller) -> str:
     return name
 
 
-def _value(name: str, value: str, spell: Speller) -> str:
+def column_text(name: str, value: str, spell: Speller = str) -> str:
+    """An option's value, with its columns spelled by `spell`, and without blanks between them.
+
+    For 'id, dt' Paimon looks for a column ' dt' [ran, 0.9.0].
+    """
     found = split_field_option(name)
     if name in NAMING_OPTIONS or (found is not None and found[1] == "sequence-group"):
         return ",".join(map(spell, split_columns(value)))

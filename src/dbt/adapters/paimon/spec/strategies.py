@@ -17,8 +17,10 @@ from dbt.adapters.paimon.concurrency.conflicts import REBUILD, REFRESH, SNAPSHOT
 from dbt.adapters.paimon.keys import COLUMNS, Key
 from dbt.adapters.paimon.options.table_options import squash, suggestion
 from dbt.adapters.paimon.spec import deleting
-from dbt.adapters.paimon.spec.build import STRATEGY_KEYS, collect_table_spec, column_list
+from dbt.adapters.paimon.spec.build import collect_table_spec
 from dbt.adapters.paimon.spec.change_rows import ROWKIND, ordered_by_kind
+from dbt.adapters.paimon.spec.config import STRATEGY_KEYS
+from dbt.adapters.paimon.spec.config_values import column_list
 from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.spec.spelling import speller
 from dbt.adapters.paimon.spec.table import TableSpec

@@ -25,7 +25,6 @@ class TableSpec:
     Attributes:
         primary_key: empty for an append table.
         options: by Paimon's names, as Paimon's text; never 'primary-key' or 'partition'.
-        merge_engine: the option 'merge-engine' or its default; '' without a primary key.
         tag: the tag that each run creates.
         wap: write-audit-publish.
         auto_buckets: the adapter chooses the number of buckets; until then the option `bucket` is missing.
@@ -34,7 +33,6 @@ class TableSpec:
     primary_key: tuple[str, ...] = ()
     partition_by: tuple[str, ...] = ()
     options: Mapping[str, str] = field(default_factory=dict)
-    merge_engine: str = ""
     tag: RunTag | None = None
     wap: bool = False
     maintenance: MaintenancePolicy | None = None
@@ -82,6 +80,11 @@ class TableSpec:
         """The number of buckets; -1 is dynamic (unaware on an append table), -2 postpone."""
         text = self.options.get("bucket", "-1")
         return int(text) if re.fullmatch(r"-?\d+", text) else -1
+
+    @property
+    def merge_engine(self) -> str:
+        """The option 'merge-engine' in lower case, or its default; '' without a primary key."""
+        return self.options.get("merge-engine", DEFAULT_MERGE_ENGINE).lower() if self.primary_key else ""
 
     @property
     def changelog_producer(self) -> str:

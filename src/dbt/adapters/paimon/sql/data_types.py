@@ -26,6 +26,7 @@ _ATOMIC = {
     "VARIANT": "variant",
 }
 _DIGITS_OF_A_SECOND = 6
+NESTED = ("array", "map", "struct")
 # The type, not a field with that name.
 _VOID = re.compile(r"`(?:[^`]|``)*`|(?P<void>\bvoid\b(?!:))")
 _FIELD = re.compile(r"(`(?:[^`]|``)*`|\w+):")
@@ -107,6 +108,11 @@ def type_text(data_type: DataType) -> str:
 def field_names(data_type: str) -> list[str]:
     """The names of all fields of all structs in a Spark type text."""
     return [unquoted(found) for found in _FIELD.findall(data_type)]
+
+
+def type_name(data_type: str) -> str:
+    """The name in a Spark type text: 'decimal' of 'decimal(10,2)', 'array' of 'array<int>'."""
+    return re.split(r"[(<\s]", data_type.strip().lower(), maxsplit=1)[0]
 
 
 def is_whole(described: str) -> bool:

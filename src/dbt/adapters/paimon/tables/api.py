@@ -17,6 +17,7 @@ from dbt.adapters.paimon.errors.deprecations import warn
 from dbt.adapters.paimon.features import while_parsing
 from dbt.adapters.paimon.spark.table_name import TableName
 from dbt.adapters.paimon.spec import bucket_numbers, column_rules
+from dbt.adapters.paimon.spec.components import files
 from dbt.adapters.paimon.sql import names
 from dbt.adapters.paimon.sql.data_types import is_whole
 from dbt.adapters.paimon.sql.text import ilike
@@ -41,7 +42,7 @@ def _has_older_types(existing: ExistingTable) -> bool:
     if existing.older_types is not None:
         return bool(existing.older_types)
     # Only its options are known.
-    return all(existing.options.get(name) == value for name, value in column_rules.UNFILTERED.items())
+    return all(existing.options.get(name) == value for name, value in files.UNFILTERED.items())
 
 
 class Tables:
@@ -125,7 +126,7 @@ class Tables:
         spec = bucket_numbers.settled(spec, existing.options)
         types = {column.name: column.data_type for column in existing.columns}
         older = retypes or (not rewrites and _has_older_types(existing))
-        spec = column_rules.filterable(spec, types, self._adapter.versions, older_types=older)
+        spec = files.filterable(spec, types, self._adapter.versions, older_types=older)
         return changeset.compute_changeset(
             spec,
             existing,

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.capabilities import Capability, Versions
+from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.options.table_options import canonical, lookup
-from dbt.adapters.paimon.spec.rules import RULES
+from dbt.adapters.paimon.spec.component import PropertyChange
+from dbt.adapters.paimon.spec.components import aggregates, needs_new_table, rule_faults
 from dbt.adapters.paimon.spec.spelling import with_column_case
-from dbt.adapters.paimon.spec.table import DEFAULT_MERGE_ENGINE, TableSpec
-from dbt.adapters.paimon.tables import merging
+from dbt.adapters.paimon.spec.table import TableSpec
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -74,27 +74,12 @@ class ExistingTable:
     def as_spec(self) -> TableSpec:
         """The spec for another table like this one, without what belongs to this table alone (path, owner)."""
         options = {name: value for name, value in self.options.items() if name not in PROTECTED_OPTIONS}
-        engine = options.get("merge-engine", DEFAULT_MERGE_ENGINE).lower() if self.primary_key else ""
-        return TableSpec(self.primary_key, self.partition_by, options, merge_engine=engine)
+        return TableSpec(self.primary_key, self.partition_by, options)
 
     def lacks(self, columns: Sequence[PaimonColumn]) -> list[PaimonColumn]:
         """The given columns that the table does not have; names are compared ignoring case."""
         present = {column.name.lower() for column in self.columns}
         return [column for column in columns if column.name.lower() not in present]
-
-
-@dataclass(frozen=True)
-class PropertyChange:
-    """A change of an option or a key; None means "not set"."""
-
-    name: str
-    old: str | None
-    new: str | None
-    # The table's columns whose stored rows are merged differently after the change (see `merging`).
-    merges: frozenset[str] = frozenset()
-
-    def __str__(self) -> str:
-        return f"{self.name}: {_shown(self.old)} -> {_shown(self.new)}"
 
 
 @dataclass(frozen=True)
@@ -144,55 +129,56 @@ def compute_changeset(
         versions: they decide what is immutable.
         catalog_options: the catalog's own; every new table gets its `table-default.*`, so these are not drift.
     """
-    defaults = {
-        name.removeprefix(TABLE_DEFAULT_PREFIX): value
-        for name, value in catalog_options.items()
-        if name.startswith(TABLE_DEFAULT_PREFIX)
-    }
     if existing.columns and not versions.case_sensitive:
         spec = with_column_case(spec, [column.name for column in existing.columns])
-    wanted = {**defaults, **spec.options}
-    immutable = _key_changes(spec, existing)
-    altered: list[PropertyChange] = []
+    there = _with_keys(existing.as_spec())
+    wanted = {**_table_defaults(catalog_options), **_with_keys(spec)}
     unkeyed = [column.name for column in existing.columns if column.name not in existing.primary_key]
-
-    for name, old, new in _differing(wanted, existing.options, versions):
-        definition = lookup(name, versions.paimon)
-        is_immutable = definition is not None and definition.immutable
-        if is_immutable or _guarded(name, old, new, existing.options, versions):
-            immutable.append(PropertyChange(name, old, new))
-        else:
-            merges = merging.columns_merged_differently(name, existing.options, wanted, unkeyed)
-            altered.append(PropertyChange(name, old, new, merges))
-
+    changes = tuple(_differing(wanted, there, versions))
+    immutable = tuple(change for change in changes if needs_new_table(change, there, versions))
+    altered = tuple(
+        replace(change, merges=aggregates.columns_merged_differently(change.name, there, wanted, unkeyed))
+        for change in changes
+        if change not in immutable
+    )
     return Changeset(
-        tuple(altered),
-        tuple(immutable),
+        altered,
+        immutable,
         needs_overwrite=any(change.name == "bucket" for change in altered),
         unset_first=_unset_first(existing, altered, versions),
     )
 
 
+def _table_defaults(catalog_options: Mapping[str, str]) -> dict[str, str]:
+    """The options that a catalog gives to every new table."""
+    names = (name for name in catalog_options if name.startswith(TABLE_DEFAULT_PREFIX))
+    defaults = {name.removeprefix(TABLE_DEFAULT_PREFIX): catalog_options[name] for name in names}
+    return {name: value for name, value in defaults.items() if name not in PROTECTED_OPTIONS}
+
+
+def _with_keys(table: TableSpec) -> dict[str, str]:
+    """The options of a table, with Paimon's options for its keys."""
+    keys = {"primary-key": ",".join(table.primary_key), "partition": ",".join(table.partition_by)}
+    return {**table.options, **{name: columns for name, columns in keys.items() if columns}}
+
+
 def _differing(
     wanted: Mapping[str, str], existing: Mapping[str, str], versions: Versions
-) -> Iterator[tuple[str, str | None, str | None]]:
-    """(name, old value, new value) of the options that differ."""
-    for name in sorted({*wanted, *existing} - PROTECTED_OPTIONS):
+) -> Iterator[PropertyChange]:
+    for name in sorted({*wanted, *existing}):
         old, new = existing.get(name), wanted.get(name)
         if new is None and name != MATERIALIZED_VIEW and lookup(name, versions.paimon) is None:
             continue
         if canonical(name, old, versions.paimon) != canonical(name, new, versions.paimon):
-            yield name, old, new
+            yield PropertyChange(name, old, new)
 
 
-def _unset_first(existing: ExistingTable, altered: Sequence[PropertyChange], versions: Versions) -> bool:
+def _unset_first(existing: ExistingTable, altered: tuple[PropertyChange, ...], versions: Versions) -> bool:
     """Whether SET before UNSET passes through a state that Paimon refuses; it checks each ALTER [ran, 0.9.0]."""
     # Examples: `streaming-read-overwrite` is refused while there is a changelog producer; a reset of
     # `snapshot.num-retained.min` is refused while the maximum is below its default.
-    between = {**existing.as_spec().options, **Changeset(tuple(altered)).set_options}
-    engine = between.get("merge-engine", DEFAULT_MERGE_ENGINE) if existing.primary_key else ""
-    spec = TableSpec(existing.primary_key, existing.partition_by, between, engine)
-    return any(True for rule in RULES for _ in rule(spec, versions))
+    between = {**existing.options, **Changeset(altered).set_options}
+    return any(rule_faults(replace(existing, options=between).as_spec(), versions))
 
 
 def refuse_rebuild(resource_type: str, name: str, changes: Changeset, dropped: Iterable[str] = ()) -> None:
@@ -226,53 +212,3 @@ def refuse_rebuild(resource_type: str, name: str, changes: Changeset, dropped: I
         raise DbtRuntimeError(
             f"{where}: {change}: rows written before keep the old number of buckets. {remedy}"
         )
-
-
-def _key_changes(spec: TableSpec, existing: ExistingTable) -> list[PropertyChange]:
-    keys = (
-        ("primary-key", existing.primary_key, spec.primary_key),
-        ("partition", existing.partition_by, spec.partition_by),
-    )
-    return [
-        PropertyChange(name, ",".join(old) or None, ",".join(new) or None)
-        for name, old, new in keys
-        if tuple(old) != tuple(new)
-    ]
-
-
-# Paimon reads stored metadata with the option's current value, so it cannot read it after a change. Sources:
-# ManifestFile, ManifestList; FileStorePathFactory.getPartitionString. [ran, 0.9.0, 1.4.2, 2.0.0: the first two]
-_READ_WITH: Final = ("manifest.format", "partition.default-name", "partition.legacy-name")
-
-
-def _guarded(
-    name: str, old: str | None, new: str | None, options: Mapping[str, str], versions: Versions
-) -> bool:
-    """Whether a change of this mutable option is refused, or would lead to wrong rows.
-
-    `options` are the existing table's: Paimon checks those, not what the same ALTER sets in addition.
-    """
-    if name == "bucket":
-        # Only between fixed numbers: dynamic (-1) and postpone (-2) buckets have other layouts.
-        return not (_is_positive(old) and _is_positive(new))
-    if name == "deletion-vectors.enabled":
-        # 0.9 allows it, and files without vectors then return rows twice; 1.4 has an option that allows it.
-        allowed = versions.supports(Capability.GUARDED_OPTION_CHANGES)
-        return not (allowed and options.get("deletion-vectors.modifiable", "").lower() == "true")
-    if name in ("ignore-delete", "ignore-update-before"):
-        return canonical(name, old, versions.paimon) is True
-    if name in _READ_WITH:
-        return True
-    if name == "sequence.field.sort-order":
-        return "sequence.field" in options
-    if name == "clustering.columns":
-        return options.get("pk-clustering-override", "").lower() == "true"
-    return False
-
-
-def _is_positive(bucket: str | None) -> bool:
-    return bucket is not None and bucket.isdigit() and int(bucket) > 0
-
-
-def _shown(value: str | None) -> str:
-    return "not set" if value is None else f"'{value}'"

@@ -43,6 +43,12 @@ class ColumnChanges:
     # Those that get it with on_schema_change='sync_all_columns': the rows that remain lose no value.
     alter: tuple[ExistingColumn, ...] = ()
 
+    def __str__(self) -> str:
+        found = [f"new column {column.name} {column.data_type}" for column in self.add]
+        found += [f"column {name} is no longer in the model" for name in self.drop]
+        found += [f"column {column.name} is now {column.data_type}" for column in self.changed_types]
+        return "; ".join(found)
+
     def synced(self, columns: Sequence[ExistingColumn], on_schema_change: str) -> tuple[ExistingColumn, ...]:
         """A table's columns while an increment is written: after columns are added, before others are dropped."""
         if on_schema_change == "append_new_columns":
@@ -121,26 +127,28 @@ def wanted_columns(
     config = model.get("config", {})
     enforced = bool((config.get("contract") or {}).get("enforced"))
     comments = bool((config.get("persist_docs") or {}).get("columns"))
-    column_types = {name.lower(): kind for name, kind in (config.get("column_types") or {}).items()}
     required = _folded((*spec.primary_key, *spec.partition_by)) if spec.primary_key else set()
-    required |= _folded(required_too)
-    if enforced:
-        required |= _not_null_of_the_model(model)
+    required |= _folded(required_too) | (_not_null_of_the_model(model) if enforced else set())
     columns = []
     for name, data_type in query_columns:
         column = column_of_yaml(model, name)
         contract = column if enforced else {}
-        declared = (column_types.get(name.lower()) or contract.get("data_type") or "").lower()
         columns.append(
             ExistingColumn(
                 name=name,
-                # Spark's query schema drops the length of char and varchar.
-                data_type=declared if declared.startswith(("varchar(", "char(")) else typed_nulls(data_type),
+                data_type=_type_of(name, data_type, config, contract),
                 nullable=not (name.lower() in required or _is_required(contract)),
                 comment=(column.get("description") or "") if comments else "",
             )
         )
     return tuple(columns)
+
+
+def _type_of(name: str, data_type: str, config: Mapping[str, Any], contract: Mapping[str, Any]) -> str:
+    """A column's type: Spark's query schema drops the length of char and varchar."""
+    of_seed = {column.lower(): kind for column, kind in (config.get("column_types") or {}).items()}
+    declared = (of_seed.get(name.lower()) or contract.get("data_type") or "").lower()
+    return declared if declared.startswith(("varchar(", "char(")) else typed_nulls(data_type)
 
 
 def column_of_yaml(model: Mapping[str, Any], name: str) -> Mapping[str, Any]:
@@ -184,7 +192,6 @@ def compare_columns(
     """
     both, add, gone = _paired(wanted, existing)
     keys = _folded((*existing.primary_key, *existing.partition_by))
-    spec = existing.as_spec()
     changed = [(old, new) for old, new in both if not _same_type(old.data_type, new.data_type)]
     return ColumnChanges(
         add=add,
@@ -194,12 +201,7 @@ def compare_columns(
         comment=_commented(both, add) if comments else (),
         rebuild=tuple(_reasons_to_rebuild(wanted, existing, keys)),
         changed_types=tuple(new for _, new in changed),
-        alter=tuple(
-            new
-            for old, new in changed
-            if alterable(old, new.data_type, spec)
-            and not (versions and missing_after(old, new.data_type, spec, versions))
-        ),
+        alter=tuple(new for old, new in changed if _alters(old, new, existing.as_spec(), versions)),
     )
 
 
@@ -242,6 +244,12 @@ def _retypes(old: ExistingColumn, new: ExistingColumn, keys: Container[str]) -> 
     return new.name.lower() not in keys and widens(old.data_type, new.data_type)
 
 
+def _alters(old: ExistingColumn, new: ExistingColumn, spec: TableSpec, versions: Versions | None) -> bool:
+    """Whether ALTER may give a column its new type while rows written with the old one remain."""
+    missing = versions and missing_after(old, new.data_type, spec, versions)
+    return alterable(old, new.data_type, spec) and not missing
+
+
 def _reasons_to_rebuild(
     wanted: Sequence[ExistingColumn], existing: ExistingTable, keys: Container[str]
 ) -> Iterator[str]:
@@ -270,16 +278,11 @@ def refuse_schema_change(
     Raises:
         CompilationError: the columns and the remedy; the same class as in dbt's own macros.
     """
-    described = "; ".join(
-        [f"new column {c.name} {c.data_type}" for c in changes.add]
-        + [f"column {name} is no longer in the model" for name in changes.drop]
-        + [f"column {c.name} is now {c.data_type}" for c in changes.changed_types]
-    )
-    renamed = _rename_remedy(changes)
     if on_schema_change == "fail" and changes.changes_schema:
         raise CompilationError(
-            f"model '{model}': the columns changed and on_schema_change is 'fail': {described}. "
-            f"Set on_schema_change to append_new_columns or sync_all_columns, or run once with --full-refresh.{renamed}"
+            f"model '{model}': the columns changed and on_schema_change is 'fail': {changes}. "
+            "Set on_schema_change to append_new_columns or sync_all_columns, or run once with --full-refresh."
+            f"{_rename_remedy(changes)}"
         )
     required = [column.name for column in changes.add if not column.nullable]
     if required and on_schema_change in ("append_new_columns", "sync_all_columns"):
@@ -295,7 +298,7 @@ def refuse_schema_change(
         raise CompilationError(
             f"model '{model}': its table has columns that the model no longer returns: {', '.join(changes.drop)}. "
             "Set on_schema_change='sync_all_columns' to drop them, 'append_new_columns' to fill them with NULL, "
-            f"or run once with --full-refresh.{renamed}"
+            f"or run once with --full-refresh.{_rename_remedy(changes)}"
         )
 
 
@@ -330,7 +333,7 @@ def missing_after(
 ) -> Capability | None:
     """What this Paimon lacks to find rows by WHERE that were written before ALTER changed a column's type; or None.
 
-    Without FILTERS_AFTER_TYPE_CHANGE, `column_rules.filterable` switches Parquet's filters off, and Avro has none.
+    Without FILTERS_AFTER_TYPE_CHANGE, `files.filterable` switches Parquet's filters off, and Avro has none.
     Nothing switches off those of ORC, nor prevents a cast that fails.
     """
     with_text = _is_text(type_tree(data_type)) != _is_text(type_tree(column.data_type))

@@ -12,7 +12,8 @@ from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
 from dbt.adapters.paimon.capabilities import Capability
 from dbt.adapters.paimon.features import while_parsing
 from dbt.adapters.paimon.relation import PaimonRelation
-from dbt.adapters.paimon.spec import iceberg, run_tag
+from dbt.adapters.paimon.spec import run_tag
+from dbt.adapters.paimon.spec.components import iceberg
 from dbt.adapters.paimon.sql import procedures
 from dbt.adapters.paimon.time_travel import branches, rollbacks, states
 

@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
 from dbt.adapters.paimon.relation import PaimonRelation
-from dbt.adapters.paimon.spec.build import ConfigOrigin
+from dbt.adapters.paimon.spec.config_origin import ConfigOrigin
 from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.time_travel.states import branch_of

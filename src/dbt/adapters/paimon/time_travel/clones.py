@@ -15,7 +15,7 @@ from typing import Final
 from dbt.adapters.contracts.relation import RelationType
 
 from dbt.adapters.paimon.relation import PaimonRelation
-from dbt.adapters.paimon.spec import iceberg
+from dbt.adapters.paimon.spec.components import iceberg
 from dbt.adapters.paimon.spec.strategies import APPLY_CHANGES, MICROBATCH
 from dbt.adapters.paimon.spec.table import POSTPONE_BUCKET, TableSpec
 from dbt.adapters.paimon.sql import names

@@ -16,7 +16,7 @@ from dbt.adapters.paimon.plan.materialized_views.query import Query, SourceColum
 from dbt.adapters.paimon.plan.materialized_views.reasons import NotIncremental, Reason
 from dbt.adapters.paimon.plan.materialized_views.refresh import Mode, View
 from dbt.adapters.paimon.spark.table_name import TableName
-from dbt.adapters.paimon.spec.build import column_list
+from dbt.adapters.paimon.spec.config_values import column_list
 from dbt.adapters.paimon.sql import views
 from dbt.adapters.paimon.tables import metadata
 from dbt.adapters.paimon.unchanged import queries

@@ -7,12 +7,14 @@ Source: https://paimon.apache.org/docs/1.4/iceberg/overview/
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, Final
 
 from dbt.adapters.paimon.capabilities import Capability, Versions
+from dbt.adapters.paimon.keys import BOOLEAN
+from dbt.adapters.paimon.spec.component import Component, Found, config_key
 from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.spec.table import POSTPONE_BUCKET, TableSpec
 
@@ -24,6 +26,19 @@ _COMPACTS: Final = "full-compaction.delta-commits"
 _OFF: Final = "disabled"
 # Paimon 0.9's option.
 _OLD: Final = "metadata.iceberg-compatible"
+
+
+@dataclass
+class Keys:
+    """The config key."""
+
+    iceberg: bool | str | None = config_key(
+        "Whether Iceberg's readers can read the table, too; from Paimon 1.4 on",
+        BOOLEAN,
+        default="`false`",
+        option=STORAGE,
+        page="iceberg.md",
+    )
 
 
 def read(config: Mapping[str, Any], options: dict[str, str], problems: Problems) -> None:
@@ -54,8 +69,7 @@ def with_compaction(spec: TableSpec) -> TableSpec:
     return replace(spec, options=MappingProxyType({**spec.options, _COMPACTS: "1"}))
 
 
-def rules(spec: TableSpec, versions: Versions) -> Iterable[tuple[str, str]]:
-    """Options that conflict with Iceberg metadata; a rule as in `rules`."""
+def _rules(spec: TableSpec, versions: Versions) -> Found:
     if spec.is_true(_OLD):
         yield (
             _OLD,
@@ -76,3 +90,6 @@ def rules(spec: TableSpec, versions: Versions) -> Iterable[tuple[str, str]]:
         yield STORAGE, "a branch's commits would write the table's metadata. Remove iceberg, or wap"
     if spec.bucket == POSTPONE_BUCKET:
         yield STORAGE, "rows of postpone buckets have no level yet. Use another bucket, or remove iceberg"
+
+
+COMPONENT: Final = Component(keys=Keys, values={KEY: lambda value, key, problems: None}, rules=(_rules,))

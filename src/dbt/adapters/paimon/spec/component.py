@@ -1,0 +1,118 @@
+"""`Component`: one part of a table, such as its buckets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from dbt.adapters.paimon.capabilities import Versions
+from dbt.adapters.paimon.keys import Key, key_field, keys_of
+from dbt.adapters.paimon.options.table_options import did_you_mean
+from dbt.adapters.paimon.spec.problems import Problems
+from dbt.adapters.paimon.spec.table import TableSpec
+
+# dbt validates these types with jsonschema, whose message has no remedy and stops at the first mistake. So the types
+# are wide, and the components check the values.
+Columns: TypeAlias = str | list[str] | None
+
+# (Paimon's option, or 'primary_key' / 'partition_by', and the reason with its remedy).
+Found: TypeAlias = Iterable[tuple[str, str]]
+# Column -> Spark type text.
+Types: TypeAlias = Mapping[str, str]
+Rule: TypeAlias = Callable[[TableSpec, Versions], Found]
+ColumnRule: TypeAlias = Callable[[TableSpec, Types, Versions], Found]
+# (config key, Paimon's option, value).
+OptionValue: TypeAlias = tuple[str, str, Any]
+
+
+def config_key(meaning: str, takes: str = "", **description: Any) -> Any:
+    """A field for a config key that is None by default; with `option` (see `Key`), it sets that option of Paimon."""
+    return key_field(None, meaning, takes, **description)
+
+
+@dataclass(frozen=True)
+class PropertyChange:
+    """A change of an option or a key of an existing table; None means "not set"."""
+
+    name: str
+    old: str | None
+    new: str | None
+    # The table's columns whose stored rows are merged differently after the change (see `aggregates`).
+    merges: frozenset[str] = frozenset()
+
+    def __str__(self) -> str:
+        return f"{self.name}: {_shown(self.old)} -> {_shown(self.new)}"
+
+
+def _shown(value: str | None) -> str:
+    return "not set" if value is None else f"'{value}'"
+
+
+# (change, all options of the table, versions).
+Guard: TypeAlias = Callable[[PropertyChange, Mapping[str, str], Versions], bool]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Component:
+    """One part of a table: its config keys, what is wrong with them, and which of their changes need a new table.
+
+    Attributes:
+        keys: the config keys, as a dataclass; `PaimonConfig` has those of all components.
+        values: config key -> the option's value from (value, key, problems); None if the key then sets no option.
+        groups: config key that is a mapping -> (the keys in it, an example).
+        read: further options that a config sets.
+        columns: Paimon's options that list columns, which must exist.
+        rules: what Paimon refuses at CREATE TABLE (one at a time), at the first INSERT, or never. Each names its
+            source: SchemaValidation, TableSchema and the merge functions, at release-0.9.0, 1.4.2 and 2.0.0.
+        unread_rules: options that Paimon silently ignores (the flag `require_strict_config`).
+        column_rules: config that does not match the columns.
+        advice: warnings about a valid config that may surprise its author; without types if they are not known yet.
+        guards: option that ALTER can change -> whether a change, of a table with such options, is refused or would lead
+            to wrong rows.
+    """
+
+    keys: type | None = None
+    values: Mapping[str, Callable[[Any, str, Problems], Any]] = field(default_factory=dict)
+    groups: Mapping[str, tuple[Mapping[str, Key], str]] = field(default_factory=dict)
+    read: Callable[[Mapping[str, Any], Problems], Iterator[OptionValue]] = lambda config, problems: iter(())
+    columns: tuple[str, ...] = ()
+    rules: tuple[Rule, ...] = ()
+    unread_rules: tuple[Rule, ...] = ()
+    column_rules: tuple[ColumnRule, ...] = ()
+    advice: tuple[ColumnRule, ...] = ()
+    guards: Mapping[str, Guard] = field(default_factory=dict)
+
+    @property
+    def options(self) -> Mapping[str, str]:
+        """Config key -> the Paimon option that it sets."""
+        keys = keys_of(self.keys) if self.keys else {}
+        return {name: key.option for name, key in keys.items() if key.option}
+
+    def option_values(self, config: Mapping[str, Any], problems: Problems) -> Iterator[OptionValue]:
+        """The options that a config sets."""
+        for key, option in self.options.items():
+            value = config.get(key)
+            if value is not None and key in self.values:
+                value = self.values[key](value, key, problems)
+            if value is not None:
+                yield key, option, value
+        for group in self.groups:
+            yield from self._grouped(group, config.get(group), problems)
+        yield from self.read(config, problems)
+
+    def _grouped(self, group: str, given: Any, problems: Problems) -> Iterator[OptionValue]:
+        if given is None:
+            return
+        keys, example = self.groups[group]
+        if not isinstance(given, Mapping):
+            example = f"{example}, with any of {', '.join(keys)}"
+            problems.add(group, given, f"a mapping is needed. Write it as in {example}")
+            return
+        for key, value in given.items():
+            if value is None:
+                continue
+            if key in keys:
+                yield f"{group}.{key}", keys[key].option, value
+            else:
+                problems.add(f"{group}.{key}", value, f"unknown key. {did_you_mean(str(key), keys, 0.6)}")

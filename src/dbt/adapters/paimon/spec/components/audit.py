@@ -1,0 +1,57 @@
+"""`wap`: rows are audited on a branch before they are published (write-audit-publish)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from dbt.adapters.paimon.capabilities import Capability, Versions
+from dbt.adapters.paimon.keys import BOOLEAN
+from dbt.adapters.paimon.spec.component import Component, config_key
+from dbt.adapters.paimon.spec.config_values import is_on
+from dbt.adapters.paimon.spec.problems import Problems
+
+
+@dataclass
+class Keys:
+    """The config key."""
+
+    wap: bool | str | None = config_key(
+        "Whether new rows are published only after the model's data tests have passed on them",
+        BOOLEAN,
+        default="`false`",
+        page="time-travel.md#write-audit-publish-wap-true",
+    )
+
+
+def read(
+    config: Mapping[str, Any], options: Mapping[str, str], problems: Problems, versions: Versions
+) -> bool:
+    """Whether rows are audited first."""
+    if not is_on(config, "wap", problems):
+        return False
+    value, strategy = config["wap"], config.get("incremental_strategy")
+    if config.get("materialized") in ("seed", "snapshot"):
+        problems.add(
+            "wap", value, f"a {config['materialized']} cannot be audited before its commit. Use it on models"
+        )
+    elif strategy in ("microbatch", "apply_changes"):
+        problems.add(
+            "wap",
+            value,
+            f"does not work with incremental_strategy='{strategy}'. Use upsert, merge, "
+            "insert_overwrite, delete+insert or append",
+        )
+    elif missing := versions.explain(Capability.BRANCHES):
+        problems.add("wap", value, missing)
+    if options.get("bucket") == "-2":
+        problems.add(
+            "wap",
+            True,
+            "rows of postpone buckets cannot be audited before they are compacted. Use other buckets, or remove it",
+        )
+    return True
+
+
+COMPONENT: Final = Component(keys=Keys)

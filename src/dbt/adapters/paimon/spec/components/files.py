@@ -1,0 +1,181 @@
+"""Data files: format, compression, deletion vectors, buffers, and filters that find all rows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Final
+
+from dbt.adapters.paimon.capabilities import FILE_FORMATS, OLDEST_PAIMON, Capability, Versions, reaches
+from dbt.adapters.paimon.options.table_options import canonical
+from dbt.adapters.paimon.options.values import codec_fault, pairs
+from dbt.adapters.paimon.spec.component import Component, Found, PropertyChange, Types, config_key
+from dbt.adapters.paimon.spec.foreign_config import is_table_format
+from dbt.adapters.paimon.spec.table import TableSpec
+from dbt.adapters.paimon.sql.data_types import field_names
+
+
+@dataclass
+class Keys:
+    """The config keys."""
+
+    file_format: str | None = config_key(
+        "The format of the data files",
+        ", ".join(
+            f"`{name}`" if reaches(OLDEST_PAIMON, since) else f"`{name}` (from {since})"
+            for name, since in FILE_FORMATS.items()
+        ),
+        option="file.format",
+        page="maintenance.md#formats-and-codecs-by-level",
+    )
+    deletion_vectors: bool | str | None = config_key(
+        "Whether deleted rows are marked in a bitmap, which readers apply instead of merging files",
+        option="deletion-vectors.enabled",
+        page="update.md#what-to-use-in-a-model",
+    )
+
+
+# ParquetReaderFactory.setReadOptions: without both filters, whole files are read, and Spark filters the rows.
+UNFILTERED: Final[Mapping[str, str]] = MappingProxyType(
+    {"parquet.filter.stats.enabled": "false", "parquet.filter.dictionary.enabled": "false"}
+)
+# SortBufferWriteBuffer needs three pages, and a page must hold its own bookkeeping.
+_LEAST_PAGE: Final = 2**10
+_LEAST_PAGES: Final = 3
+_AVRO_NAME: Final = re.compile(r"[^\W\d]\w*")
+_DECIMAL_FIRST: Final = re.compile(r"struct<(?:`(?:[^`]|``)*`|\w+):decimal\(")
+
+
+def _deletion_vector_rules(spec: TableSpec, versions: Versions) -> Found:
+    # SchemaValidation.validateForDeletionVectors
+    name = "deletion-vectors.enabled"
+    if not spec.is_true(name):
+        return
+    if spec.merge_engine == "first-row" and not spec.is_true("pk-clustering-override"):
+        yield name, "first-row never deletes old rows, so it does not use them. Remove deletion_vectors"
+    producer = spec.changelog_producer
+    if producer not in ("none", "input", "lookup"):
+        yield name, f"does not work with changelog_producer='{producer}'. Use 'lookup', 'input' or 'none'"
+
+
+def _codec_rules(spec: TableSpec, versions: Versions) -> Found:
+    # RowDataParquetBuilder, OrcFile: refused only when rows are written.
+    per_level = dict(pairs(spec.options.get("file.format.per.level", "")))
+
+    def fault_of(level_format: str, codec: str) -> str | None:
+        if level_format == "avro" and versions.supports(Capability.AVRO_CODEC_IS_ITS_OWN):
+            return None
+        return codec_fault(level_format, codec)
+
+    name = "parquet.writer.version"
+    if spec.options.get(name) == "v2" and (missing := versions.explain(Capability.PARQUET_FORMAT_V2)):
+        yield name, missing
+    codec = spec.options.get("file.compression")
+    if codec is not None and (fault := fault_of(spec.file_format, codec)):
+        yield "file.compression", fault
+    for level, codec in dict(pairs(spec.options.get("file.compression.per.level", ""))).items():
+        if fault := fault_of(per_level.get(level, spec.file_format).lower(), codec):
+            yield "file.compression.per.level", f"level {level}: {fault}"
+
+
+def _buffer_rules(spec: TableSpec, versions: Versions) -> Found:
+    # Refused only when rows are written [ran, 0.9.0].
+    page, buffer = (
+        canonical(name, spec.options.get(name), versions.paimon)
+        for name in ("page-size", "write-buffer-size")
+    )
+    if not isinstance(page, int) or not isinstance(buffer, int):
+        return
+    if page < _LEAST_PAGE or page & (page - 1):
+        yield "page-size", "no row could be written. Use a power of two from 1 kb, as in '64 kb'"
+    elif spec.primary_key and buffer < _LEAST_PAGES * page:
+        where = "write-buffer-size" if "write-buffer-size" in spec.options else "page-size"
+        yield (
+            where,
+            f"no row could be written: a write buffer ({buffer} bytes) holds {_LEAST_PAGES} pages ({page} bytes each) "
+            "or more. Use a greater 'write-buffer-size', or a smaller 'page-size'",
+        )
+
+
+def _lookup_cache_rules(spec: TableSpec, versions: Versions) -> Found:
+    # Refused only when rows are written [ran, 0.9.0].
+    retention = "lookup.cache-file-retention"
+    if spec.options.get(retention) and canonical(retention, spec.options[retention], versions.paimon) == 0:
+        yield retention, "a lookup would lose its files while it reads them. Use a second or more"
+
+
+def _file_format_rules(spec: TableSpec, types: Types, versions: Versions) -> Found:
+    file_format = spec.file_format
+    no_decimal_first = versions.explain(Capability.DECIMAL_FIRST_IN_STRUCT)
+    for name, data_type in types.items():
+        if file_format == "parquet" and no_decimal_first and _DECIMAL_FIRST.search(data_type):
+            yield "file.format", f"'{name}' is {data_type}. {no_decimal_first}"
+        for field in (name, *field_names(data_type)):
+            where = f"'{name}'" if field == name else f"the field '{field}' of '{name}'"
+            if file_format == "orc" and "`" in field:
+                # Values are written, but read as NULL [ran, 0.9.0].
+                yield (
+                    "file.format",
+                    f"{where} has a backtick, which ORC cannot read. Rename it, or use 'parquet'",
+                )
+            elif file_format == "avro" and not _AVRO_NAME.fullmatch(field):
+                # org.apache.avro.Schema.validateName
+                yield (
+                    "file.format",
+                    f"{where} has characters other than letters, digits and _, which Avro does not allow. "
+                    "Rename it, or use 'parquet'",
+                )
+
+
+def filterable(spec: TableSpec, types: Types, versions: Versions, *, older_types: bool = False) -> TableSpec:
+    """The table with options that make WHERE find all rows.
+
+    - Before Paimon 1.0, no filters of Parquet for small integers, or if files are older than a column's type.
+    - No statistics for floating-point numbers in ORC: if the first value is NaN, so are minimum and maximum, and Paimon
+      finds no row by `<` or `<=` [ran, 0.9.0 and 1.4.2].
+    """
+    has = {*types.values()}
+    if spec.file_format == "orc" and has & {"float", "double"}:
+        return replace(spec, options={"metadata.stats-mode": "none", **spec.options})
+    small = has & {"tinyint", "smallint"} and not versions.supports(Capability.FILTERS_ON_SMALL_INTEGERS)
+    older = older_types and not versions.supports(Capability.FILTERS_AFTER_TYPE_CHANGE)
+    if "parquet" in spec.file_formats and (small or older):
+        return replace(spec, options={**spec.options, **UNFILTERED})
+    return spec
+
+
+def _uses_zstd(spec: TableSpec) -> bool:
+    codec = spec.options.get("file.compression", "zstd")
+    return "zstd" in f"{codec} {spec.options.get('file.compression.per.level')}".lower()
+
+
+def _shared_zstd_level(spec: TableSpec, types: Types, versions: Versions) -> Found:
+    name = "file.compression.zstd-level"
+    missing = versions.explain(Capability.PARQUET_ZSTD_LEVEL_IS_ITS_OWN)
+    if name in spec.options and spec.file_format == "parquet" and _uses_zstd(spec) and missing:
+        yield name, f"is the level of whichever table this process writes first: {missing}"
+
+
+def _returns_rows_twice(change: PropertyChange, options: Mapping[str, str], versions: Versions) -> bool:
+    # 0.9 allows the change, and files without vectors then return rows twice; 1.4 has an option that allows it.
+    allowed = versions.supports(Capability.GUARDED_OPTION_CHANGES)
+    return not (allowed and options.get("deletion-vectors.modifiable", "").lower() == "true")
+
+
+COMPONENT: Final = Component(
+    keys=Keys,
+    # Empty as in "{{ 'delta' if target.type == 'databricks' else '' }}".
+    values={
+        "file_format": lambda value, key, problems: None if value == "" or is_table_format(value) else value
+    },
+    rules=(_deletion_vector_rules, _codec_rules, _buffer_rules, _lookup_cache_rules),
+    column_rules=(_file_format_rules,),
+    advice=(_shared_zstd_level,),
+    guards={
+        "deletion-vectors.enabled": _returns_rows_twice,
+        # ManifestFile, ManifestList: Paimon reads stored manifests with the current value [ran, 0.9.0, 1.4.2, 2.0.0].
+        "manifest.format": lambda change, options, versions: True,
+    },
+)

@@ -1,0 +1,179 @@
+"""The primary key: of the config, of `tblproperties`, or of the contract."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from dbt.adapters.paimon.capabilities import Capability, Versions
+from dbt.adapters.paimon.keys import COLUMNS
+from dbt.adapters.paimon.options.table_options import split_field_option
+from dbt.adapters.paimon.spec.component import Columns, Component, Found, Types, config_key
+from dbt.adapters.paimon.spec.config_values import own_or_property, plain_columns
+from dbt.adapters.paimon.spec.problems import Problems
+from dbt.adapters.paimon.spec.table import DEFAULT_FUNCTION, DYNAMIC_BUCKET, TableSpec
+from dbt.adapters.paimon.sql.data_types import NESTED, type_name
+
+
+@dataclass
+class Keys:
+    """The config key."""
+
+    primary_key: Columns = config_key(
+        "The table has one row per key. A primary-key constraint in a contract does the same",
+        COLUMNS,
+        option="primary-key",
+        page="models.md",
+    )
+
+
+# Column settings that are also valid on tables without primary key.
+_FOR_ANY_TABLE: Final = ("default-value", "stats-mode", "map.storage-layout")
+
+
+def read(config: Mapping[str, Any], properties: dict[str, Any], problems: Problems) -> tuple[str, ...]:
+    """The primary key of a config; its option is removed from `properties`."""
+    value = config.get("primary_key")
+    own = () if value is None else plain_columns(value, "primary_key", problems)
+    return own_or_property(own, properties, "primary_key", "primary-key", problems)
+
+
+def with_contract(
+    primary_key: tuple[str, ...],
+    constraints: Sequence[Mapping[str, Any]],
+    columns: Mapping[str, Mapping[str, Any]],
+    problems: Problems,
+) -> tuple[str, ...]:
+    """The primary key, also from a contract's constraints, which must not contradict it."""
+    found = _contract_keys(constraints, columns)
+    contract_key = next(filter(None, found), ())
+    if any(_folded(keys) != _folded(contract_key) for keys in found if keys):
+        listed = " and ".join(f"({', '.join(keys)})" for keys in found)
+        problems.add("constraints", None, f"the contract has several primary keys: {listed}. Keep one")
+        return primary_key
+    if contract_key and primary_key and _folded(primary_key) != _folded(contract_key):
+        problems.add(
+            "primary_key",
+            list(primary_key),
+            f"the contract's primary key is ({', '.join(contract_key)}). Make them equal, or keep one",
+        )
+    return primary_key or contract_key
+
+
+def _contract_keys(
+    constraints: Sequence[Mapping[str, Any]], columns: Mapping[str, Mapping[str, Any]]
+) -> list[tuple[str, ...]]:
+    """The primary keys of a contract: one of each model constraint, and one of all column constraints together."""
+    found = [tuple(each.get("columns") or ()) for each in constraints if _is_primary_key(each)]
+    on_columns = tuple(
+        name for name, column in columns.items() if any(map(_is_primary_key, column.get("constraints") or ()))
+    )
+    return [*found, on_columns] if on_columns else found
+
+
+def _folded(names: Iterable[str]) -> frozenset[str]:
+    return frozenset(name.lower() for name in names)
+
+
+def _is_primary_key(constraint: Mapping[str, Any]) -> bool:
+    kind = constraint.get("type")
+    return str(getattr(kind, "value", kind)) == "primary_key"
+
+
+def _key_rules(spec: TableSpec, versions: Versions) -> Found:
+    # TableSchema.trimmedPrimaryKeys
+    if spec.primary_key and set(spec.primary_key) <= set(spec.partition_by):
+        yield (
+            "primary_key",
+            "all of it is in partition_by, so a partition would hold one row. "
+            "Add the columns that distinguish rows, or partition by fewer columns",
+        )
+    if spec.primary_key:
+        return
+    ignored = "needs a primary key; without one Paimon ignores it. Set primary_key, or remove it"
+    for name in ("merge-engine", "sequence.field", "rowkind.field"):
+        if name in spec.options:
+            yield name, ignored
+    # SchemaValidation refuses it.
+    if spec.changelog_producer != "none":
+        yield "changelog-producer", "needs a primary key. Set primary_key, or remove it"
+    for name in spec.options:
+        found = split_field_option(name)
+        if name == DEFAULT_FUNCTION or (found and found[1] not in _FOR_ANY_TABLE):
+            yield name, ignored
+
+
+def _moving_key_rules(spec: TableSpec, versions: Versions) -> Found:
+    # SchemaValidation.validateBucket
+    across = versions.supports(Capability.FIXED_BUCKET_ACROSS_PARTITIONS)
+    if spec.bucket != DYNAMIC_BUCKET and spec.crosses_partitions and not across:
+        yield (
+            "primary_key",
+            f"leaves out the partition column {spec.partitions_outside_key} with "
+            f"bucket={spec.bucket}. Add it to primary_key, or use bucket=-1, where a key may change its partition",
+        )
+    partly = spec.moves_keys and set(spec.partition_by) & set(spec.primary_key)
+    if partly and (missing := versions.explain(Capability.KEY_WITH_ONE_OF_TWO_PARTITIONS)):
+        yield "primary_key", missing
+    if spec.moves_keys and "rowkind.field" in spec.options:
+        # GlobalIndexAssigner uses the new row to delete the old one, but the row kind comes from the new row's column:
+        # the key then exists twice, and the next write fails [ran, 0.9.0 and 1.4.2].
+        yield (
+            "rowkind.field",
+            "cannot be where a key may change its partition: the row in its old partition would stay. "
+            f"Add {spec.partitions_outside_key} to primary_key, or remove rowkind_field",
+        )
+
+
+def _keyed_rules(spec: TableSpec, versions: Versions) -> Found:
+    # SchemaValidation: validateTableSchema (upsert key), validateChangelogReadSequenceNumber
+    if "upsert-key" in spec.options and spec.primary_key:
+        yield "upsert-key", "is for tables without primary key. Remove it"
+    name = "table-read.sequence-number.enabled"
+    if spec.is_true(name) and not spec.primary_key:
+        yield name, "needs a primary key; other tables number no rows. Set primary_key, or remove it"
+
+
+def _key_type_rules(spec: TableSpec, types: Types, versions: Versions) -> Found:
+    # SchemaValidation.validateOnlyContainPrimitiveType, validateBucket
+    keys = (
+        ("primary_key", spec.primary_key),
+        ("partition_by", spec.partition_by),
+        ("bucket-key", spec.columns_in("bucket-key")),
+        ("upsert-key", spec.columns_in("upsert-key")),
+    )
+    for where, names in keys:
+        for name in names:
+            kind = type_name(types.get(name, ""))
+            if kind in NESTED:
+                yield (
+                    where,
+                    f"'{name}' is {types[name]}, which no key can be. Use plain columns, or its parts",
+                )
+            elif where == "partition_by" and kind == "binary":
+                # The path of such a partition would differ at every write [ran, 0.9.0].
+                yield where, f"'{name}' is binary, and its rows could not be read back. Use hex({name})"
+
+
+def _keys_in_several_partitions(spec: TableSpec, types: Types, versions: Versions) -> Found:
+    # KeyValueFileStore.bucketMode: only bucket=-1 keeps an index of keys across partitions.
+    if spec.crosses_partitions and spec.bucket != DYNAMIC_BUCKET:
+        outside = spec.partitions_outside_key
+        yield (
+            "primary_key",
+            f"leaves out the partition column {outside}, and with bucket={spec.bucket} Paimon does not look "
+            "for a key in other partitions: one that changes its partition is duplicated. Delete the old row "
+            f"first, use bucket=-1 (dynamic)(Paimon then moves the row), or add {outside} to primary_key",
+        )
+
+
+COMPONENT: Final = Component(
+    keys=Keys,
+    # `read` reads it.
+    values={"primary_key": lambda value, key, problems: None},
+    columns=("upsert-key",),
+    rules=(_key_rules, _moving_key_rules, _keyed_rules),
+    column_rules=(_key_type_rules,),
+    advice=(_keys_in_several_partitions,),
+)

@@ -1,0 +1,103 @@
+"""The partitions, and when they expire."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from dbt.adapters.paimon.capabilities import Versions
+from dbt.adapters.paimon.keys import COLUMNS
+from dbt.adapters.paimon.options.table_options import parse_duration
+from dbt.adapters.paimon.spec.component import Component, Found, Types, config_key
+from dbt.adapters.paimon.spec.config_values import own_or_property, plain_columns
+from dbt.adapters.paimon.spec.foreign_config import NoColumnError, partition_column
+from dbt.adapters.paimon.spec.problems import Problems
+from dbt.adapters.paimon.spec.table import TableSpec
+
+
+@dataclass
+class Keys:
+    """The config key."""
+
+    # Any: columns, or a mapping or mappings as in dbt-bigquery (see `foreign_config`).
+    partition_by: Any = config_key("The columns of `PARTITIONED BY`", COLUMNS, page="models.md")
+
+
+def read(config: Mapping[str, Any], properties: dict[str, Any], problems: Problems) -> tuple[str, ...]:
+    """The partition columns of a config; their option is removed from `properties`."""
+    own = _partition_by(config.get("partition_by"), problems)
+    return own_or_property(own, properties, "partition_by", "partition", problems)
+
+
+def _partition_by(value: Any, problems: Problems) -> tuple[str, ...]:
+    if value is None:
+        return ()
+    try:
+        value = _with_columns(value)
+    except NoColumnError as exc:
+        problems.add_ignored("partition_by", value, str(exc))
+        return ()
+    except ValueError as exc:
+        problems.add("partition_by", value, str(exc))
+        return ()
+    return plain_columns(value, "partition_by", problems)
+
+
+def _with_columns(value: Any) -> Any:
+    """A `partition_by` with column names instead of dbt-bigquery's mappings."""
+    if isinstance(value, Mapping):
+        return partition_column(value)
+    if isinstance(value, (list, tuple)):
+        return [partition_column(item) if isinstance(item, Mapping) else item for item in value]
+    return value
+
+
+def pattern_fault(pattern: str, partition_by: Iterable[str]) -> str:
+    """Why a 'partition.timestamp-pattern' does not fit a table's partitions; '' if it does."""
+    rest = pattern
+    # Like PartitionTimeExtractor, but longer names first, in case one begins with another.
+    for name in sorted(partition_by, key=len, reverse=True):
+        rest = rest.replace(f"${name}", "")
+    if "$" not in rest:
+        return ""
+    unknown = rest.split("$", 1)[1].split(" ")[0]
+    listed = ", ".join("$" + column for column in partition_by)
+    return f"'${unknown}' is not a partition column. Use {listed}" if unknown else ""
+
+
+def _partition_rules(spec: TableSpec, versions: Versions) -> Found:
+    # SchemaValidation, up to 1.4; from 2.0 Paimon accepts it, but nothing expires.
+    if not spec.partition_by and "partition.expiration-time" in spec.options:
+        yield "partition.expiration-time", "needs partitions. Set partition_by, or remove it"
+
+
+def _pattern_rules(spec: TableSpec, types: Types, versions: Versions) -> Found:
+    # PartitionTimeExtractor: names are case-sensitive, and one that is not replaced cannot be parsed as a time.
+    name = "partition.timestamp-pattern"
+    fault = pattern_fault(spec.options.get(name, ""), spec.partition_by)
+    if fault and spec.partition_by:
+        yield name, fault
+
+
+def _idle_expiry(spec: TableSpec, types: Types, versions: Versions) -> Found:
+    # PartitionExpire.expire: the interval begins with the writer, which ends with the batch.
+    interval = parse_duration(spec.options.get("partition.expiration-check-interval", "1 h"))
+    if "partition.expiration-time" in spec.options and interval:
+        yield (
+            "partition.expiration-time",
+            "expires nothing here: a run ends before partition.expiration-check-interval (1 h by default). Set that to "
+            "'0 s' in tblproperties, or use `expire_partitions` of maintenance instead",
+        )
+
+
+COMPONENT: Final = Component(
+    keys=Keys,
+    rules=(_partition_rules,),
+    column_rules=(_pattern_rules,),
+    advice=(_idle_expiry,),
+    # FileStorePathFactory.getPartitionString: Paimon reads stored paths with the option's current value.
+    guards=dict.fromkeys(
+        ("partition.default-name", "partition.legacy-name"), lambda change, options, versions: True
+    ),
+)
