@@ -88,11 +88,7 @@ def render(procedure: str, table: TableName, arguments: Mapping[str, Any], versi
     Raises:
         DbtRuntimeError: lists all problems at once.
     """
-    definition = PROCEDURES.get(procedure)
-    if definition is None:
-        near = suggestion(procedure, PROCEDURES, cutoff=0.6)
-        hint = f"Did you mean '{near}'?" if near else f"Known: {', '.join(PROCEDURES)}."
-        raise DbtRuntimeError(f"unknown procedure '{procedure}'. {hint}")
+    definition = _definition(procedure)
     given = {name: value for name, value in arguments.items() if value is not None}
     problems = list(_problems(procedure, definition, given, versions))
     if not problems and definition.check is not None:
@@ -109,19 +105,31 @@ def render(procedure: str, table: TableName, arguments: Mapping[str, Any], versi
     return _call(definition.name, table, rendered)
 
 
+def _definition(procedure: str) -> Procedure:
+    if procedure in PROCEDURES:
+        return PROCEDURES[procedure]
+    near = suggestion(procedure, PROCEDURES, cutoff=0.6)
+    hint = f"Did you mean '{near}'?" if near else f"Known: {', '.join(PROCEDURES)}."
+    raise DbtRuntimeError(f"unknown procedure '{procedure}'. {hint}")
+
+
+def _unmet(needs: Capability | None, versions: Versions) -> str:
+    return "" if needs is None or versions.supports(needs) else versions.explain(needs)
+
+
 def _problems(
     procedure: str, definition: Procedure, given: Mapping[str, Any], versions: Versions
 ) -> Iterator[str]:
     """The problems of each single argument of a procedure."""
-    if definition.needs is not None and not versions.supports(definition.needs):
-        yield versions.explain(definition.needs)
+    if why := _unmet(definition.needs, versions):
+        yield why
     for name, value in given.items():
         parameter = definition.parameters.get(name)
         if parameter is None:
             near = suggestion(name, definition.parameters, cutoff=0.6)
             yield f"{name}: unknown argument.{f' Did you mean {near!r}?' if near else ''}"
-        elif parameter.needs is not None and not versions.supports(parameter.needs):
-            yield f"{name}: {versions.explain(parameter.needs)}"
+        elif why := _unmet(parameter.needs, versions):
+            yield f"{name}: {why}"
         elif problem := argument_problem(procedure, name, value, versions):
             yield problem
     for name, parameter in definition.parameters.items():
