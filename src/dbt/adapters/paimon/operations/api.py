@@ -275,21 +275,20 @@ class Operations:
         With a path, it is written there. Raises DbtRuntimeError if the schema has no such table or view.
         """
         schema_relation = PaimonRelation.create(database=database, schema=schema).without_identifier()
-        relations = [
-            relation
+        relations = {
+            relation.identifier or "": relation
             for relation in self._adapter.list_relations_without_caching(schema_relation)
             if _is_selected(relation.identifier or "", table_names, table_pattern, exclude)
-        ]
-        missing = sorted(set(table_names or ()) - {relation.identifier for relation in relations})
+        }
+        missing = sorted(set(table_names or ()) - relations.keys())
         if missing or not relations:
-            wanted = ", ".join(missing) or ("" if table_pattern == "%" else f"like {table_pattern}")
-            self._refuse_missing_sources(database, schema, wanted)
-        relations.sort(key=lambda relation: relation.identifier or "")
+            like = "" if table_pattern == "%" else f"like {table_pattern}"
+            self._refuse_missing_sources(database, schema, ", ".join(missing) or like)
         text = codegen.sources_yaml(
             name or schema,
             schema,
             None if database == self._adapter.credentials.database else database,
-            [self._found(relation) for relation in relations],
+            [self._found(relation) for _, relation in sorted(relations.items())],
             columns=columns,
         )
         return self._written(text, path, overwrite=overwrite)
