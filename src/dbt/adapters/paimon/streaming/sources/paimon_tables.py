@@ -245,11 +245,9 @@ class PaimonTableInput:
             DbtRuntimeError: table snapshots of the range have expired meanwhile.
             SourceChangedError: the table's columns have changed since it was opened.
         """
-        read = ranges.joined([Range.of_row(row) for row in session.sql(f"select * from {raw}").collect()])
+        read = ranges.joined(list(map(Range.of_row, session.sql(f"select * from {raw}").collect())))
         if read is not None:
-            self._batch = read
-            if self._planned is not None:
-                self._planned.forget_before(read.start)
+            self._begin_batch(read)
         # An empty range is the beginning of a stream; its table snapshot may have expired since.
         if read is None or read.start == read.end:
             return self._model_rows(reads.nothing_sql(self.table, 0, self._output), self.table, False)
@@ -267,6 +265,11 @@ class PaimonTableInput:
             self._rows[batch] = sum(ranges.rows_written(each, rows_at) for each in new_commits)
             sql, has_deletes = self._changes(session, table, read, new_commits, rows_at)
         return self._closed_windows(session, self._model_rows(sql, table, has_deletes), table, read, batch)
+
+    def _begin_batch(self, read: Range) -> None:
+        self._batch = read
+        if self._planned is not None:
+            self._planned.forget_before(read.start)
 
     def faults_sql(self, raw: str) -> str | None:
         """None: the rows of a table need no parsing."""
