@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dbt.adapters.events.logging import AdapterLogger
 
-from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
+from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, table_name
 from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.errors import messages
 from dbt.adapters.paimon.spark import responses
@@ -85,7 +85,7 @@ class Unchanged:
             if reason := nodes.never(model, strategy, reads_changes):
                 raise CannotSkip(reason, always=True)
             spark = self._fingerprinter.spark()
-            table = TableName(target.database or "", target.schema or "", target.identifier or "")
+            table = table_name(target)
             is_table = existing is not None and existing.is_table
             before = spark.stand(table) if is_table else None
             if before is not None and before.problem:
