@@ -25,16 +25,12 @@ class Difference:
     """The differences of one table between two sides.
 
     Attributes:
-        name: schema and name of the table.
-        before, after: the two sides.
         key: the columns by which rows are matched; without a key, whole rows are compared.
         rows_before, rows_after: rows that were read of each side.
         columns: the number of changed rows per column.
         schema: changes of columns, key and partitioning.
-        options: changes of table options.
         left_out: columns that cannot be compared.
         read: what was read, in words.
-        problem: why the sides could not be compared.
     """
 
     unique_id: str

@@ -35,7 +35,6 @@ class Condition:
     """The input of the rules.
 
     Attributes:
-        name: the table's name for operations.
         has_policy: whether its config has `maintenance`.
         files, small_files: of all buckets; small files only of buckets with several files.
         most_small_files, sorted_runs, largest_bucket: of the worst bucket.

@@ -35,13 +35,10 @@ class Reader:
     """A reader of a table, and its progress.
 
     Attributes:
-        name: name of the consumer, model or stream.
-        kind: consumer, incremental model, stream.
         source: schema and name of the table, folder or topic.
         position: the last table snapshot that was read; text for other sources.
         behind: number of table snapshots not yet read; None if unknown.
         rows_behind: rows in them.
-        state: further state, such as an unfinished batch.
     """
 
     name: str
@@ -58,15 +55,11 @@ class Table:
     """A table, or why it could not be read.
 
     Attributes:
-        node: unique id in the manifest.
-        name: schema and name.
         kind: materialization, or `source`.
         said: the node's name for `--select`.
         problem: why it could not be read.
         by: how it was read: Paimon's classes, or SQL.
         keeps: why table snapshots are kept, one sentence each.
-        reads: its readers of other tables.
-        readers: its own readers.
     """
 
     node: str

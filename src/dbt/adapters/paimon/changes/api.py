@@ -68,8 +68,6 @@ class Changes:
         """The subquery of a table's rows that a model has not read yet; '' if the table does not exist.
 
         Args:
-            own: the model's own table, or the branch that it writes.
-            relation: the relation that ref() or source() returned.
             full_refresh: whether all rows are read, because the model's table is rebuilt.
             keep: whether to tag the table snapshot of the position, so that it does not expire.
 

@@ -124,8 +124,6 @@ def find(
 
     Args:
         key: the fingerprint of the source.
-        own: the snapshots of the model's own table.
-        table: the model's own table, for messages.
 
     Returns:
         NOTHING_READ if the model's table never had a row or was emptied since.

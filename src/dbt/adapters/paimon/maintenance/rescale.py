@@ -45,7 +45,6 @@ def rescale_steps(
     """The statements of a rescale, in order; each can be repeated.
 
     Args:
-        table, existing, versions: the table, its state, and the versions in use.
         bucket_num: the number of buckets; None for the table's own.
         partitions: each {column: value}; None for all.
 

@@ -21,10 +21,8 @@ def select(nodes: Iterable[_Node], wanted: str | Sequence[str] | None, operation
     """The tables that a selection matches, ordered by name.
 
     Args:
-        nodes: the nodes of dbt's graph.
         wanted: a list, or items separated by blanks: a name with `*`, `tag:x`, `path:models/x` or a path, a folder or
             a prefix of the fully qualified name (`marts`, `project.marts`). None: all tables.
-        operation: the name of the operation, for messages.
 
     Raises:
         DbtRuntimeError: part of the selection matches no table.

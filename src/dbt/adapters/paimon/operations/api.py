@@ -101,7 +101,6 @@ class Operations:
         Args:
             results: the run_results.json, relative to the project; None: that of the last run in the target folder.
             invocation_id: the invocation that they have to be of; None: any.
-            exclude: names of nodes to leave out.
             drop_tags: whether later tags of users may be deleted.
 
         Raises:
@@ -347,7 +346,6 @@ class Operations:
         """The macro to run for a name that dbt's own macros have, too (see `_SHARED_NAMES`).
 
         Args:
-            name, project, arguments: of `execute_macro`.
             resolver: dbt's manifest; None before it is loaded.
         """
         argument = _SHARED_NAMES.get(name, "")

@@ -257,8 +257,6 @@ class Plans:
         """The subquery of `paimon_changes` (see `Changes.sql` and `Changes.between_sql`).
 
         Args:
-            this: the model's relation.
-            builds: whether this run builds the model.
             between: the first and last table snapshot of a range, or None and None.
             output: the fields of `Output`.
         """

@@ -70,11 +70,7 @@ def _settings(writer: NodeWriter) -> Mapping[str, str]:
 
 @dataclass
 class Refreshing(Writing):
-    """The rows of one refresh.
-
-    Attributes:
-        refresh: what it does.
-    """
+    """The rows of one refresh."""
 
     refresh: Refresh = field(kw_only=True)
 
@@ -93,13 +89,7 @@ class Refreshing(Writing):
 
 @dataclass
 class Unchanged(WriteMode):
-    """No rows: what alters the table is altered.
-
-    Attributes:
-        writer: sends statements.
-        run: the view's run.
-        refresh: what it does.
-    """
+    """No rows: what alters the table is altered."""
 
     writer: NodeWriter
     run: NodeRun
@@ -122,7 +112,6 @@ class Changed(IncrementalWrite):
     """The rows whose sources have changed, in one commit.
 
     Attributes:
-        refresh: what it does.
         staged: the names of the temporary views that it has made.
     """
 

@@ -172,7 +172,6 @@ def assigned(
         expression: SQL of the value; a name or a path, because it may be repeated.
         source, target: type of the values and of the column; `source` fits `target` (see `fits`).
         refuse: returns SQL that makes the statement fail for a value that does not fit `target`.
-        depth: number of lambdas around it.
         lossless: if False, Spark's cast decides about a value, except for texts that are too long.
     """
     name = f"__dbt_{depth}"

@@ -38,7 +38,6 @@ class Note:
     """The note in a checkpoint.
 
     Attributes:
-        model: the unique id of the model.
         inputs: the identity of each source, in the order of the checkpoint.
         columns: label of an input -> the columns that its messages added: name -> data type.
         version: the version of the note and of the inputs' plans beside it.

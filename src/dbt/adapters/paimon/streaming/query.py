@@ -45,7 +45,6 @@ class Query:
     """A streaming query.
 
     Attributes:
-        name: its name in Spark's UI.
         report: called with the progress of each batch (StreamingQueryProgress).
         look: called each time a long-running query looks for rows.
     """

@@ -71,11 +71,8 @@ class Unchanged:
         The caller holds the lock of its table. Sends nothing to Spark for a node without `skip_unchanged`.
 
         Args:
-            model: the node in the manifest, compiled.
-            existing: the existing relation of the target's name.
             pending: how the node's plan differs from its table.
             reads_changes: whether it calls paimon_changes.
-            rows: the rows of a seed.
         """
         self._planned.pop(model["unique_id"], None)
         if not skipping.is_on(model["config"]):

@@ -24,7 +24,6 @@ class Views:
 
     Args:
         builds: locks the registry table of a schema while it is written.
-        directory: the views that this process knows.
     """
 
     def __init__(self, adapter: AdapterProtocol, builds: TableWriter, directory: views.ViewDirectory) -> None:

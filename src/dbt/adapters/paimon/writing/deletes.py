@@ -53,8 +53,6 @@ def kept_deletes(
 
     Args:
         spec: the table spec, its columns spelled as in `columns`.
-        columns: the table's columns at the time of the write.
-        current: the existing table of deletes, if any.
 
     Raises:
         NewerStateError: the table of deletes is newer than this adapter.

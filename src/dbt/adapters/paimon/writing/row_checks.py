@@ -65,7 +65,6 @@ def destination(
     """The table that a node's rows are written to.
 
     Args:
-        table: the table's columns at the time of the statement.
         wanted: the columns that the node wants (`column_changes.wanted_columns`); their NOT NULL is checked even if
             an older table does not have it yet.
         applies, lossless: see `Destination`.

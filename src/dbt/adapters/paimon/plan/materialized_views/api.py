@@ -97,12 +97,6 @@ class MaterializedViews:
     ) -> TableSpec:
         """The table spec that a run of an existing view uses, as its `on_configuration_change` says.
 
-        Args:
-            spec: what its config asks for.
-            current: the existing table.
-            plan: how the two differ.
-            full_refresh: whether the run rebuilds it.
-
         Raises:
             CompilationError: they differ, and on_configuration_change is `fail`.
         """
@@ -191,9 +185,6 @@ class MaterializedViews:
         """The SQL of each column of a row that deletes a key of `__changed`.
 
         Paimon checks NOT NULL before it discards the row.
-
-        Args:
-            columns: the columns of the table.
         """
         of_key = {name.lower() for name in key}
         return [
@@ -211,11 +202,7 @@ class MaterializedViews:
         return StatementResult(responses.of_refresh(refresh.console, refresh.affected or 0))
 
     def describe(self, model: Node, refresh: Refresh, target: PaimonRelation, result: Any) -> None:
-        """Add to dbt's result of the statement that wrote a view what the refresh did.
-
-        Args:
-            result: of dbt's `load_result`.
-        """
+        """Add to dbt's result of the statement that wrote a view what the refresh did."""
         if getattr(result["response"], "snapshot_id", None) is None:
             # A statement without rows commits nothing.
             self._commit_positions(model, target)

@@ -212,11 +212,7 @@ def _never_null(query: Query) -> bool:
 
 
 def _refuse_config(node: Node) -> None:
-    """Refuse what would make the table hold other rows than the query gives.
-
-    Raises:
-        CompilationError: the keys.
-    """
+    """Refuse what would make the table hold other rows than the query gives. Raises CompilationError: the keys."""
     if node.get("language", "sql") != "sql":
         raise CompilationError(
             f"model '{node['name']}': a materialized_view is a SELECT. Use materialized='table' for a Python model."

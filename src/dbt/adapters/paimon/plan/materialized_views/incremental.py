@@ -24,8 +24,6 @@ class Pins:
     """The sources of a query: each as it is read now, and its changes.
 
     Attributes:
-        query: the query.
-        sources: its sources.
         changed: those that have changed.
     """
 
@@ -56,8 +54,6 @@ def planned(view: View, pins: Pins, full: Refresh, totals: Mapping[TableName, in
     """The refresh by what changed, not counted yet.
 
     Args:
-        pins: its sources, of which some have changed.
-        full: the refresh that writes all rows.
         totals: about how many rows each source has.
         groups: about how many rows the view has.
     """

@@ -73,9 +73,7 @@ class _Rows:
 
     Attributes:
         names: the names of their columns, in lower case.
-        parts: one for each driving table.
         groups: the numbers of the columns that they are grouped by; None if they are not.
-        keeps_rows: whether each driving row gives a row.
     """
 
     names: tuple[str, ...]
@@ -95,9 +93,6 @@ class _Rows:
 
 def read(sql: str, lookup: Lookup) -> Query:
     """What a view's query is made of.
-
-    Args:
-        lookup: what the catalog knows of a name.
 
     Returns:
         The query; `refusal` says why it is refreshed as a whole, if it is.
@@ -280,8 +275,6 @@ class _Tables:
     """The tables of a FROM clause.
 
     Attributes:
-        first: the rows that drive the query.
-        joins: what they are joined with.
         keeps_rows: whether no join drops a row.
     """
 

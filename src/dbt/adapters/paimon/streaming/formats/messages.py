@@ -241,7 +241,6 @@ def value_sql(marked: str, column: SourceColumn, text: str = "", *, untyped: boo
     """A marked value converted to its column's type; NULL if it does not fit.
 
     Args:
-        marked: the SQL expression of the value.
         text: the SQL expression of the whole message, for nested types.
         untyped: whether numbers and booleans are strings, too, as in CSV.
     """

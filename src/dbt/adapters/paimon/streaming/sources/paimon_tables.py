@@ -67,7 +67,6 @@ class PaimonTableInput:
     changes of a key (sequence_field of `apply_changes`).
 
     Attributes:
-        system_table: returns the rendered name of one of the table's system tables.
         schema: the id of the table's newest schema when it was opened.
         made: when the table was created, which distinguishes it from another one of the same name.
         versions, incremental_catalog: see `changes.reads.read_mode`.
