@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from dbt_common.exceptions import DbtRuntimeError
 
@@ -27,9 +27,6 @@ if TYPE_CHECKING:
     from dbt.adapters.paimon.relation import PaimonRelation
     from dbt.adapters.paimon.spark.scans import Scan
     from dbt.adapters.paimon.tables.changeset import ExistingTable
-
-# Commits that change no rows.
-_UNCHANGED: Final = ("COMPACT", "ANALYZE")
 
 
 @dataclass(frozen=True)

@@ -70,7 +70,7 @@ def spot(place: Place, statement: str, sources: Sequence[Source]) -> SourceLocat
     for source in sources:
         if source.compiled:
             inside, is_there = _inside(place.offset, statement, source.sent or source.compiled)
-            is_compiled_sent = is_compiled_sent or is_there
+            is_compiled_sent |= is_there
             if inside is not None:
                 return _spot_inside(source, inside, place.length)
         elif source.raw and (found := _hook_spot(source, statement, place)):

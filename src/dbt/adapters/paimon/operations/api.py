@@ -274,10 +274,12 @@ class Operations:
         With a path, it is written there. Raises DbtRuntimeError if the schema has no such table or view.
         """
         schema_relation = PaimonRelation.create(database=database, schema=schema).without_identifier()
+        listed = self._adapter.list_relations_without_caching(schema_relation)
+        there = {relation.identifier or "": relation for relation in listed}
         relations = {
-            relation.identifier or "": relation
-            for relation in self._adapter.list_relations_without_caching(schema_relation)
-            if _is_selected(relation.identifier or "", table_names, table_pattern, exclude)
+            name: relation
+            for name, relation in there.items()
+            if _is_selected(name, table_names, table_pattern, exclude)
         }
         missing = sorted(set(table_names or ()) - relations.keys())
         if missing or not relations:

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Final
 from dbt.adapters.paimon.plan.materialized_views.query import Read, SourceColumns, edited
 from dbt.adapters.paimon.plan.materialized_views.reasons import NotIncremental, Reason
 from dbt.adapters.paimon.sql.text import string_literal
+from dbt.adapters.paimon.sql.tokens import Token, tokens
 
 if TYPE_CHECKING:
     from sqlglot import expressions as exp
-    from sqlglot.tokenizer_core import Token
 
     # What the catalog knows of a name (catalog, schema and table, as far as they are written): a table, the query of a
     # view, or None.
@@ -180,25 +180,22 @@ def span(table: exp.Table, sql: str) -> tuple[int, int]:
 
 def having_span(having: exp.Expr, sql: str) -> tuple[int, int]:
     """Where a HAVING clause is in the text: from its keyword to the next clause of its SELECT."""
-    from sqlglot.dialects.spark import Spark
-
-    tokens = Spark().tokenize(sql)
-    begin = _having_token(having, tokens)
+    found = tokens(sql)
+    begin = _having_token(having, found)
     depth = 0
-    for token in tokens[begin + 1 :]:
-        kind = token.token_type.name
-        depth += (kind == "L_PAREN") - (kind == "R_PAREN")
-        if depth < 0 or (depth == 0 and kind in _AFTER_HAVING):
-            return tokens[begin].start, token.start
-    return tokens[begin].start, len(sql)
+    for token in found[begin + 1 :]:
+        depth += (token.kind == "L_PAREN") - (token.kind == "R_PAREN")
+        if depth < 0 or (depth == 0 and token.kind in _AFTER_HAVING):
+            return found[begin].start, token.start
+    return found[begin].start, len(sql)
 
 
-def _having_token(having: exp.Expr, tokens: Sequence[Token]) -> int:
+def _having_token(having: exp.Expr, found: Sequence[Token]) -> int:
     """The number of the token that begins a HAVING clause."""
-    begins = [at for at, token in enumerate(tokens) if token.token_type.name == "HAVING"]
+    begins = [at for at, token in enumerate(found) if token.kind == "HAVING"]
     inside = min((part.meta["start"] for part in having.walk() if "start" in part.meta), default=None)
     if inside is not None:
-        begins = [at for at in begins if tokens[at].start < inside][-1:]
+        begins = [at for at in begins if found[at].start < inside][-1:]
     # A condition such as `count(*) > 1` has no place in the text.
     if len(begins) != 1:
         raise NotIncremental(Reason.CLAUSE, "HAVING without a column")

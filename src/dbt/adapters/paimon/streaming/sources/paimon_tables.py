@@ -255,12 +255,14 @@ class PaimonTableInput:
         self._refuse_lost(read.end, commits)
         self._refuse_later_schema(session, read.end)
         table = self._table_at(session, read.end)
-        new_commits = [each for each in commits if read.start.snapshot < each.snapshot <= read.end.snapshot]
+        rows_at = {each.snapshot: each.rows for each in commits}
         if read.start == NOTHING_READ:
-            self._rows[batch] = next((each.rows for each in new_commits if Position.at(each) == read.end), 0)
+            self._rows[batch] = rows_at.get(read.end.snapshot, 0)
             sql, has_deletes = reads.whole_sql(table, read.end.snapshot, self._output), False
         else:
-            rows_at = {each.snapshot: each.rows for each in commits}
+            new_commits = [
+                each for each in commits if read.start.snapshot < each.snapshot <= read.end.snapshot
+            ]
             self._rows[batch] = sum(ranges.rows_written(each, rows_at) for each in new_commits)
             sql, has_deletes = self._changes(session, table, read, new_commits, rows_at)
         return self._closed_windows(session, self._model_rows(sql, table, has_deletes), table, read, batch)
