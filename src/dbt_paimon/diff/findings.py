@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
-from types import MappingProxyType
 from typing import Any
 
 from dbt.adapters.paimon.spark.formatting import counted
@@ -119,7 +118,7 @@ class Difference:
 
 
 # Markdown colors them in a block of the language `diff`.
-_MARKS = MappingProxyType({"added": "+", "gone": "-", "changed": "!"})
+_MARKS = {"added": "+", "gone": "-", "changed": "!"}
 
 
 def _shown(sample: Sample) -> str:

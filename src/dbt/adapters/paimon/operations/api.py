@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from dbt.adapters.events.logging import AdapterLogger
@@ -35,9 +34,7 @@ if TYPE_CHECKING:
 
 logger = AdapterLogger("Paimon")
 # Operations with the name of a dbt macro, and the argument that they take instead of dbt's `relation`.
-_SHARED_NAMES: Final[Mapping[str, str]] = MappingProxyType(
-    {"drop_table": "relation", "drop_schema": "schema"}
-)
+_SHARED_NAMES: Final[Mapping[str, str]] = {"drop_table": "relation", "drop_schema": "schema"}
 
 
 class Operations:

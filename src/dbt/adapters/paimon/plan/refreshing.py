@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from dbt.adapters.paimon.capabilities import Capability
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 
 # Where one side of a join has no rows, Paimon fails at the empty filter of the other (`JOINS_WITH_NOTHING`), and what
 # has changed may be nothing.
-_WITHOUT_PRUNING: Final = MappingProxyType({"spark.sql.optimizer.dynamicPartitionPruning.enabled": "false"})
+_WITHOUT_PRUNING: Final = {"spark.sql.optimizer.dynamicPartitionPruning.enabled": "false"}
 _NO_ROWS: Final = ModelQuery("", ())
 
 

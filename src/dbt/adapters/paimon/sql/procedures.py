@@ -10,7 +10,6 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from types import MappingProxyType
 from typing import Any, Final
 
 from dbt_common.exceptions import DbtRuntimeError
@@ -340,117 +339,113 @@ def _check_expire_partitions(arguments: Mapping[str, Any], versions: Versions) -
     return [f"expiration_time: {versions.explain(Capability.EXPIRE_PARTITIONS_BY_TABLE_OPTIONS)}"]
 
 
-PROCEDURES: Final[Mapping[str, Procedure]] = MappingProxyType(
-    {
-        "compact": Procedure(
-            "compact",
-            {
-                "partitions": Parameter("list of {column: value}", _partitions, to="where"),
-                "order_strategy": Parameter(
-                    " or ".join(ORDER_STRATEGIES), _one_of(*ORDER_STRATEGIES), needs=Capability.COMPACT_ORDER
-                ),
-                "order_by": Parameter("column or list of columns", _column_names),
-                "where": Parameter("condition over partition columns", _text),
-                "options": Parameter("{option: value}", _options),
-                "compact_strategy": Parameter(
-                    " or ".join(COMPACT_STRATEGIES),
-                    _one_of(*COMPACT_STRATEGIES),
-                    needs=Capability.COMPACT_STRATEGY,
-                ),
-                "partition_idle_time": Parameter("duration", _duration),
-            },
-            check=_check_compact,
-        ),
-        "expire_snapshots": Procedure(
-            "expire_snapshots",
-            {
-                "retain_max": Parameter("whole number", _positive),
-                "retain_min": Parameter("whole number", _positive),
-                "older_than": Parameter("timestamp", _snapshot_timestamp),
-                "max_deletes": Parameter("whole number", _positive),
-                "options": Parameter("{option: value}", _options, needs=Capability.EXPIRE_SNAPSHOTS_OPTIONS),
-            },
-            check=_check_expire_snapshots,
-        ),
-        "create_tag": Procedure(
-            "create_tag",
-            {
-                "tag": Parameter("name", _tag, required=True),
-                "snapshot": Parameter("number of a table snapshot", _long),
-                "time_retained": Parameter("duration", _duration),
-            },
-        ),
-        "delete_tag": Procedure("delete_tag", {"tag": Parameter("name", _tag, required=True)}),
-        "replace_tag": Procedure(
-            "replace_tag",
-            {
-                "tag": Parameter("name", _tag, required=True),
-                "snapshot": Parameter("number of a table snapshot", _long),
-                "time_retained": Parameter("duration", _duration),
-            },
-            needs=Capability.REPLACE_TAG,
-        ),
-        "create_branch": Procedure(
-            "create_branch",
-            {"branch": Parameter("name", _branch, required=True), "tag": Parameter("name", _tag)},
-            needs=Capability.BRANCHES,
-        ),
-        "delete_branch": Procedure(
-            "delete_branch",
-            {"branch": Parameter("name", _branch, required=True)},
-            needs=Capability.BRANCHES,
-        ),
-        "fast_forward": Procedure(
-            "fast_forward",
-            {"branch": Parameter("name", _branch, required=True)},
-            needs=Capability.FAST_FORWARD,
-        ),
-        "rollback_to": Procedure(
-            "rollback",
-            {
-                "version": Parameter(
-                    "number of a table snapshot, or a tag",
-                    lambda value, env: _text(str(value), env),
-                    required=True,
-                )
-            },
-        ),
-        "remove_orphan_files": Procedure(
-            "remove_orphan_files",
-            {
-                "older_than": Parameter("timestamp", _timestamp),
-                "dry_run": Parameter("boolean", _boolean),
-                "parallelism": Parameter(
-                    "whole number", _positive, needs=Capability.REMOVE_ORPHAN_FILES_MODE
-                ),
-                "mode": Parameter(
-                    " or ".join(ORPHAN_MODES),
-                    _one_of(*ORPHAN_MODES),
-                    needs=Capability.REMOVE_ORPHAN_FILES_MODE,
-                ),
-            },
-            needs=Capability.REMOVE_ORPHAN_FILES,
-        ),
-        "expire_partitions": Procedure(
-            "expire_partitions",
-            {
-                "expiration_time": Parameter("duration", _duration),
-                "timestamp_formatter": Parameter("pattern such as yyyy-MM-dd", _text),
-                "timestamp_pattern": Parameter("pattern such as $dt", _text),
-                "expire_strategy": Parameter(" or ".join(EXPIRE_STRATEGIES), _one_of(*EXPIRE_STRATEGIES)),
-                "max_expires": Parameter("whole number", _positive, needs=Capability.EXPIRE_PARTITIONS_LIMIT),
-            },
-            needs=Capability.EXPIRE_PARTITIONS,
-            check=_check_expire_partitions,
-        ),
-        # The other steps are in the module `rescale`.
-        "rescale": Procedure(
-            "rescale",
-            {
-                "bucket_num": Parameter("whole number", _positive),
-                "partitions": Parameter("list of {column: value}", _partitions, to="where"),
-            },
-            needs=Capability.RESCALE,
-        ),
-    }
-)
+PROCEDURES: Final[Mapping[str, Procedure]] = {
+    "compact": Procedure(
+        "compact",
+        {
+            "partitions": Parameter("list of {column: value}", _partitions, to="where"),
+            "order_strategy": Parameter(
+                " or ".join(ORDER_STRATEGIES), _one_of(*ORDER_STRATEGIES), needs=Capability.COMPACT_ORDER
+            ),
+            "order_by": Parameter("column or list of columns", _column_names),
+            "where": Parameter("condition over partition columns", _text),
+            "options": Parameter("{option: value}", _options),
+            "compact_strategy": Parameter(
+                " or ".join(COMPACT_STRATEGIES),
+                _one_of(*COMPACT_STRATEGIES),
+                needs=Capability.COMPACT_STRATEGY,
+            ),
+            "partition_idle_time": Parameter("duration", _duration),
+        },
+        check=_check_compact,
+    ),
+    "expire_snapshots": Procedure(
+        "expire_snapshots",
+        {
+            "retain_max": Parameter("whole number", _positive),
+            "retain_min": Parameter("whole number", _positive),
+            "older_than": Parameter("timestamp", _snapshot_timestamp),
+            "max_deletes": Parameter("whole number", _positive),
+            "options": Parameter("{option: value}", _options, needs=Capability.EXPIRE_SNAPSHOTS_OPTIONS),
+        },
+        check=_check_expire_snapshots,
+    ),
+    "create_tag": Procedure(
+        "create_tag",
+        {
+            "tag": Parameter("name", _tag, required=True),
+            "snapshot": Parameter("number of a table snapshot", _long),
+            "time_retained": Parameter("duration", _duration),
+        },
+    ),
+    "delete_tag": Procedure("delete_tag", {"tag": Parameter("name", _tag, required=True)}),
+    "replace_tag": Procedure(
+        "replace_tag",
+        {
+            "tag": Parameter("name", _tag, required=True),
+            "snapshot": Parameter("number of a table snapshot", _long),
+            "time_retained": Parameter("duration", _duration),
+        },
+        needs=Capability.REPLACE_TAG,
+    ),
+    "create_branch": Procedure(
+        "create_branch",
+        {"branch": Parameter("name", _branch, required=True), "tag": Parameter("name", _tag)},
+        needs=Capability.BRANCHES,
+    ),
+    "delete_branch": Procedure(
+        "delete_branch",
+        {"branch": Parameter("name", _branch, required=True)},
+        needs=Capability.BRANCHES,
+    ),
+    "fast_forward": Procedure(
+        "fast_forward",
+        {"branch": Parameter("name", _branch, required=True)},
+        needs=Capability.FAST_FORWARD,
+    ),
+    "rollback_to": Procedure(
+        "rollback",
+        {
+            "version": Parameter(
+                "number of a table snapshot, or a tag",
+                lambda value, env: _text(str(value), env),
+                required=True,
+            )
+        },
+    ),
+    "remove_orphan_files": Procedure(
+        "remove_orphan_files",
+        {
+            "older_than": Parameter("timestamp", _timestamp),
+            "dry_run": Parameter("boolean", _boolean),
+            "parallelism": Parameter("whole number", _positive, needs=Capability.REMOVE_ORPHAN_FILES_MODE),
+            "mode": Parameter(
+                " or ".join(ORPHAN_MODES),
+                _one_of(*ORPHAN_MODES),
+                needs=Capability.REMOVE_ORPHAN_FILES_MODE,
+            ),
+        },
+        needs=Capability.REMOVE_ORPHAN_FILES,
+    ),
+    "expire_partitions": Procedure(
+        "expire_partitions",
+        {
+            "expiration_time": Parameter("duration", _duration),
+            "timestamp_formatter": Parameter("pattern such as yyyy-MM-dd", _text),
+            "timestamp_pattern": Parameter("pattern such as $dt", _text),
+            "expire_strategy": Parameter(" or ".join(EXPIRE_STRATEGIES), _one_of(*EXPIRE_STRATEGIES)),
+            "max_expires": Parameter("whole number", _positive, needs=Capability.EXPIRE_PARTITIONS_LIMIT),
+        },
+        needs=Capability.EXPIRE_PARTITIONS,
+        check=_check_expire_partitions,
+    ),
+    # The other steps are in the module `rescale`.
+    "rescale": Procedure(
+        "rescale",
+        {
+            "bucket_num": Parameter("whole number", _positive),
+            "partitions": Parameter("list of {column: value}", _partitions, to="where"),
+        },
+        needs=Capability.RESCALE,
+    ),
+}
