@@ -9,7 +9,7 @@ from typing import Any, Final
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.capabilities import Capability, Versions
-from dbt.adapters.paimon.options.table_options import parse_memory_size, suggestion
+from dbt.adapters.paimon.options.table_options import did_you_mean, parse_memory_size
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.sql import clocks
 from dbt.adapters.paimon.sql.text import string_literal
@@ -65,8 +65,7 @@ def system_table(relation: PaimonRelation, name: str, versions: Versions) -> str
         DbtRuntimeError: this version of Paimon does not have it, or the relation is a view.
     """
     if name not in SYSTEM_TABLES:
-        near = suggestion(name, SYSTEM_TABLES, cutoff=0.6)
-        hint = f"Did you mean '{near}'?" if near else f"Known: {', '.join(SYSTEM_TABLES)}."
+        hint = did_you_mean(name, SYSTEM_TABLES, 0.6)
         raise DbtRuntimeError(f"{relation}: there is no system table '{name}'. {hint}")
     needs = SYSTEM_TABLES[name]
     if needs is not None:

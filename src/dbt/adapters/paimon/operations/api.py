@@ -270,28 +270,31 @@ class Operations:
 
         With a path, it is written there. Raises DbtRuntimeError if the schema has no such table or view.
         """
-        schema_relation = PaimonRelation.create(database=database, schema=schema).without_identifier()
-        listed = self._adapter.list_relations_without_caching(schema_relation)
-        there = {relation.identifier or "": relation for relation in listed}
-        relations = {
-            name: relation
-            for name, relation in there.items()
-            if _is_selected(name, table_names, table_pattern, exclude)
-        }
-        missing = sorted(set(table_names or ()) - relations.keys())
-        if missing or not relations:
-            like = "" if table_pattern == "%" else f"like {table_pattern}"
-            self._refuse_missing_sources(database, schema, ", ".join(missing) or like)
+        relations = self._relations(database, schema)
+        selected = [
+            name for name in sorted(relations) if _is_selected(name, table_names, table_pattern, exclude)
+        ]
+        missing = sorted({*(table_names or ())} - {*selected})
+        if missing or not selected:
+            self._refuse_missing_sources(database, schema, missing, table_pattern)
         text = codegen.sources_yaml(
             name or schema,
             schema,
             None if database == self._adapter.credentials.database else database,
-            [self._found(relation) for _, relation in sorted(relations.items())],
+            [self._found(relations[name]) for name in selected],
             columns=columns,
         )
         return self._written(text, path, overwrite=overwrite)
 
-    def _refuse_missing_sources(self, database: str, schema: str, wanted: str) -> NoReturn:
+    def _relations(self, database: str, schema: str) -> dict[str, PaimonRelation]:
+        relation = PaimonRelation.create(database=database, schema=schema).without_identifier()
+        listed = self._adapter.list_relations_without_caching(relation)
+        return {each.identifier or "": each for each in listed}
+
+    def _refuse_missing_sources(
+        self, database: str, schema: str, missing: Sequence[str], pattern: str
+    ) -> NoReturn:
+        wanted = ", ".join(missing) or ("" if pattern == "%" else f"like {pattern}")
         schemas = self._adapter.list_schemas(database)
         if schema not in schemas:
             why = f"{database} has no schema {schema}. It has {', '.join(sorted(schemas))}."

@@ -17,7 +17,13 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.paimon.capabilities import Capability, Versions
 from dbt.adapters.paimon.concurrency import conflicts
 from dbt.adapters.paimon.errors.redaction import redacted
-from dbt.adapters.paimon.options.table_options import normalize, parse_duration, suggestion, validate_option
+from dbt.adapters.paimon.options.table_options import (
+    did_you_mean,
+    normalize,
+    parse_duration,
+    suggestion,
+    validate_option,
+)
 from dbt.adapters.paimon.sql.names import branch_problem, tag_problem
 from dbt.adapters.paimon.sql.statements import SORTED_COMPACTION, Statement
 from dbt.adapters.paimon.sql.text import quoted, string_literal
@@ -107,9 +113,7 @@ def render(procedure: str, table: TableName, arguments: Mapping[str, Any], versi
 def _definition(procedure: str) -> Procedure:
     if procedure in PROCEDURES:
         return PROCEDURES[procedure]
-    near = suggestion(procedure, PROCEDURES, cutoff=0.6)
-    hint = f"Did you mean '{near}'?" if near else f"Known: {', '.join(PROCEDURES)}."
-    raise DbtRuntimeError(f"unknown procedure '{procedure}'. {hint}")
+    raise DbtRuntimeError(f"unknown procedure '{procedure}'. {did_you_mean(procedure, PROCEDURES, 0.6)}")
 
 
 def _unmet(needs: Capability | None, versions: Versions) -> str:

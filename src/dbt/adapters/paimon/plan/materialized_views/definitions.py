@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from dbt_common.exceptions import CompilationError
 
 from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, is_empty_run, table_name
-from dbt.adapters.paimon.options.table_options import suggestion
+from dbt.adapters.paimon.options.table_options import did_you_mean
 from dbt.adapters.paimon.plan.materialized_views import parsing, reading
 from dbt.adapters.paimon.plan.materialized_views.query import Query, SourceColumns
 from dbt.adapters.paimon.plan.materialized_views.reasons import NotIncremental, Reason
@@ -198,10 +198,9 @@ def _mode(node: Node) -> Mode:
     try:
         return Mode(value)
     except ValueError:
-        near = suggestion(value, [mode.value for mode in Mode], cutoff=0.6)
-        meant = f"Did you mean '{near}'? " if near else ""
+        hint = did_you_mean(value, [mode.value for mode in Mode], 0.6, label="Allowed")
         raise CompilationError(
-            f"model '{node['name']}': refresh_mode='{value}' is not known. {meant}Allowed: auto, incremental, full."
+            f"model '{node['name']}': refresh_mode='{value}' is not known. {hint}"
         ) from None
 
 
