@@ -339,7 +339,7 @@ def diff(
         sides.read("--from", from_ or (sides.STATE if state else sides.PREVIOUS)),
         sides.read("--to", to),
         state=state,
-        key=[name.strip() for name in (key or "").split(",") if name.strip()],
+        key=list(filter(None, map(str.strip, (key or "").split(",")))),
         samples=samples,
         output=output,
     )

@@ -69,9 +69,9 @@ def test_columns() -> None:
     assert column_problems(["a", "A b", "a.b", "rowkind", "_key_"]) == []
     said = column_problems(["a", "A", "_KEY_a", "_SEQUENCE_NUMBER", " "])
     assert [problem.split(":")[0].split(" have")[0] for problem in said] == [
-        "column ' '",
         "column '_KEY_a'",
         "column '_SEQUENCE_NUMBER'",
+        "column ' '",
         "columns 'a', 'A'",
     ]
 

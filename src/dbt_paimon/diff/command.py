@@ -40,11 +40,6 @@ def run(
 
     Args:
         arguments: dbt's options of selection.
-        target: dbt's options of project and target.
-        before, after: the two sides.
-        state: folder of an earlier manifest.
-        key: columns by which rows are matched.
-        samples: rows of each kind to show.
         output: text, json (a line per node) or markdown.
     """
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from dbt_common.exceptions import DbtRuntimeError
 
@@ -27,9 +27,6 @@ if TYPE_CHECKING:
     from dbt.adapters.paimon.relation import PaimonRelation
     from dbt.adapters.paimon.spark.scans import Scan
     from dbt.adapters.paimon.tables.changeset import ExistingTable
-
-# Commits that change no rows.
-_UNCHANGED: Final = ("COMPACT", "ANALYZE")
 
 
 @dataclass(frozen=True)
@@ -110,7 +107,7 @@ class Comparison:
         else:
             added, gone = numbers
         found = replace(found, added=added, gone=gone, read=_read_words(scans, of_all))
-        if samples and (found.added or found.gone or found.changed):
+        if samples and any((found.added, found.gone, found.changed)):
             rows = self._adapter.query(queries.samples(samples))
             found = replace(found, samples=tuple(_sample(queries, row) for row in rows))
         return found
@@ -140,6 +137,9 @@ class Comparison:
         if side.kind is Kind.BRANCH:
             branch = self._adapter.history.at(found, {"branch": side.value}, node)
             return self._with_columns(branch, self._adapter.tables.existing(branch))
+        return self._at_snapshot(node, found, side)
+
+    def _at_snapshot(self, node: Mapping[str, Any], found: PaimonRelation, side: Side) -> _State:
         if side.kind is Kind.TAG:
             at = self._adapter.history.at(found, {"tag": side.value}, node)
             schema = f"select schema_id from {found.system_table('tags')} where tag_name = {string_literal(side.value)}"
@@ -195,13 +195,7 @@ class Comparison:
         new: _State,
         columns: Sequence[Compared],
     ) -> tuple[Compared, ...]:
-        config = node["config"]
-        names = (
-            tuple(chosen)
-            or (new.existing.primary_key if new.existing else ())
-            or column_list(config.get("primary_key"))
-            or column_list(config.get("unique_key"))
-        )
+        names = tuple(chosen) or _usual_key(node["config"], new)
         by_name = {column.after.lower(): column for column in columns}
         missing = [name for name in names if name.lower() not in by_name]
         if missing and chosen:
@@ -232,14 +226,7 @@ class Comparison:
 
         None if the files do not tell which rows differ: deletion vectors change the rows that are read of a file.
         """
-        if old.existing is None or new.existing is None or not new.existing.partition_by:
-            return None
-        tables = {(table.schema, table.identifier) for table in (_table(old), _table(new))}
-        if len(tables) > 1 or old.existing.partition_by != new.existing.partition_by:
-            return None
-        if any(
-            table.options.get("deletion-vectors.enabled") == "true" for table in (old.existing, new.existing)
-        ):
+        if not _share_partitions(old, new):
             return None
         is_branch = any(_table(state).identifier != state.relation.identifier for state in (old, new))
         # FilesTable of 0.9.0 looks for the schemas of a branch's files among those of the table [ran].
@@ -257,6 +244,22 @@ class Comparison:
             self._adapter.query(f"select count(*) from ({one} except {other})")[0][0]
             for one, other in ((after, before), (before, after))
         )
+
+
+def _usual_key(config: Mapping[str, Any], new: _State) -> tuple[str, ...]:
+    if new.existing is not None and new.existing.primary_key:
+        return new.existing.primary_key
+    return column_list(config.get("primary_key")) or column_list(config.get("unique_key"))
+
+
+def _share_partitions(old: _State, new: _State) -> bool:
+    """Whether both sides are states of one table with partitions, whose files tell which rows they have."""
+    before, after = old.existing, new.existing
+    if before is None or after is None or _table(old).parts[1:] != _table(new).parts[1:]:
+        return False
+    if not after.partition_by or before.partition_by != after.partition_by:
+        return False
+    return all(table.options.get("deletion-vectors.enabled") != "true" for table in (before, after))
 
 
 def _table(state: _State) -> PaimonRelation:
@@ -309,14 +312,21 @@ def _schema_changes(old: _State, new: _State) -> list[str]:
         for name, c in after.items()
         if name in before and before[name].dtype != c.dtype
     ]
-    if old.existing is not None and new.existing is not None:
-        for what, a, b in (
-            ("primary key", old.existing.primary_key, new.existing.primary_key),
-            ("partitions", old.existing.partition_by, new.existing.partition_by),
-        ):
-            if a != b:
-                changes.append(f"{what}: {', '.join(a) or 'none'} -> {', '.join(b) or 'none'}")
-    return changes
+    return changes + _key_changes(old.existing, new.existing)
+
+
+def _key_changes(old: ExistingTable | None, new: ExistingTable | None) -> list[str]:
+    if old is None or new is None:
+        return []
+    pairs = {
+        "primary key": (old.primary_key, new.primary_key),
+        "partitions": (old.partition_by, new.partition_by),
+    }
+    return [
+        f"{what}: {', '.join(a) or 'none'} -> {', '.join(b) or 'none'}"
+        for what, (a, b) in pairs.items()
+        if a != b
+    ]
 
 
 def _option_changes(old: _State, new: _State) -> list[str]:
@@ -332,10 +342,9 @@ def _option_changes(old: _State, new: _State) -> list[str]:
 
 def _sample(queries: Statements, row: Sequence[Any]) -> Sample:
     if not queries.key:
-        kind, values = row[0], json.loads(row[1])
-        return Sample(kind, {c.after: _text(v) for c, v in zip(queries.columns, values, strict=True)})
+        return Sample(row[0], _texts(queries.columns, json.loads(row[1])))
     kind, (keys, flags, old, new) = row[0], map(json.loads, row[1:5])
-    key = {c.after: _text(v) for c, v in zip(queries.key, keys, strict=True)}
+    key = _texts(queries.key, keys)
     shown = [
         (column.after, _text(before), _text(after))
         for column, flag, before, after in zip(queries.rest, flags, old, new, strict=True)
@@ -344,6 +353,10 @@ def _sample(queries: Statements, row: Sequence[Any]) -> Sample:
     before = {name: value for name, value, _ in shown} if kind != "added" else {}
     after = {name: value for name, _, value in shown} if kind != "gone" else {}
     return Sample(kind, key, before, after)
+
+
+def _texts(columns: Sequence[Compared], values: Sequence[Any]) -> dict[str, str]:
+    return {column.after: _text(value) for column, value in zip(columns, values, strict=True)}
 
 
 def _text(value: Any) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
-from types import MappingProxyType
 from typing import Any
 
 from dbt.adapters.paimon.spark.formatting import counted
@@ -25,16 +24,12 @@ class Difference:
     """The differences of one table between two sides.
 
     Attributes:
-        name: schema and name of the table.
-        before, after: the two sides.
         key: the columns by which rows are matched; without a key, whole rows are compared.
         rows_before, rows_after: rows that were read of each side.
         columns: the number of changed rows per column.
         schema: changes of columns, key and partitioning.
-        options: changes of table options.
         left_out: columns that cannot be compared.
         read: what was read, in words.
-        problem: why the sides could not be compared.
     """
 
     unique_id: str
@@ -123,7 +118,7 @@ class Difference:
 
 
 # Markdown colors them in a block of the language `diff`.
-_MARKS = MappingProxyType({"added": "+", "gone": "-", "changed": "!"})
+_MARKS = {"added": "+", "gone": "-", "changed": "!"}
 
 
 def _shown(sample: Sample) -> str:

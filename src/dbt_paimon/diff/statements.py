@@ -57,7 +57,6 @@ class Statements:
         before, after: the relations after FROM.
         where_before, where_after: conditions on partitions, or `true`.
         key: columns by which rows are matched; empty: whole rows are compared.
-        columns: all compared columns, including the key.
     """
 
     before: str

@@ -16,7 +16,6 @@ class Preview:
     """What a run would do with one node.
 
     Attributes:
-        name: schema and name of its relation.
         kind: materialization, with the strategy of an incremental model.
         alters: options and columns that change.
         steps: steps of the write beside the rows.
@@ -25,7 +24,6 @@ class Preview:
         asks: whether the run refuses that loss without consent.
         scans: what the node's query reads.
         maintenance: actions after the commit.
-        problem: why the node fails, or why nothing is known.
     """
 
     unique_id: str

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from dbt_common.exceptions import DbtRuntimeError
@@ -30,6 +30,15 @@ _REFRESHES: Final = {
     RefreshKind.INCREMENTAL: Action.INCREMENT,
     RefreshKind.FULL: Action.REBUILD,
 }
+
+
+@dataclass(frozen=True)
+class _Target:
+    """What a run writes to: the existing table, or the branch of a clone; and whether it adds rows to it."""
+
+    table: PaimonRelation | None
+    adds: bool = False
+    is_branch: bool = False
 
 
 class Previewer:
@@ -78,30 +87,31 @@ class Previewer:
             found = self._with_scans(node, found)
             if found.problem:
                 return found
+        target = self._target(node, strategy, full_refresh)
+        found = replace(found, does=Action.CREATE, steps=_descriptions(node, spec, target, strategy))
+        table = target.table
+        if table is None:
+            return found
+        existing = self._adapter.tables.existing(table)
+        plan = self._adapter.plans.preview(node, spec, existing, query, adds=target.adds, strategy=strategy)
+        due = () if target.is_branch else tuple(self._adapter.maintenance.due_after_run(table, spec))
+        found = replace(found, does=plan.action, maintenance=due, alters=tuple(plan.alters))
+        if plan.rebuild.swaps:
+            history = self._adapter.tables.history(table)
+            asks = not full_refresh and may_need_asking(node, plan.rebuild) and history.is_worth_asking
+            return replace(found, reasons=plan.rebuild.reasons, lost=history, asks=asks)
+        if found.kind == MATERIALIZED_VIEW:
+            return self._refreshed(node, found, spec, table, full_refresh)
+        return found
+
+    def _target(self, node: Mapping[str, Any], strategy: str, full_refresh: bool) -> _Target:
         existing = self._existing(node)
         clone = self._adapter.plans.clone_of(node, existing, strategy, full_refresh)
-        branch = None if clone is None or clone.rebuild else clone.branch
-        on_branch = branch is not None
-        table = branch if on_branch else existing
-        there = table is not None and (on_branch or table.is_table)
-        adding = there and (on_branch or adds(node, full_refresh))
-        own = strategy if node["config"].get("materialized") == "incremental" else ""
-        steps = steps_of(spec, adds=adding, strategy=own, branch=on_branch, override=False)
-        found = replace(
-            found, does=Action.CREATE, steps=tuple(step.description for step in steps if step.description)
-        )
-        if table is None or not there:
-            return found
-        existing_table = self._adapter.tables.existing(table)
-        plan = self._adapter.plans.preview(node, spec, existing_table, query, adds=adding, strategy=strategy)
-        due = () if on_branch else tuple(self._adapter.maintenance.due_after_run(table, spec))
-        found = replace(found, does=plan.action, maintenance=due, alters=tuple(plan.alters))
-        if not plan.rebuild.swaps:
-            is_refreshed = found.kind == MATERIALIZED_VIEW
-            return self._refreshed(node, found, spec, table, full_refresh) if is_refreshed else found
-        history = self._adapter.tables.history(table)
-        asks = may_need_asking(node, plan.rebuild) and history.is_worth_asking
-        return replace(found, reasons=plan.rebuild.reasons, lost=history, asks=asks and not full_refresh)
+        if clone is not None and not clone.rebuild:
+            return _Target(clone.branch, adds=True, is_branch=True)
+        if existing is None or not existing.is_table:
+            return _Target(None)
+        return _Target(existing, adds=adds(node, full_refresh))
 
     def _with_scans(self, node: Mapping[str, Any], found: Preview) -> Preview:
         scans = self._adapter.rows.scans(node["compiled_code"])
@@ -131,3 +141,11 @@ class Previewer:
 
     def _existing(self, node: Mapping[str, Any]) -> PaimonRelation | None:
         return self._adapter.get_relation(node["database"], node["schema"], node["alias"])
+
+
+def _descriptions(
+    node: Mapping[str, Any], spec: TableSpec, target: _Target, strategy: str
+) -> tuple[str, ...]:
+    own = strategy if node["config"].get("materialized") == "incremental" else ""
+    steps = steps_of(spec, adds=target.adds, strategy=own, branch=target.is_branch, override=False)
+    return tuple(step.description for step in steps if step.description)

@@ -8,23 +8,20 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Final
 
 from dbt.adapters.paimon.options.table_options import parse_duration
 
 # Data test -> its arguments.
-LIMITS: Final[Mapping[str, Mapping[str, float | str]]] = MappingProxyType(
-    {
-        "small_files": {"max_files": 20},
-        "compaction_needed": {"max_sorted_runs": 5, "max_small_files": 50},
-        "snapshot_count": {"max_snapshots": 100, "min_snapshots": 1},
-        "snapshot_age": {"max_age": "7 d"},
-        "bucket_skew": {"max_skew": 3, "min_rows": 1000},
-        "bucket_size": {"max_gb": 5},
-        "partition_count": {"max_partitions": 1000},
-    }
-)
+LIMITS: Final[Mapping[str, Mapping[str, float | str]]] = {
+    "small_files": {"max_files": 20},
+    "compaction_needed": {"max_sorted_runs": 5, "max_small_files": 50},
+    "snapshot_count": {"max_snapshots": 100, "min_snapshots": 1},
+    "snapshot_age": {"max_age": "7 d"},
+    "bucket_skew": {"max_skew": 3, "min_rows": 1000},
+    "bucket_size": {"max_gb": 5},
+    "partition_count": {"max_partitions": 1000},
+}
 # CoreOptions.SNAPSHOT_NUM_RETAINED_MIN
 LEAST_SNAPSHOTS: Final = 10
 _DAY: Final = 86_400
@@ -35,7 +32,6 @@ class Condition:
     """The input of the rules.
 
     Attributes:
-        name: the table's name for operations.
         has_policy: whether its config has `maintenance`.
         files, small_files: of all buckets; small files only of buckets with several files.
         most_small_files, sorted_runs, largest_bucket: of the worst bucket.

@@ -13,7 +13,8 @@ from dbt.adapters.paimon.spark.formatting import size
 from dbt_paimon.report.words import number, seconds
 
 if TYPE_CHECKING:
-    from dbt_paimon.report.figures import NodeRun, Run, Table
+    from dbt_paimon.report.facts import TableSnapshot
+    from dbt_paimon.report.figures import Bucket, NodeRun, Run, Table
 
 # More bars cannot be told apart on a phone.
 MOST_BARS: Final = 40
@@ -53,14 +54,7 @@ def buckets(table: Table) -> str:
     chart = _chart("StackedBar", height=190, value_formatter=size)
     chart.x_labels = ["" if several else str(each.bucket) for each in shown]
     for level in table.levels:
-        values = []
-        for each in shown:
-            files, held = each.levels.get(level, (0, 0))
-            what = f"{each.partition + ', ' if several else ''}bucket {each.bucket}, level {level}"
-            values.append(
-                {"value": held, "label": f"{what}: {number(files)} files, {size(held)}"} if files else None
-            )
-        chart.add(f"level {level}", values)
+        chart.add(f"level {level}", [_bucket_bar(each, level, several) for each in shown])
     largest = max(shown, key=lambda each: each.bytes)
     more = f"the {MOST_BARS} largest of " if len(table.buckets) > MOST_BARS else ""
     says = (
@@ -68,6 +62,14 @@ def buckets(table: Table) -> str:
         f"{largest.partition + ', ' if largest.partition else ''}bucket {largest.bucket} with {size(largest.bytes)}."
     )
     return _svg(chart, says, [f"level-{shade(table, level)}" for level in table.levels])
+
+
+def _bucket_bar(bucket: Bucket, level: int, several: bool) -> dict[str, Any] | None:
+    if level not in bucket.levels:
+        return None
+    files, held = bucket.levels[level]
+    what = f"{bucket.partition + ', ' if several else ''}bucket {bucket.bucket}, level {level}"
+    return {"value": held, "label": f"{what}: {number(files)} files, {size(held)}"}
 
 
 def shade(table: Table, level: int) -> int:
@@ -85,17 +87,15 @@ def snapshots(table: Table) -> str:
     chart.x_labels = [str(each.number) if not index % every else "" for index, each in enumerate(shown)]
     kinds = [kind for kind in _KINDS if any(each.kind == kind for each in shown)]
     for kind in kinds:
-        chart.add(
-            kind,
-            [
-                {"value": each.added, "label": f"{each.number} {kind}: {each.added:+,} rows"}
-                if each.kind == kind and each.added
-                else None
-                for each in shown
-            ],
-        )
+        chart.add(kind, [_commit_bar(each) if each.kind == kind else None for each in shown])
     says = f"Rows in the data files of the last {len(shown)} commits of {table.name}, by kind: {', '.join(kinds)}."
     return _svg(chart, says, [f"kind-{kind.lower()}" for kind in kinds])
+
+
+def _commit_bar(commit: TableSnapshot) -> dict[str, Any] | None:
+    if not commit.added:
+        return None
+    return {"value": commit.added, "label": f"{commit.number} {commit.kind}: {commit.added:+,} rows"}
 
 
 def largest(tables: Sequence[Table]) -> str:
@@ -200,7 +200,7 @@ def _tidy(element: Any, classes: Sequence[str], in_names: bool) -> None:
     if kind.startswith("axis") and element.tag.endswith("g"):
         in_names = "always_show" not in kind
     _tidy_attributes(element.attrib, classes)
-    label = next((each.text or "" for each in element if each.get("class") == "label"), "")
+    label = _label_of(element)
     for child in list(element):
         name = _tag(child)
         if _is_dropped(child, in_names):
@@ -213,6 +213,10 @@ def _tidy(element: Any, classes: Sequence[str], in_names: bool) -> None:
             child.append(title)
         elif name == "g" and not len(child):
             element.remove(child)
+
+
+def _label_of(element: Any) -> str:
+    return next((each.text or "" for each in element if each.get("class") == "label"), "")
 
 
 def _tidy_attributes(given: Any, classes: Sequence[str]) -> None:

@@ -47,6 +47,11 @@ class _Read:
         """Count the statements that dbt sends."""
         self.statements += event.info.name == "SQLQuery"
 
+    def read_twice(self) -> set[str]:
+        """The sources that are the table of a model, as another project sees it."""
+        built = {table.name for table in self.tables.values() if table.kind != SOURCE}
+        return {node for node, each in self.tables.items() if each.kind == SOURCE and each.name in built}
+
     def table_of(self, adapter: PaimonAdapter, node: Mapping[str, Any]) -> None:
         reader = TableReader(adapter)
         table = reader.of(node, self.at)
@@ -67,9 +72,7 @@ def run(arguments: Sequence[str], results: Sequence[str] = ()) -> Report:
         on_begin=read.begins,
         on_event=read.sees,
     )
-    # A source may be the table of a model, as another project sees it.
-    built = {table.name for table in read.tables.values() if table.kind != SOURCE}
-    twice = {node for node, each in read.tables.items() if each.kind == SOURCE and each.name in built}
+    twice = read.read_twice()
     tables = [each for node, each in read.tables.items() if node not in twice]
     found = connected(sorted(tables, key=lambda table: table.name))
     return Report(

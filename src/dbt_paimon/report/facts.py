@@ -32,9 +32,7 @@ class TableSnapshot:
     """A commit of a table.
 
     Attributes:
-        number: the snapshot id.
         kind: APPEND, OVERWRITE, COMPACT or ANALYZE.
-        user: the commit user.
         at: seconds since the epoch.
         total, added, changelog: rows in data files, before merging, of the table, the commit and its changelog;
             None: not counted.

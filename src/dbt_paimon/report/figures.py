@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final
 
 from dbt_paimon.report.advice import LEAST_SNAPSHOTS, LIMITS, Advice, Condition
-from dbt_paimon.report.facts import Facts, TableSnapshot
+from dbt_paimon.report.facts import Facts, FileGroup, TableSnapshot
 
 _KEEPS_FOR: Final = "1 h"
 _TRIGGER: Final = "num-sorted-run.compaction-trigger"
@@ -35,13 +35,10 @@ class Reader:
     """A reader of a table, and its progress.
 
     Attributes:
-        name: name of the consumer, model or stream.
-        kind: consumer, incremental model, stream.
         source: schema and name of the table, folder or topic.
         position: the last table snapshot that was read; text for other sources.
         behind: number of table snapshots not yet read; None if unknown.
         rows_behind: rows in them.
-        state: further state, such as an unfinished batch.
     """
 
     name: str
@@ -58,15 +55,11 @@ class Table:
     """A table, or why it could not be read.
 
     Attributes:
-        node: unique id in the manifest.
-        name: schema and name.
         kind: materialization, or `source`.
         said: the node's name for `--select`.
         problem: why it could not be read.
         by: how it was read: Paimon's classes, or SQL.
         keeps: why table snapshots are kept, one sentence each.
-        reads: its readers of other tables.
-        readers: its own readers.
     """
 
     node: str
@@ -182,39 +175,49 @@ class Report:
 
 def figures(facts: Facts) -> dict[str, Any]:
     """The fields of a `Table` that follow from its facts."""
-    buckets = tuple(_buckets(facts))
-    levels: dict[int, list[int]] = defaultdict(lambda: [0, 0])
-    for group in facts.groups:
-        levels[group.level][0] += group.files
-        levels[group.level][1] += group.bytes
-    compacted = [each for each in facts.snapshots if each.kind == "COMPACT"]
-    since = compacted[-1].number if compacted else 0
     return {
         "statements": facts.statements,
         "comment": facts.comment,
         "primary_key": facts.primary_key,
         "partition_by": facts.partition_by,
         "layout": _layout(facts),
-        "rows": sum(group.rows for group in facts.groups),
-        "bytes": sum(group.bytes for group in facts.groups),
-        "files": sum(group.files for group in facts.groups),
+        **_files(facts),
+        "compaction_trigger": int(facts.options.get(_TRIGGER, _USUAL_TRIGGER)),
+        **_commits(facts.snapshots),
+        "tags": dict(facts.tags),
+        "changelog": facts.options.get("changelog-producer", "none"),
+        "keeps": tuple(keeps(facts)),
+    }
+
+
+def _files(facts: Facts) -> dict[str, Any]:
+    buckets = tuple(_buckets(facts))
+    levels: dict[int, tuple[int, int]] = {}
+    for group in facts.groups:
+        files, size = levels.get(group.level, (0, 0))
+        levels[group.level] = (files + group.files, size + group.bytes)
+    return {
+        "rows": sum(each.rows for each in buckets),
+        "bytes": sum(each.bytes for each in buckets),
+        "files": sum(each.files for each in buckets),
         "small_files": sum(each.small_files for each in buckets if each.files > 1),
         "partitions": len({each.partition for each in buckets}),
-        "levels": {level: (files, size) for level, (files, size) in sorted(levels.items())},
+        "levels": dict(sorted(levels.items())),
         "buckets": buckets,
         "skew": max((each.skew for each in buckets), default=0.0),
         "sorted_runs": max((each.sorted_runs for each in buckets), default=0),
-        "compaction_trigger": int(facts.options.get(_TRIGGER, _USUAL_TRIGGER)),
-        "level_0_bytes": levels[0][1] if facts.primary_key else 0,
-        "commits_since_compaction": sum(
-            each.kind != "COMPACT" and each.number > since for each in facts.snapshots
-        ),
+        "level_0_bytes": levels.get(0, (0, 0))[1] * bool(facts.primary_key),
+    }
+
+
+def _commits(snapshots: Sequence[TableSnapshot]) -> dict[str, Any]:
+    compacted = [each for each in snapshots if each.kind == "COMPACT"]
+    since = compacted[-1].number if compacted else 0
+    return {
+        "commits_since_compaction": sum(each.kind != "COMPACT" and each.number > since for each in snapshots),
         "last_compaction": compacted[-1].at if compacted else None,
-        "snapshots": facts.snapshots,
-        "tags": dict(facts.tags),
-        "changelog": facts.options.get("changelog-producer", "none"),
-        "changelog_rows": sum(each.changelog or 0 for each in facts.snapshots),
-        "keeps": tuple(keeps(facts)),
+        "snapshots": snapshots,
+        "changelog_rows": sum(each.changelog or 0 for each in snapshots),
     }
 
 
@@ -231,19 +234,23 @@ def _buckets(facts: Facts) -> Iterable[Bucket]:
     number = Counter(partition for partition, _ in there)
     for (partition, bucket), groups in there.items():
         mean = rows[partition] / max(number[partition], _fixed_buckets(facts))
-        own = sum(group.rows for group in groups)
-        yield Bucket(
-            partition,
-            bucket,
-            files=sum(group.files for group in groups),
-            small_files=sum(group.small_files for group in groups),
-            rows=own,
-            bytes=sum(group.bytes for group in groups),
-            # Each file of level 0 is a sorted run, and each further level is one.
-            sorted_runs=sum(group.files if group.level == 0 else 1 for group in groups),
-            skew=own / mean if mean else 0.0,
-            levels={group.level: (group.files, group.bytes) for group in groups},
-        )
+        yield _bucket(partition, bucket, groups, mean)
+
+
+def _bucket(partition: str, bucket: int, groups: Sequence[FileGroup], mean: float) -> Bucket:
+    rows = sum(group.rows for group in groups)
+    return Bucket(
+        partition,
+        bucket,
+        files=sum(group.files for group in groups),
+        small_files=sum(group.small_files for group in groups),
+        rows=rows,
+        bytes=sum(group.bytes for group in groups),
+        # Each file of level 0 is a sorted run, and each further level is one.
+        sorted_runs=sum(group.files if group.level == 0 else 1 for group in groups),
+        skew=rows / mean if mean else 0.0,
+        levels={group.level: (group.files, group.bytes) for group in groups},
+    )
 
 
 def _layout(facts: Facts) -> dict[str, str]:
@@ -311,10 +318,14 @@ def condition(facts: Facts, table: Mapping[str, Any], name: str, has_policy: boo
         snapshots=len(facts.snapshots),
         oldest_snapshot=now - first.at if first else 0,
         least_snapshots=int(facts.options.get("snapshot.num-retained.min", LEAST_SNAPSHOTS)),
-        consumers=tuple(
-            sorted(each for each, number in facts.consumers.items() if first and number <= first.number)
-        ),
+        consumers=_stopped_consumers(facts),
     )
+
+
+def _stopped_consumers(facts: Facts) -> tuple[str, ...]:
+    """The consumers whose next table snapshot is the oldest one."""
+    oldest = facts.snapshots[0].number if facts.snapshots else -1
+    return tuple(sorted(name for name, number in facts.consumers.items() if number <= oldest))
 
 
 def consumers(facts: Facts, name: str) -> tuple[Reader, ...]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from dbt_paimon.report.figures import LineageNode
+
+_Node = Mapping[str, Any]
 
 _KINDS: Final = ("model", "seed", "snapshot", "source")
 
@@ -14,21 +16,26 @@ _KINDS: Final = ("model", "seed", "snapshot", "source")
 def of(nodes: Iterable[Mapping[str, Any]], selected: frozenset[str]) -> tuple[LineageNode, ...]:
     """The selected nodes (by unique id) and the selected nodes that they read, directly or through others."""
     known = {str(node["unique_id"]): node for node in nodes if node["resource_type"] in _KINDS}
+    shown = {name: node for name, node in known.items() if name in selected and not _is_ephemeral(node)}
+    return tuple(
+        LineageNode(unique_id, str(node["name"]), _kind(node), tuple(sorted(_read_by(node, known, shown))))
+        for unique_id, node in sorted(shown.items())
+    )
 
-    def read(unique_id: str, seen: frozenset[str]) -> set[str]:
-        found: set[str] = set()
-        for parent in known.get(unique_id, {}).get("depends_on", {}).get("nodes", ()):
-            if parent in selected and parent in known and not _is_ephemeral(known[parent]):
+
+def _read_by(node: _Node, known: Mapping[str, _Node], shown: Collection[str]) -> set[str]:
+    """The shown nodes that a node reads, directly or through others."""
+    found: set[str] = set()
+    seen: set[str] = set()
+    waiting = [node]
+    while waiting:
+        for parent in waiting.pop().get("depends_on", {}).get("nodes", ()):
+            if parent in shown:
                 found.add(parent)
             elif parent in known and parent not in seen:
-                found |= read(parent, seen | {parent})
-        return found
-
-    return tuple(
-        LineageNode(unique_id, str(node["name"]), _kind(node), tuple(sorted(read(unique_id, frozenset()))))
-        for unique_id, node in sorted(known.items())
-        if unique_id in selected and not _is_ephemeral(node)
-    )
+                seen.add(parent)
+                waiting.append(known[parent])
+    return found
 
 
 def _is_ephemeral(node: Mapping[str, Any]) -> bool:

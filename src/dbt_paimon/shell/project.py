@@ -48,7 +48,6 @@ class Project:
     """Runs dbt commands on one project.
 
     Args:
-        folder: the folder of dbt_project.yml.
         target: dbt's options for profile, target and variables, added to every command.
         own: runs a command of `dbt-paimon`, with the project unless the command must parse it; the exit code.
     """

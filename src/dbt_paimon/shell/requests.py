@@ -61,7 +61,6 @@ class Requests:
 
     Args:
         path: the socket; a file left by a killed shell is replaced.
-        wake: called in another thread when a request arrives.
     """
 
     def __init__(self, path: Path, wake: Callable[[], None]) -> None:

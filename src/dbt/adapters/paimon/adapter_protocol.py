@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Protocol
 
 from dbt.adapters.paimon.spark.table_name import TableName
+from dbt.adapters.paimon.sql import procedures
 
 if TYPE_CHECKING:
     import agate
@@ -38,6 +39,14 @@ def sample_of_run() -> tuple[Any, Any] | None:
 def table_name(relation: PaimonRelation) -> TableName:
     """A relation's name for a handle."""
     return TableName(*relation.parts)
+
+
+def call_procedure(
+    adapter: AdapterProtocol, procedure: str, relation: PaimonRelation, arguments: Mapping[str, Any]
+) -> None:
+    """Run one of Paimon's procedures on a table. Raises DbtRuntimeError with all problems of the arguments."""
+    call = procedures.statement(procedure, relation.parts, arguments, adapter.versions)
+    adapter.connections.execute(call)
 
 
 class AdapterProtocol(Protocol):

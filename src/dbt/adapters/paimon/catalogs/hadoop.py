@@ -15,26 +15,22 @@ from dbt.adapters.paimon.catalogs.object_stores import S3
 
 # For a name node that does not answer. Hadoop's defaults (CommonConfigurationKeysPublic, 3.3.4): 45 attempts to
 # connect, each given up after 20 s; 10 attempts if the connection is refused.
-_HDFS_BOUNDS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "spark.hadoop.ipc.client.connect.timeout": "5000",
-        "spark.hadoop.ipc.client.connect.max.retries.on.timeouts": "2",
-        "spark.hadoop.ipc.client.connect.max.retries": "5",
-        "spark.hadoop.ipc.client.connect.retry.interval": "1000",
-    }
-)
+_HDFS_BOUNDS: Final[Mapping[str, str]] = {
+    "spark.hadoop.ipc.client.connect.timeout": "5000",
+    "spark.hadoop.ipc.client.connect.max.retries.on.timeouts": "2",
+    "spark.hadoop.ipc.client.connect.max.retries": "5",
+    "spark.hadoop.ipc.client.connect.retry.interval": "1000",
+}
 
 
-_S3A_BOUNDS: Final = MappingProxyType(
-    {f"spark.hadoop.{S3.hadoop}{name}": value for name, value in S3.bounds.items()}
-)
+_S3A_BOUNDS: Final = {f"spark.hadoop.{S3.hadoop}{name}": value for name, value in S3.bounds.items()}
 
 
 def bounds(scheme: str) -> Mapping[str, str]:
     """Spark settings that limit the attempts of Hadoop's client for warehouses of a scheme."""
     if scheme in ("hdfs", "viewfs", "webhdfs"):
         return _HDFS_BOUNDS
-    return _S3A_BOUNDS if scheme == "s3a" else MappingProxyType({})
+    return _S3A_BOUNDS if scheme == "s3a" else {}
 
 
 @lru_cache(maxsize=4)

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import MappingProxyType
 from typing import Final
 
 
@@ -61,34 +60,28 @@ S3: Final = ObjectStore(
     prefixes=("s3.", "s3a.", "fs.s3a."),
     hadoop="fs.s3a.",
     keys=("access-key", "secret-key"),
-    synonyms=MappingProxyType(
-        {
-            "access.key": "access-key",
-            "secret.key": "secret-key",
-            "path-style-access": "path.style.access",
-            "signer-type": "signing-algorithm",
-        }
-    ),
-    environment=MappingProxyType(
-        {
-            "AWS_ACCESS_KEY_ID": "access-key",
-            "AWS_SECRET_ACCESS_KEY": "secret-key",
-            "AWS_SESSION_TOKEN": "session.token",
-            "AWS_ENDPOINT_URL": "endpoint",
-            "AWS_ENDPOINT_URL_S3": "endpoint",
-        }
-    ),
+    synonyms={
+        "access.key": "access-key",
+        "secret.key": "secret-key",
+        "path-style-access": "path.style.access",
+        "signer-type": "signing-algorithm",
+    },
+    environment={
+        "AWS_ACCESS_KEY_ID": "access-key",
+        "AWS_SECRET_ACCESS_KEY": "secret-key",
+        "AWS_SESSION_TOKEN": "session.token",
+        "AWS_ENDPOINT_URL": "endpoint",
+        "AWS_ENDPOINT_URL_S3": "endpoint",
+    },
     # Hadoop's defaults (org.apache.hadoop.fs.s3a.Constants, 3.3.4): 7 attempts of S3A, each with 20 attempts of the SDK
     # with a time-out of 200 s. Throttled requests (503) are still repeated 20 times.
-    bounds=MappingProxyType(
-        {
-            "attempts.maximum": "3",
-            "retry.limit": "3",
-            "retry.interval": "500ms",
-            "connection.establish.timeout": "3000",
-            "connection.timeout": "30000",
-        }
-    ),
+    bounds={
+        "attempts.maximum": "3",
+        "retry.limit": "3",
+        "retry.interval": "500ms",
+        "connection.establish.timeout": "3000",
+        "connection.timeout": "30000",
+    },
 )
 
 OSS: Final = ObjectStore(
@@ -100,28 +93,24 @@ OSS: Final = ObjectStore(
     prefixes=("fs.oss.",),
     hadoop="fs.oss.",
     keys=("endpoint", "accessKeyId", "accessKeySecret"),
-    environment=MappingProxyType(
-        {
-            "OSS_ACCESS_KEY_ID": "accessKeyId",
-            "OSS_ACCESS_KEY_SECRET": "accessKeySecret",
-            "OSS_SESSION_TOKEN": "securityToken",
-            "OSS_ENDPOINT": "endpoint",
-        }
-    ),
+    environment={
+        "OSS_ACCESS_KEY_ID": "accessKeyId",
+        "OSS_ACCESS_KEY_SECRET": "accessKeySecret",
+        "OSS_SESSION_TOKEN": "securityToken",
+        "OSS_ENDPOINT": "endpoint",
+    },
     # org.apache.hadoop.fs.aliyun.oss.Constants: 10 attempts, 50 s to connect, 200 s to answer.
-    bounds=MappingProxyType(
-        {
-            "attempts.maximum": "3",
-            "connection.establish.timeout": "3000",
-            "connection.timeout": "30000",
-        }
-    ),
+    bounds={
+        "attempts.maximum": "3",
+        "connection.establish.timeout": "3000",
+        "connection.timeout": "30000",
+    },
 )
 
-STORES: Final[Mapping[str, ObjectStore]] = MappingProxyType({"s3": S3, "s3a": S3, "s3n": S3, "oss": OSS})
+STORES: Final[Mapping[str, ObjectStore]] = {"s3": S3, "s3a": S3, "s3n": S3, "oss": OSS}
 
 # The schemes that the plug-ins are registered for (S3Loader.getScheme): s3a:// would go to Hadoop's S3A.
-OWN_SCHEME: Final[Mapping[str, str]] = MappingProxyType({"s3a": "s3", "s3n": "s3"})
+OWN_SCHEME: Final[Mapping[str, str]] = {"s3a": "s3", "s3n": "s3"}
 
 
 def carries(jar: Path, store: ObjectStore) -> bool:

@@ -91,7 +91,7 @@ class Storage:
         store = self.plug_in
         if store is None or (store is S3 and versions.supports(Capability.S3_WITHOUT_KEYS)):
             return ""
-        given = {store.option(name) for name in self.options}
+        given = set(map(store.option, self.options))
         missing = [store.prefix + key for key in store.keys if key not in given]
         if not missing:
             return ""
@@ -159,15 +159,20 @@ def _added(
         # AbstractCatalog.lockEnabled: on by default for Paimon's plug-ins, not for a store behind Hadoop.
         options["lock.enabled"] = "true"
     if store is not None:
-        own = store.own_options(given)
-        found = {**store.bounds, **_found(store, own, around)}
-        options |= {store.prefix + name: value for name, value in found.items() if name not in own}
-        # S3Loader looks for a key under one name only, S3FileIO under several.
-        options |= {store.prefix + key: own[key] for key in store.keys if key in own}
-        if _PROVIDER in {*own, *found}:
-            # The provider has the keys; S3Loader only checks that there are some.
-            options |= {store.prefix + key: "provided" for key in store.keys if key not in {*own, *found}}
+        added = _added_of(store, store.own_options(given), around)
+        options |= {store.prefix + name: value for name, value in added.items()}
     return {name: value for name, value in options.items() if name not in given}
+
+
+def _added_of(store: ObjectStore, own: Mapping[str, str], around: StorageContext) -> dict[str, str]:
+    """A plug-in's options to add to its own, by name without prefix."""
+    found = {**store.bounds, **_found(store, own, around)}
+    # S3Loader looks for a key under one name only, S3FileIO under several.
+    added = {name: value for name, value in {**found, **own}.items() if name not in own or name in store.keys}
+    if _PROVIDER in {*own, *found}:
+        # The provider has the keys; S3Loader only checks that there are some.
+        return {**dict.fromkeys(store.keys, "provided"), **added}
+    return added
 
 
 def _found(store: ObjectStore, own: Mapping[str, str], around: StorageContext) -> dict[str, str]:

@@ -9,14 +9,13 @@ from typing import Any, Final, TypeAlias
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, table_name
+from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, call_procedure, table_name
 from dbt.adapters.paimon.changes import positions, reads
 from dbt.adapters.paimon.changes.positions import Commit, Position, SavedPosition, fingerprint
 from dbt.adapters.paimon.changes.reading import Reading, Source, between, without_row_kind
 from dbt.adapters.paimon.changes.reads import ChangeReadMode, Output, SourceTable
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spark.commits import COMMIT_USER_CONF
-from dbt.adapters.paimon.sql import procedures
 from dbt.adapters.paimon.state.kinds import CURRENT, Kind
 from dbt.adapters.paimon.state.tables import migrate_table, version_in
 from dbt.adapters.paimon.tables import metadata
@@ -68,8 +67,6 @@ class Changes:
         """The subquery of a table's rows that a model has not read yet; '' if the table does not exist.
 
         Args:
-            own: the model's own table, or the branch that it writes.
-            relation: the relation that ref() or source() returned.
             full_refresh: whether all rows are read, because the model's table is rebuilt.
             keep: whether to tag the table snapshot of the position, so that it does not expire.
 
@@ -410,7 +407,7 @@ class Changes:
         if reading.sources and (moved := reading.moved(positions.latest(self._commits(reading.own)))):
             self._write(kept, moved)
         for tag in reading.tags_to_drop():
-            self._call("delete_tag", tag.source, {"tag": tag.name})
+            call_procedure(self._adapter, "delete_tag", tag.source, {"tag": tag.name})
 
     def forget(self, model: Node) -> None:
         """Forget what a model has read in this run, without storing its positions."""
@@ -421,11 +418,6 @@ class Changes:
             self._adapter.query(positions.create_sql(kept.render()))
             self._adapter.cache_added(kept)
         self._adapter.query(positions.keep_sql(kept.render(), moved))
-
-    def _call(self, procedure: str, relation: PaimonRelation, arguments: Mapping[str, Any]) -> None:
-        self._adapter.connections.execute(
-            procedures.statement(procedure, relation.parts, arguments, self._adapter.versions)
-        )
 
     def copy_positions(self, original: PaimonRelation, branch: PaimonRelation, kept: PaimonRelation) -> None:
         """Copy the positions of a table, if it has any, to a new clone of it: a branch without own commits.
@@ -448,7 +440,9 @@ class Changes:
         """Before the commit of a model's rows: tag the table snapshots up to which it reads (keep=true)."""
         reading = self._readings.get(model["unique_id"])
         for tag in reading.tags_to_keep() if reading else ():
-            self._call("create_tag", tag.source, {"tag": tag.name, "snapshot": tag.snapshot})
+            call_procedure(
+                self._adapter, "create_tag", tag.source, {"tag": tag.name, "snapshot": tag.snapshot}
+            )
 
 
 def _label(model: Node, relation: PaimonRelation) -> str:

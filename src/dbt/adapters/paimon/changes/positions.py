@@ -124,8 +124,6 @@ def find(
 
     Args:
         key: the fingerprint of the source.
-        own: the snapshots of the model's own table.
-        table: the model's own table, for messages.
 
     Returns:
         NOTHING_READ if the model's table never had a row or was emptied since.
@@ -136,13 +134,18 @@ def find(
         if saved is not None and saved.own.snapshot >= commit.snapshot:
             return saved.position
         refuse_newer_mark(Kind.READ_MARK, commit.user, table)
-        if key in (positions := marked(commit.user)):
-            return positions[key]
-        if commit.kind == "OVERWRITE" and not commit.rows and not positions:
-            return NOTHING_READ
+        found = _in_commit(key, commit)
+        if found is not None:
+            return found
     if saved is not None:
         return saved.position
     return None if own else NOTHING_READ
+
+
+def _in_commit(key: str, commit: Commit) -> Position | None:
+    positions = marked(commit.user)
+    empties = commit.kind == "OVERWRITE" and not commit.rows and not positions
+    return NOTHING_READ if empties else positions.get(key)
 
 
 def create_sql(kept: str) -> str:

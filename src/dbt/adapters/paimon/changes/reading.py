@@ -176,17 +176,19 @@ def between(source: Source, start: object, end: object, what: str) -> Source:
     """
     known = {0: NOTHING_READ, **{commit.snapshot: Position.at(commit) for commit in source.commits}}
     newest = max(known)
-    numbers = [str(start or 0), str(newest if end is None else end)]
-    if not all(number.isdecimal() for number in numbers):
+    given = (str(start or 0), str(newest if end is None else end))
+    if not all(map(str.isdecimal, given)):
         raise DbtRuntimeError(
-            f"{what}: from_snapshot and to_snapshot are numbers of table snapshots, not {', '.join(numbers)}. "
+            f"{what}: from_snapshot and to_snapshot are numbers of table snapshots, not {', '.join(given)}. "
             "$snapshots lists them; for the one of a tag see $tags."
         )
-    first, last = (int(number) for number in numbers)
-    missing = [number for number in (first, last) if number not in known]
-    if missing or first > last:
-        problem = f"table snapshot {missing[0]} is not there" if missing else f"{first} is after {last}"
-        oldest = min((commit.snapshot for commit in source.commits), default=0)
+    first, last = map(int, given)
+    problem = f"{first} is after {last}" if first > last else ""
+    for number in (last, first):
+        if number not in known:
+            problem = f"table snapshot {number} is not there"
+    if problem:
+        oldest = min(known.keys() - {0}, default=0)
         raise DbtRuntimeError(
             f"{what}: {problem} (available: {oldest} to {newest}). Correct from_snapshot and to_snapshot. "
             "snapshot_retention keeps table snapshots for longer."
@@ -200,13 +202,13 @@ def without_row_kind(table: SourceTable, output: Output, what: str) -> SourceTab
 
     The table's row kind column says how its rows were written, not what changed.
     """
-    row_kind, snapshot_column = output.row_kind.lower(), output.snapshot_column
-    columns = table.columns
-    if table.options.get("rowkind.field", "").lower() == row_kind:
-        columns = tuple(column for column in columns if column[0].lower() != row_kind)
-    if table.options.get("sequence.field", "") == snapshot_column:
-        columns = tuple(column for column in columns if column[0] != snapshot_column)
-    added = (row_kind, (snapshot_column or row_kind).lower())
+    added = {output.row_kind.lower(), (output.snapshot_column or output.row_kind).lower()}
+    own = {
+        table.options.get("rowkind.field", "").lower(): output.row_kind.lower(),
+        table.options.get("sequence.field", ""): output.snapshot_column,
+    }
+    dropped = {name.lower() for name, adds in own.items() if name == adds}
+    columns = tuple(column for column in table.columns if column[0].lower() not in dropped)
     taken = [name for name, _ in columns if name.lower() in added]
     if taken:
         raise DbtRuntimeError(

@@ -97,19 +97,29 @@ def read_mode(
     """
     if not commits:
         return ChangeReadMode.NOTHING
-    if before or not _files_tell(table, versions, incremental_catalog):
+    if before or not _files_tell(table, versions, incremental_catalog) or _replaces_files(table, commits):
         return ChangeReadMode.COMPARE
-    kinds = {commit.kind for commit in commits}
-    if "OVERWRITE" in kinds or (table.primary_key and any(commit.takes_files_away for commit in commits)):
-        return ChangeReadMode.COMPARE
-    if "APPEND" not in kinds:
+    if all(commit.kind != "APPEND" for commit in commits):
         return ChangeReadMode.NOTHING
-    if not table.primary_key:
-        return ChangeReadMode.FILES
-    last_row_wins = table.option("merge-engine", "deduplicate") == "deduplicate"
-    simple = last_row_wins and not table.option("sequence.field")
-    merged = versions.supports(Capability.INCREMENTAL_QUERY_MERGES)
-    return ChangeReadMode.FILES if simple and merged else ChangeReadMode.KEYS
+    merges = versions.supports(Capability.INCREMENTAL_QUERY_MERGES)
+    return (
+        ChangeReadMode.FILES
+        if not table.primary_key or (merges and _last_wins(table))
+        else ChangeReadMode.KEYS
+    )
+
+
+def _replaces_files(table: SourceTable, commits: Sequence[Commit]) -> bool:
+    """Whether a commit overwrites rows, or takes files of keys away."""
+    return any(
+        commit.kind == "OVERWRITE" or (table.primary_key and commit.takes_files_away) for commit in commits
+    )
+
+
+def _last_wins(table: SourceTable) -> bool:
+    """Whether the row of a key that was written last is the one that stays."""
+    merges = table.option("merge-engine", "deduplicate")
+    return merges == "deduplicate" and not table.option("sequence.field")
 
 
 def _files_tell(table: SourceTable, versions: Versions, incremental_catalog: str) -> bool:

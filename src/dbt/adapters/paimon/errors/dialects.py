@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Final
 
 from dbt.adapters.paimon.errors import places
@@ -263,7 +262,7 @@ _FUNCTIONS: Final = {
     "weekofyear(date)": "week",
     "coalesce(x, 0)": "zeroifnull",
 }
-FUNCTIONS: Final[Mapping[str, str]] = MappingProxyType(_by_name(_FUNCTIONS))
+FUNCTIONS: Final[Mapping[str, str]] = _by_name(_FUNCTIONS)
 
 # Spark's types, and the types of other dialects for the same values.
 _TYPES: Final = {
@@ -280,7 +279,7 @@ _TYPES: Final = {
     "string, as in date_format(ts, 'HH:mm:ss')": "time",
     "timestamp": "timestamptz",
 }
-TYPES: Final[Mapping[str, str]] = MappingProxyType(_by_name(_TYPES))
+TYPES: Final[Mapping[str, str]] = _by_name(_TYPES)
 
 
 # Spark's types without an argument: the error is about one that has it, as timestamp(3) or int(11).
@@ -289,15 +288,13 @@ _PLAIN_TYPES: Final = frozenset(
     "timestamp_ntz tinyint".split()
 )
 # Paimon's own names of types, which Spark does not know.
-_PAIMONS_TYPES: Final = MappingProxyType(
-    {
-        "bytes": "binary",
-        "varbinary": "binary",
-        "time": "string, as in date_format(ts, 'HH:mm:ss')",
-        "row": "struct, as in struct<a:int>",
-        "multiset": "map, as in map<string,int>",
-    }
-)
+_PAIMONS_TYPES: Final = {
+    "bytes": "binary",
+    "varbinary": "binary",
+    "time": "string, as in date_format(ts, 'HH:mm:ss')",
+    "row": "struct, as in struct<a:int>",
+    "multiset": "map, as in map<string,int>",
+}
 _DECLARED: Final = re.compile(r"\s*(\w+)\s*(\(|<|with\b|without\b|$)", re.IGNORECASE)
 
 

@@ -39,12 +39,7 @@ def _parts(spot: SourceLocation) -> tuple[str, str, str]:
     """The line before, at and after the place, cut to the width that fits."""
     text, start = spot.text.rstrip("\r\n"), spot.column or 0
     end = start + (spot.length if spot.column is not None else 0)
-    before, marked, after = (
-        "".join(
-            _TAB if letter == "\t" else letter for letter in part if letter == "\t" or letter.isprintable()
-        )
-        for part in (text[:start], text[start:end].rstrip(), text[end:])
-    )
+    before, marked, after = map(_printable, (text[:start], text[start:end].rstrip(), text[end:]))
     if not text[start:end].rstrip():
         marked, after = "", text[start:end] + after
     if len(marked) > _WIDEST // 2:
@@ -55,6 +50,10 @@ def _parts(spot: SourceLocation) -> tuple[str, str, str]:
         rest = max(0, _WIDEST - _width(before + marked))
         after = after if len(after) <= rest else f"{after[:rest]} …"
     return before, marked, after
+
+
+def _printable(text: str) -> str:
+    return "".join(letter for letter in text if letter == "\t" or letter.isprintable()).replace("\t", _TAB)
 
 
 def _width(text: str) -> int:

@@ -12,7 +12,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import count
 from typing import Final
 
@@ -118,9 +118,7 @@ def _path(template: str, rendered: str, within: bool, last_first: bool) -> list[
 
 def _search(states: list[_State], text: str) -> dict[tuple[int, int], tuple[int, int]]:
     """The position and state before each position and state on the cheapest path; empty after too many steps."""
-    ends = {
-        number: _ends_of_output(number, states, text) for number, state in enumerate(states) if state.cost
-    }
+    ends = cache(lambda number: _ends_of_output(number, states, text))
     order = count()
     came: dict[tuple[int, int], tuple[int, int]] = {}
     costs = {(0, 0): 0}
@@ -133,7 +131,7 @@ def _search(states: list[_State], text: str) -> dict[tuple[int, int], tuple[int,
         length = _length_of(state.text, text, position)
         reached = [] if length is None else [(position + length, then, cost) for then in state.then]
         if state.cost and position < len(text):
-            end = ends[number][bisect_right(ends[number], position)]
+            end = ends(number)[bisect_right(ends(number), position)]
             reached.append((end, number, cost + state.cost * (end - position)))
         for where, then, total in reached:
             if (where, then) not in costs or total < costs[where, then]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -331,16 +332,15 @@ def shorten(text: str, statement: str = "", where: str = "") -> str:
     parts = [f"{kind}: {message}" if kind and not message.startswith("[") else message]
     if line := where or _line_of(text, statement):
         parts.append(line)
+    parts.append(_remedy(text, statement))
+    return "\n".join(filter(None, parts))
+
+
+def _remedy(text: str, statement: str) -> str:
     for remedy in REMEDIES:
         if found := re.search(remedy.pattern, text):
-            parts.append(remedy.advice.format(found[0], tables=_tables_of(statement)))
-            break
-    else:
-        if remedy_of_sql := dialects.remedy(text, statement):
-            parts.append(remedy_of_sql)
-        elif "[UNRESOLVED_ROUTINE]" in text:
-            parts.append(_UNKNOWN_FUNCTION)
-    return "\n".join(parts)
+            return remedy.advice.format(found[0], tables=_tables_of(statement))
+    return dialects.remedy(text, statement) or (_UNKNOWN_FUNCTION if "[UNRESOLVED_ROUTINE]" in text else "")
 
 
 def database_error(exc: BaseException, statement: str) -> StatementError:
@@ -372,17 +372,19 @@ def _innermost(text: str) -> tuple[str, str]:
     head = text.strip()
     if head.startswith("["):
         return "", _first_paragraph(head)
-    candidates = [
-        (found["type"].rsplit(".", 1)[-1], message)
-        for pattern in (_FIRST, _INNERMOST, _CAUSE)
-        for found in pattern.finditer(text)
-        if (message := (found["message"] or "").strip())
-    ]
+    candidates = list(_candidates(text))
     # A Thrift server names the exception of the parser on one line, and says what it is on the next.
     if candidates and candidates[-1][1].endswith("Exception:") and (said := _SAID.search(text)):
         return "", said[0].strip()
     informative = [c for c in candidates if c[0] not in _WRAPPERS] or candidates
     return informative[-1] if informative else ("", _first_paragraph(head))
+
+
+def _candidates(text: str) -> Iterator[tuple[str, str]]:
+    for pattern in (_FIRST, _INNERMOST, _CAUSE):
+        for found in pattern.finditer(text):
+            if message := (found["message"] or "").strip():
+                yield found["type"].rsplit(".", 1)[-1], message
 
 
 def _first_paragraph(text: str) -> str:

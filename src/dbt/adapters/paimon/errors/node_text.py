@@ -30,12 +30,9 @@ class Source:
     """A text of a project and what dbt compiled it to.
 
     Args:
-        path: path of its file.
         raw: the text with its Jinja; '' for a node without text of its own, such as a generic test.
-        compiled: the compiled text; '' if unknown.
         sent: the compiled text with its ephemeral models; '' if there are none.
         first_line, indent: line and column of the file where `raw` begins.
-        file: the whole file, or ''.
         compiled_path: the file with the compiled text, or ''.
         note: part of the node, such as a hook; '' for its query.
     """
@@ -73,7 +70,7 @@ def spot(place: Place, statement: str, sources: Sequence[Source]) -> SourceLocat
     for source in sources:
         if source.compiled:
             inside, is_there = _inside(place.offset, statement, source.sent or source.compiled)
-            is_compiled_sent = is_compiled_sent or is_there
+            is_compiled_sent |= is_there
             if inside is not None:
                 return _spot_inside(source, inside, place.length)
         elif source.raw and (found := _hook_spot(source, statement, place)):

@@ -20,8 +20,12 @@ def raised_at(exc: BaseException, path: str, file: str) -> SourceLocation | None
     lines = file.split("\n")
     if isinstance(exc, SyntaxError) and exc.filename == path and exc.lineno:
         column = exc.offset - 1 if exc.offset else None
-        ends_here = exc.end_offset and exc.end_lineno == exc.lineno
-        return _at(path, exc.lineno, lines, column, (exc.end_offset or 1) - 1 if ends_here else 0)
+        end = (exc.end_offset or 1) - 1 if exc.end_lineno == exc.lineno else 0
+        return _at(path, exc.lineno, lines, column, end)
+    return _in_traceback(exc, path, lines)
+
+
+def _in_traceback(exc: BaseException, path: str, lines: list[str]) -> SourceLocation | None:
     # dbt appends lines of its own to the model, such as dbt.ref.
     frames: list[Any] = [
         frame

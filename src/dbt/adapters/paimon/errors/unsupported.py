@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any, Final
 
-UNSUPPORTED: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        # Source: Spark's SqlBaseParser, "Operation not allowed: GRANT"; Paimon's privileges are Flink procedures.
-        "grants": (
-            "Spark has no GRANT, and Paimon's catalogs accept privileges only from Flink. Remove `grants` "
-            "from the config, and grant access in the warehouse and its catalog."
-        ),
-        # Source: SPARK-46057, CREATE FUNCTION … RETURN comes with Spark 4.0; of Paimon's catalogs only RESTCatalog has
-        # createFunction (2.0).
-        "functions": (
-            "Spark 3.5 cannot create functions in SQL, and from Spark 4 only Paimon's REST catalogs keep them. Write "
-            "a macro that renders the expression, or a Python model."
-        ),
-        "dynamic_table": (
-            "a table of Snowflake's that refreshes itself. Use materialized='materialized_view', whose runs read only "
-            "what changed, or 'streaming' for input that keeps arriving."
-        ),
-    }
-)
+UNSUPPORTED: Final[Mapping[str, str]] = {
+    # Source: Spark's SqlBaseParser, "Operation not allowed: GRANT"; Paimon's privileges are Flink procedures.
+    "grants": (
+        "Spark has no GRANT, and Paimon's catalogs accept privileges only from Flink. Remove `grants` "
+        "from the config, and grant access in the warehouse and its catalog."
+    ),
+    # Source: SPARK-46057, CREATE FUNCTION … RETURN comes with Spark 4.0; of Paimon's catalogs only RESTCatalog has
+    # createFunction (2.0).
+    "functions": (
+        "Spark 3.5 cannot create functions in SQL, and from Spark 4 only Paimon's REST catalogs keep them. Write "
+        "a macro that renders the expression, or a Python model."
+    ),
+    "dynamic_table": (
+        "a table of Snowflake's that refreshes itself. Use materialized='materialized_view', whose runs read only "
+        "what changed, or 'streaming' for input that keeps arriving."
+    ),
+}
 
 
 def problem(feature: str, node: Mapping[str, Any]) -> str:

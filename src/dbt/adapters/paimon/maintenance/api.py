@@ -160,7 +160,8 @@ class Maintenance:
             for line in plan.lines(actions, dry_run=dry_run):
                 logger.info(f"{relation.shown} {line}")
             for action in actions:
-                failed = [] if dry_run or not action.due else self._run(relation, action)
+                runs = action.due and not dry_run
+                failed = self._run(relation, action) if runs else []
                 failures += failed
                 done.append(
                     {
@@ -168,7 +169,7 @@ class Maintenance:
                         "action": action.name,
                         "due": action.due,
                         "why": action.why,
-                        "done": action.due and not dry_run and not failed,
+                        "done": runs and not failed,
                     }
                 )
         except DbtRuntimeError as exc:

@@ -4,40 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from types import MappingProxyType
 from typing import Any, Final
 
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.capabilities import Capability, Versions
-from dbt.adapters.paimon.options.table_options import parse_memory_size, suggestion
+from dbt.adapters.paimon.options.table_options import did_you_mean, parse_memory_size
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.sql import clocks
 from dbt.adapters.paimon.sql.text import string_literal
 
 # SystemTableLoader.SYSTEM_TABLE_LOADERS at the release tags; None: every supported Paimon has it.
-SYSTEM_TABLES: Final[Mapping[str, Capability | None]] = MappingProxyType(
-    {
-        "snapshots": None,
-        "schemas": None,
-        "options": None,
-        "files": None,
-        "partitions": None,
-        "buckets": Capability.BUCKETS_TABLE,
-        "tags": None,
-        "branches": None,
-        "consumers": None,
-        "manifests": None,
-        "audit_log": None,
-        "binlog": Capability.BINLOG_TABLE,
-        "ro": None,
-        "statistics": None,
-        "aggregation_fields": None,
-        "table_indexes": Capability.TABLE_INDEXES_TABLE,
-        "row_tracking": Capability.ROW_TRACKING,
-        "file_key_ranges": Capability.FILE_KEY_RANGES_TABLE,
-    }
-)
+SYSTEM_TABLES: Final[Mapping[str, Capability | None]] = {
+    "snapshots": None,
+    "schemas": None,
+    "options": None,
+    "files": None,
+    "partitions": None,
+    "buckets": Capability.BUCKETS_TABLE,
+    "tags": None,
+    "branches": None,
+    "consumers": None,
+    "manifests": None,
+    "audit_log": None,
+    "binlog": Capability.BINLOG_TABLE,
+    "ro": None,
+    "statistics": None,
+    "aggregation_fields": None,
+    "table_indexes": Capability.TABLE_INDEXES_TABLE,
+    "row_tracking": Capability.ROW_TRACKING,
+    "file_key_ranges": Capability.FILE_KEY_RANGES_TABLE,
+}
 
 # CoreOptions.TARGET_FILE_SIZE: by default 128 MB, or 256 MB without a primary key; a compaction leaves files above 7/10
 # of it alone (CoreOptions.compactionFileSize).
@@ -68,8 +65,7 @@ def system_table(relation: PaimonRelation, name: str, versions: Versions) -> str
         DbtRuntimeError: this version of Paimon does not have it, or the relation is a view.
     """
     if name not in SYSTEM_TABLES:
-        near = suggestion(name, SYSTEM_TABLES, cutoff=0.6)
-        hint = f"Did you mean '{near}'?" if near else f"Known: {', '.join(SYSTEM_TABLES)}."
+        hint = did_you_mean(name, SYSTEM_TABLES, 0.6)
         raise DbtRuntimeError(f"{relation}: there is no system table '{name}'. {hint}")
     needs = SYSTEM_TABLES[name]
     if needs is not None:
@@ -187,9 +183,11 @@ def bucket_skew_sql(relation: PaimonRelation) -> str:
 
 _SIZES: Final = (("TB", 1024**4), ("GB", 1024**3), ("MB", 1024**2), ("kB", 1024))
 _AGES: Final = (("d", 86400), ("h", 3600), ("min", 60))
-_HEADINGS: Final[Mapping[str, str]] = MappingProxyType(
-    {"mean_file_bytes": "mean file", "bytes": "size", "levels": "files by level"}
-)
+_HEADINGS: Final[Mapping[str, str]] = {
+    "mean_file_bytes": "mean file",
+    "bytes": "size",
+    "levels": "files by level",
+}
 
 
 def report(tables: Sequence[TableHealth]) -> str:

@@ -75,6 +75,7 @@ class TableState:
 
 
 _NO_CALL: Final = Statement("")
+_NO_COMPACT: Final = Compact(small_files=0)
 
 
 @dataclass(frozen=True)
@@ -128,16 +129,16 @@ def _snapshots_sql(table: PaimonRelation, policy: MaintenancePolicy) -> str:
 
 
 def _files_sql(table: PaimonRelation, policy: MaintenancePolicy) -> str:
-    compact, expire, rescale = policy.compact, policy.expire_partitions, policy.rescale
-    if expire is None and rescale is None and not (compact and (compact.small_files or compact.newest)):
+    compact, expire = policy.compact or _NO_COMPACT, policy.expire_partitions
+    if not (expire or policy.rescale or compact.small_files or compact.newest):
         return (
             "(select 0 as small_files, '[]' as partitions, 0 as largest_bucket, 0 as largest_partition, "
             "0 as fixed_buckets)"
         )
-    idle = f" and age > {_seconds(compact.idle)}" if compact and compact.idle else ""
+    idle = f" and age > {_seconds(compact.idle)}" if compact.idle else ""
     age = clocks.age_in_seconds("written_at") if idle else "0"
     listed = "'[]'"
-    if expire or (compact and compact.newest):
+    if expire or compact.newest:
         listed = (
             "to_json(collect_list(named_struct('partition', partition, 'small_files', small_files, "
             f"'written_at', {clocks.as_seconds('written_at')})))"
@@ -249,17 +250,15 @@ class _Planner:
         by_file = expire.expire_strategy == "update-time"
         now = state.wall_clock if by_file else state.now
         before = now - timedelta(seconds=_seconds(expire.expiration_time))
-        dated = [
-            (partition, partition.written_at if by_file else _time_of(partition, expire))
-            for partition in state.partitions
-        ]
+        moments = [each.written_at if by_file else _time_of(each, expire) for each in state.partitions]
+        dated = zip(state.partitions, moments, strict=True)
         expired = [str(partition) for partition, moment in dated if moment and moment < before]
-        unknown = sum(moment is None for _, moment in dated)
-        ahead = 0 if by_file else round((state.wall_clock - state.now).total_seconds())
+        unknown = moments.count(None)
+        ahead = round((state.wall_clock - now).total_seconds())
         arguments = {
             "expiration_time": times.expiration_time(expire.expiration_time, ahead),
-            "timestamp_formatter": expire.timestamp_formatter or None,
-            "timestamp_pattern": expire.timestamp_pattern or None,
+            "timestamp_formatter": expire.timestamp_formatter,
+            "timestamp_pattern": expire.timestamp_pattern,
             "expire_strategy": expire.expire_strategy,
         }
         # Only Paimon can read a formatter that _strptime does not support: call it every time.
@@ -280,18 +279,18 @@ class _Planner:
         if part is None:
             return Action("compact", due=False, why="there are no partitions yet")
         arguments: dict[str, Any] = {
-            "where": part.where or None,
-            "order_strategy": compact.order or None,
-            "order_by": list(compact.order_by) or None,
-            "partition_idle_time": compact.idle or None,
+            "where": part.where,
+            "order_strategy": compact.order,
+            "order_by": list(compact.order_by),
+            "partition_idle_time": compact.idle,
         }
         # Versions without this parameter always do a full compaction (CompactProcedure).
         if not compact.order and self.versions.supports(Capability.COMPACT_STRATEGY):
             arguments["compact_strategy"] = compact.strategy
         if not compact.order and not self.spec.primary_key:
             arguments["options"] = self._files_per_merge(compact, part.small_files)
-        by_files = bool(compact.small_files) and part.small_files >= compact.small_files
-        by_commits = bool(compact.every_commits) and self.state.commits >= compact.every_commits
+        by_files = 0 < compact.small_files <= part.small_files
+        by_commits = 0 < compact.every_commits <= self.state.commits
         return self._action(
             "compact", by_files or by_commits or force, self._why_compacted(compact, part), arguments
         )
@@ -370,7 +369,8 @@ class _Planner:
         return Action("rescale", due, why, buckets=number)
 
     def _action(self, name: str, due: bool, why: str, arguments: Mapping[str, Any]) -> Action:
-        return Action(name, due, why, procedures.statement(name, self.table, arguments, self.versions))
+        given = {key: value for key, value in arguments.items() if value not in ("", [])}
+        return Action(name, due, why, procedures.statement(name, self.table, given, self.versions))
 
 
 class _Part(NamedTuple):

@@ -45,7 +45,6 @@ def rescale_steps(
     """The statements of a rescale, in order; each can be repeated.
 
     Args:
-        table, existing, versions: the table, its state, and the versions in use.
         bucket_num: the number of buckets; None for the table's own.
         partitions: each {column: value}; None for all.
 
@@ -54,16 +53,7 @@ def rescale_steps(
     """
     spec = existing.as_spec()
     given = {"bucket_num": bucket_num, "partitions": partitions}
-    problems = [*_table_problems(spec, given, versions), *_partition_problems(spec, partitions)]
-    for argument, value in given.items():
-        if value is not None and (
-            problem := procedures.argument_problem("rescale", argument, value, versions)
-        ):
-            problems.append(problem)
-    if problems:
-        listed = "\n".join(f"  {problem}" for problem in problems)
-        raise DbtRuntimeError(f"rescale on {'.'.join(table)}:\n{listed}")
-
+    _refuse(table, spec, given, versions)
     if spec.bucket == POSTPONE_BUCKET:
         return (procedures.statement("rescale", table, given, versions),)
     number = int(bucket_num) if bucket_num is not None else spec.bucket
@@ -83,6 +73,17 @@ def rescale_steps(
     if is_marked:
         steps.append(_step(table, unmark))
     return tuple(steps)
+
+
+def _refuse(table: TableName, spec: TableSpec, given: Mapping[str, Any], versions: Versions) -> None:
+    """Refuse a rescale with all problems of the table and the arguments at once."""
+    problems = [*_table_problems(spec, given, versions), *_partition_problems(spec, given["partitions"])]
+    for argument, value in given.items():
+        if value is not None:
+            problems.append(procedures.argument_problem("rescale", argument, value, versions))
+    listed = "\n".join(f"  {problem}" for problem in problems if problem)
+    if listed:
+        raise DbtRuntimeError(f"rescale on {'.'.join(table)}:\n{listed}")
 
 
 def _step(table: TableName, sql: str, conf: Mapping[str, str] = NO_SETTINGS, undo: str = "") -> Step:
@@ -120,6 +121,10 @@ def _table_problems(spec: TableSpec, given: Mapping[str, Any], versions: Version
             f"its buckets {kind} (bucket=-1), so there is no number to change. For a fixed number set bucket in the "
             "model's config and run it with --full-refresh."
         ]
+    return _postponed_problems(spec, given, versions)
+
+
+def _postponed_problems(spec: TableSpec, given: Mapping[str, Any], versions: Versions) -> list[str]:
     problems = []
     if not versions.supports(Capability.RESCALE):
         problems.append(versions.explain(Capability.RESCALE))

@@ -21,10 +21,8 @@ def select(nodes: Iterable[_Node], wanted: str | Sequence[str] | None, operation
     """The tables that a selection matches, ordered by name.
 
     Args:
-        nodes: the nodes of dbt's graph.
         wanted: a list, or items separated by blanks: a name with `*`, `tag:x`, `path:models/x` or a path, a folder or
             a prefix of the fully qualified name (`marts`, `project.marts`). None: all tables.
-        operation: the name of the operation, for messages.
 
     Raises:
         DbtRuntimeError: part of the selection matches no table.
@@ -32,10 +30,10 @@ def select(nodes: Iterable[_Node], wanted: str | Sequence[str] | None, operation
     known = sorted(filter(_is_table, nodes), key=lambda node: str(node["name"]))
     if wanted is None:
         return known
-    items = wanted.split() if isinstance(wanted, str) else [str(item) for item in wanted]
-    problems = [problem for item in items if (problem := _problem(item, known))]
-    if problems or not items:
-        raise DbtRuntimeError(f"{operation}: select: {'; '.join(problems) or 'names nothing'}")
+    items = wanted.split() if isinstance(wanted, str) else list(map(str, wanted))
+    problems = [_problem(item, known) for item in items] if items else ["names nothing"]
+    if any(problems):
+        raise DbtRuntimeError(f"{operation}: select: {'; '.join(filter(None, problems))}")
     return [node for node in known if any(_matches(node, item) for item in items)]
 
 
@@ -65,7 +63,7 @@ def _matches(node: _Node, item: str) -> bool:
         return _under(path, item)
     if fnmatchcase(str(node["name"]), item):
         return True
-    fqn = [str(part) for part in node["fqn"]]
+    fqn = list(map(str, node["fqn"]))
     parts = item.removeprefix("fqn:").split(".")
     return fqn[: len(parts)] == parts or fqn[1 : len(parts) + 1] == parts
 

@@ -32,9 +32,7 @@ def with_paimons_clock(
     """Convert the times in a procedure's arguments to the clock on which Paimon reads them.
 
     Args:
-        procedure: a name in `sql.procedures`.
         arguments: on the session's clock; invalid ones are left for `procedures.render` to report.
-        versions: the versions in use.
         query: runs a statement; called only if there is a time.
         options: reads the table's options; called only if the clocks differ.
     """

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from dbt.adapters.events.logging import AdapterLogger
@@ -35,9 +34,7 @@ if TYPE_CHECKING:
 
 logger = AdapterLogger("Paimon")
 # Operations with the name of a dbt macro, and the argument that they take instead of dbt's `relation`.
-_SHARED_NAMES: Final[Mapping[str, str]] = MappingProxyType(
-    {"drop_table": "relation", "drop_schema": "schema"}
-)
+_SHARED_NAMES: Final[Mapping[str, str]] = {"drop_table": "relation", "drop_schema": "schema"}
 
 
 class Operations:
@@ -101,7 +98,6 @@ class Operations:
         Args:
             results: the run_results.json, relative to the project; None: that of the last run in the target folder.
             invocation_id: the invocation that they have to be of; None: any.
-            exclude: names of nodes to leave out.
             drop_tags: whether later tags of users may be deleted.
 
         Raises:
@@ -274,27 +270,31 @@ class Operations:
 
         With a path, it is written there. Raises DbtRuntimeError if the schema has no such table or view.
         """
-        schema_relation = PaimonRelation.create(database=database, schema=schema).without_identifier()
-        relations = [
-            relation
-            for relation in self._adapter.list_relations_without_caching(schema_relation)
-            if _is_selected(relation.identifier or "", table_names, table_pattern, exclude)
+        relations = self._relations(database, schema)
+        selected = [
+            name for name in sorted(relations) if _is_selected(name, table_names, table_pattern, exclude)
         ]
-        missing = sorted(set(table_names or ()) - {relation.identifier for relation in relations})
-        if missing or not relations:
-            wanted = ", ".join(missing) or ("" if table_pattern == "%" else f"like {table_pattern}")
-            self._refuse_missing_sources(database, schema, wanted)
-        relations.sort(key=lambda relation: relation.identifier or "")
+        missing = sorted({*(table_names or ())} - {*selected})
+        if missing or not selected:
+            self._refuse_missing_sources(database, schema, missing, table_pattern)
         text = codegen.sources_yaml(
             name or schema,
             schema,
             None if database == self._adapter.credentials.database else database,
-            [self._found(relation) for relation in relations],
+            [self._found(relations[name]) for name in selected],
             columns=columns,
         )
         return self._written(text, path, overwrite=overwrite)
 
-    def _refuse_missing_sources(self, database: str, schema: str, wanted: str) -> NoReturn:
+    def _relations(self, database: str, schema: str) -> dict[str, PaimonRelation]:
+        relation = PaimonRelation.create(database=database, schema=schema).without_identifier()
+        listed = self._adapter.list_relations_without_caching(relation)
+        return {each.identifier or "": each for each in listed}
+
+    def _refuse_missing_sources(
+        self, database: str, schema: str, missing: Sequence[str], pattern: str
+    ) -> NoReturn:
+        wanted = ", ".join(missing) or ("" if pattern == "%" else f"like {pattern}")
         schemas = self._adapter.list_schemas(database)
         if schema not in schemas:
             why = f"{database} has no schema {schema}. It has {', '.join(sorted(schemas))}."
@@ -348,7 +348,6 @@ class Operations:
         """The macro to run for a name that dbt's own macros have, too (see `_SHARED_NAMES`).
 
         Args:
-            name, project, arguments: of `execute_macro`.
             resolver: dbt's manifest; None before it is loaded.
         """
         argument = _SHARED_NAMES.get(name, "")

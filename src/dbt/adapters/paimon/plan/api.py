@@ -115,10 +115,8 @@ class Plans:
             return replace(run, steps=(Step(StepKind.MAINTAIN),), reused=reused)
         self.changes.check_positions(node)
         lost = self.changes.must_rebuild(node)
-        branch = None if clone is None else _branch_of(node, clone, lost)
-        adding = branch is not None or (
-            clone is None and run.table is not None and not lost and adds(node, full_refresh)
-        )
+        branch = _branch_of(node, clone, lost)
+        adding = branch is not None or (clone is None and not lost and _adds(node, run))
         override = strategy_macro is not None and bool(strategy_macro.override)
         steps = steps_of(spec, adds=adding, strategy=strategy, branch=branch is not None, override=override)
         return replace(run, branch=branch, adds=adding, steps=tuple(steps))
@@ -259,8 +257,6 @@ class Plans:
         """The subquery of `paimon_changes` (see `Changes.sql` and `Changes.between_sql`).
 
         Args:
-            this: the model's relation.
-            builds: whether this run builds the model.
             between: the first and last table snapshot of a range, or None and None.
             output: the fields of `Output`.
         """
@@ -403,8 +399,10 @@ def _refuse_views(node: Node, existing: PaimonRelation | None) -> None:
         raise CompilationError(f"Cannot seed to '{existing}', it is a view")
 
 
-def _branch_of(node: Node, clone: Clone, lost: bool) -> PaimonRelation | None:
+def _branch_of(node: Node, clone: Clone | None, lost: bool) -> PaimonRelation | None:
     """The branch that a clone's run adds rows to; None, with a warning, if a table replaces the clone."""
+    if clone is None:
+        return None
     why = clone.rebuild or ("the changes since its last run are lost" if lost else "")
     if not why:
         return clone.branch
@@ -413,6 +411,11 @@ def _branch_of(node: Node, clone: Clone, lost: bool) -> PaimonRelation | None:
         f"{clone.branch}, which is deleted: {why}."
     )
     return None
+
+
+def _adds(node: Node, run: NodeRun) -> bool:
+    """Whether a run adds rows to an existing table."""
+    return run.table is not None and adds(node, run.full_refresh)
 
 
 def _settled(plan: Plan, **more: Any) -> SettledPlan:

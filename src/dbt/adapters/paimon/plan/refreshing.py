@@ -58,11 +58,7 @@ def _stage(writer: NodeWriter, refresh: Refresh) -> None:
 
 @dataclass
 class Refreshing(Writing):
-    """The rows of one refresh.
-
-    Attributes:
-        refresh: what it does.
-    """
+    """The rows of one refresh."""
 
     refresh: Refresh = field(kw_only=True)
 
@@ -81,13 +77,7 @@ class Refreshing(Writing):
 
 @dataclass
 class Unchanged(WriteMode):
-    """No rows: what alters the table is altered.
-
-    Attributes:
-        writer: sends statements.
-        run: the view's run.
-        refresh: what it does.
-    """
+    """No rows: what alters the table is altered."""
 
     writer: NodeWriter
     run: NodeRun
@@ -110,7 +100,6 @@ class Changed(IncrementalWrite):
     """The rows whose sources have changed, in one commit.
 
     Attributes:
-        refresh: what it does.
         staged: the names of the temporary views that it has made.
     """
 

@@ -135,7 +135,6 @@ class NodeRun:
         existing: the relation with the target's name.
         adds: whether the run adds rows, instead of writing all of them.
         branch: the branch to write, if the relation is a clone by branch.
-        rows: the rows of a seed.
         reused: dbt's response if there is nothing to do.
         pending: the ALTER steps of a materialized view, which run even if no source has changed.
     """

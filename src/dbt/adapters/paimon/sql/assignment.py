@@ -11,7 +11,7 @@ Source: org.apache.spark.sql.catalyst.expressions.Cast, org.apache.spark.sql.typ
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -79,42 +79,45 @@ def misfits(source: TypeTree, target: TypeTree, field: str = "", lossless: bool 
 
     `field` is the path within the column's value. Unless `lossless`, Spark's cast is enough for atomic types.
     """
-    if source == Atom("void"):
-        return []
-    if isinstance(source, Atom) and isinstance(target, Atom):
-        if not lossless or _atoms_fit(source, target):
+    match source, target:
+        case Atom("void"), _:
             return []
-    elif isinstance(source, Array) and isinstance(target, Array):
-        return misfits(source.element, target.element, f"{field}[]", lossless)
-    elif isinstance(source, Map) and isinstance(target, Map):
-        return [
-            *misfits(source.key, target.key, f"{field}[key]", lossless),
-            *misfits(source.value, target.value, f"{field}[value]", lossless),
-        ]
-    elif isinstance(source, Struct) and isinstance(target, Struct):
-        return _struct_misfits(source, target, field, lossless)
+        case Atom() as has, Atom() as wants if not lossless or _atoms_fit(has, wants):
+            return []
+        case Array(has), Array(wants):
+            return misfits(has, wants, f"{field}[]", lossless)
+        case Map(key, value), Map(key_to, value_to):
+            return [
+                *misfits(key, key_to, f"{field}[key]", lossless),
+                *misfits(value, value_to, f"{field}[value]", lossless),
+            ]
+        case Struct() as has, Struct() as wants:
+            return _struct_misfits(has, wants, field, lossless)
     return [Misfit(field, f"{source} does not fit into {target} without loss")]
 
 
 def _struct_misfits(source: Struct, target: Struct, field: str, lossless: bool) -> list[Misfit]:
     if source == target:
         return []
-    has = [name.lower() for name, _ in source.fields]
-    wants = [name.lower() for name, _ in target.fields]
-    if len(set(has)) < len(has) or len(set(wants)) < len(wants):
+    has = {name.lower(): kind for name, kind in source.fields}
+    wants = {name.lower(): kind for name, kind in target.fields}
+    if len(has) < len(source.fields) or len(wants) < len(target.fields):
         return [Misfit(field, "fields whose names differ only in case cannot be distinguished")]
-    missing = [name for name, _ in target.fields if name.lower() not in has]
-    unknown = [name for name, _ in source.fields if name.lower() not in wants]
     found = [
-        Misfit(field, f"the {ours} struct lacks the field {', '.join(lacking)} of the {theirs}")
-        for lacking, ours, theirs in ((missing, "query's", "table's"), (unknown, "table's", "query's"))
-        if lacking
+        *_lacking(field, has, target, "query's", "table's"),
+        *_lacking(field, wants, source, "table's", "query's"),
     ]
-    kinds = {name.lower(): kind for name, kind in source.fields}
     for name, kind in target.fields:
-        if name.lower() in kinds:
-            found += misfits(kinds[name.lower()], kind, f"{field}.{name}", lossless)
+        if name.lower() in has:
+            found += misfits(has[name.lower()], kind, f"{field}.{name}", lossless)
     return found
+
+
+def _lacking(
+    field: str, has: Mapping[str, TypeTree], other: Struct, ours: str, theirs: str
+) -> Iterator[Misfit]:
+    if names := [name for name, _ in other.fields if name.lower() not in has]:
+        yield Misfit(field, f"the {ours} struct lacks the field {', '.join(names)} of the {theirs}")
 
 
 def _atoms_fit(source: Atom, target: Atom) -> bool:
@@ -169,29 +172,29 @@ def assigned(
         expression: SQL of the value; a name or a path, because it may be repeated.
         source, target: type of the values and of the column; `source` fits `target` (see `fits`).
         refuse: returns SQL that makes the statement fail for a value that does not fit `target`.
-        depth: number of lambdas around it.
         lossless: if False, Spark's cast decides about a value, except for texts that are too long.
     """
-    if source == Atom("void"):
-        return f"cast({expression} as {_declared(target)})"
-    if isinstance(source, Atom) and isinstance(target, Atom):
-        return _assigned_atom(expression, source, target, refuse, lossless)
     name = f"__dbt_{depth}"
-    if isinstance(source, Array) and isinstance(target, Array):
-        element = assigned(name, source.element, target.element, refuse, depth + 1, lossless)
-        return expression if element == name else f"transform({expression}, {name} -> {element})"
-    if isinstance(source, Map) and isinstance(target, Map):
-        key_name, value_name = f"{name}_key", f"{name}_value"
-        key = assigned(key_name, source.key, target.key, refuse, depth + 1, lossless)
-        value = assigned(value_name, source.value, target.value, refuse, depth + 1, lossless)
-        if value != value_name:
-            expression = f"transform_values({expression}, ({key_name}, {value_name}) -> {value})"
-        if key != key_name:
-            expression = f"transform_keys({expression}, ({key_name}, {value_name}) -> {key})"
-        return expression
-    assert isinstance(source, Struct), source
-    assert isinstance(target, Struct), target
-    return _assigned_struct(expression, source, target, refuse, depth, lossless)
+    match source, target:
+        case Atom("void"), _:
+            return f"cast({expression} as {_declared(target)})"
+        case Atom() as has, Atom() as wants:
+            return _assigned_atom(expression, has, wants, refuse, lossless)
+        case Array(has), Array(wants):
+            element = assigned(name, has, wants, refuse, depth + 1, lossless)
+            return expression if element == name else f"transform({expression}, {name} -> {element})"
+        case Map(key_from, value_from), Map(key_to, value_to):
+            key_name, value_name = f"{name}_key", f"{name}_value"
+            key = assigned(key_name, key_from, key_to, refuse, depth + 1, lossless)
+            value = assigned(value_name, value_from, value_to, refuse, depth + 1, lossless)
+            if value != value_name:
+                expression = f"transform_values({expression}, ({key_name}, {value_name}) -> {value})"
+            if key != key_name:
+                expression = f"transform_keys({expression}, ({key_name}, {value_name}) -> {key})"
+            return expression
+        case Struct() as has, Struct() as wants:
+            return _assigned_struct(expression, has, wants, refuse, depth, lossless)
+    raise AssertionError(f"{source} does not fit {target}")
 
 
 def _assigned_struct(

@@ -30,7 +30,7 @@ NESTED = ("array", "map", "struct")
 # The type, not a field with that name.
 _VOID = re.compile(r"`(?:[^`]|``)*`|(?P<void>\bvoid\b(?!:))")
 _FIELD = re.compile(r"(`(?:[^`]|``)*`|\w+):")
-_PARAMETRIC = re.compile(r"^(?P<name>[A-Z]+)\s*\((?P<args>[\d, ]+)\)(?P<rest>.*)$")
+_PARAMETRIC = re.compile(r"^(?P<name>[A-Z]+)\s*\((?P<args>[\d, ]+)\)")
 
 
 def kept_type(paimon_type: str | dict[str, Any]) -> str:
@@ -55,21 +55,22 @@ def to_spark_type(paimon_type: str | dict[str, Any], digits: bool = False) -> st
     text = paimon_type.upper().replace(" NOT NULL", "").strip()
     if text in _ATOMIC:
         return _ATOMIC[text]
-    name, args, rest = text, "", text
+    name, args = text, ""
     if found := _PARAMETRIC.match(text):
-        name, args, rest = found["name"], found["args"].replace(" ", ""), found["rest"]
-    if name == "DECIMAL":
-        return f"decimal({args})"
-    if name in ("CHAR", "VARCHAR"):
+        name, args = found["name"], found["args"].replace(" ", "")
+    if name in ("DECIMAL", "CHAR", "VARCHAR"):
         return f"{name.lower()}({args})"
     if name in ("BINARY", "VARBINARY"):
         return "binary"
     if name.startswith("TIMESTAMP"):
-        kind = "timestamp" if "LOCAL TIME ZONE" in rest or name == "TIMESTAMP_LTZ" else "timestamp_ntz"
-        return f"{kind}({args})" if digits and args and int(args) < _DIGITS_OF_A_SECOND else kind
-    if name.startswith("TIME"):
-        return "int"
-    return text.lower()
+        return _timestamp(text, args if digits else "")
+    return "int" if name.startswith("TIME") else text.lower()
+
+
+def _timestamp(text: str, digits: str) -> str:
+    is_local = "LOCAL TIME ZONE" in text or text.startswith("TIMESTAMP_LTZ")
+    kind = "timestamp" if is_local else "timestamp_ntz"
+    return f"{kind}({digits})" if digits and int(digits) < _DIGITS_OF_A_SECOND else kind
 
 
 def is_nullable(paimon_type: str | dict[str, Any]) -> bool:

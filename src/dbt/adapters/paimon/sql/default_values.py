@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import re
 import struct
+from collections.abc import Callable, Mapping
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Final
@@ -17,53 +18,64 @@ from typing import Final
 from dbt.adapters.paimon.sql.type_trees import Atom
 
 _BITS: Final = {"tinyint": 8, "smallint": 16, "int": 32, "bigint": 64}
-_BOOLEANS: Final = frozenset({"t", "true", "y", "yes", "1", "f", "false", "n", "no", "0"})
+_BOOLEAN: Final = re.compile(r"t|true|y|yes|1|f|false|n|no|0", re.IGNORECASE | re.ASCII)
 _WHOLE: Final = re.compile(r"[+-]?[0-9]+")
 _NUMBER: Final = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?")
 _NO_NUMBER: Final = re.compile(r"NaN|[+-]?Infinity")
-_DATE: Final = re.compile(r"([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})")
+_FLOAT: Final = re.compile(f"{_NUMBER.pattern}|{_NO_NUMBER.pattern}")
+_DATE: Final = re.compile(r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}")
 _TIMESTAMP: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?: [0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,6})?)?")
+_ANY: Final = re.compile(r".*", re.DOTALL)
 
 
 def is_value(text: str, kind: Atom) -> bool:
     """Whether a whole text is a value of a type; True for unknown types."""
+    if kind.name not in _CHECKS:
+        return True
+    pattern, check = _CHECKS[kind.name]
     try:
-        return _is_value(text, kind)
+        return pattern.fullmatch(text) is not None and check(text, kind)
     except (ValueError, ArithmeticError):
         return False
 
 
-def _is_value(text: str, kind: Atom) -> bool:
-    if kind.name in _BITS:
-        limit = 1 << (_BITS[kind.name] - 1)
-        return _WHOLE.fullmatch(text) is not None and -limit <= int(text) < limit
-    if kind.name == "decimal":
-        return _NUMBER.fullmatch(text) is not None and _is_decimal(Decimal(text), *kind.arguments)
-    if kind.name in ("float", "double"):
-        return _NO_NUMBER.fullmatch(text) is not None or _is_finite(text, kind.name)
-    if kind.name == "boolean":
-        return text.lower() in _BOOLEANS
-    if kind.name == "date":
-        found = _DATE.fullmatch(text)
-        return found is not None and bool(date(*map(int, found.groups())))
-    if kind.name in ("timestamp", "timestamp_ntz"):
-        return _TIMESTAMP.fullmatch(text) is not None and bool(datetime.fromisoformat(text[:19]))
-    if kind.name in ("char", "varchar"):
-        return len(text) <= kind.arguments[0]
-    return True
+def _is_integer(text: str, kind: Atom) -> bool:
+    limit = 1 << (_BITS[kind.name] - 1)
+    return -limit <= int(text) < limit
 
 
-def _is_decimal(number: Decimal, precision: int, scale: int) -> bool:
+def _is_decimal(text: str, kind: Atom) -> bool:
+    number, (precision, scale) = Decimal(text), kind.arguments
     exponent = number.normalize().as_tuple().exponent
     assert isinstance(exponent, int)  # neither NaN nor infinity
     return -exponent <= scale and abs(number) < Decimal(10) ** (precision - scale)
 
 
-def _is_finite(text: str, kind: str) -> bool:
-    if _NUMBER.fullmatch(text) is None or not math.isfinite(float(text)):
-        return False
-    try:
-        struct.pack("<f" if kind == "float" else "<d", float(text))
-    except OverflowError:
-        return False
-    return True
+def _is_float(text: str, kind: Atom) -> bool:
+    # OverflowError: too large for a float.
+    struct.pack("<f" if kind.name == "float" else "<d", float(text))
+    return _NO_NUMBER.fullmatch(text) is not None or math.isfinite(float(text))
+
+
+def _is_date(text: str, kind: Atom) -> bool:
+    return bool(date(*map(int, text.split("-"))))
+
+
+def _is_timestamp(text: str, kind: Atom) -> bool:
+    return bool(datetime.fromisoformat(text[:19]))
+
+
+def _is_short(text: str, kind: Atom) -> bool:
+    return len(text) <= kind.arguments[0]
+
+
+# What a value of a type looks like, and the check that its pattern cannot do.
+_CHECKS: Final[Mapping[str, tuple[re.Pattern[str], Callable[[str, Atom], bool]]]] = {
+    **dict.fromkeys(_BITS, (_WHOLE, _is_integer)),
+    "decimal": (_NUMBER, _is_decimal),
+    **dict.fromkeys(("float", "double"), (_FLOAT, _is_float)),
+    "boolean": (_BOOLEAN, lambda text, kind: True),
+    "date": (_DATE, _is_date),
+    **dict.fromkeys(("timestamp", "timestamp_ntz"), (_TIMESTAMP, _is_timestamp)),
+    **dict.fromkeys(("char", "varchar"), (_ANY, _is_short)),
+}

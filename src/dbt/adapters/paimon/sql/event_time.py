@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
-from types import MappingProxyType
 from typing import Any, Final
 
 from dbt_common.exceptions import CompilationError
@@ -182,9 +181,12 @@ def _text(column: str, window: Window) -> str:
 
 
 # Spark's `typeof` -> the condition; the last one is for text.
-_CONDITIONS: Final[Mapping[str, Callable[[str, Window], str]]] = MappingProxyType(
-    {"timestamp": _instant, "timestamp_ntz": _clock, "date": _day, "string": _text}
-)
+_CONDITIONS: Final[Mapping[str, Callable[[str, Window], str]]] = {
+    "timestamp": _instant,
+    "timestamp_ntz": _clock,
+    "date": _day,
+    "string": _text,
+}
 
 
 def _kind(data_type: str) -> str | None:

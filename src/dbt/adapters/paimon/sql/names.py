@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterable
 from typing import Final
 
@@ -104,18 +104,19 @@ def metastore_problem(metastore: str, schema: str, identifier: str) -> str:
 
 def column_problems(columns: Iterable[str]) -> list[str]:
     """Why a table cannot have columns with these names, with the remedy; empty if it can."""
-    names = list(columns)
-    empty = [name for name in names if not name.strip()]
-    reserved = [name for name in names if name in _PAIMONS_COLUMNS or name.startswith(_PAIMONS_PREFIX)]
-    problems = [
-        *(f"column {name!r}: a column's name cannot be empty. Name it with `as`." for name in empty),
-        *(f"column {name!r}: Paimon reserves this name. Rename it with `as`." for name in reserved),
-    ]
+    problems = []
     # Spark ignores case when it looks up columns.
-    for name, count in Counter(name.lower() for name in names).items():
-        if count > 1:
-            same = ", ".join(repr(other) for other in names if other.lower() == name)
-            problems.append(f"columns {same} have the same name. Rename all but one of them with `as`.")
+    by_name: dict[str, list[str]] = defaultdict(list)
+    for name in columns:
+        by_name[name.lower()].append(name)
+        if not name.strip():
+            problems.append(f"column {name!r}: a column's name cannot be empty. Name it with `as`.")
+        elif name in _PAIMONS_COLUMNS or name.startswith(_PAIMONS_PREFIX):
+            problems.append(f"column {name!r}: Paimon reserves this name. Rename it with `as`.")
+    for same in by_name.values():
+        if len(same) > 1:
+            listed = ", ".join(map(repr, same))
+            problems.append(f"columns {listed} have the same name. Rename all but one of them with `as`.")
     return problems
 
 

@@ -31,11 +31,9 @@ def lost_nulls(sql: str) -> list[LostNulls]:
     """The conditions of a statement in Spark's dialect that may lose rows of NULL; empty if it cannot be parsed."""
     if not may_lose_nulls(sql):
         return []
-    try:
-        import sqlglot
-        from sqlglot import expressions
-    except ImportError:
-        return []
+    import sqlglot
+    from sqlglot import expressions
+
     try:
         tree = sqlglot.parse_one(sql, dialect="spark")
     except sqlglot.errors.SqlglotError:

@@ -10,7 +10,6 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from types import MappingProxyType
 from typing import Any, Final
 
 from dbt_common.exceptions import DbtRuntimeError
@@ -18,7 +17,13 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.paimon.capabilities import Capability, Versions
 from dbt.adapters.paimon.concurrency import conflicts
 from dbt.adapters.paimon.errors.redaction import redacted
-from dbt.adapters.paimon.options.table_options import normalize, parse_duration, suggestion, validate_option
+from dbt.adapters.paimon.options.table_options import (
+    did_you_mean,
+    normalize,
+    parse_duration,
+    suggestion,
+    validate_option,
+)
 from dbt.adapters.paimon.sql.names import branch_problem, tag_problem
 from dbt.adapters.paimon.sql.statements import SORTED_COMPACTION, Statement
 from dbt.adapters.paimon.sql.text import quoted, string_literal
@@ -88,11 +93,7 @@ def render(procedure: str, table: TableName, arguments: Mapping[str, Any], versi
     Raises:
         DbtRuntimeError: lists all problems at once.
     """
-    definition = PROCEDURES.get(procedure)
-    if definition is None:
-        near = suggestion(procedure, PROCEDURES, cutoff=0.6)
-        hint = f"Did you mean '{near}'?" if near else f"Known: {', '.join(PROCEDURES)}."
-        raise DbtRuntimeError(f"unknown procedure '{procedure}'. {hint}")
+    definition = _definition(procedure)
     given = {name: value for name, value in arguments.items() if value is not None}
     problems = list(_problems(procedure, definition, given, versions))
     if not problems and definition.check is not None:
@@ -109,19 +110,29 @@ def render(procedure: str, table: TableName, arguments: Mapping[str, Any], versi
     return _call(definition.name, table, rendered)
 
 
+def _definition(procedure: str) -> Procedure:
+    if procedure in PROCEDURES:
+        return PROCEDURES[procedure]
+    raise DbtRuntimeError(f"unknown procedure '{procedure}'. {did_you_mean(procedure, PROCEDURES, 0.6)}")
+
+
+def _unmet(needs: Capability | None, versions: Versions) -> str:
+    return "" if needs is None or versions.supports(needs) else versions.explain(needs)
+
+
 def _problems(
     procedure: str, definition: Procedure, given: Mapping[str, Any], versions: Versions
 ) -> Iterator[str]:
     """The problems of each single argument of a procedure."""
-    if definition.needs is not None and not versions.supports(definition.needs):
-        yield versions.explain(definition.needs)
+    if why := _unmet(definition.needs, versions):
+        yield why
     for name, value in given.items():
         parameter = definition.parameters.get(name)
         if parameter is None:
             near = suggestion(name, definition.parameters, cutoff=0.6)
             yield f"{name}: unknown argument.{f' Did you mean {near!r}?' if near else ''}"
-        elif parameter.needs is not None and not versions.supports(parameter.needs):
-            yield f"{name}: {versions.explain(parameter.needs)}"
+        elif why := _unmet(parameter.needs, versions):
+            yield f"{name}: {why}"
         elif problem := argument_problem(procedure, name, value, versions):
             yield problem
     for name, parameter in definition.parameters.items():
@@ -332,117 +343,113 @@ def _check_expire_partitions(arguments: Mapping[str, Any], versions: Versions) -
     return [f"expiration_time: {versions.explain(Capability.EXPIRE_PARTITIONS_BY_TABLE_OPTIONS)}"]
 
 
-PROCEDURES: Final[Mapping[str, Procedure]] = MappingProxyType(
-    {
-        "compact": Procedure(
-            "compact",
-            {
-                "partitions": Parameter("list of {column: value}", _partitions, to="where"),
-                "order_strategy": Parameter(
-                    " or ".join(ORDER_STRATEGIES), _one_of(*ORDER_STRATEGIES), needs=Capability.COMPACT_ORDER
-                ),
-                "order_by": Parameter("column or list of columns", _column_names),
-                "where": Parameter("condition over partition columns", _text),
-                "options": Parameter("{option: value}", _options),
-                "compact_strategy": Parameter(
-                    " or ".join(COMPACT_STRATEGIES),
-                    _one_of(*COMPACT_STRATEGIES),
-                    needs=Capability.COMPACT_STRATEGY,
-                ),
-                "partition_idle_time": Parameter("duration", _duration),
-            },
-            check=_check_compact,
-        ),
-        "expire_snapshots": Procedure(
-            "expire_snapshots",
-            {
-                "retain_max": Parameter("whole number", _positive),
-                "retain_min": Parameter("whole number", _positive),
-                "older_than": Parameter("timestamp", _snapshot_timestamp),
-                "max_deletes": Parameter("whole number", _positive),
-                "options": Parameter("{option: value}", _options, needs=Capability.EXPIRE_SNAPSHOTS_OPTIONS),
-            },
-            check=_check_expire_snapshots,
-        ),
-        "create_tag": Procedure(
-            "create_tag",
-            {
-                "tag": Parameter("name", _tag, required=True),
-                "snapshot": Parameter("number of a table snapshot", _long),
-                "time_retained": Parameter("duration", _duration),
-            },
-        ),
-        "delete_tag": Procedure("delete_tag", {"tag": Parameter("name", _tag, required=True)}),
-        "replace_tag": Procedure(
-            "replace_tag",
-            {
-                "tag": Parameter("name", _tag, required=True),
-                "snapshot": Parameter("number of a table snapshot", _long),
-                "time_retained": Parameter("duration", _duration),
-            },
-            needs=Capability.REPLACE_TAG,
-        ),
-        "create_branch": Procedure(
-            "create_branch",
-            {"branch": Parameter("name", _branch, required=True), "tag": Parameter("name", _tag)},
-            needs=Capability.BRANCHES,
-        ),
-        "delete_branch": Procedure(
-            "delete_branch",
-            {"branch": Parameter("name", _branch, required=True)},
-            needs=Capability.BRANCHES,
-        ),
-        "fast_forward": Procedure(
-            "fast_forward",
-            {"branch": Parameter("name", _branch, required=True)},
-            needs=Capability.FAST_FORWARD,
-        ),
-        "rollback_to": Procedure(
-            "rollback",
-            {
-                "version": Parameter(
-                    "number of a table snapshot, or a tag",
-                    lambda value, env: _text(str(value), env),
-                    required=True,
-                )
-            },
-        ),
-        "remove_orphan_files": Procedure(
-            "remove_orphan_files",
-            {
-                "older_than": Parameter("timestamp", _timestamp),
-                "dry_run": Parameter("boolean", _boolean),
-                "parallelism": Parameter(
-                    "whole number", _positive, needs=Capability.REMOVE_ORPHAN_FILES_MODE
-                ),
-                "mode": Parameter(
-                    " or ".join(ORPHAN_MODES),
-                    _one_of(*ORPHAN_MODES),
-                    needs=Capability.REMOVE_ORPHAN_FILES_MODE,
-                ),
-            },
-            needs=Capability.REMOVE_ORPHAN_FILES,
-        ),
-        "expire_partitions": Procedure(
-            "expire_partitions",
-            {
-                "expiration_time": Parameter("duration", _duration),
-                "timestamp_formatter": Parameter("pattern such as yyyy-MM-dd", _text),
-                "timestamp_pattern": Parameter("pattern such as $dt", _text),
-                "expire_strategy": Parameter(" or ".join(EXPIRE_STRATEGIES), _one_of(*EXPIRE_STRATEGIES)),
-                "max_expires": Parameter("whole number", _positive, needs=Capability.EXPIRE_PARTITIONS_LIMIT),
-            },
-            needs=Capability.EXPIRE_PARTITIONS,
-            check=_check_expire_partitions,
-        ),
-        # The other steps are in the module `rescale`.
-        "rescale": Procedure(
-            "rescale",
-            {
-                "bucket_num": Parameter("whole number", _positive),
-                "partitions": Parameter("list of {column: value}", _partitions, to="where"),
-            },
-            needs=Capability.RESCALE,
-        ),
-    }
-)
+PROCEDURES: Final[Mapping[str, Procedure]] = {
+    "compact": Procedure(
+        "compact",
+        {
+            "partitions": Parameter("list of {column: value}", _partitions, to="where"),
+            "order_strategy": Parameter(
+                " or ".join(ORDER_STRATEGIES), _one_of(*ORDER_STRATEGIES), needs=Capability.COMPACT_ORDER
+            ),
+            "order_by": Parameter("column or list of columns", _column_names),
+            "where": Parameter("condition over partition columns", _text),
+            "options": Parameter("{option: value}", _options),
+            "compact_strategy": Parameter(
+                " or ".join(COMPACT_STRATEGIES),
+                _one_of(*COMPACT_STRATEGIES),
+                needs=Capability.COMPACT_STRATEGY,
+            ),
+            "partition_idle_time": Parameter("duration", _duration),
+        },
+        check=_check_compact,
+    ),
+    "expire_snapshots": Procedure(
+        "expire_snapshots",
+        {
+            "retain_max": Parameter("whole number", _positive),
+            "retain_min": Parameter("whole number", _positive),
+            "older_than": Parameter("timestamp", _snapshot_timestamp),
+            "max_deletes": Parameter("whole number", _positive),
+            "options": Parameter("{option: value}", _options, needs=Capability.EXPIRE_SNAPSHOTS_OPTIONS),
+        },
+        check=_check_expire_snapshots,
+    ),
+    "create_tag": Procedure(
+        "create_tag",
+        {
+            "tag": Parameter("name", _tag, required=True),
+            "snapshot": Parameter("number of a table snapshot", _long),
+            "time_retained": Parameter("duration", _duration),
+        },
+    ),
+    "delete_tag": Procedure("delete_tag", {"tag": Parameter("name", _tag, required=True)}),
+    "replace_tag": Procedure(
+        "replace_tag",
+        {
+            "tag": Parameter("name", _tag, required=True),
+            "snapshot": Parameter("number of a table snapshot", _long),
+            "time_retained": Parameter("duration", _duration),
+        },
+        needs=Capability.REPLACE_TAG,
+    ),
+    "create_branch": Procedure(
+        "create_branch",
+        {"branch": Parameter("name", _branch, required=True), "tag": Parameter("name", _tag)},
+        needs=Capability.BRANCHES,
+    ),
+    "delete_branch": Procedure(
+        "delete_branch",
+        {"branch": Parameter("name", _branch, required=True)},
+        needs=Capability.BRANCHES,
+    ),
+    "fast_forward": Procedure(
+        "fast_forward",
+        {"branch": Parameter("name", _branch, required=True)},
+        needs=Capability.FAST_FORWARD,
+    ),
+    "rollback_to": Procedure(
+        "rollback",
+        {
+            "version": Parameter(
+                "number of a table snapshot, or a tag",
+                lambda value, env: _text(str(value), env),
+                required=True,
+            )
+        },
+    ),
+    "remove_orphan_files": Procedure(
+        "remove_orphan_files",
+        {
+            "older_than": Parameter("timestamp", _timestamp),
+            "dry_run": Parameter("boolean", _boolean),
+            "parallelism": Parameter("whole number", _positive, needs=Capability.REMOVE_ORPHAN_FILES_MODE),
+            "mode": Parameter(
+                " or ".join(ORPHAN_MODES),
+                _one_of(*ORPHAN_MODES),
+                needs=Capability.REMOVE_ORPHAN_FILES_MODE,
+            ),
+        },
+        needs=Capability.REMOVE_ORPHAN_FILES,
+    ),
+    "expire_partitions": Procedure(
+        "expire_partitions",
+        {
+            "expiration_time": Parameter("duration", _duration),
+            "timestamp_formatter": Parameter("pattern such as yyyy-MM-dd", _text),
+            "timestamp_pattern": Parameter("pattern such as $dt", _text),
+            "expire_strategy": Parameter(" or ".join(EXPIRE_STRATEGIES), _one_of(*EXPIRE_STRATEGIES)),
+            "max_expires": Parameter("whole number", _positive, needs=Capability.EXPIRE_PARTITIONS_LIMIT),
+        },
+        needs=Capability.EXPIRE_PARTITIONS,
+        check=_check_expire_partitions,
+    ),
+    # The other steps are in the module `rescale`.
+    "rescale": Procedure(
+        "rescale",
+        {
+            "bucket_num": Parameter("whole number", _positive),
+            "partitions": Parameter("list of {column: value}", _partitions, to="where"),
+        },
+        needs=Capability.RESCALE,
+    ),
+}

@@ -16,7 +16,7 @@ NO_SETTINGS: Final[Mapping[str, str]] = MappingProxyType({})
 # Spark keeps the text of the query of `CACHE TABLE … AS`, and analyzes it again for each statement that reads the view.
 # `rand()`, `uuid()` and samples get another seed each time; the plan is then not the cached one, and the query is run
 # again [ran, 3.5.7]. With this setting it keeps the plan.
-KEEPS_PLANS: Final = MappingProxyType({"spark.sql.legacy.storeAnalyzedPlanForView": "true"})
+KEEPS_PLANS: Final = {"spark.sql.legacy.storeAnalyzedPlanForView": "true"}
 
 
 @dataclass(frozen=True)

@@ -89,8 +89,8 @@ def _read(text: str, at: int) -> tuple[TypeTree, int]:
         raise _UnreadableError(text[at:])
     name, end = found["name"].lower(), found.end()
     if text[end : end + 1] != "<":
-        arguments = tuple(int(part) for part in (found["args"] or "").split(",") if part)
-        return Atom(f"{name}{found['rest'].rstrip().lower()}", arguments), end
+        arguments = map(int, filter(None, (found["args"] or "").split(",")))
+        return Atom(f"{name}{found['rest'].rstrip().lower()}", tuple(arguments)), end
     inner: list[tuple[str, TypeTree]] = []
     at = end
     while text[at : at + 1] != ">" or at == end:

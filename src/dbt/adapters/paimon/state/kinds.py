@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import Enum, unique
-from types import MappingProxyType
 from typing import Final
 
 from dbt_common.exceptions import DbtRuntimeError
@@ -33,7 +32,7 @@ class Kind(Enum):
     CACHE = "cache folder"
 
 
-CURRENT: Final[Mapping[Kind, int]] = MappingProxyType(dict.fromkeys(Kind, 1))
+CURRENT: Final[Mapping[Kind, int]] = dict.fromkeys(Kind, 1)
 
 
 class NewerStateError(DbtRuntimeError):

@@ -21,7 +21,6 @@ def migrate(
     unfinished state must still be readable as the version before.
 
     Args:
-        kind: the kind of state; only the caller writes it.
         found: the version of the state (see `kinds.read_version`).
         write_version: stores a version atomically.
         steps: by the version they lead to. A version without a step changes only the number.

@@ -77,9 +77,7 @@ class BatchWriter:
     """The foreachBatch function of a stream; keeps the error it raises, which Spark reports as a stack trace.
 
     Attributes:
-        stream: the id of the stream.
         inputs: in the order of `raw_rows`.
-        checkpoint: the location of the stream's checkpoint.
         unfinished: a batch that an earlier run began, and when (see `Checkpoint.unfinished_batch`).
         refuses_new_columns: whether columns that are not described end the query (`NewColumnsError`).
     """

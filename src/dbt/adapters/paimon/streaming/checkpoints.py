@@ -38,7 +38,6 @@ class Note:
     """The note in a checkpoint.
 
     Attributes:
-        model: the unique id of the model.
         inputs: the identity of each source, in the order of the checkpoint.
         columns: label of an input -> the columns that its messages added: name -> data type.
         version: the version of the note and of the inputs' plans beside it.
@@ -137,13 +136,11 @@ def check_fits(note: Note, model: str, inputs: Sequence[Mapping[str, str]], loca
         )
     if len(note.inputs) == len(inputs) and all(map(_is_same, note.inputs, inputs)):
         return
-    before = [_identity_text(identity) for identity in note.inputs]
-    now = [_identity_text(identity) for identity in inputs]
-    gone = [text for text in before if text not in now]
-    new = [text for text in now if text not in before]
+    before, now = set(map(_identity_text, note.inputs)), set(map(_identity_text, inputs))
+    new, gone = "; ".join(sorted(now - before)), "; ".join(sorted(before - now))
     raise DbtRuntimeError(
-        f"The model's sources differ from those of its checkpoint: {'; '.join(new) or 'fewer'} instead of "
-        f"{'; '.join(gone) or 'the earlier ones'}. How far it has read them is unknown. Run it once with "
+        f"The model's sources differ from those of its checkpoint: {new or 'fewer'} instead of "
+        f"{gone or 'the earlier ones'}. How far it has read them is unknown. Run it once with "
         "--full-refresh, which reads all of them into a new table, from their beginning or from where "
         "scan_mode says; or create a new model."
     )
@@ -165,11 +162,9 @@ def files_of_batch(checkpoint: HadoopFolder, index: int, batch: int) -> list[str
         return []
     folder = f"sources/{index}"
     # Spark sometimes compacts the log: the file then has all entries of the earlier files.
-    text = checkpoint.read(f"{folder}/{last}") or checkpoint.read(f"{folder}/{last}.compact") or ""
-    more = (checkpoint.read(f"{folder}/{number}") or "" for number in range(first, last))
-    entries = (
-        json.loads(line) for part in (*more, text) for line in part.splitlines() if line.startswith("{")
-    )
+    logs = [*(f"{folder}/{number}" for number in range(first, last + 1)), f"{folder}/{last}.compact"]
+    lines = (line for log in logs for line in (checkpoint.read(log) or "").splitlines())
+    entries = (json.loads(line) for line in lines if line.startswith("{"))
     return sorted({str(each["path"]) for each in entries if first <= each["batchId"] <= last})
 
 

@@ -244,7 +244,7 @@ def _option_problems(using: Any, options: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _option_name_problem(using: Any, name: str) -> str:
-    known = _KIND_OPTIONS.get(using, ()) if isinstance(using, str) else ()
+    known = _KIND_OPTIONS.get(str(using), ())
     if not known or (using == KAFKA and name.startswith("kafka.")):
         return ""
     if name.lower() in _OWN_OPTIONS:
@@ -253,9 +253,8 @@ def _option_name_problem(using: Any, name: str) -> str:
         return "a file has one JSON object per line; write the files like that"
     if name.lower() in {option.lower() for option in known}:
         return ""
-    hint = _suggestion(name, known)
-    if using == KAFKA and _suggestion(f"kafka.{name}", ("kafka.bootstrap.servers",)).startswith("did"):
-        hint = "did you mean kafka.bootstrap.servers?"
+    servers = _suggestion(f"kafka.{name}", ("kafka.bootstrap.servers",)) if using == KAFKA else ""
+    hint = servers if servers.startswith("did") else _suggestion(name, known)
     return f"not an option of Spark's {using} reader; {hint}"
 
 
@@ -302,8 +301,10 @@ def _type_problem(written: str, text: str, using: Any) -> str:
         meant = _FOREIGN_TYPES.get(written.lower().partition("(")[0].strip(), "")
         hint = f"; did you mean {meant}?" if meant else "; write one such as string, bigint or decimal(10,2)"
         return f"{written!r} is not a data type that messages can have{hint}"
-    if "<" not in text:
-        return ""
+    return _nested_type_problem(written, text, using) if "<" in text else ""
+
+
+def _nested_type_problem(written: str, text: str, using: Any) -> str:
     if using == CSV:
         return f"a CSV file has no {text}; write string, and parse it in the model"
     if unfit := [found["found"] for found in _NO_TYPE_OF_JSON.finditer(text) if found["found"]]:

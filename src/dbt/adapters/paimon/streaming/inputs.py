@@ -43,8 +43,6 @@ class StreamCall:
         name: the name of the view that replaces it in the SQL.
         database, schema, identifier: those of the relation that ref() or source() returned.
         source: the source's node in the manifest; empty for a ref().
-        options: Spark's reader options, in addition to those of the source's YAML.
-        row_kind: the name of the row kind column, or None.
         scan_mode: Paimon's `scan.mode` for the first run, for a Paimon table; or None.
         watermark: its column, delay and window (see `sources.watermarks`), for a Paimon table; or None.
     """
@@ -99,11 +97,7 @@ class Input(Protocol):
         """A copy with additional columns: name -> data type, as `new_columns_sql` returned them."""
 
     def lag(self, session: SparkSession, progress: Mapping[str, Any]) -> int | None:
-        """The number of unread rows when a batch ended; None if unknown.
-
-        Args:
-            progress: the StreamingQueryProgress of this source (an item of `sources`).
-        """
+        """The number of unread rows when a batch ended; None if unknown."""
 
 
 @runtime_checkable

@@ -31,12 +31,20 @@ _LONGEST_BATCH: Final = 60
 _JOINS: Final = ("Join", "Except", "Intersect")
 
 
+def _raise_permanent(exc: Exception, is_restart: bool) -> None:
+    """Raise an error that a restart of the query does not help."""
+    # A source that does not answer at the first attempt is not a temporary failure.
+    if isinstance(exc, DbtRuntimeError) and not (is_restart and isinstance(exc, UnavailableError)):
+        raise exc
+    if ended := jvm_exit.error(exc):
+        raise ended from exc
+
+
 @dataclass(frozen=True)
 class Query:
     """A streaming query.
 
     Attributes:
-        name: its name in Spark's UI.
         report: called with the progress of each batch (StreamingQueryProgress).
         look: called each time a long-running query looks for rows.
     """
@@ -68,11 +76,7 @@ class Query:
                     writer.prepare_restart(self.checkpoint.unfinished_batch())
                 self._run(frame())
             except Exception as exc:  # noqa: PERF203 - a few attempts
-                # A source that does not answer at the first attempt is not a temporary failure.
-                if isinstance(exc, DbtRuntimeError) and not (failed and isinstance(exc, UnavailableError)):
-                    raise
-                if ended := jvm_exit.error(exc):
-                    raise ended from exc
+                _raise_permanent(exc, failed)
                 if writer.written.batches > written:
                     pauses, written = list(trigger.pauses), writer.written.batches
                 if not pauses or trigger.is_to_end():
@@ -119,7 +123,7 @@ class Query:
             if not trigger.is_to_end():
                 continue
             ending = ending or _Ending(self.checkpoint)
-            if not ending.is_over and (not is_long_running or started.status["isTriggerActive"]):
+            if not ending.is_over and not self._is_idle(started):
                 continue
             if not is_long_running:
                 # An incomplete table must not be taken for a complete one.
@@ -128,6 +132,10 @@ class Query:
             started.stop()
             break
         self._report_progress(started, reported)
+
+    def _is_idle(self, started: Any) -> bool:
+        """Whether a long-running query waits for rows."""
+        return bool(self.trigger.processing_time) and not started.status["isTriggerActive"]
 
     def _report_progress(self, started: Any, reported: int) -> int:
         """Report the batches since the last reported one; returns the last one."""

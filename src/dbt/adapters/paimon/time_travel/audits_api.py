@@ -8,11 +8,10 @@ from typing import Any
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
+from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, call_procedure
 from dbt.adapters.paimon.errors.deprecations import warn
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spec import run_tag
-from dbt.adapters.paimon.sql import procedures
 from dbt.adapters.paimon.time_travel import audits
 from dbt.adapters.paimon.time_travel.audits import Result
 from dbt.adapters.paimon.time_travel.states import branch_of
@@ -34,8 +33,8 @@ class Audits:
             )
             if newest is not None:
                 tag = audits.BRANCH
-                self._call("create_tag", relation, {"tag": tag, "snapshot": newest})
-        self._call("create_branch", relation, {"branch": audits.BRANCH, "tag": tag})
+                call_procedure(self._adapter, "create_tag", relation, {"tag": tag, "snapshot": newest})
+        call_procedure(self._adapter, "create_branch", relation, {"branch": audits.BRANCH, "tag": tag})
         return branch_of(relation, audits.BRANCH)
 
     def end(self, relation: PaimonRelation) -> None:
@@ -55,11 +54,11 @@ class Audits:
             with suppress(DbtRuntimeError):
                 self._adapter.query(f"truncate table {branch}")
                 everything = {"retain_max": 1, "retain_min": 1, "older_than": "2999-12-31 00:00:00"}
-                self._call("expire_snapshots", branch, everything)
+                call_procedure(self._adapter, "expire_snapshots", branch, everything)
         if audits.BRANCH in found:
-            self._call("delete_branch", relation, {"branch": audits.BRANCH})
+            call_procedure(self._adapter, "delete_branch", relation, {"branch": audits.BRANCH})
         if tagged:
-            self._call("delete_tag", relation, {"tag": audits.BRANCH})
+            call_procedure(self._adapter, "delete_tag", relation, {"tag": audits.BRANCH})
 
     def branch(self, relation: PaimonRelation) -> PaimonRelation | None:
         """The branch of a failed audit, or None."""
@@ -107,8 +106,3 @@ class Audits:
         for result in results:
             if result.is_warning:
                 warn(f"model '{model['name']}', audit {result}")
-
-    def _call(self, procedure: str, relation: PaimonRelation, arguments: Mapping[str, Any]) -> None:
-        self._adapter.connections.execute(
-            procedures.statement(procedure, relation.parts, arguments, self._adapter.versions)
-        )

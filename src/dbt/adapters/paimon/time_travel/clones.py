@@ -128,7 +128,6 @@ def missing(
     """The error message about a clone whose branch or tag was lost; '' if both exist.
 
     Args:
-        view, branch: the clone's view and branch.
         refs: 'branch x' and 'tag y' for each branch and tag of the table; empty if there is no such table.
         branch_tags: the names of the branch's own tags; None if there is no such branch.
     """

@@ -8,11 +8,10 @@ from typing import Any
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
+from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, call_procedure
 from dbt.adapters.paimon.capabilities import Capability
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spec.api import Specs
-from dbt.adapters.paimon.sql import procedures
 from dbt.adapters.paimon.sql.text import string_literal
 from dbt.adapters.paimon.sql.views import ViewDirectory
 from dbt.adapters.paimon.tables import metadata
@@ -63,11 +62,13 @@ class Clones:
         self.end(branch)
         newest = self._newest(original)
         if newest is None:
-            self._call("create_branch", original, {"branch": name})
+            call_procedure(self._adapter, "create_branch", original, {"branch": name})
             return branch
         kept = clones.retention(self._tables.existing(original).options)
-        self._call("create_tag", original, {"tag": tag, "snapshot": newest, "time_retained": kept})
-        self._call("create_branch", original, {"branch": name, "tag": tag})
+        call_procedure(
+            self._adapter, "create_tag", original, {"tag": tag, "snapshot": newest, "time_retained": kept}
+        )
+        call_procedure(self._adapter, "create_branch", original, {"branch": name, "tag": tag})
         return branch
 
     # -- runs -------------------------------------------------------------------------------------------------------
@@ -128,9 +129,9 @@ class Clones:
         table, name = clones.table_of(branch), clones.name_of(branch)
         refs = self._refs(table)
         if f"branch {name}" in refs:
-            self._call("delete_branch", table, {"branch": name})
+            call_procedure(self._adapter, "delete_branch", table, {"branch": name})
         if f"tag {clones.tag_name(name)}" in refs:
-            self._call("delete_tag", table, {"tag": clones.tag_name(name)})
+            call_procedure(self._adapter, "delete_tag", table, {"tag": clones.tag_name(name)})
         return f"branch {name}" in refs
 
     def in_schema(self, schema: PaimonRelation) -> list[PaimonRelation]:
@@ -185,8 +186,3 @@ class Clones:
             f"select max(snapshot_id) from {relation.system_table('snapshots')}"
         )
         return None if newest is None else int(newest)
-
-    def _call(self, procedure: str, relation: PaimonRelation, arguments: Mapping[str, Any]) -> None:
-        self._adapter.connections.execute(
-            procedures.statement(procedure, relation.parts, arguments, self._adapter.versions)
-        )

@@ -110,11 +110,7 @@ def before(node: Ran, snapshots: Iterable[Snapshot]) -> int | None:
 
 
 def without(nodes: Sequence[Ran], exclude: Sequence[str]) -> list[Ran]:
-    """The nodes without those of some names.
-
-    Raises:
-        DbtRuntimeError: the invocation ran no node of such a name.
-    """
+    """The nodes without those of some names. Raises DbtRuntimeError: the invocation ran no node of such a name."""
     if unknown := set(exclude) - {node.name for node in nodes}:
         raise DbtRuntimeError(f"rollback_run: the run has no node of the name {', '.join(sorted(unknown))}.")
     return [node for node in nodes if node.name not in exclude]

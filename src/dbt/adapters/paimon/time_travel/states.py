@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any, Final
 
 from dbt_common.exceptions import DbtRuntimeError
@@ -152,6 +151,9 @@ def _timestamp(value: Any) -> str:
     return session_moment(value).isoformat(sep=" ")
 
 
-_READERS: Final[Mapping[str, Callable[[Any], str]]] = MappingProxyType(
-    {SNAPSHOT: _snapshot, TAG: _name, TIMESTAMP: _timestamp, BRANCH: _name}
-)
+_READERS: Final[Mapping[str, Callable[[Any], str]]] = {
+    SNAPSHOT: _snapshot,
+    TAG: _name,
+    TIMESTAMP: _timestamp,
+    BRANCH: _name,
+}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dbt.adapters.events.logging import AdapterLogger
 
-from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
+from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, table_name
 from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.errors import messages
 from dbt.adapters.paimon.spark import responses
@@ -71,11 +71,8 @@ class Unchanged:
         The caller holds the lock of its table. Sends nothing to Spark for a node without `skip_unchanged`.
 
         Args:
-            model: the node in the manifest, compiled.
-            existing: the existing relation of the target's name.
             pending: how the node's plan differs from its table.
             reads_changes: whether it calls paimon_changes.
-            rows: the rows of a seed.
         """
         self._planned.pop(model["unique_id"], None)
         if not skipping.is_on(model["config"]):
@@ -85,7 +82,7 @@ class Unchanged:
             if reason := nodes.never(model, strategy, reads_changes):
                 raise CannotSkip(reason, always=True)
             spark = self._fingerprinter.spark()
-            table = TableName(target.database or "", target.schema or "", target.identifier or "")
+            table = table_name(target)
             is_table = existing is not None and existing.is_table
             before = spark.stand(table) if is_table else None
             if before is not None and before.problem:

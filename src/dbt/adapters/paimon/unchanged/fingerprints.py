@@ -88,12 +88,6 @@ class Fingerprinter:
     ) -> NodeFingerprint:
         """The fingerprint of a node now.
 
-        Args:
-            model: the node in the manifest, compiled.
-            table: the table that it writes.
-            before: the version of that table before the run.
-            rows: the rows of a seed.
-
         Raises:
             CannotSkip: its inputs are not known.
         """

@@ -7,7 +7,6 @@ and not in the list here.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -29,35 +28,33 @@ _KNOWN_PLANS: Final = frozenset(
     """.split()
 )
 # Expressions with changing or unknown results -> what they read or are.
-_VOLATILE: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "CurrentDate": "current_date",
-        "CurrentTimestamp": "current_timestamp",
-        "CurrentTime": "current_time",
-        "LocalTimestamp": "localtimestamp",
-        "Now": "now",
-        "CurrentTimeZone": "current_timezone",
-        "CurrentCatalog": "current_catalog",
-        "CurrentDatabase": "current_database",
-        "CurrentUser": "current_user",
-        "SessionUser": "session_user",
-        "AesEncrypt": "aes_encrypt",
-        "CallMethodViaReflection": "java_method",
-        "TryReflect": "try_reflect",
-        "RandStr": "randstr",
-        "Uniform": "uniform",
-        "ScalaUDF": "a user's function",
-        "PythonUDF": "a user's Python function",
-        "PythonUDAF": "a user's Python function",
-        "PythonUDTF": "a user's Python function",
-        "UnresolvedPythonUDTF": "a user's Python function",
-        "ApplyFunctionExpression": "a function of a catalog",
-        "V2Aggregator": "a function of a catalog",
-        "objects.Invoke": "a function of a catalog",
-        "objects.NewInstance": "a function of a catalog",
-        "aggregate.V2Aggregator": "a function of a catalog",
-    }
-)
+_VOLATILE: Final[Mapping[str, str]] = {
+    "CurrentDate": "current_date",
+    "CurrentTimestamp": "current_timestamp",
+    "CurrentTime": "current_time",
+    "LocalTimestamp": "localtimestamp",
+    "Now": "now",
+    "CurrentTimeZone": "current_timezone",
+    "CurrentCatalog": "current_catalog",
+    "CurrentDatabase": "current_database",
+    "CurrentUser": "current_user",
+    "SessionUser": "session_user",
+    "AesEncrypt": "aes_encrypt",
+    "CallMethodViaReflection": "java_method",
+    "TryReflect": "try_reflect",
+    "RandStr": "randstr",
+    "Uniform": "uniform",
+    "ScalaUDF": "a user's function",
+    "PythonUDF": "a user's Python function",
+    "PythonUDAF": "a user's Python function",
+    "PythonUDTF": "a user's Python function",
+    "UnresolvedPythonUDTF": "a user's Python function",
+    "ApplyFunctionExpression": "a function of a catalog",
+    "V2Aggregator": "a function of a catalog",
+    "objects.Invoke": "a function of a catalog",
+    "objects.NewInstance": "a function of a catalog",
+    "aggregate.V2Aggregator": "a function of a catalog",
+}
 
 
 def volatile(query: Analyzed) -> str:

@@ -24,7 +24,6 @@ class Views:
 
     Args:
         builds: locks the registry table of a schema while it is written.
-        directory: the views that this process knows.
     """
 
     def __init__(self, adapter: AdapterProtocol, builds: TableWriter, directory: views.ViewDirectory) -> None:
@@ -53,15 +52,16 @@ class Views:
                 Capability.VIEWS, f"model '{model['name']}': a view in the catalog {catalog.name}"
             )
         persist = model.get("config", {}).get("persist_docs") or {}
-        columns: tuple[str, ...] = ()
-        if persist.get("columns") and model.get("columns"):
-            columns = tuple(row[0] for row in self._adapter.query(f"describe query {query}"))
+        columns = self._columns(query) if persist.get("columns") and model.get("columns") else ()
         comments = {
             name: text for name in columns if (text := column_of_yaml(model, name).get("description"))
         }
         comment = (model.get("description") or "") if persist.get("relation") else ""
         _, schema, identifier = relation.parts
         return views.ViewDefinition(schema, identifier, query.strip(), comment, comments, columns)
+
+    def _columns(self, query: str) -> tuple[str, ...]:
+        return tuple(row[0] for row in self._adapter.query(f"describe query {query}"))
 
     def create_as(self, relation: PaimonRelation, query: str) -> str:
         """`CREATE OR REPLACE VIEW` of a view that is not a node, and store its definition."""

@@ -29,10 +29,8 @@ class ViewRegistry:
     """The registry tables of one catalog.
 
     Args:
-        query: runs one statement and returns its rows.
         lock: locks a schema's registry table. Paimon numbers the schemas of a table and renames each file to its
             number: on S3 and local disks, two concurrent writers of the same number lose a view, or fail.
-        directory: the views that this process knows; updated with every read and write.
     """
 
     def __init__(self, catalog: str, query: Query, lock: Lock, directory: ViewDirectory) -> None:

@@ -242,13 +242,7 @@ class Rows:
     def fixture_row(
         self, row: Mapping[str, Any], types: Mapping[str, str], model: Mapping[str, Any]
     ) -> dict[str, str]:
-        """The SQL of a unit test's row, by column (see `fixtures.row_sql`).
-
-        Args:
-            row: a row of `given` or `expect`.
-            types: the types of the columns.
-            model: the input of that row, or the unit test.
-        """
+        """The SQL of a unit test's row, by column (see `fixtures.row_sql`)."""
         fixture = f"'{model['name']}'"
         if model["resource_type"] == "unit_test":
             fixture = "expected output"

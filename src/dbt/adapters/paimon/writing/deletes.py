@@ -53,8 +53,6 @@ def kept_deletes(
 
     Args:
         spec: the table spec, its columns spelled as in `columns`.
-        columns: the table's columns at the time of the write.
-        current: the existing table of deletes, if any.
 
     Raises:
         NewerStateError: the table of deletes is newer than this adapter.
@@ -71,7 +69,7 @@ def kept_deletes(
         column for column in changes.changed_types if not widens(column.data_type, have[column.name.lower()])
     )
     same_key = _lower(current.primary_key) == _lower(spec.primary_key)
-    same_columns = [name.lower() for name in names] == list(have)
+    same_columns = list(map(str.lower, names)) == list(have)
     fits = same_key and same_columns and all(column in changes.alter for column in retype)
     return KeptDeletes(relation, wanted, retype, fits, version)
 

@@ -25,8 +25,6 @@ def row_sql(
     dbt compares `expect` rows by position, so each of them must have the same order.
 
     Args:
-        row: the row in a unit test, by column in any case.
-        types: the type of each column of the relation, by its name in lower case.
         fixture: where the row is, for errors.
         lossless: whether values are checked; otherwise Spark's casts may change them.
 

@@ -34,8 +34,6 @@ def require_commit(
 
     Args:
         user: the commit user of the statement; '' for a new table, which nothing else has written.
-        began: when the statement began, in seconds since the epoch.
-        cause: its error.
 
     Raises:
         DbtRuntimeError: it has not, or that is not known; says which.

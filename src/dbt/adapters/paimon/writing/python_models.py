@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import numbers
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import reduce
 from importlib import metadata
 from typing import TYPE_CHECKING, Any, Final
@@ -51,9 +51,7 @@ def stage(
             f"dbt's own Python: {sys.executable} -m pip install …"
         )
     path = model.get("original_file_path") or model["name"]
-    raw = (model.get("raw_code") or "").strip()
-    above = file[: file.index(raw)].count("\n") if raw and raw in file else 0
-    code = "\n" * above + code
+    code = "\n" * _lines_above(model, file) + code
     # `spark` is also defined, as in a notebook.
     namespace: dict[str, Any] = {"__name__": f"dbt_model_{model['name']}", "spark": session}
     try:
@@ -70,6 +68,12 @@ def stage(
         where = excerpts.shown(place) if place else f"  {path}"
         raise DbtRuntimeError(f"Python model '{model['name']}': {_error_text(exc, where)}") from exc
     to_frame(session, result, model["name"], path).createOrReplaceTempView(view_name)
+
+
+def _lines_above(model: Mapping[str, Any], file: str) -> int:
+    """How many lines of a model's file are above the code that dbt keeps."""
+    raw = (model.get("raw_code") or "").strip()
+    return file[: file.index(raw)].count("\n") if raw and raw in file else 0
 
 
 def unmet(package: str) -> str:
@@ -105,17 +109,21 @@ def _refuse_unknown_options(tree: ast.AST, name: str, path: str, versions: Versi
 def _options_of(reader: ast.expr) -> Iterator[tuple[str, int]]:
     """The names that a chain of calls sets with `option` and `options`, with their lines."""
     while isinstance(reader, ast.Call) and isinstance(reader.func, ast.Attribute):
-        keys: list[ast.expr | None] = []
         if reader.func.attr == "option":
-            keys = [*reader.args[:1], *(each.value for each in reader.keywords if each.arg == "key")]
+            yield from _texts([*reader.args[:1], *(key.value for key in reader.keywords if key.arg == "key")])
         elif reader.func.attr == "options":
-            yield from ((each.arg, reader.lineno) for each in reader.keywords if each.arg)
-            given = (each.value for each in reader.keywords if each.arg is None)
-            keys = [key for each in given if isinstance(each, ast.Dict) for key in each.keys]
-        for key in keys:
-            if isinstance(key, ast.Constant) and isinstance(key.value, str):
-                yield key.value, key.lineno
+            yield from _texts(reader.keywords)
         reader = reader.func.value
+
+
+def _texts(nodes: Iterable[ast.AST | None]) -> Iterator[tuple[str, int]]:
+    """The texts of literals, of the keys of a dictionary, and the names of keywords, with their lines."""
+    for node in nodes:
+        match node:
+            case ast.Constant(value=str(text), lineno=line) | ast.keyword(arg=str(text), lineno=line):
+                yield text, line
+            case ast.keyword(arg=None, value=ast.Dict(keys=keys)):
+                yield from _texts(keys)
 
 
 def to_frame(session: SparkSession, result: Any, name: str, path: str) -> DataFrame:

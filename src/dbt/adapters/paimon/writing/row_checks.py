@@ -65,7 +65,6 @@ def destination(
     """The table that a node's rows are written to.
 
     Args:
-        table: the table's columns at the time of the statement.
         wanted: the columns that the node wants (`column_changes.wanted_columns`); their NOT NULL is checked even if
             an older table does not have it yet.
         applies, lossless: see `Destination`.
@@ -104,15 +103,17 @@ def checked_columns(columns: Sequence[PaimonColumn], to: Destination) -> list[st
         target = have.get(column.name.lower())
         if target is None:
             selected.append(column.quoted)
-            continue
-        if fault := _type_fault(column, target, to):
+        elif fault := _type_fault(column, target, to):
             faults.append(fault)
-            continue
-        value = _value(column, target, to)
-        selected.append(value if value == column.quoted else f"{value} as {column.quoted}")
+        else:
+            selected.append(_named(_value(column, target, to), column.quoted))
     if faults:
         raise CompilationError(f"{to.node}: {' '.join(faults)}")
     return selected
+
+
+def _named(value: str, name: str) -> str:
+    return name if value == name else f"{value} as {name}"
 
 
 def lossy_columns(columns: Sequence[PaimonColumn], to: Destination) -> list[str]:
@@ -149,26 +150,33 @@ def _type_fault(column: PaimonColumn, target: ExistingColumn, to: Destination) -
         )
     if wants is None or not (found := misfits(has, wants, lossless=to.lossless)):
         return ""
-    remedies = [f"cast it in the query (cast({quoted(target.name)} as {target.data_type}))"]
-    if target.name.lower() in to.times:
-        remedies = [f"name a column of type {target.data_type} as the snapshot's updated_at"]
-    elif not isinstance(wants, Atom):
-        remedies = ["give it the fields and types of the table's column in the query"]
     can_alter = alterable(target, column.dtype, to.spec)
     missing = missing_after(target, column.dtype, to.spec, to.versions) if can_alter else None
+    remedies = [_remedy_in_the_query(target, wants, to)]
     if to.syncs and can_alter and missing is None:
         remedies.append("set on_schema_change='sync_all_columns', which makes the table's column wider")
-    if to.refreshes:
-        remedies.append("run once with --full-refresh")
-    elif missing is None:
-        remedies.append("alter the table's column by hand")
-    else:
-        remedies.append("alter the table's column and INSERT OVERWRITE the table with its own rows, by hand")
+    remedies.append(_remedy_of_the_table(to, missing))
     why = f" ALTER does not change it: {to.versions.explain(missing)}" if missing else ""
     return (
         f"column {target.name} is {target.data_type} in the table and {column.dtype} in the query: "
         f"{'; '.join(map(str, found))}. Nothing was written.{why} To write it, {', or '.join(remedies)}."
     )
+
+
+def _remedy_in_the_query(target: ExistingColumn, wants: TypeTree, to: Destination) -> str:
+    if target.name.lower() in to.times:
+        return f"name a column of type {target.data_type} as the snapshot's updated_at"
+    if isinstance(wants, Atom):
+        return f"cast it in the query (cast({quoted(target.name)} as {target.data_type}))"
+    return "give it the fields and types of the table's column in the query"
+
+
+def _remedy_of_the_table(to: Destination, missing: Capability | None) -> str:
+    if to.refreshes:
+        return "run once with --full-refresh"
+    if missing is None:
+        return "alter the table's column by hand"
+    return "alter the table's column and INSERT OVERWRITE the table with its own rows, by hand"
 
 
 def _value(column: PaimonColumn, target: ExistingColumn, to: Destination) -> str:

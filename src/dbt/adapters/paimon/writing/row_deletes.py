@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from dbt.adapters.contracts.relation import RelationType
@@ -30,8 +29,8 @@ if TYPE_CHECKING:
 logger = AdapterLogger("Paimon")
 _KIND: Final = "delete_rows"
 # With it, DELETE evaluates each row instead of dropping partitions.
-_BY_ROWS: Final = MappingProxyType({"spark.paimon.delete.force-produce-changelog": "true"})
-_WHOLE_TABLE: Final = MappingProxyType({"spark.sql.sources.partitionOverwriteMode": "static"})
+_BY_ROWS: Final = {"spark.paimon.delete.force-produce-changelog": "true"}
+_WHOLE_TABLE: Final = {"spark.sql.sources.partitionOverwriteMode": "static"}
 _TEXTS: Final = ("string", "varchar", "char")
 _REMEDY: Final = (
     'Use delete_rows, which does it right on this table: {{ delete_rows(this, "<condition>") }} in a hook, or '

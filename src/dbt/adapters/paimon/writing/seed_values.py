@@ -12,7 +12,6 @@ import math
 import re
 from collections.abc import Mapping
 from decimal import Decimal
-from types import MappingProxyType
 from typing import Final
 
 from dbt.adapters.paimon.sql.text import string_literal
@@ -26,39 +25,35 @@ _DAY: Final = r"[+-]?\d{4,}-\d{1,2}-\d{1,2}"
 _TIME: Final = r"\d{1,2}(:\d{1,2}(:\d{1,2}(\.\d{0,6}0*)?)?)?"
 _ZONE: Final = r"(\s*[^\d\s:.].*)?"
 # Type -> the texts that can be read without loss, as Java regular expressions.
-_MOMENTS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "date": rf"^\s*{_DAY}([ T]{_TIME}\d*{_ZONE})?\s*$",
-        "timestamp": rf"^\s*{_DAY}([ T]{_TIME}{_ZONE})?\s*$",
-        "timestamp_ltz": rf"^\s*{_DAY}([ T]{_TIME}{_ZONE})?\s*$",
-        "timestamp_ntz": rf"^\s*{_DAY}([ T]{_TIME})?\s*$",
-    }
-)
+_MOMENTS: Final[Mapping[str, str]] = {
+    "date": rf"^\s*{_DAY}([ T]{_TIME}\d*{_ZONE})?\s*$",
+    "timestamp": rf"^\s*{_DAY}([ T]{_TIME}{_ZONE})?\s*$",
+    "timestamp_ltz": rf"^\s*{_DAY}([ T]{_TIME}{_ZONE})?\s*$",
+    "timestamp_ntz": rf"^\s*{_DAY}([ T]{_TIME})?\s*$",
+}
 _FLOATS: Final = ("float", "real", "double")
 _BITS: Final = {"tinyint": 8, "smallint": 16, "int": 32, "integer": 32, "bigint": 64}
-INTEGERS: Final[Mapping[str, range]] = MappingProxyType(
-    {name: range(-(2 ** (bits - 1)), 2 ** (bits - 1)) for name, bits in _BITS.items()}
-)
+INTEGERS: Final[Mapping[str, range]] = {
+    name: range(-(2 ** (bits - 1)), 2 ** (bits - 1)) for name, bits in _BITS.items()
+}
 _INTEGER: Final = re.compile(r"-?[0-9]{1,19}")
 _NUMBER: Final = re.compile(r"-?([0-9]+)(?:\.([0-9]+))?")
 _EXACT_DIGITS: Final = 15
 _PLAIN_MOMENT: Final = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}([ T][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?)?"
 )
-_HINTS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "date": "which is written 2024-01-31",
-        **dict.fromkeys(
-            ("timestamp", "timestamp_ltz"),
-            "which is written 2024-01-31 12:00:00.123456, with a zone or without",
-        ),
-        "timestamp_ntz": "which is written 2024-01-31 12:00:00.123456, without a zone",
-        **dict.fromkeys(
-            ("float", "real"), "which holds 7 digits and 1e38: a double, a decimal or a string holds more"
-        ),
-        "double": "which holds 15 digits and 1e308: a decimal or a string holds more",
-    }
-)
+_HINTS: Final[Mapping[str, str]] = {
+    "date": "which is written 2024-01-31",
+    **dict.fromkeys(
+        ("timestamp", "timestamp_ltz"),
+        "which is written 2024-01-31 12:00:00.123456, with a zone or without",
+    ),
+    "timestamp_ntz": "which is written 2024-01-31 12:00:00.123456, without a zone",
+    **dict.fromkeys(
+        ("float", "real"), "which holds 7 digits and 1e38: a double, a decimal or a string holds more"
+    ),
+    "double": "which holds 15 digits and 1e308: a decimal or a string holds more",
+}
 
 
 def bad_text(cell: str, data_type: str, lossless: bool = True) -> str:

@@ -53,9 +53,6 @@ def leftovers(target: str, tables: Iterable[str], now: float, alone: bool) -> li
     """The leftovers of killed runs: staging tables; and the backup, if the table itself exists.
 
     Args:
-        target: the table that is about to be written.
-        tables: the names of the tables in its schema.
-        now: seconds since 1970.
         alone: whether no other run can be writing the table. Otherwise staging tables less than a day old may belong to
             another run, and are kept.
     """

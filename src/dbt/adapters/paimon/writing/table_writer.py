@@ -244,8 +244,6 @@ class TableWriter:
 
         Args:
             kind: the kind of statement; some kinds are retried after a conflict (see `strategies.may_repeat`).
-            conf: Spark settings for this statement only.
-            deletes: whether the statement may delete rows.
             writes_rows: whether it is a query whose rows are written with their row kinds (see `spark.row_writer`).
         """
         user = commits.own_user(conf.get(commits.COMMIT_USER_CONF, ""))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
@@ -97,12 +97,6 @@ class MaterializedViews:
     ) -> TableSpec:
         """The table spec that a run of an existing view uses, as its `on_configuration_change` says.
 
-        Args:
-            spec: what its config asks for.
-            current: the existing table.
-            plan: how the two differ.
-            full_refresh: whether the run rebuilds it.
-
         Raises:
             CompilationError: they differ, and on_configuration_change is `fail`.
         """
@@ -115,22 +109,14 @@ class MaterializedViews:
         view = self._views[node["unique_id"]]
         allowed = str(node["config"].get("on_configuration_change") or "apply")
         if allowed != "apply":
-            found = (
-                f"Configuration changes were identified and `on_configuration_change` was set to `{allowed}` for "
-                f"`{target}`: {'; '.join(plan.differs)}"
-            )
-            if allowed == "fail":
-                raise CompilationError(found)
-            warn(found)
+            _refuse_or_warn(target, plan, allowed)
             kept = current.as_spec()
-            key = tuple(name.lower() for name in kept.primary_key)
+            key = tuple(map(str.lower, kept.primary_key))
             self._views[node["unique_id"]] = replace(view, key=key)
             return kept
-        rebuilt = plan.rebuild.reasons or tuple(
-            words for words in plan.differs if words.startswith("bucket:")
-        )
         logger.info(f"Applying {'REPLACE' if plan.rebuild.swaps else 'ALTER'} to: {target}")
-        self._views[node["unique_id"]] = replace(view, rebuilt="; ".join(rebuilt))
+        buckets = tuple(words for words in plan.differs if words.startswith("bucket:"))
+        self._views[node["unique_id"]] = replace(view, rebuilt="; ".join(plan.rebuild.reasons or buckets))
         return spec
 
     # -- after the hooks --------------------------------------------------------------------------------------------
@@ -166,11 +152,7 @@ class MaterializedViews:
             return replace(full, does=RefreshKind.NONE, words="no source has changed")
         if view.refusal is not None:
             raise view.refusal
-        for source in moved.values():
-            if source.was_altered:
-                raise NotIncremental(Reason.NOT_FROM_HERE)
-            if source.lost:
-                raise NotIncremental(Reason.POSITION_LOST, _name(source).shown, source.lost)
+        _require_changes(moved.values())
         found = {name: self._changed(model, source) for name, source in moved.items()}
         changed = frozenset(name for name, source in found.items() if source.changes)
         pins = Pins(pins.query, {**pins.sources, **found}, changed)
@@ -203,9 +185,6 @@ class MaterializedViews:
         """The SQL of each column of a row that deletes a key of `__changed`.
 
         Paimon checks NOT NULL before it discards the row.
-
-        Args:
-            columns: the columns of the table.
         """
         of_key = {name.lower() for name in key}
         return [
@@ -223,11 +202,7 @@ class MaterializedViews:
         return StatementResult(responses.of_refresh(refresh.console, refresh.affected or 0))
 
     def describe(self, model: Node, refresh: Refresh, target: PaimonRelation, result: Any) -> None:
-        """Add to dbt's result of the statement that wrote a view what the refresh did.
-
-        Args:
-            result: of dbt's `load_result`.
-        """
+        """Add to dbt's result of the statement that wrote a view what the refresh did."""
         if getattr(result["response"], "snapshot_id", None) is None:
             # A statement without rows commits nothing.
             self._commit_positions(model, target)
@@ -277,6 +252,25 @@ class MaterializedViews:
         what = f"model '{model['name']}': the changes of {_name(source).shown}"
         sql, added = self._changes.changed_rows(what, source, Output(KIND))
         return replace(_pinned(source), changes=sql, only_added=added)
+
+
+def _refuse_or_warn(target: PaimonRelation, plan: Plan, allowed: str) -> None:
+    found = (
+        f"Configuration changes were identified and `on_configuration_change` was set to `{allowed}` for "
+        f"`{target}`: {'; '.join(plan.differs)}"
+    )
+    if allowed == "fail":
+        raise CompilationError(found)
+    warn(found)
+
+
+def _require_changes(moved: Iterable[Source]) -> None:
+    """Require that the changes of each source can be read."""
+    for source in moved:
+        if source.was_altered:
+            raise NotIncremental(Reason.NOT_FROM_HERE)
+        if source.lost:
+            raise NotIncremental(Reason.POSITION_LOST, _name(source).shown, source.lost)
 
 
 def _require_positions(read: Reading) -> None:

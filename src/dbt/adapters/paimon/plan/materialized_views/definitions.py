@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from dbt_common.exceptions import CompilationError
 
 from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, is_empty_run, table_name
-from dbt.adapters.paimon.options.table_options import suggestion
+from dbt.adapters.paimon.options.table_options import did_you_mean
 from dbt.adapters.paimon.plan.materialized_views import parsing, reading
 from dbt.adapters.paimon.plan.materialized_views.query import Query, SourceColumns
 from dbt.adapters.paimon.plan.materialized_views.reasons import NotIncremental, Reason
@@ -34,20 +34,9 @@ _NOT_ALLOWED: Final = ("merge_engine", "sequence_field", "rowkind_field", "field
 # Types of which two values may be equal that are not the same, or that no key can have.
 _NO_KEY: Final = ("float", "double", "array", "map", "struct", "binary", "variant")
 # Parts of Spark's analyzed plan that the parser must have refused by their SQL.
-_PLANS: Final = frozenset(
-    {
-        "Expand",
-        "Generate",
-        "ScriptTransformation",
-        "Window",
-        "Sample",
-        "Offset",
-        "Tail",
-        "GlobalLimit",
-        "LocalLimit",
-    }
-)
+_PLANS: Final = frozenset("Expand Generate ScriptTransformation Window Sample Offset Tail".split())
 _LOGICAL: Final = "org.apache.spark.sql.catalyst.plans.logical."
+_OTHER_TABLES: Final = "Spark reads other tables"
 
 
 class Definitions:
@@ -93,22 +82,14 @@ class Definitions:
         """The view with the key of its table; with a refusal if its config does not allow that key."""
         if view.refusal is not None:
             return view
-        stated = [name.lower() for name in column_list(node["config"].get("primary_key"))]
-        key = tuple(stated) or query.key
-        if query.groups is not None and not stated and not _never_null(query):
+        key = _names(node, "primary_key") or query.key
+        if query.groups is not None and not _names(node, "primary_key") and not _never_null(query):
             # A key column cannot be NULL, and a group may be. The table has no key, and is written again each time.
             key = ()
-        refusal = None
-        if stated and set(stated) != set(query.key):
-            refusal = NotIncremental(Reason.OTHER_KEY, ", ".join(stated), ", ".join(query.key))
-        partitions = [name.lower() for name in column_list(node["config"].get("partition_by"))]
-        if outside := [name for name in partitions if key and name not in key]:
-            refusal = NotIncremental(Reason.PARTITIONED, outside[0])
         if types is None:
             columns = self._adapter.query_columns(query.sql)
             types = {column.name.lower(): column.dtype.lower() for column in columns}
-        if unfit := [name for name in key if types.get(name, "").startswith(_NO_KEY)]:
-            refusal = NotIncremental(Reason.KEY_TYPE, unfit[0], types[unfit[0]])
+        refusal = _refused_key(node, query, key, types)
         return replace(view, key=() if refusal else key, refusal=refusal)
 
     def _lookup(self, name: tuple[str, ...]) -> SourceColumns | str | None:
@@ -149,19 +130,45 @@ class Definitions:
         plan = spark.analyzed(query.sql)
         if why := queries.volatile(plan):
             raise NotIncremental(Reason.FUNCTION, why)
-        found = {name.removeprefix(_LOGICAL) for name in plan.classes if name.startswith(_LOGICAL)} & _PLANS
-        if found and not found <= {"GlobalLimit", "LocalLimit"} and query.refusal is None:
-            raise NotIncremental(Reason.PLAN, min(found))
-        if query.refusal is None and query.groups is None and f"{_LOGICAL}Aggregate" in plan.classes:
-            raise NotIncremental(Reason.NO_GROUP_BY)
+        planned = {_folded(name) for name in plan.tables}
+        if query.refusal is None:
+            _refuse_plan(query, plan.classes, planned)
         # Of a query that is refreshed as a whole, the reads are all that its text has.
-        read = {_folded(each.table.name) for each in query.reads if query.refusal is None}
-        named = {_folded(self._whole(name)) for name in parsing.table_names(query.sql)}
-        if not read <= {_folded(name) for name in plan.tables} <= named:
-            raise NotIncremental(Reason.NOT_READABLE, "Spark reads other tables")
+        if not planned <= {_folded(self._whole(name)) for name in parsing.table_names(query.sql)}:
+            raise NotIncremental(Reason.NOT_READABLE, _OTHER_TABLES)
         if not plan.reads_alike:
             raise NotIncremental(Reason.FUNCTION, "its result depends on the order of rows")
         return {name.lower(): kind.lower() for name, kind in plan.columns}
+
+
+def _names(node: Node, key: str) -> tuple[str, ...]:
+    """The columns that a key of the config names, in lower case."""
+    return tuple(name.lower() for name in column_list(node["config"].get(key)))
+
+
+def _refused_key(
+    node: Node, query: Query, key: tuple[str, ...], types: Mapping[str, str]
+) -> NotIncremental | None:
+    """Why a table of the view cannot have a key, if it cannot."""
+    if unfit := [name for name in key if types.get(name, "").startswith(_NO_KEY)]:
+        return NotIncremental(Reason.KEY_TYPE, unfit[0], types[unfit[0]])
+    if outside := [name for name in _names(node, "partition_by") if key and name not in key]:
+        return NotIncremental(Reason.PARTITIONED, outside[0])
+    stated = _names(node, "primary_key")
+    if stated and set(stated) != set(query.key):
+        return NotIncremental(Reason.OTHER_KEY, ", ".join(stated), ", ".join(query.key))
+    return None
+
+
+def _refuse_plan(query: Query, classes: Iterable[str], tables: set[tuple[str, str, str]]) -> None:
+    """Refuse a query whose plan does more, or reads less, than the parser has found in its text."""
+    parts = {name.removeprefix(_LOGICAL) for name in classes if name.startswith(_LOGICAL)}
+    if found := parts & _PLANS:
+        raise NotIncremental(Reason.PLAN, min(found))
+    if query.groups is None and "Aggregate" in parts:
+        raise NotIncremental(Reason.NO_GROUP_BY)
+    if not {_folded(each.table.name) for each in query.reads} <= tables:
+        raise NotIncremental(Reason.NOT_READABLE, _OTHER_TABLES)
 
 
 def _folded(name: TableName) -> tuple[str, str, str]:
@@ -191,10 +198,9 @@ def _mode(node: Node) -> Mode:
     try:
         return Mode(value)
     except ValueError:
-        near = suggestion(value, [mode.value for mode in Mode], cutoff=0.6)
-        meant = f"Did you mean '{near}'? " if near else ""
+        hint = did_you_mean(value, [mode.value for mode in Mode], 0.6, label="Allowed")
         raise CompilationError(
-            f"model '{node['name']}': refresh_mode='{value}' is not known. {meant}Allowed: auto, incremental, full."
+            f"model '{node['name']}': refresh_mode='{value}' is not known. {hint}"
         ) from None
 
 
@@ -205,11 +211,7 @@ def _never_null(query: Query) -> bool:
 
 
 def _refuse_config(node: Node) -> None:
-    """Refuse what would make the table hold other rows than the query gives.
-
-    Raises:
-        CompilationError: the keys.
-    """
+    """Refuse what would make the table hold other rows than the query gives. Raises CompilationError: the keys."""
     if node.get("language", "sql") != "sql":
         raise CompilationError(
             f"model '{node['name']}': a materialized_view is a SELECT. Use materialized='table' for a Python model."

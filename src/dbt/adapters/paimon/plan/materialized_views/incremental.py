@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -30,8 +30,6 @@ class Pins:
     """The sources of a query: each as it is read now, and its changes.
 
     Attributes:
-        query: the query.
-        sources: its sources.
         changed: those that have changed.
     """
 
@@ -62,14 +60,11 @@ def planned(view: View, pins: Pins, full: Refresh, totals: Mapping[TableName, in
     """The refresh by what changed, not counted yet.
 
     Args:
-        pins: its sources, of which some have changed.
-        full: the refresh that writes all rows.
         totals: about how many rows each source has.
         groups: about how many rows the view has.
     """
     query = pins.query
-    if query.groups is None and not view.key:
-        _require_appended(pins)
+    _require_appended(view, pins)
     parts = [_changed_rows(pins, branch) for branch in query.branches]
     new = pins.now | {part.branch.driver: _present(part) for part in parts}
     refresh = replace(
@@ -81,19 +76,15 @@ def planned(view: View, pins: Pins, full: Refresh, totals: Mapping[TableName, in
         rows_sql=query.spliced(new),
     )
     if query.groups is None:
-        deletes = bool(view.key) and not (query.keeps_rows and all(part.source.only_added for part in parts))
+        only_added = query.keeps_rows and all(part.source.only_added for part in parts)
+        deletes = bool(view.key) and not only_added
         return replace(refresh, deletes=deletes, drops=deletes and not query.keeps_rows)
-    affected = [query.spliced(new, without_having=True)]
-    if any(_loses_rows(part) for part in parts):
-        if view.mode is Mode.AUTO and not any(branch.joins for branch in query.branches):
-            _require_many_groups(groups, refresh.total)
-        old = pins.then | {part.branch.driver: _past(part) for part in parts}
-        affected.append(query.spliced(old, without_having=True))
+    _require_many_groups(view, query, refresh, groups)
     return replace(
         refresh,
         groups_view=view_name("groups"),
         groups=query.groups,
-        groups_sql=tuple(affected),
+        groups_sql=_affected_groups(pins, parts, new),
         rows_sql=query.spliced(pins.now),
         total=groups,
         deletes=True,
@@ -101,14 +92,27 @@ def planned(view: View, pins: Pins, full: Refresh, totals: Mapping[TableName, in
     )
 
 
-def _require_many_groups(groups: int, rows: int) -> None:
+def _require_many_groups(view: View, query: Query, refresh: Refresh, groups: int) -> None:
     """Require that a GROUP BY of one table has many groups: it is read twice, and in a full refresh once."""
-    if rows >= _MANY_ROWS and groups * _FEW_GROUPS <= rows:
+    rows, joins = refresh.total, any(branch.joins for branch in query.branches)
+    twice = view.mode is Mode.AUTO and not joins and any(_loses_rows(part) for part in refresh.changed)
+    if twice and rows >= _MANY_ROWS and groups * _FEW_GROUPS <= rows:
         raise NotIncremental(Reason.FEW_GROUPS, f"{groups:,}", f"{rows:,}")
 
 
-def _require_appended(pins: Pins) -> None:
+def _affected_groups(pins: Pins, parts: Sequence[ChangedRows], new: Mapping[int, str]) -> tuple[str, ...]:
+    """The queries of the groups that changed rows are in, and were in."""
+    now = pins.query.spliced(new, without_having=True)
+    if not any(_loses_rows(part) for part in parts):
+        return (now,)
+    old = pins.then | {part.branch.driver: _past(part) for part in parts}
+    return now, pins.query.spliced(old, without_having=True)
+
+
+def _require_appended(view: View, pins: Pins) -> None:
     """Require that rows were only added, where the view's table has no key to replace a row by."""
+    if view.key or pins.query.groups is not None:
+        return
     for name in pins.changed:
         if not pins.sources[name].only_added:
             raise NotIncremental(Reason.NO_KEY, name.shown)

@@ -6,12 +6,13 @@ into the user's text.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from dbt.adapters.paimon.plan.materialized_views.query import Read, SourceColumns, edited
 from dbt.adapters.paimon.plan.materialized_views.reasons import NotIncremental, Reason
 from dbt.adapters.paimon.sql.text import string_literal
+from dbt.adapters.paimon.sql.tokens import Token, tokens
 
 if TYPE_CHECKING:
     from sqlglot import expressions as exp
@@ -30,6 +31,10 @@ _VOLATILE: Final = frozenset(
     currenttime currenttimestamp currenttimezone currentuser first firstvalue groupconcat last lastvalue localtime
     localtimestamp rand randn randstr sessionuser shuffle uniform utctimestamp uuid
     """.split()
+)
+# Tokens that end a HAVING clause.
+_AFTER_HAVING: Final = frozenset(
+    "ORDER_BY SORT_BY CLUSTER_BY DISTRIBUTE_BY LIMIT UNION EXCEPT INTERSECT SEMICOLON".split()
 )
 # What Spark calls as a function without parentheses, and texts that are the time when they are cast.
 _BARE: Final = frozenset(("localtimestamp", "user"))
@@ -92,6 +97,13 @@ def refuse_unpinned(sql: str) -> None:
         for part, words in _UNPINNED.items():
             if table.args.get(part):
                 raise NotIncremental(Reason.CLAUSE, words)
+    _refuse_columns(tree)
+
+
+def _refuse_columns(tree: exp.Query) -> None:
+    """Refuse a column that a table read at a table snapshot does not have: by the table's whole name, or hidden."""
+    from sqlglot import expressions as exp
+
     named = {
         (table.db.lower(), table.name.lower()) for table in _tables(tree) if table.db and not table.alias
     }
@@ -168,33 +180,37 @@ def span(table: exp.Table, sql: str) -> tuple[int, int]:
 
 def having_span(having: exp.Expr, sql: str) -> tuple[int, int]:
     """Where a HAVING clause is in the text: from its keyword to the next clause of its SELECT."""
-    from sqlglot.dialects.spark import Spark
-    from sqlglot.tokenizer_core import TokenType as T
-
-    inside = min((part.meta["start"] for part in having.walk() if "start" in part.meta), default=None)
-    tokens = Spark().tokenize(sql)
-    begins = [at for at, token in enumerate(tokens) if token.token_type == T.HAVING]
-    # A condition such as `count(*) > 1` has no place in the text.
-    before = [at for at in begins if tokens[at].start < inside] if inside is not None else begins
-    if not before or (inside is None and len(begins) > 1):
-        raise NotIncremental(Reason.CLAUSE, "HAVING without a column")
-    ends = (
-        T.ORDER_BY,
-        T.SORT_BY,
-        T.CLUSTER_BY,
-        T.DISTRIBUTE_BY,
-        T.LIMIT,
-        T.UNION,
-        T.EXCEPT,
-        T.INTERSECT,
-        T.SEMICOLON,
-    )
+    found = tokens(sql)
+    begin = _having_token(having, found)
     depth = 0
-    for token in tokens[before[-1] + 1 :]:
-        depth += (token.token_type == T.L_PAREN) - (token.token_type == T.R_PAREN)
-        if depth < 0 or (depth == 0 and token.token_type in ends):
-            return tokens[before[-1]].start, token.start
-    return tokens[before[-1]].start, len(sql)
+    for token in found[begin + 1 :]:
+        depth += (token.kind == "L_PAREN") - (token.kind == "R_PAREN")
+        if depth < 0 or (depth == 0 and token.kind in _AFTER_HAVING):
+            return found[begin].start, token.start
+    return found[begin].start, len(sql)
+
+
+def _having_token(having: exp.Expr, found: Sequence[Token]) -> int:
+    """The number of the token that begins a HAVING clause."""
+    begins = [at for at, token in enumerate(found) if token.kind == "HAVING"]
+    inside = min((part.meta["start"] for part in having.walk() if "start" in part.meta), default=None)
+    if inside is not None:
+        begins = [at for at in begins if found[at].start < inside][-1:]
+    # A condition such as `count(*) > 1` has no place in the text.
+    if len(begins) != 1:
+        raise NotIncremental(Reason.CLAUSE, "HAVING without a column")
+    return begins[0]
+
+
+def refuse_grouping_sets(group: exp.Expr) -> None:
+    """Refuse a GROUP BY with several sets of columns."""
+    from sqlglot import expressions as exp
+
+    sets = (exp.Cube, exp.Rollup, exp.GroupingSets)
+    if any(group.args.get(key) for key in ("grouping_sets", "cube", "rollup", "totals")) or any(
+        isinstance(each, sets) for each in group.expressions
+    ):
+        raise NotIncremental(Reason.GROUPING_SETS)
 
 
 def refuse_limit(node: exp.Expr) -> None:
@@ -243,12 +259,22 @@ def refuse_unknown_functions(sql: str) -> None:
     for node in parsed(sql).find_all(exp.Any, exp.Func, exp.Column, exp.Literal):
         if isinstance(node, (exp.Any, exp.Anonymous)):
             raise NotIncremental(Reason.UNKNOWN_FUNCTION, node.name.lower() or "any")
-        if isinstance(node, exp.Column) and not node.table and node.name.lower() in _BARE:
-            raise NotIncremental(Reason.FUNCTION, f"it calls {node.name.lower()}")
-        if isinstance(node, exp.Literal) and node.is_string and node.name.strip().lower() in _CLOCK:
-            raise NotIncremental(Reason.FUNCTION, f"it reads the clock ('{node.name}')")
-        if isinstance(node, exp.Func) and type(node).__name__.lower() in _VOLATILE:
-            raise NotIncremental(Reason.FUNCTION, f"it calls {node.sql_name().lower()}")
+        if why := _volatile(node):
+            raise NotIncremental(Reason.FUNCTION, why)
+
+
+def _volatile(node: exp.Expr) -> str:
+    """Why an expression may give another result next time; '' if it does not."""
+    from sqlglot import expressions as exp
+
+    name = node.name.lower()
+    if isinstance(node, exp.Column) and not node.table and name in _BARE:
+        return f"it calls {name}"
+    if isinstance(node, exp.Literal) and node.is_string and name.strip() in _CLOCK:
+        return f"it reads the clock ('{node.name}')"
+    if isinstance(node, exp.Func) and type(node).__name__.lower() in _VOLATILE:
+        return f"it calls {node.sql_name().lower()}"
+    return ""
 
 
 def aggregates(node: exp.Expr) -> bool:

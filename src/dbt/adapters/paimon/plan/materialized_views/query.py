@@ -23,14 +23,7 @@ class SourceColumns:
 
 @dataclass(frozen=True)
 class Read:
-    """One place in the text of a query that reads a table.
-
-    Attributes:
-        table: the table.
-        start: where its name begins in the text.
-        end: where it ends.
-        aliased: whether an alias follows.
-    """
+    """One place in the text of a query that reads a table."""
 
     table: SourceColumns
     start: int
@@ -57,7 +50,6 @@ class Branch:
 
     Attributes:
         driver: the number of the place that reads the driving table.
-        joins: the tables that it is joined with.
         keys: output column -> the column of the driving table's primary key that it is a copy of.
         constants: output column -> the SQL of its literal.
     """
@@ -74,8 +66,6 @@ class Query:
 
     Attributes:
         sql: its text, with the queries of views in the place of their names.
-        reads: every place that reads a table, in the order of the text.
-        branches: its driving tables.
         groups: the output columns that it groups by; None if it does not group. DISTINCT groups by all columns.
         key: the columns of its key; empty if it has no key that a table can have.
         keeps_rows: whether each driving row gives exactly one row (no filter, no inner join).
@@ -107,7 +97,6 @@ class Query:
 
         Args:
             put: the number of a place -> what is read there: a name, or a query in parentheses.
-            without_having: whether HAVING clauses are left out.
         """
         # A CTE that is used twice is one place in the text.
         edits = {

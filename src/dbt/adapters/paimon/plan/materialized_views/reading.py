@@ -6,7 +6,8 @@ whole.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 _CLAUSES: Final = frozenset(
     "kind hint distinct expressions from_ joins where group having order with_ limit".split()
 )
+_GROUPING: Final = ("group", "distinct")
+_FILTERS: Final = ("where", "having", "limit")
 _WHOLE_NUMBERS: Final = frozenset("tinyint smallint int bigint".split())
 _TEXTS: Final = ("string", "varchar", "char")
 _INEXACT: Final = ("float", "double", "array", "map", "struct")
@@ -70,15 +73,18 @@ class _Rows:
 
     Attributes:
         names: the names of their columns, in lower case.
-        parts: one for each driving table.
         groups: the numbers of the columns that they are grouped by; None if they are not.
-        keeps_rows: whether each driving row gives a row.
     """
 
     names: tuple[str, ...]
     parts: tuple[_Part, ...]
     groups: tuple[int, ...] | None = None
     keeps_rows: bool = True
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether they are the rows of one driving table, without groups."""
+        return self.groups is None and len(self.parts) == 1
 
     def place(self, name: str) -> int | None:
         """The number of the column with a name; None without such a column, or with several."""
@@ -87,9 +93,6 @@ class _Rows:
 
 def read(sql: str, lookup: Lookup) -> Query:
     """What a view's query is made of.
-
-    Args:
-        lookup: what the catalog knows of a name.
 
     Returns:
         The query; `refusal` says why it is refreshed as a whole, if it is.
@@ -158,13 +161,7 @@ class _Reader:
             missing = [key for key in source.primary_key if key not in branch.keys.values()]
             if missing:
                 raise NotIncremental(Reason.KEY_NOT_SELECTED, missing[0], source.name.shown)
-        keys = tuple(branches[0].keys)
-        if len(branches) == 1:
-            return keys
-        telling = _telling_apart(branches)
-        if telling is None or any(set(branch.keys) != set(keys) for branch in branches):
-            raise NotIncremental(Reason.UNION_BRANCHES)
-        return (telling, *keys)
+        return tuple(branches[0].keys) if len(branches) == 1 else _union_key(branches)
 
     # -- rows -------------------------------------------------------------------------------------------------------
 
@@ -211,17 +208,13 @@ class _Reader:
         if node.args.get("distinct") or node.args.get("by_name"):
             raise NotIncremental(Reason.SET_OPERATION, "a UNION other than UNION ALL")
         parsing.refuse_limit(node)
-        sides = [self._rows(side, scope) for side in (node.left, node.right)]
-        if any(rows.groups is not None for rows in sides):
+        left, right = self._rows(node.left, scope), self._rows(node.right, scope)
+        if left.groups is not None or right.groups is not None:
             raise NotIncremental(Reason.ABOVE_GROUPS)
-        if len(sides[0].names) != len(sides[1].names):
+        if len(left.names) != len(right.names):
             raise NotIncremental(Reason.SET_OPERATION, "a UNION ALL of other columns")
-        parts = tuple(part for rows in sides for part in rows.parts)
-        return _Rows(
-            sides[0].names,
-            parts,
-            keeps_rows=node.args.get("limit") is None and all(rows.keeps_rows for rows in sides),
-        )
+        keeps_rows = left.keeps_rows and right.keeps_rows and not _has(node, "limit")
+        return _Rows(left.names, (*left.parts, *right.parts), keeps_rows=keeps_rows)
 
     def _select(self, node: exp.Select, scope: Scope) -> _Rows:
         _refuse_clauses(node)
@@ -229,34 +222,27 @@ class _Reader:
         tables = _Tables(first.alias_or_name, self._rows(first, scope))
         for join in node.args.get("joins") or ():
             self._join(join, tables, scope)
-        grouped = any(node.args.get(clause) is not None for clause in ("group", "distinct"))
-        filtered = any(node.args.get(clause) is not None for clause in ("where", "having", "limit"))
-        if tables.first.groups is not None and (grouped or filtered or tables.joins):
+        if tables.first.groups is not None and _has(node, *_GROUPING, *_FILTERS):
             raise NotIncremental(Reason.ABOVE_GROUPS)
-        if node.args.get("group") is None and (
-            parsing.aggregates(node) or node.args.get("having") is not None
-        ):
+        if not _has(node, "group") and (parsing.aggregates(node) or _has(node, "having")):
             raise NotIncremental(Reason.NO_GROUP_BY)
         rows = _projected(node, tables)
-        rows = replace(rows, keeps_rows=rows.keeps_rows and not filtered)
-        return replace(rows, groups=self._groups(node, tables, rows)) if grouped else rows
+        if _has(node, *_FILTERS):
+            rows = replace(rows, keeps_rows=False)
+        if _has(node, *_GROUPING):
+            rows = replace(rows, groups=self._groups(node, tables, rows))
+        return rows
 
     def _groups(self, node: exp.Select, tables: _Tables, rows: _Rows) -> tuple[int, ...]:
         """The output columns of GROUP BY or DISTINCT."""
-        from sqlglot import expressions as exp
-
         group, having = node.args.get("group"), node.args.get("having")
         if having is not None:
             self._having.append(parsing.having_span(having, self._sql))
         if group is None:
             return tuple(range(len(rows.names)))
-        if node.args.get("distinct") is not None:
+        if _has(node, "distinct"):
             raise NotIncremental(Reason.CLAUSE, "DISTINCT with GROUP BY")
-        sets = (exp.Cube, exp.Rollup, exp.GroupingSets)
-        if any(group.args.get(key) for key in ("grouping_sets", "cube", "rollup", "totals")) or any(
-            isinstance(each, sets) for each in group.expressions
-        ):
-            raise NotIncremental(Reason.GROUPING_SETS)
+        parsing.refuse_grouping_sets(group)
         if len(rows.names) != len(node.expressions):
             raise NotIncremental(Reason.CLAUSE, "* with GROUP BY")
         if group.args.get("all"):
@@ -270,21 +256,15 @@ class _Reader:
     def _join(self, join: exp.Join, tables: _Tables, scope: Scope) -> None:
         """Add a table that is joined on its whole primary key."""
         side = _side(join)
-        if tables.first.groups is not None or len(tables.first.parts) > 1:
+        if not tables.first.is_plain:
             raise NotIncremental(Reason.JOIN_TO_QUERY)
         rows = self._rows(join.this, scope)
-        if rows.groups is not None or len(rows.parts) > 1 or rows.parts[0].branch.joins:
+        if not rows.is_plain or rows.parts[0].branch.joins:
             raise NotIncremental(Reason.JOIN_TO_QUERY)
         number = rows.parts[0].branch.driver
         source = self._reads[number].table
-        pairs = tables.add(join, rows)
         driver = tables.first.parts[0].branch.driver
-        types, own = _types(self._reads[driver].table), _types(source)
-        keys = {
-            column.column: driving.column
-            for driving, column in pairs
-            if driving.read == driver and _compares_exactly(types[driving.column], own[column.column])
-        }
+        keys = _equal_columns(tables.add(join, rows), self._reads[driver].table, source, driver)
         if not source.primary_key or any(key.lower() not in keys for key in source.primary_key):
             raise NotIncremental(Reason.JOIN_NOT_ON_KEY, source.name.shown)
         tables.joins.append(Join(number, {key: keys[key.lower()] for key in source.primary_key}))
@@ -295,8 +275,6 @@ class _Tables:
     """The tables of a FROM clause.
 
     Attributes:
-        first: the rows that drive the query.
-        joins: what they are joined with.
         keeps_rows: whether no join drops a row.
     """
 
@@ -318,24 +296,22 @@ class _Tables:
         if using := join.args.get("using"):
             names = [name.name.lower() for name in using]
             self._using.update(names)
-            own: list[_At] = [(alias, rows.place(name)) for name in names]
-            sides = list(zip((self._only(name, before) for name in names), own, strict=True))
-        else:
-            sides = [
-                (self.column(one), self.column(other)) for one, other in parsing.equalities(join.args["on"])
-            ]
-        pairs = []
-        for side in sides:
-            for one, other in (side, side[::-1]):
-                driving, joined = self._copy(one), self._copy(other)
-                if driving and joined and one and other and self._is_first(one[0]) and other[0] == alias:
-                    pairs.append((driving, joined))
-        return pairs
+            return self._copies(
+                [(self._only(name, before), (alias, rows.place(name))) for name in names], rows
+            )
+        on = parsing.equalities(join.args["on"])
+        return self._copies([(self.column(one), self.column(other)) for one, other in on], rows)
 
-    def _copy(self, at: _At) -> _Copy | None:
-        if at is None or at[1] is None:
+    def _copies(self, sides: Iterable[tuple[_At, _At]], rows: _Rows) -> list[tuple[_Copy, _Copy]]:
+        both = itertools.chain.from_iterable((side, side[::-1]) for side in sides)
+        copies = [(self._copy(one, self.first), self._copy(other, rows)) for one, other in both]
+        return [(driving, joined) for driving, joined in copies if driving and joined]
+
+    def _copy(self, at: _At, rows: _Rows) -> _Copy | None:
+        """The column of a table that a place in these rows copies; None if it is another place."""
+        if at is None or at[1] is None or self._named[at[0]] is not rows:
             return None
-        column = self._named[at[0]].parts[0].columns[at[1]]
+        column = rows.parts[0].columns[at[1]]
         return column if isinstance(column, _Copy) else None
 
     def _is_first(self, alias: str) -> bool:
@@ -388,18 +364,20 @@ def _projected(node: exp.Select, tables: _Tables) -> _Rows:
     def columns(part: _Part) -> tuple[_Column, ...]:
         return tuple(literal if place is None else part.columns[place] for _, place, literal in items)
 
-    groups = None
-    if first.groups is not None:
-        places = [place for _, place, _ in items]
-        missing = [first.names[group] for group in first.groups if group not in places]
-        if missing:
-            raise NotIncremental(Reason.GROUP_NOT_SELECTED, missing[0])
-        groups = tuple(places.index(group) for group in first.groups)
+    groups = None if first.groups is None else _selected_groups(first, [place for _, place, _ in items])
     parts = tuple(
         _Part(replace(part.branch, joins=(*part.branch.joins, *tables.joins)), columns(part))
         for part in first.parts
     )
     return _Rows(tuple(name for name, _, _ in items), parts, groups, first.keeps_rows and tables.keeps_rows)
+
+
+def _selected_groups(rows: _Rows, places: Sequence[int | None]) -> tuple[int, ...]:
+    """The numbers of the grouping columns of rows in a SELECT list of these columns."""
+    for group in rows.groups or ():
+        if group not in places:
+            raise NotIncremental(Reason.GROUP_NOT_SELECTED, rows.names[group])
+    return tuple(places.index(group) for group in rows.groups or ())
 
 
 def _items(node: exp.Select, tables: _Tables) -> Iterator[tuple[str, int | None, _Literal | None]]:
@@ -422,6 +400,11 @@ def _renamed(node: exp.Expr, rows: _Rows) -> _Rows:
     if names and len(names) != len(rows.names):
         raise NotIncremental(Reason.CLAUSE, "that names other columns than a table has")
     return replace(rows, names=names) if names else rows
+
+
+def _has(node: exp.Expr, *clauses: str) -> bool:
+    """Whether a query has one of these clauses."""
+    return any(node.args.get(clause) is not None for clause in clauses)
 
 
 def _refuse_parts(node: exp.Expr, known: frozenset[str]) -> None:
@@ -452,6 +435,18 @@ def _side(join: exp.Join) -> str:
     return side
 
 
+def _equal_columns(
+    pairs: Iterable[tuple[_Copy, _Copy]], driving: SourceColumns, joined: SourceColumns, driver: int
+) -> dict[str, str]:
+    """The joined table's columns that a column of the driving table determines."""
+    types, own = _types(driving), _types(joined)
+    return {
+        column.column: copy.column
+        for copy, column in pairs
+        if copy.read == driver and _compares_exactly(types[copy.column], own[column.column])
+    }
+
+
 def _types(table: SourceColumns) -> dict[str, str]:
     """The Spark types of a table's columns, by their names in lower case."""
     return {name.lower(): kind.lower() for name, kind in table.columns.items()}
@@ -474,12 +469,23 @@ def _output_of(group: exp.Expr, node: exp.Select, tables: _Tables, rows: _Rows) 
         inner = parsing.unaliased(each)
         if inner == group or _same_column(inner, group):
             return place
-    # An alias of the SELECT list, unless a table has a column of that name: Spark groups by the column.
-    if isinstance(group, exp.Column) and not group.table and not tables.have(group.name.lower()):
-        for place, each in enumerate(node.expressions):
-            if isinstance(each, exp.Alias) and rows.names[place] == group.name.lower():
-                return place
-    raise NotIncremental(Reason.GROUP_NOT_SELECTED, group.sql(dialect="spark"))
+    aliased = _alias_place(group, node, tables, rows)
+    if aliased is None:
+        raise NotIncremental(Reason.GROUP_NOT_SELECTED, group.sql(dialect="spark"))
+    return aliased
+
+
+def _alias_place(group: exp.Expr, node: exp.Select, tables: _Tables, rows: _Rows) -> int | None:
+    """The number of the output column with an alias, unless a table has that name: Spark groups by its column."""
+    from sqlglot import expressions as exp
+
+    name = group.name.lower()
+    if not isinstance(group, exp.Column) or group.table or tables.have(name):
+        return None
+    for place, each in enumerate(node.expressions):
+        if isinstance(each, exp.Alias) and rows.names[place] == name:
+            return place
+    return None
 
 
 def _same_column(one: exp.Expr, other: exp.Expr) -> bool:
@@ -491,6 +497,15 @@ def _same_column(one: exp.Expr, other: exp.Expr) -> bool:
     if one.name.lower() != other.name.lower():
         return False
     return not one.table or not other.table or one.table.lower() == other.table.lower()
+
+
+def _union_key(branches: tuple[Branch, ...]) -> tuple[str, ...]:
+    """The key of a UNION ALL: the column that tells its branches apart, and the key that all of them have."""
+    keys = tuple(branches[0].keys)
+    telling = _telling_apart(branches)
+    if telling is None or any(set(branch.keys) != set(keys) for branch in branches):
+        raise NotIncremental(Reason.UNION_BRANCHES)
+    return (telling, *keys)
 
 
 def _telling_apart(branches: tuple[Branch, ...]) -> str | None:

@@ -62,7 +62,6 @@ class NotIncremental(Exception):
     """A query, or a run, whose refresh writes all rows.
 
     Attributes:
-        reason: why.
         words: why, as the console shows it.
     """
 

@@ -38,8 +38,6 @@ class View:
     """A materialized view as its model asks for it, before its sources are read.
 
     Attributes:
-        sql: its query, compiled.
-        mode: its `refresh_mode`.
         query: what its query is made of; None if its sources are not known.
         refusal: why it is refreshed as a whole, if it always is.
         key: the primary key of its table; empty without one.
@@ -59,7 +57,6 @@ class PinnedSource:
     """A source at the table snapshot that a refresh reads, and at the one that the last refresh has read.
 
     Attributes:
-        table: its name.
         rendered: the same in SQL.
         now: the table snapshot to read; 0 for a table without any.
         then: the one that the last refresh has read.
@@ -112,20 +109,16 @@ class Refresh:
     """What the run of a materialized view does.
 
     Attributes:
-        does: which refresh it is.
         words: why, or how much has changed, as the console shows it.
         sql: the query to run for a full refresh.
         changed: the rows of driving tables to recompute.
         groups_view: the name of the temporary view of the affected groups; '' if the query does not group.
-        groups: the output columns that the query groups by.
         groups_sql: the queries whose groups are affected.
-        rows_sql: the query of the new rows.
         key: the columns of the view's key; empty if its table has none.
         total: about how many keys or groups there are.
         affected: how many of them are recomputed; None before they are counted.
         deletes: whether keys may have to be deleted.
         drops: whether a changed row or group may have no new row: its key is deleted then.
-        pinned: the sources.
     """
 
     does: RefreshKind

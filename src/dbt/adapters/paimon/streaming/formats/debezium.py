@@ -369,7 +369,7 @@ def _column(column: SourceColumn, meta: Mapping[str, Any], problems: list[str]) 
         problems.append(
             f"columns: {column.name}: meta.semantic: {semantic!r} is not one of {', '.join(debezium_types.SEMANTICS)}"
         )
-    if scale is not None and (isinstance(scale, bool) or not re.fullmatch(r"-?\d{1,3}", str(scale))):
+    if not re.fullmatch(r"-?\d{1,3}", "0" if scale is None else str(scale)):
         problems.append(f"columns: {column.name}: meta.scale: {scale!r} is not a number of digits")
         scale = None
     if semantic == debezium_types.DECIMAL and scale is None and kind not in ("decimal", ""):

@@ -241,22 +241,22 @@ def value_sql(marked: str, column: SourceColumn, text: str = "", *, untyped: boo
     """A marked value converted to its column's type; NULL if it does not fit.
 
     Args:
-        marked: the SQL expression of the value.
         text: the SQL expression of the whole message, for nested types.
         untyped: whether numbers and booleans are strings, too, as in CSV.
     """
     data_type, own = column.data_type, f"substr({marked}, 2)"
-    number = "^[ns]" if untyped else "^n"
-    length = _LENGTH.fullmatch(data_type)
-    if data_type == "string" or length:
-        value = f"case when {marked} rlike '^[ns]' then {own} else {unmarked_sql(marked)} end"
-        return _if(f"char_length({value}) <= {length[1]}", value) if length else value
+    number, sign, written = "^n", "-?", marked
+    if untyped:
+        number, sign, written = "^[ns]", "[+-]?", f"regexp_replace(lower({marked}), '^s', '')"
+    text_value = f"case when {marked} rlike '^[ns]' then {own} else {unmarked_sql(marked)} end"
+    if data_type == "string":
+        return text_value
+    if length := _LENGTH.fullmatch(data_type):
+        return _if(f"char_length({text_value}) <= {length[1]}", text_value)
     if data_type == "boolean":
-        written = f"regexp_replace(lower({marked}), '^s', '')" if untyped else marked
         return _if(f"{written} in ('true', 'false')", f"{written} = 'true'")
     if data_type in _INTEGERS:
-        pattern = f"{number}{'[+-]?' if untyped else '-?'}[0-9]+$"
-        return _if(_matches(marked, pattern), f"try_cast({own} as {data_type})")
+        return _if(_matches(marked, f"{number}{sign}[0-9]+$"), f"try_cast({own} as {data_type})")
     if decimal := _DECIMAL.fullmatch(data_type):
         return _decimal_sql(marked, int(decimal[1]), int(decimal[2]))
     if data_type in ("float", "double"):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, NoReturn, cast
 
 from dbt_common.exceptions import DbtRuntimeError
 
@@ -111,8 +111,8 @@ class KafkaInput:
         lost, gone = [], []
         for topic, partition in wanted:
             at = read_to[topic][str(partition)]
-            begins, ends = first.get((topic, partition)), last.get((topic, partition))
-            if begins is None or ends is None or at > ends:
+            begins = first.get((topic, partition))
+            if begins is None or at > last.get((topic, partition), -1):
                 gone.append(f"{topic} partition {partition}")
             elif at < begins:
                 lost.append(f"{begins - at} of {topic} partition {partition} (offsets {at} to {begins - 1})")
@@ -172,14 +172,16 @@ class KafkaInput:
         topics, jvm = self.description.topics, cast("Any", session._jvm)
         with self._admin(session) as admin:
             there = {str(name) for name in admin.listTopics().names().get()}
-            missing = [topic for topic in topics if topic not in there]
-            if not missing:
-                asked = jvm.java.util.ArrayList()
-                for topic in topics:
-                    asked.add(topic)
-                found = admin.describeTopics(asked).allTopicNames().get()
-                ids = {topic: found[topic].topicId().toString() for topic in sorted(topics)}
-                return ", ".join(f"{topic}={known}" for topic, known in ids.items() if known != _NO_ID)
+            if missing := [topic for topic in topics if topic not in there]:
+                self._refuse_missing(missing, there)
+            asked = jvm.java.util.ArrayList()
+            for topic in topics:
+                asked.add(topic)
+            found = admin.describeTopics(asked).allTopicNames().get()
+            ids = {topic: found[topic].topicId().toString() for topic in sorted(topics)}
+            return ", ".join(f"{topic}={known}" for topic, known in ids.items() if known != _NO_ID)
+
+    def _refuse_missing(self, missing: Sequence[str], there: Collection[str]) -> NoReturn:
         close = sorted({name for topic in missing for name in get_close_matches(topic, there, n=3)})
         near = f"Did you mean {' or '.join(close)}?" if close else f"There are {_first_names(sorted(there))}."
         raise DbtRuntimeError(

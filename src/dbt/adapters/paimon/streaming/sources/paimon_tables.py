@@ -67,7 +67,6 @@ class PaimonTableInput:
     changes of a key (sequence_field of `apply_changes`).
 
     Attributes:
-        system_table: returns the rendered name of one of the table's system tables.
         schema: the id of the table's newest schema when it was opened.
         made: when the table was created, which distinguishes it from another one of the same name.
         versions, incremental_catalog: see `changes.reads.read_mode`.
@@ -245,11 +244,9 @@ class PaimonTableInput:
             DbtRuntimeError: table snapshots of the range have expired meanwhile.
             SourceChangedError: the table's columns have changed since it was opened.
         """
-        read = ranges.joined([Range.of_row(row) for row in session.sql(f"select * from {raw}").collect()])
+        read = ranges.joined(list(map(Range.of_row, session.sql(f"select * from {raw}").collect())))
         if read is not None:
-            self._batch = read
-            if self._planned is not None:
-                self._planned.forget_before(read.start)
+            self._begin_batch(read)
         # An empty range is the beginning of a stream; its table snapshot may have expired since.
         if read is None or read.start == read.end:
             return self._model_rows(reads.nothing_sql(self.table, 0, self._output), self.table, False)
@@ -258,15 +255,22 @@ class PaimonTableInput:
         self._refuse_lost(read.end, commits)
         self._refuse_later_schema(session, read.end)
         table = self._table_at(session, read.end)
-        new_commits = [each for each in commits if read.start.snapshot < each.snapshot <= read.end.snapshot]
+        rows_at = {each.snapshot: each.rows for each in commits}
         if read.start == NOTHING_READ:
-            self._rows[batch] = next((each.rows for each in new_commits if Position.at(each) == read.end), 0)
+            self._rows[batch] = rows_at.get(read.end.snapshot, 0)
             sql, has_deletes = reads.whole_sql(table, read.end.snapshot, self._output), False
         else:
-            rows_at = {each.snapshot: each.rows for each in commits}
+            new_commits = [
+                each for each in commits if read.start.snapshot < each.snapshot <= read.end.snapshot
+            ]
             self._rows[batch] = sum(ranges.rows_written(each, rows_at) for each in new_commits)
             sql, has_deletes = self._changes(session, table, read, new_commits, rows_at)
         return self._closed_windows(session, self._model_rows(sql, table, has_deletes), table, read, batch)
+
+    def _begin_batch(self, read: Range) -> None:
+        self._batch = read
+        if self._planned is not None:
+            self._planned.forget_before(read.start)
 
     def faults_sql(self, raw: str) -> str | None:
         """None: the rows of a table need no parsing."""

@@ -117,7 +117,11 @@ def beginning(scan_mode: str | None, options: Mapping[str, Any]) -> Beginning:
     if not needed:
         return Beginning(mode)
     (name,) = given
-    text = str(options[name]).strip()
+    return _beginning_at(mode, name, str(options[name]).strip())
+
+
+def _beginning_at(mode: ScanMode, name: str, text: str) -> Beginning:
+    """Where the value of an option says that a stream begins."""
     if name == TIMESTAMP:
         return Beginning(mode, moment=f"timestamp {string_literal(_moment(text).isoformat(' '))}")
     if not text.isdecimal() or not int(text):
