@@ -7,12 +7,40 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final
 
+from dbt.adapters.paimon.metadata.facts import Facts
+from dbt.adapters.paimon.metadata.snapshots import COMPACT, Commit
 from dbt_paimon.report.advice import LEAST_SNAPSHOTS, LIMITS, Advice, Condition
-from dbt_paimon.report.facts import Facts, TableSnapshot
 
 _KEEPS_FOR: Final = "1 h"
 _TRIGGER: Final = "num-sorted-run.compaction-trigger"
 _USUAL_TRIGGER: Final = 5
+
+
+@dataclass(frozen=True)
+class TableSnapshot:
+    """A table snapshot in a report.
+
+    Attributes:
+        kind: APPEND, OVERWRITE, COMPACT or ANALYZE.
+        user: the commit user.
+        at: seconds since the epoch.
+        total, added, changelog: rows in data files, before merging, of the table, the commit and its changelog.
+    """
+
+    number: int
+    kind: str
+    user: str
+    at: float
+    total: int = 0
+    added: int = 0
+    changelog: int = 0
+
+    @classmethod
+    def of(cls, commit: Commit) -> TableSnapshot:
+        return cls(
+            *(commit.snapshot, commit.kind, commit.user, commit.at),
+            *(commit.rows, commit.delta, commit.changelog),
+        )
 
 
 @dataclass(frozen=True)
@@ -187,13 +215,13 @@ def figures(facts: Facts) -> dict[str, Any]:
     for group in facts.groups:
         levels[group.level][0] += group.files
         levels[group.level][1] += group.bytes
-    compacted = [each for each in facts.snapshots if each.kind == "COMPACT"]
-    since = compacted[-1].number if compacted else 0
+    compacted = [each for each in facts.snapshots if each.kind == COMPACT]
+    since = compacted[-1].snapshot if compacted else 0
     return {
         "statements": facts.statements,
-        "comment": facts.comment,
-        "primary_key": facts.primary_key,
-        "partition_by": facts.partition_by,
+        "comment": facts.schema.comment,
+        "primary_key": facts.schema.primary_keys,
+        "partition_by": facts.schema.partition_keys,
         "layout": _layout(facts),
         "rows": sum(group.rows for group in facts.groups),
         "bytes": sum(group.bytes for group in facts.groups),
@@ -204,22 +232,22 @@ def figures(facts: Facts) -> dict[str, Any]:
         "buckets": buckets,
         "skew": max((each.skew for each in buckets), default=0.0),
         "sorted_runs": max((each.sorted_runs for each in buckets), default=0),
-        "compaction_trigger": int(facts.options.get(_TRIGGER, _USUAL_TRIGGER)),
-        "level_0_bytes": levels[0][1] if facts.primary_key else 0,
+        "compaction_trigger": int(facts.schema.options.get(_TRIGGER, _USUAL_TRIGGER)),
+        "level_0_bytes": levels[0][1] if facts.schema.primary_keys else 0,
         "commits_since_compaction": sum(
-            each.kind != "COMPACT" and each.number > since for each in facts.snapshots
+            each.kind != COMPACT and each.snapshot > since for each in facts.snapshots
         ),
         "last_compaction": compacted[-1].at if compacted else None,
-        "snapshots": facts.snapshots,
+        "snapshots": tuple(map(TableSnapshot.of, facts.snapshots)),
         "tags": dict(facts.tags),
-        "changelog": facts.options.get("changelog-producer", "none"),
-        "changelog_rows": sum(each.changelog or 0 for each in facts.snapshots),
+        "changelog": facts.schema.options.get("changelog-producer", "none"),
+        "changelog_rows": sum(each.changelog for each in facts.snapshots),
         "keeps": tuple(keeps(facts)),
     }
 
 
 def _fixed_buckets(facts: Facts) -> int:
-    return max(int(facts.options.get("bucket", "-1")), 0)
+    return max(int(facts.schema.options.get("bucket", "-1")), 0)
 
 
 def _buckets(facts: Facts) -> Iterable[Bucket]:
@@ -248,15 +276,15 @@ def _buckets(facts: Facts) -> Iterable[Bucket]:
 
 def _layout(facts: Facts) -> dict[str, str]:
     """The table's layout, in Paimon's words."""
-    options = facts.options
-    dynamic = "dynamic" if facts.primary_key else "unaware"
+    options = facts.schema.options
+    dynamic = "dynamic" if facts.schema.primary_keys else "unaware"
     number = options.get("bucket", "-1")
     found = {
-        "primary key": ", ".join(facts.primary_key),
-        "partitioned by": ", ".join(facts.partition_by),
+        "primary key": ", ".join(facts.schema.primary_keys),
+        "partitioned by": ", ".join(facts.schema.partition_keys),
         "buckets": {"-1": dynamic, "-2": "postpone"}.get(number, number),
         "bucket key": options.get("bucket-key", ""),
-        "merge engine": options.get("merge-engine", "deduplicate") if facts.primary_key else "",
+        "merge engine": options.get("merge-engine", "deduplicate") if facts.schema.primary_keys else "",
         "sequence field": options.get("sequence.field", ""),
         "file format": options.get("file.format", ""),
         "deletion vectors": options.get("deletion-vectors.enabled", ""),
@@ -267,7 +295,7 @@ def _layout(facts: Facts) -> dict[str, str]:
 
 def keeps(facts: Facts) -> Iterable[str]:
     """Why table snapshots are kept, one sentence per reason."""
-    options = facts.options
+    options = facts.schema.options
     least = options.get("snapshot.num-retained.min", str(LEAST_SNAPSHOTS))
     most = options.get("snapshot.num-retained.max")
     young = options.get("snapshot.time-retained", _KEEPS_FOR)
@@ -298,7 +326,7 @@ def condition(facts: Facts, table: Mapping[str, Any], name: str, has_policy: boo
     return Condition(
         name=name,
         has_policy=has_policy,
-        is_keyed=bool(facts.primary_key),
+        is_keyed=bool(facts.schema.primary_keys),
         files=table["files"],
         small_files=table["small_files"],
         most_small_files=max((each.small_files for each in several), default=0),
@@ -310,17 +338,18 @@ def condition(facts: Facts, table: Mapping[str, Any], name: str, has_policy: boo
         largest_partition=max(sizes.values(), default=0),
         snapshots=len(facts.snapshots),
         oldest_snapshot=now - first.at if first else 0,
-        least_snapshots=int(facts.options.get("snapshot.num-retained.min", LEAST_SNAPSHOTS)),
+        least_snapshots=int(facts.schema.options.get("snapshot.num-retained.min", LEAST_SNAPSHOTS)),
         consumers=tuple(
-            sorted(each for each, number in facts.consumers.items() if first and number <= first.number)
+            sorted(each for each, number in facts.consumers.items() if first and number <= first.snapshot)
         ),
     )
 
 
 def consumers(facts: Facts, name: str) -> tuple[Reader, ...]:
     """A table's consumers as readers."""
+    known = tuple(map(TableSnapshot.of, facts.snapshots))
     return tuple(
-        Reader(each, "consumer", name, str(number - 1), *behind(facts.snapshots, number - 1))
+        Reader(each, "consumer", name, str(number - 1), *behind(known, number - 1))
         for each, number in sorted(facts.consumers.items())
     )
 
@@ -328,7 +357,7 @@ def consumers(facts: Facts, name: str) -> tuple[Reader, ...]:
 def behind(snapshots: Sequence[TableSnapshot], read: int) -> tuple[int, int]:
     """The numbers of row-changing table snapshots after one, and of their rows."""
     new = [each for each in snapshots if each.number > read and each.kind in ("APPEND", "OVERWRITE")]
-    return len(new), sum(abs(each.added or 0) for each in new)
+    return len(new), sum(abs(each.added) for each in new)
 
 
 def connected(tables: Sequence[Table]) -> tuple[Table, ...]:

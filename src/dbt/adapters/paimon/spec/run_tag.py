@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dbt.adapters.paimon.keys import DURATION, Key
 from dbt.adapters.paimon.options.table_options import did_you_mean, parse_duration
-from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.sql.names import tag_problem
-from dbt.adapters.paimon.sql.text import string_literal
 
 if TYPE_CHECKING:
     from dbt.adapters.paimon.spec.problems import Problems
@@ -66,9 +64,3 @@ def read(value: Any, problems: Problems) -> RunTag | None:
     if if_exists not in (None, REPLACE, KEEP):
         problems.add("table_tag.if_exists", if_exists, f"not allowed. Use {REPLACE} or {KEEP}")
     return RunTag(str(name), None if retained is None else str(retained), if_exists or REPLACE)
-
-
-def state_sql(relation: PaimonRelation, name: str) -> str:
-    """A query for (newest table snapshot, the one with the tag or NULL)."""
-    tagged = f"select max(snapshot_id) from {relation.system_table('tags')} where tag_name = {string_literal(name)}"
-    return f"select max(snapshot_id), ({tagged}) from {relation.system_table('snapshots')}"

@@ -10,8 +10,9 @@ from typing import Any, Final
 
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.paimon.metadata import snapshots, tags
+from dbt.adapters.paimon.metadata.table_name import Query
 from dbt.adapters.paimon.relation import PaimonRelation
-from dbt.adapters.paimon.sql import clocks
 from dbt.adapters.paimon.sql.text import string_literal
 from dbt.adapters.paimon.sql.timestamps import session_moment
 
@@ -39,7 +40,6 @@ class Version:
 class Recorded:
     """A state that a table has; `reached`: whether it is not later than the given timestamp."""
 
-    kind: str
     name: str
     committed: str = ""
     reached: bool = False
@@ -81,21 +81,15 @@ def branch_of(relation: PaimonRelation, branch: str) -> PaimonRelation:
     return named
 
 
-def recorded_sql(relation: PaimonRelation, asked: Version) -> str:
-    """The query of the table's states of the same kind as `asked`: rows of `Recorded`."""
+def recorded(query: Query, relation: PaimonRelation, asked: Version) -> list[Recorded]:
+    """The table's states of the same kind as `asked`."""
     if asked.kind == TAG:
-        return f"select 'tag', tag_name, '', true from {relation.system_table('tags')}"
+        return [Recorded(name) for name in tags.tags(query, relation)]
     if asked.kind == BRANCH:
-        return f"select 'branch', branch_name, '', true from {relation.system_table('branches')}"
-    reached = "true"
-    if asked.kind == TIMESTAMP:
-        moment = clocks.utc(f"timestamp {string_literal(asked.value)}")
-        reached = f"{clocks.in_utc('commit_time')} <= {moment}"
-    committed = clocks.in_session("commit_time")
-    return (
-        f"select 'snapshot', cast(snapshot_id as string), cast({committed} as string), {reached} "
-        f"from {relation.system_table('snapshots')} order by snapshot_id"
-    )
+        return [Recorded(name) for name in tags.branches(query, relation)]
+    moment = asked.value if asked.kind == TIMESTAMP else None
+    found = snapshots.timed(query, relation, moment)
+    return [Recorded(each.number, each.committed, each.reached) for each in found]
 
 
 def latest_at(states: Iterable[Recorded]) -> Recorded | None:

@@ -6,6 +6,7 @@ import uuid
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from dbt.adapters.paimon.metadata.table_name import TableName
 from dbt.adapters.paimon.plan.materialized_views.query import Branch, Query
 from dbt.adapters.paimon.plan.materialized_views.reasons import NotIncremental, Reason
 from dbt.adapters.paimon.plan.materialized_views.refresh import (
@@ -15,7 +16,6 @@ from dbt.adapters.paimon.plan.materialized_views.refresh import (
     RefreshKind,
     View,
 )
-from dbt.adapters.paimon.spark.table_name import TableName
 from dbt.adapters.paimon.sql.text import quoted
 
 
