@@ -57,16 +57,16 @@ class Action:
 
 def figures(policy: MaintenancePolicy) -> Figures:
     """The figures that `plan` needs for a policy."""
-    compact, expire, partitions = policy.compact, policy.expire_snapshots, policy.expire_partitions
-    checks_files = compact is not None and bool(compact.small_files or compact.newest)
+    compact, expire = policy.compact or Compact(small_files=0), policy.expire_snapshots
+    partitions = policy.expire_partitions is not None or bool(compact.newest)
     return Figures(
-        snapshots=expire is not None or (compact is not None and bool(compact.every_commits)),
+        snapshots=expire is not None or bool(compact.every_commits),
         consumers=expire is not None,
         young=_seconds(expire.older_than) if expire and expire.older_than else None,
-        sorts=compact is not None and bool(compact.order),
-        files=partitions is not None or policy.rescale is not None or checks_files,
-        partitions=partitions is not None or (compact is not None and bool(compact.newest)),
-        idle=_seconds(compact.idle) if compact and compact.idle else None,
+        sorts=bool(compact.order),
+        files=partitions or policy.rescale is not None or bool(compact.small_files),
+        partitions=partitions,
+        idle=_seconds(compact.idle) if compact.idle else None,
     )
 
 

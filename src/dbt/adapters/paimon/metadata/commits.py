@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from dbt.adapters.paimon.metadata import row_kinds, snapshots
-from dbt.adapters.paimon.metadata.classes import manifest_entries, paimon_table
+from dbt.adapters.paimon.metadata.classes import deleting_rows, manifest_entries, paimon_table
 from dbt.adapters.paimon.metadata.snapshots import COMPACT, Commit
 
 if TYPE_CHECKING:
@@ -96,12 +96,9 @@ def _file_counts(entries: Iterable[Any]) -> dict[str, int | None]:
     for entry in entries:
         (added if entry.kind().toString() == "ADD" else removed).append(entry.file())
     rows = sum(file.rowCount() for file in added)
-    deletes = [file.deleteRowCount() for file in added]
     return {
         "rows": rows,
-        "rows_deleted": sum(each.get() for each in deletes)
-        if all(each.isPresent() for each in deletes)
-        else None,
+        "rows_deleted": deleting_rows(added),
         "files": len(added),
         "bytes": sum(file.fileSize() for file in added),
         "files_removed": len(removed),

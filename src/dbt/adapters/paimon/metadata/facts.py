@@ -62,16 +62,8 @@ class Facts:
     statements: int = 0
 
 
-class TooManyFilesError(Exception):
-    """The table has more data files than can be read one by one."""
-
-
 def by_classes(session: SparkSession, table: TableName) -> Facts:
-    """A table's facts, by a session of the embedded Spark; fails for catalogs and versions with other classes.
-
-    Raises:
-        TooManyFilesError: the table has more files than can be read one by one.
-    """
+    """A table's facts, by a session of the embedded Spark; fails for other classes, and for more than MOST_FILES."""
     jvm: Any = session._jvm
     paimon = paimon_table(session, table)
     schema = Schema.of_json(str(paimon.schema().toString()))
@@ -90,7 +82,7 @@ def _file_groups(paimon: Any, schema: Schema) -> Iterable[FileGroup]:
     splits = list(paimon.newScan().plan().splits())
     files = [(split, split.dataFiles()) for split in splits]
     if sum(found.size() for _, found in files) > MOST_FILES:
-        raise TooManyFilesError
+        raise NotImplementedError(f"more than {MOST_FILES} files")
     paths, small = paimon.store().pathFactory(), small_below(schema)
     groups: dict[tuple[str, int, int], list[int]] = {}
     for split, found in files:
@@ -106,8 +98,7 @@ def _file_groups(paimon: Any, schema: Schema) -> Iterable[FileGroup]:
 
 def by_sql(query: Query, table: Table) -> Facts:
     """A table's facts, by two statements: on servers, and for tables of many files."""
-    schema = schemas.current(query, table)
-    assert schema is not None
+    schema = schemas.newest_first(query, table)[0]
     found: dict[str, list[list[Any]]] = {_FILES: [], _SNAPSHOTS: [], _TAGS: [], _CONSUMERS: []}
     for what, row in query(_sql(table, small_below(schema))):
         found[what].append(json.loads(row))

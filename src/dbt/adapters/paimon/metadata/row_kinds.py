@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from dbt.adapters.paimon.metadata.classes import manifest_entries
+from dbt.adapters.paimon.metadata.classes import deleting_rows, manifest_entries
 from dbt.adapters.paimon.metadata.snapshots import COMPACT, Commit
 
 _COMPARING: Final = frozenset({"lookup", "full-compaction"})
@@ -46,23 +46,18 @@ def by_changelog(
         rows: rows in the data files that the commit added.
         deleted: those of `rows` that delete a key.
     """
-    if rows is None or deleted != 0:
-        return UNKNOWN
-    if paimon.coreOptions().changelogProducer().toString() not in _COMPARING:
-        return UNKNOWN
+    producer = paimon.coreOptions().changelogProducer().toString()
     holder = _with_changelog(commit, after)
-    if holder is None:
+    if rows is None or deleted != 0 or producer not in _COMPARING or holder is None:
         return UNKNOWN
     entries = manifest_entries(jvm, paimon, holder.snapshot, "CHANGELOG")
     if entries.size() > _MOST_FILES:
         return UNKNOWN
     files = [entry.file() for entry in entries]
-    retractions = [file.deleteRowCount() for file in files]
-    if not all(each.isPresent() for each in retractions):
+    if (retracting := deleting_rows(files)) is None:
         return UNKNOWN
-    changes, retracting = sum(file.rowCount() for file in files), sum(each.get() for each in retractions)
     deduplicates = str(paimon.options().get(_DEDUPLICATES)).lower() == "true"
-    return counted(changes, retracting, rows, may_be_less=deduplicates)
+    return counted(sum(file.rowCount() for file in files), retracting, rows, may_be_less=deduplicates)
 
 
 def counted(changes: int, retracting: int, rows: int, *, may_be_less: bool) -> RowKinds:

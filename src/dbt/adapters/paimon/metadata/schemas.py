@@ -49,50 +49,24 @@ class Schema:
     @classmethod
     def of_row(cls, row: Sequence[Any]) -> Schema:
         """A schema, from the columns COLUMNS of `$schemas`."""
-        number, fields, partition_keys, primary_keys, options, comment = row
-        return cls._of(
-            int(number),
-            json.loads(fields),
-            json.loads(partition_keys),
-            json.loads(primary_keys),
-            json.loads(options),
-            comment,
-        )
+        number, *parts, comment = row
+        return cls._of(int(number), [json.loads(part) for part in parts], comment)
 
     @classmethod
     def of_json(cls, text: str) -> Schema:
         """A schema, from Paimon's JSON of it."""
         content = json.loads(text)
-        return cls._of(
-            content["id"],
-            content["fields"],
-            content["partitionKeys"],
-            content["primaryKeys"],
-            content["options"],
-            content.get("comment"),
-        )
+        parts = [content[part] for part in ("fields", "partitionKeys", "primaryKeys", "options")]
+        return cls._of(content["id"], parts, content.get("comment"))
 
     @classmethod
-    def _of(
-        cls,
-        number: int,
-        fields: Sequence[Mapping[str, Any]],
-        partition_keys: Sequence[str],
-        primary_keys: Sequence[str],
-        options: Mapping[str, str],
-        comment: str | None,
-    ) -> Schema:
+    def _of(cls, number: int, parts: Sequence[Any], comment: str | None) -> Schema:
+        fields, partition_keys, primary_keys, options = parts
         columns = (
             Field(int(each["id"]), each["name"], each["type"], each.get("description") or "")
             for each in fields
         )
         return cls(number, tuple(columns), tuple(partition_keys), tuple(primary_keys), options, comment or "")
-
-
-def current(query: Query, table: Table) -> Schema | None:
-    """A table's newest schema; None if Paimon finds none."""
-    rows = query(current_sql(table))
-    return Schema.of_row(rows[0]) if rows else None
 
 
 def current_sql(table: Table) -> str:

@@ -64,19 +64,11 @@ class Commit:
         """A commit, from the JSON file of its snapshot."""
         content: Mapping[str, Any] = json.loads(text)
         number, at = int(content["id"]), content.get("timeMillis", 0) / 1000
-        return cls(
-            number,
-            str(content["commitKind"]),
-            str(content["commitUser"]),
-            content.get("totalRecordCount") or 0,
-            content.get("deltaRecordCount") or 0,
-            int(content["schemaId"]),
-            content.get("changelogRecordCount") or 0,
-            at,
-            time.time() - at,
-            f"{number}.{fingerprint(json.dumps([content.get(part) for part in _UNIQUE]))}",
-            content.get("indexManifest") or "",
-        )
+        parts = ("totalRecordCount", "deltaRecordCount", "schemaId", "changelogRecordCount")
+        rows, delta, schema, changelog = (int(content.get(part) or 0) for part in parts)
+        unique = f"{number}.{fingerprint(json.dumps([content.get(part) for part in _UNIQUE]))}"
+        kind, user, index = content["commitKind"], content["commitUser"], content.get("indexManifest") or ""
+        return cls(number, kind, user, rows, delta, schema, changelog, at, time.time() - at, unique, index)
 
     @property
     def is_upkeep(self) -> bool:
@@ -142,18 +134,9 @@ def of_rows(rows: Iterable[Sequence[Any]]) -> tuple[Commit, ...]:
 
 
 def _of_row(row: Sequence[Any]) -> Commit:
-    number, kind, user, rows, delta, schema, changelog, at, age = row
-    return Commit(
-        int(number),
-        str(kind),
-        str(user),
-        int(rows or 0),
-        int(delta or 0),
-        int(schema),
-        int(changelog or 0),
-        int(at) / 1000,
-        float(age),
-    )
+    number, kind, user, *counts, at, age = row
+    rows, delta, schema, changelog = (int(each or 0) for each in counts)
+    return Commit(int(number), kind, user, rows, delta, schema, changelog, int(at) / 1000, float(age))
 
 
 def newest(query: Query, table: Table) -> int | None:
@@ -189,15 +172,20 @@ def last_modified_sql(relations: Sequence[PaimonRelation]) -> str:
 
 
 @dataclass(frozen=True)
-class TimedSnapshot:
-    """A table snapshot by the session's wall clock; `reached`: whether it is not later than the given time."""
+class Recorded:
+    """A state that a table has: a table snapshot, a tag or a branch.
 
-    number: str
-    committed: str
-    reached: bool
+    Attributes:
+        committed: on the session's wall clock; '' if not asked for.
+        reached: whether it is not later than the given time.
+    """
+
+    name: str
+    committed: str = ""
+    reached: bool = False
 
 
-def timed(query: Query, table: Table, moment: str | None) -> list[TimedSnapshot]:
+def timed(query: Query, table: Table, moment: str | None) -> list[Recorded]:
     """The table snapshots, the oldest first, compared with a time on the session's wall clock (None: all reached)."""
     reached = "true"
     if moment is not None:
@@ -206,4 +194,4 @@ def timed(query: Query, table: Table, moment: str | None) -> list[TimedSnapshot]
         f"select cast(snapshot_id as string), cast({clocks.in_session('commit_time')} as string), {reached} "
         f"from {table.system_table('snapshots')} order by snapshot_id"
     )
-    return [TimedSnapshot(*row) for row in rows]
+    return [Recorded(*row) for row in rows]

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from dbt.adapters.paimon.metadata import snapshots
 from dbt.adapters.paimon.metadata.classes import manifest_entries
-from dbt.adapters.paimon.metadata.snapshots import COMPACT, Commit
+from dbt.adapters.paimon.metadata.snapshots import COMPACT, UPKEEP, Commit
 
 # The position of a table without any commit.
 EMPTY: Final = "0.0"
@@ -50,13 +50,12 @@ def table_version_of(jvm: Any, table: Any) -> TableVersion:
     schema = str(table.schema().toString())
     if problem := other_state(options):
         return TableVersion(None, None, schema, problem)
-    shows_rows = compaction_shows_rows(options)
+    kinds = UPKEEP - {COMPACT} if compaction_shows_rows(options) else UPKEEP
     head: Commit | None = None
     for commit in snapshots.newest_first(table):
-        if commit.is_upkeep and not (shows_rows and commit.kind == COMPACT):
+        if commit.kind in kinds:
             continue
-        if head is None and not commit.is_upkeep:
-            head = commit
+        head = head or (None if commit.is_upkeep else commit)
         if not _changed_nothing(jvm, table, commit):
             return TableVersion(head or _next_write(table, commit), commit.unique, schema)
     oldest = snapshots.range_by_classes(table).first

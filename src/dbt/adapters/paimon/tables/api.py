@@ -59,7 +59,7 @@ class Tables:
             DbtRuntimeError: it is not a Paimon table, is redirected to a branch, or has lost its files.
         """
         try:
-            found = self._schemas(relation)
+            found = schemas.newest_first(self._adapter.query, relation)
         except DbtRuntimeError as exc:
             if relation.database == SESSION_CATALOG and metadata.is_not_found(exc):
                 raise DbtRuntimeError(
@@ -77,20 +77,13 @@ class Tables:
             )
         return replace(metadata.existing_table(found[0]), older_types=self._older_types(relation, found))
 
-    def _schemas(self, relation: PaimonRelation) -> tuple[Schema, ...]:
-        """The current schema, and, if they matter, the earlier ones after it; empty if Paimon finds none."""
-        if self._filters_by_older_types():
-            return schemas.newest_first(self._adapter.query, relation)
-        current = schemas.current(self._adapter.query, relation)
-        return () if current is None else (current,)
-
     def _filters_by_older_types(self) -> bool:
         """Whether WHERE may miss rows in files written before ALTER changed a column's type."""
         return not self._adapter.versions.supports(Capability.FILTERS_AFTER_CHANGE_TO_TEXT)
 
     def _older_types(self, relation: PaimonRelation, found: Sequence[Schema]) -> tuple[tuple[str, str], ...]:
         """The older types that a table's files have; queries `$files` if a column's type has ever changed."""
-        earlier = schemas.older_types(found)
+        earlier = schemas.older_types(found) if self._filters_by_older_types() else {}
         if not earlier:
             return ()
         used = earlier.keys() & files.schema_ids(self._adapter.query, relation)
@@ -272,7 +265,7 @@ class Tables:
         if table.database != SESSION_CATALOG or table.database not in paimons:
             return table.database in paimons
         try:
-            schemas.current(self._adapter.query, table)
+            schemas.newest_first(self._adapter.query, table)
         except DbtRuntimeError:
             return False
         return True

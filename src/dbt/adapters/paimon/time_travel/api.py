@@ -67,7 +67,7 @@ class History:
 
     def _recorded(
         self, function: str, relation: PaimonRelation, asked: states.Version
-    ) -> list[states.Recorded]:
+    ) -> list[snapshots.Recorded]:
         """The table's states of the same kind as `asked`; refuses if `asked` is not among them."""
         recorded = states.recorded(self._adapter.query, relation, asked)
         if problem := states.missing(function, relation, asked, recorded):

@@ -11,6 +11,7 @@ from typing import Any, Final
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.metadata import snapshots, tags
+from dbt.adapters.paimon.metadata.snapshots import Recorded
 from dbt.adapters.paimon.metadata.table_name import Query
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.sql.text import string_literal
@@ -34,15 +35,6 @@ class Version:
 
     def __str__(self) -> str:
         return f"{self.kind}={self.value}"
-
-
-@dataclass(frozen=True)
-class Recorded:
-    """A state that a table has; `reached`: whether it is not later than the given timestamp."""
-
-    name: str
-    committed: str = ""
-    reached: bool = False
 
 
 def version(function: str, relation: object, arguments: Mapping[str, Any]) -> Version:
@@ -87,9 +79,7 @@ def recorded(query: Query, relation: PaimonRelation, asked: Version) -> list[Rec
         return [Recorded(name) for name in tags.tags(query, relation)]
     if asked.kind == BRANCH:
         return [Recorded(name) for name in tags.branches(query, relation)]
-    moment = asked.value if asked.kind == TIMESTAMP else None
-    found = snapshots.timed(query, relation, moment)
-    return [Recorded(each.number, each.committed, each.reached) for each in found]
+    return snapshots.timed(query, relation, asked.value if asked.kind == TIMESTAMP else None)
 
 
 def latest_at(states: Iterable[Recorded]) -> Recorded | None:
