@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dbt.adapters.paimon.metadata.facts import Facts, FileGroup
+from dbt.adapters.paimon.metadata.schemas import Schema
+from dbt.adapters.paimon.metadata.snapshots import Commit
 from dbt_paimon.report import advice, figures
-from dbt_paimon.report.facts import Facts, FileGroup, TableSnapshot
 from dbt_paimon.report.figures import Cost, LineageNode, NodeRun, Report, Run, Table
 
 NOW = 1_760_000_000.0
@@ -23,20 +25,25 @@ def facts(number: int = 0, **changed: object) -> Facts:
         )
     )
     snapshots = tuple(
-        TableSnapshot(
+        Commit(
             each,
             "COMPACT" if each % 5 == 0 else "APPEND",
             f"dbt_{each:08x}",
-            NOW - (13 - each) * 3600,
             each * 9_000,
             -300 if each % 5 == 0 else 9_000 + 800 * (each % 4),
+            at=NOW - (13 - each) * 3600,
         )
         for each in range(1, 13)
     )
     given = {
-        "primary_key": ("id",),
-        "options": {"bucket": "4", "merge-engine": "partial-update"},
-        "comment": "Where a flight is, and when it left & landed <b>not bold</b>",
+        "schema": Schema(
+            0,
+            (),
+            (),
+            ("id",),
+            {"bucket": "4", "merge-engine": "partial-update"},
+            "Where a flight is, and when it left & landed <b>not bold</b>",
+        ),
         "groups": groups,
         "snapshots": snapshots,
         "tags": {"month-end": 9},

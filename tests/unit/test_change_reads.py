@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from dbt.adapters.paimon.capabilities import Versions, parse_version
-from dbt.adapters.paimon.changes.positions import Commit
 from dbt.adapters.paimon.changes.reads import ChangeReadMode, SourceTable, read_mode
+from dbt.adapters.paimon.metadata.snapshots import Commit
 
 APPENDED = SourceTable("paimon", "db", "t", (("id", "int"), ("v", "int")))
 KEYED = replace(APPENDED, primary_key=("id",))

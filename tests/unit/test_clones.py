@@ -7,6 +7,7 @@ import pytest
 from dbt.adapters.paimon.changes.positions import NOTHING_READ, fingerprint
 from dbt.adapters.paimon.changes.reading import Source
 from dbt.adapters.paimon.changes.reads import SourceTable
+from dbt.adapters.paimon.metadata.tags import Refs
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql.names import branch_problem, tag_problem
@@ -100,14 +101,18 @@ def test_what_is_copied(options, strategy, why):
     assert why in found
 
 
+def refs(*branches: str, tag: str = "") -> Refs:
+    return Refs(frozenset(branches), frozenset([tag] if tag else []))
+
+
 def test_a_branch_that_is_gone_or_not_what_it_was():
     branch = branch_of(TABLE, "pr")
-    assert clones.missing("v", branch, {"branch pr", "tag branch_pr"}, {"branch_pr"}) == ""
+    assert clones.missing("v", branch, refs("pr", tag="branch_pr"), {"branch_pr"}) == ""
     # It began empty.
-    assert clones.missing("v", branch, {"branch pr"}, set()) == ""
-    assert "dropped or recreated" in clones.missing("v", branch, set(), None)
-    assert "dropped or recreated" in clones.missing("v", branch, {"tag branch_pr"}, None)
-    gone = clones.missing("v", branch, {"branch pr"}, {"branch_pr"})
+    assert clones.missing("v", branch, refs("pr"), set()) == ""
+    assert "dropped or recreated" in clones.missing("v", branch, refs(), None)
+    assert "dropped or recreated" in clones.missing("v", branch, refs(tag="branch_pr"), None)
+    gone = clones.missing("v", branch, refs("pr"), {"branch_pr"})
     assert "rolled back" in gone and "--full-refresh" in gone
 
 

@@ -1,11 +1,10 @@
 """Columns wanted against columns there are: what comes before the data, what after, what needs a new table."""
 
-import json
-
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.capabilities import Capability, Versions
+from dbt.adapters.paimon.metadata.schemas import Field, Schema, older_types
 from dbt.adapters.paimon.spec.strategies import ON_SCHEMA_CHANGE
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.tables.changeset import ExistingColumn, ExistingTable
@@ -16,7 +15,6 @@ from dbt.adapters.paimon.tables.column_changes import (
     wanted_columns,
     widens,
 )
-from dbt.adapters.paimon.tables.metadata import newest_first, older_types
 
 KEYED = TableSpec(primary_key=("id",), partition_by=(), options={})
 
@@ -192,13 +190,12 @@ def test_older_types():
     """By the id of a column, which keeps it when it is renamed; NOT NULL and comments are no types."""
 
     def schema(number, *fields):
-        listed = [{"id": key, "name": name, "type": kind} for key, name, kind in fields]
-        return (json.dumps(listed), "[]", "[]", "{}", None, number)
+        return Schema(number, tuple(Field(*field, comment="") for field in fields), (), (), {}, "")
 
     schemas = [
+        schema(2, (0, "id", "INT"), (1, "amount", "BIGINT"), (3, "w", "INT")),
         schema(1, (0, "id", "INT"), (1, "v", "BIGINT"), (2, "w", "STRING")),
         schema(0, (0, "id", "INT NOT NULL"), (1, "v", "INT")),
-        schema(2, (0, "id", "INT"), (1, "amount", "BIGINT"), (3, "w", "INT")),
     ]
-    assert older_types(newest_first(schemas)) == {0: {"amount": "int"}}
-    assert older_types(newest_first(schemas[:1])) == {}
+    assert older_types(schemas) == {0: {"amount": "int"}}
+    assert older_types(schemas[-1:]) == {}

@@ -10,7 +10,9 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.maintenance import plan as plans
 from dbt.adapters.paimon.maintenance import selection, times
-from dbt.adapters.paimon.maintenance.plan import Partition, TableState, partition_values, plan
+from dbt.adapters.paimon.maintenance.plan import plan
+from dbt.adapters.paimon.metadata.partitions import partition_values
+from dbt.adapters.paimon.metadata.upkeep import Partition, TableState
 from dbt.adapters.paimon.options.table_options import validate_option
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spec.build import build_table_spec

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from dbt.adapters.paimon.metadata.table_name import TableName
 from dbt.adapters.paimon.plan.materialized_views import parsing, reading
 from dbt.adapters.paimon.plan.materialized_views.query import Query, SourceColumns
 from dbt.adapters.paimon.plan.materialized_views.reasons import NotIncremental, Reason
-from dbt.adapters.paimon.spark.table_name import TableName
 
 PAGE = Path(__file__).parents[2] / "docs" / "materialized-views.md"
 

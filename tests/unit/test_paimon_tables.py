@@ -8,8 +8,10 @@ import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.capabilities import Versions
-from dbt.adapters.paimon.changes.positions import NOTHING_READ, Commit, Position
+from dbt.adapters.paimon.changes.positions import NOTHING_READ, Position
 from dbt.adapters.paimon.changes.reads import SourceTable
+from dbt.adapters.paimon.metadata.snapshots import Commit
+from dbt.adapters.paimon.metadata.table_name import TableName
 from dbt.adapters.paimon.streaming.inputs import CheckedInput, Input, MarkingInput, PlannedInput, StreamCall
 from dbt.adapters.paimon.streaming.sources import paimon_tables, ranges
 from dbt.adapters.paimon.streaming.sources.paimon_tables import PaimonTableInput
@@ -86,7 +88,7 @@ def opened(row_kind: str | None = None, **options: str) -> PaimonTableInput:
     table = paimon_tables._without_own_order(table, row_kind, "stream(raw.t)")
     versions = Versions.__new__(Versions)
     return PaimonTableInput(
-        call, lambda name: f"`t${name}`", table, 0, "now", versions, "paimon", Beginning(), Limits()
+        call, TableName("paimon", "raw", "t"), table, 0, "now", versions, "paimon", Beginning(), Limits()
     )
 
 

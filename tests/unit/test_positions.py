@@ -6,7 +6,6 @@ import pytest
 
 from dbt.adapters.paimon.changes.positions import (
     NOTHING_READ,
-    Commit,
     Position,
     SavedPosition,
     find,
@@ -14,6 +13,7 @@ from dbt.adapters.paimon.changes.positions import (
     mark,
     marked,
 )
+from dbt.adapters.paimon.metadata.snapshots import Commit
 
 KEY, OTHER = fingerprint("a"), fingerprint("b")
 AT_5, AT_7 = Position(5, fingerprint("five")), Position(7, fingerprint("seven"))

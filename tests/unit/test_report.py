@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.paimon.metadata.facts import FileGroup
+from dbt.adapters.paimon.metadata.schemas import Schema
 from dbt_paimon.report import figures, lineage, page, runs
 from dbt_paimon.report.advice import LIMITS, Condition, advice
-from dbt_paimon.report.facts import FileGroup, TableSnapshot
-from dbt_paimon.report.figures import LineageNode, Reader, Table
+from dbt_paimon.report.figures import LineageNode, Reader, Table, TableSnapshot
 from synthetic_report import NOW, facts, report, table
 
 MACROS = Path(__file__).parents[2] / "src/dbt/include/paimon/macros/monitoring"
@@ -95,7 +96,7 @@ def test_figures() -> None:
                 FileGroup("d=1", 0, 5, 1, 0, 60, 600),
                 FileGroup("d=1", 1, 5, 1, 1, 10, 100),
             ),
-            options={"bucket": "4"},
+            schema=Schema(0, (), (), ("id",), {"bucket": "4"}, ""),
         )
     )
     assert (found["rows"], found["bytes"], found["files"]) == (100, 1000, 5)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dbt.adapters.paimon.spark.row_kinds import UNKNOWN, RowKinds, counted, grows_by_inserts
+from dbt.adapters.paimon.metadata.row_kinds import UNKNOWN, RowKinds, counted, grows_by_inserts
 
 
 @pytest.mark.parametrize(

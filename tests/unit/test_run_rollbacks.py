@@ -5,17 +5,19 @@ from __future__ import annotations
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.time_travel.run_rollbacks import Ran, Snapshot, before
+from dbt.adapters.paimon.metadata.snapshots import Commit
+from dbt.adapters.paimon.time_travel.run_rollbacks import Ran, before
 
-BEFORE, DURING, AFTER = (True, False), (False, False), (False, True)
+# The run takes from 10 to 20.
+BEFORE, DURING, AFTER = 5.0, 15.0, 25.0
 
 
 def node(snapshot: int | None = None) -> Ran:
-    return Ran("model.shop.orders", ("paimon", "shop", "orders"), "", "", snapshot)
+    return Ran("model.shop.orders", ("paimon", "shop", "orders"), 10, 20, snapshot)
 
 
-def snapshots(*times: tuple[bool, bool], kind: str = "APPEND") -> list[Snapshot]:
-    return [Snapshot(number, kind, *when) for number, when in enumerate(times, 1)]
+def snapshots(*times: float) -> list[Commit]:
+    return [Commit(number, "APPEND", at=when) for number, when in enumerate(times, 1)]
 
 
 def test_the_newest_from_before():
@@ -26,7 +28,7 @@ def test_the_newest_from_before():
 
 def test_a_run_that_wrote_nothing():
     assert before(node(), snapshots(BEFORE, BEFORE)) is None
-    assert before(node(), [*snapshots(BEFORE), Snapshot(2, "COMPACT", False, True)]) is None
+    assert before(node(), [*snapshots(BEFORE), Commit(2, "COMPACT", at=AFTER)]) is None
 
 
 def test_the_clock_of_a_server_is_behind():

@@ -7,7 +7,8 @@ from datetime import date
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.changes.positions import NOTHING_READ, Commit, Position
+from dbt.adapters.paimon.changes.positions import NOTHING_READ, Position
+from dbt.adapters.paimon.metadata.snapshots import Commit
 from dbt.adapters.paimon.streaming.sources.ranges import Range
 from dbt.adapters.paimon.streaming.sources.scan_modes import Beginning, ScanMode, beginning
 

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from dbt.adapters.paimon.changes import positions
-from dbt.adapters.paimon.changes.positions import NOTHING_READ, Commit, Position, SavedPosition
+from dbt.adapters.paimon.changes.positions import NOTHING_READ, Position, SavedPosition
 from dbt.adapters.paimon.concurrency.locks import FOLDER, TableLocks
 from dbt.adapters.paimon.machine import cache_folder as cache
+from dbt.adapters.paimon.metadata.snapshots import Commit
 from dbt.adapters.paimon.sql.views import ViewDirectory
 from dbt.adapters.paimon.state import folders, kinds, marks, migration, tables
 from dbt.adapters.paimon.state.kinds import CURRENT, Kind, NewerStateError, read_version
@@ -148,9 +149,10 @@ class TestMarks:
         assert positions.find("0a0a0a0a", [], None) == NOTHING_READ
 
     def test_batches(self):
-        assert commits.is_written((1, True, 1), "t", 3, may_repeat=False)
+        ours, newer = (Commit(1, "APPEND", f"{mark}-s.3_uuid") for mark in ("dbts", "dbts2"))
+        assert commits.is_written([ours], "s", 3, 0, table="t", may_repeat=False)
         with pytest.raises(NewerStateError):
-            commits.is_written((0, True, 2), "t", 3, may_repeat=True)
+            commits.is_written([newer], "s", 3, 0, table="t", may_repeat=True)
 
 
 class TestLocks:

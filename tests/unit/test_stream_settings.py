@@ -8,6 +8,7 @@ import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.capabilities import Versions, parse_version
+from dbt.adapters.paimon.metadata.snapshots import Commit
 from dbt.adapters.paimon.spec.problems import ConfigErrors
 from dbt.adapters.paimon.streaming import checkpoints, commits
 from dbt.adapters.paimon.streaming.inputs import StreamCall
@@ -88,18 +89,27 @@ class TestWhoseCheckpoint:
 
 
 class TestIsWritten:
+    OURS = Commit(9, "APPEND", "dbts-s.3_uuid", age=10)
+
+    @staticmethod
+    def is_written(*found: Commit, may_repeat: bool = False) -> bool:
+        """Of batch 3 of the stream s, which began 1000 seconds ago."""
+        return commits.is_written(found, "s", 3, 1000, table="t", may_repeat=may_repeat)
+
     def test_a_commit_tells(self):
-        assert commits.is_written((2, False, None), "t", 3, may_repeat=False)
+        assert self.is_written(Commit(8, "APPEND", "other", age=20), self.OURS)
 
     def test_none_of_all_tells(self):
-        assert not commits.is_written((0, True, None), "t", 3, may_repeat=False)
+        assert not self.is_written()
+        assert not self.is_written(Commit(1, "APPEND", "dbts-s.2_uuid", age=20))
+        assert not self.is_written(Commit(8, "APPEND", "dbts-t.3_uuid", age=2000))
 
     def test_what_may_be_written_twice(self):
-        assert not commits.is_written((0, False, None), "t", 3, may_repeat=True)
+        assert not self.is_written(Commit(8, "APPEND", "other", age=20), may_repeat=True)
 
-    def test_nobody_knows(self):
+    def test_snapshots_since_then_have_expired(self):
         with pytest.raises(DbtRuntimeError, match="unknown whether batch 3 is in t"):
-            commits.is_written((0, False, None), "t", 3, may_repeat=False)
+            self.is_written(Commit(8, "APPEND", "other", age=20))
 
 
 def _call(external: dict[str, Any] | None = None, **arguments: Any) -> StreamCall:

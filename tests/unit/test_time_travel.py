@@ -5,6 +5,7 @@ from dbt.artifacts.resources import TestConfig
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.capabilities import Versions
+from dbt.adapters.paimon.metadata.snapshots import Recorded
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spec.build import build_table_spec
 from dbt.adapters.paimon.spec.problems import ConfigErrors
@@ -42,7 +43,7 @@ def test_the_limit_of_an_empty_run_goes_around_it():
 
 
 def test_many_names_are_shortened():
-    recorded = [states.Recorded("tag", f"t{number}") for number in range(50)]
+    recorded = [Recorded(f"t{number}") for number in range(50)]
     problem = states.missing("at", TABLE, asked(tag="x"), recorded)
     assert problem.endswith("there is no tag x. It has: t0, t1, t2, …, t47, t48, t49 (50 in all).")
 

@@ -9,9 +9,10 @@ import pytest
 
 from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.changes import positions
-from dbt.adapters.paimon.spark import table_versions
+from dbt.adapters.paimon.metadata import table_versions
+from dbt.adapters.paimon.metadata.commits import own_user
+from dbt.adapters.paimon.metadata.snapshots import Commit
 from dbt.adapters.paimon.spark.analysis import Analyzed
-from dbt.adapters.paimon.spark.commits import own_user
 from dbt.adapters.paimon.spec.build import build_table_spec
 from dbt.adapters.paimon.spec.problems import ConfigErrors
 from dbt.adapters.paimon.unchanged import keys, nodes, queries
@@ -51,19 +52,17 @@ class TestKeys:
         assert key.node != keys.key_of({"sql": "select  1", "config": {"a": 1}}, {}).node
 
 
-def snapshot(**content: Any) -> table_versions.Snapshot:
+def snapshot(**content: Any) -> Commit:
     given = {"id": 3, "commitUser": "u", "commitIdentifier": 1, "commitKind": "APPEND", "timeMillis": 5}
-    return table_versions.Snapshot.of(
-        json.dumps({**given, "deltaManifestList": "m", "schemaId": 0, **content})
-    )
+    return Commit.of_json(json.dumps({**given, "deltaManifestList": "m", "schemaId": 0, **content}))
 
 
 class TestPositions:
     def test_a_position_has_the_number_and_who_committed(self):
-        assert snapshot().position == snapshot().position
-        assert snapshot().position.startswith("3.")
+        assert snapshot().unique == snapshot().unique
+        assert snapshot().unique.startswith("3.")
         for other in ({"id": 4}, {"commitUser": "v"}, {"timeMillis": 6}, {"deltaManifestList": "n"}):
-            assert snapshot(**other).position != snapshot().position
+            assert snapshot(**other).unique != snapshot().unique
 
     @pytest.mark.parametrize(
         ("options", "problem"),

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.paimon.metadata import files, schemas, snapshots
 from dbt.adapters.paimon.spark.formatting import counted, size
-from dbt.adapters.paimon.spark.table_versions import UPKEEP
 from dbt.adapters.paimon.spec.config_values import column_list
-from dbt.adapters.paimon.sql.text import string_literal
 from dbt.adapters.paimon.tables import metadata
 from dbt.adapters.paimon.tables.changeset import PROTECTED_OPTIONS
 from dbt.adapters.paimon.time_travel import clones
@@ -142,16 +141,12 @@ class Comparison:
     def _at_snapshot(self, node: Mapping[str, Any], found: PaimonRelation, side: Side) -> _State:
         if side.kind is Kind.TAG:
             at = self._adapter.history.at(found, {"tag": side.value}, node)
-            schema = f"select schema_id from {found.system_table('tags')} where tag_name = {string_literal(side.value)}"
+            schema = schemas.of_tag(self._adapter.query, found, side.value)
         else:
             number = self._snapshot(found, side)
             at = self._adapter.history.at(found, {"snapshot": number}, node)
-            schema = f"select schema_id from {found.system_table('snapshots')} where snapshot_id = {number}"
-        rows = self._adapter.query(
-            "select fields, partition_keys, primary_keys, options, comment "
-            f"from {found.system_table('schemas')} where schema_id = ({schema})"
-        )
-        return self._with_columns(at, metadata.existing_table(rows[0]))
+            schema = schemas.of_snapshot(self._adapter.query, found, number)
+        return self._with_columns(at, metadata.existing_table(schema))
 
     def _place(self, node: Mapping[str, Any], side: Side) -> tuple[str, str, str] | None:
         """Catalog, schema and name of a side's table; None if the other manifest does not have the node."""
@@ -170,17 +165,14 @@ class Comparison:
             return side.value
         if side.kind is Kind.TIMESTAMP:
             return self._adapter.history.snapshot_at(table, side.value)
-        kinds = ", ".join(string_literal(kind) for kind in sorted(UPKEEP))
-        snapshots = table.system_table("snapshots")
-        ((number,),) = self._adapter.query(
-            f"select max(snapshot_id) from {snapshots} where snapshot_id < "
-            f"(select max(snapshot_id) from {snapshots} where commit_kind not in ({kinds}))"
-        )
-        if number is None:
+        commits = snapshots.by_sql(self._adapter.query, table)
+        newest = max((each.snapshot for each in commits if not each.is_upkeep), default=0)
+        before = [each.snapshot for each in commits if each.snapshot < newest]
+        if not before:
             raise DbtRuntimeError(
                 f"{side}: {table} has no table snapshot before its newest commit. Say what to compare with: --from …"
             )
-        return str(number)
+        return str(before[-1])
 
     def _with_columns(self, relation: PaimonRelation, existing: ExistingTable | None) -> _State:
         return _State(relation, self._adapter.query_columns(f"select * from {relation.render()}"), existing)
@@ -232,18 +224,17 @@ class Comparison:
         # FilesTable of 0.9.0 looks for the schemas of a branch's files among those of the table [ran].
         if is_branch and not self._have_same_schemas(old, new):
             return None
-        rows = self._adapter.query(statements.differing_partitions(_files(old), _files(new)))
-        return [(str(text), bool(differs)) for text, differs in rows]
+        return files.differing_partitions(self._adapter.query, _files(old), _files(new))
 
     def _have_same_schemas(self, old: _State, new: _State) -> bool:
         before, after = (
-            f"select schema_id, fields from {state.relation.replace(travel='').system_table('schemas')}"
+            {
+                schema.id: schema.fields
+                for schema in schemas.newest_first(self._adapter.query, state.relation.replace(travel=""))
+            }
             for state in (old, new)
         )
-        return not any(
-            self._adapter.query(f"select count(*) from ({one} except {other})")[0][0]
-            for one, other in ((after, before), (before, after))
-        )
+        return before == after
 
 
 def _usual_key(config: Mapping[str, Any], new: _State) -> tuple[str, ...]:
@@ -268,7 +259,7 @@ def _table(state: _State) -> PaimonRelation:
 
 
 def _files(state: _State) -> str:
-    return f"{state.relation.replace(travel='').system_table('files')} {state.relation.travel}"
+    return files.state(state.relation.replace(travel=""), state.relation.travel)
 
 
 def _read_words(scans: Sequence[Scan], partitions: str) -> str:

@@ -167,17 +167,6 @@ def _name(index: int) -> str:
     return f"__dbt_{index}"
 
 
-def differing_partitions(before: str, after: str) -> str:
-    """SQL for each partition as in `$files`, and whether its data files differ between two states of `$files`."""
-    return (
-        "select `partition`, max(differs) from (\n"
-        "  select `partition`, sum(sign) <> 0 as differs from (\n"
-        f"    select `partition`, file_path, -1 as sign from {before}\n    union all\n"
-        f"    select `partition`, file_path, 1 as sign from {after}\n"
-        "  ) group by `partition`, file_path\n) group by `partition`"
-    )
-
-
 def of_partitions(texts: Sequence[str], columns: Mapping[str, str]) -> str | None:
     """The condition that a row is in one of some partitions; None if their text cannot be read back.
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from dbt.adapters.paimon.metadata.tags import History
 from dbt.adapters.paimon.plan.steps import Action
 from dbt.adapters.paimon.spark.scans import Scan
-from dbt.adapters.paimon.tables.rebuilds import History
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from dbt.adapters.paimon.options.table_options import parse_duration
+from dbt.adapters.paimon.spark.formatting import size
 
 # Data test -> its arguments.
 LIMITS: Final[Mapping[str, Mapping[str, float | str]]] = {
@@ -138,9 +139,9 @@ def _buckets(found: Condition) -> Iterator[Advice]:
         )
         command = f"dbt build --select {found.name} --full-refresh"
         yield Advice("bucket_skew", reason, command, "First give it a bucket_key of many, even values.")
-    size = _limit("bucket_size", "max_gb")
-    if found.largest_bucket > size * 1024**3:
-        reason = f"A bucket holds {found.largest_bucket / 1024**3:.1f} GB (more than {size:.0f})."
+    limit = _limit("bucket_size", "max_gb") * 1024**3
+    if found.largest_bucket > limit:
+        reason = f"A bucket holds {size(found.largest_bucket)} (more than {size(limit)})."
         if found.fixed_buckets:
             number = max(round(found.largest_partition / 1024**3), found.fixed_buckets * 2)
             command = _operation("rescale", relation=found.name, bucket_num=number)

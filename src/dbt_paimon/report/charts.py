@@ -13,8 +13,7 @@ from dbt.adapters.paimon.spark.formatting import size
 from dbt_paimon.report.words import number, seconds
 
 if TYPE_CHECKING:
-    from dbt_paimon.report.facts import TableSnapshot
-    from dbt_paimon.report.figures import Bucket, NodeRun, Run, Table
+    from dbt_paimon.report.figures import Bucket, NodeRun, Run, Table, TableSnapshot
 
 # More bars cannot be told apart on a phone.
 MOST_BARS: Final = 40

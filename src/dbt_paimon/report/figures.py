@@ -7,12 +7,40 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final
 
+from dbt.adapters.paimon.metadata.facts import Facts
+from dbt.adapters.paimon.metadata.snapshots import COMPACT, Commit
 from dbt_paimon.report.advice import LEAST_SNAPSHOTS, LIMITS, Advice, Condition
-from dbt_paimon.report.facts import Facts, FileGroup, TableSnapshot
 
 _KEEPS_FOR: Final = "1 h"
 _TRIGGER: Final = "num-sorted-run.compaction-trigger"
 _USUAL_TRIGGER: Final = 5
+
+
+@dataclass(frozen=True)
+class TableSnapshot:
+    """A table snapshot in a report.
+
+    Attributes:
+        kind: APPEND, OVERWRITE, COMPACT or ANALYZE.
+        user: the commit user.
+        at: seconds since the epoch.
+        total, added, changelog: rows in data files, before merging, of the table, the commit and its changelog.
+    """
+
+    number: int
+    kind: str
+    user: str
+    at: float
+    total: int = 0
+    added: int = 0
+    changelog: int = 0
+
+    @classmethod
+    def of(cls, commit: Commit) -> TableSnapshot:
+        return cls(
+            *(commit.snapshot, commit.kind, commit.user, commit.at),
+            *(commit.rows, commit.delta, commit.changelog),
+        )
 
 
 @dataclass(frozen=True)
@@ -35,10 +63,13 @@ class Reader:
     """A reader of a table, and its progress.
 
     Attributes:
+        name: name of the consumer, model or stream.
+        kind: consumer, incremental model, stream.
         source: schema and name of the table, folder or topic.
         position: the last table snapshot that was read; text for other sources.
         behind: number of table snapshots not yet read; None if unknown.
         rows_behind: rows in them.
+        state: further state, such as an unfinished batch.
     """
 
     name: str
@@ -55,11 +86,15 @@ class Table:
     """A table, or why it could not be read.
 
     Attributes:
+        node: unique id in the manifest.
+        name: schema and name.
         kind: materialization, or `source`.
         said: the node's name for `--select`.
         problem: why it could not be read.
         by: how it was read: Paimon's classes, or SQL.
         keeps: why table snapshots are kept, one sentence each.
+        reads: its readers of other tables.
+        readers: its own readers.
     """
 
     node: str
@@ -175,54 +210,44 @@ class Report:
 
 def figures(facts: Facts) -> dict[str, Any]:
     """The fields of a `Table` that follow from its facts."""
+    buckets = tuple(_buckets(facts))
+    levels: dict[int, list[int]] = defaultdict(lambda: [0, 0])
+    for group in facts.groups:
+        levels[group.level][0] += group.files
+        levels[group.level][1] += group.bytes
+    compacted = [each for each in facts.snapshots if each.kind == COMPACT]
+    since = compacted[-1].snapshot if compacted else 0
     return {
         "statements": facts.statements,
-        "comment": facts.comment,
-        "primary_key": facts.primary_key,
-        "partition_by": facts.partition_by,
+        "comment": facts.schema.comment,
+        "primary_key": facts.schema.primary_keys,
+        "partition_by": facts.schema.partition_keys,
         "layout": _layout(facts),
-        **_files(facts),
-        "compaction_trigger": int(facts.options.get(_TRIGGER, _USUAL_TRIGGER)),
-        **_commits(facts.snapshots),
+        "rows": sum(group.rows for group in facts.groups),
+        "bytes": sum(group.bytes for group in facts.groups),
+        "files": sum(group.files for group in facts.groups),
+        "small_files": sum(each.small_files for each in buckets if each.files > 1),
+        "partitions": len({each.partition for each in buckets}),
+        "levels": {level: (files, size) for level, (files, size) in sorted(levels.items())},
+        "buckets": buckets,
+        "skew": max((each.skew for each in buckets), default=0.0),
+        "sorted_runs": max((each.sorted_runs for each in buckets), default=0),
+        "compaction_trigger": int(facts.schema.options.get(_TRIGGER, _USUAL_TRIGGER)),
+        "level_0_bytes": levels[0][1] if facts.schema.primary_keys else 0,
+        "commits_since_compaction": sum(
+            each.kind != COMPACT and each.snapshot > since for each in facts.snapshots
+        ),
+        "last_compaction": compacted[-1].at if compacted else None,
+        "snapshots": tuple(map(TableSnapshot.of, facts.snapshots)),
         "tags": dict(facts.tags),
-        "changelog": facts.options.get("changelog-producer", "none"),
+        "changelog": facts.schema.options.get("changelog-producer", "none"),
+        "changelog_rows": sum(each.changelog for each in facts.snapshots),
         "keeps": tuple(keeps(facts)),
     }
 
 
-def _files(facts: Facts) -> dict[str, Any]:
-    buckets = tuple(_buckets(facts))
-    levels: dict[int, tuple[int, int]] = {}
-    for group in facts.groups:
-        files, size = levels.get(group.level, (0, 0))
-        levels[group.level] = (files + group.files, size + group.bytes)
-    return {
-        "rows": sum(each.rows for each in buckets),
-        "bytes": sum(each.bytes for each in buckets),
-        "files": sum(each.files for each in buckets),
-        "small_files": sum(each.small_files for each in buckets if each.files > 1),
-        "partitions": len({each.partition for each in buckets}),
-        "levels": dict(sorted(levels.items())),
-        "buckets": buckets,
-        "skew": max((each.skew for each in buckets), default=0.0),
-        "sorted_runs": max((each.sorted_runs for each in buckets), default=0),
-        "level_0_bytes": levels.get(0, (0, 0))[1] * bool(facts.primary_key),
-    }
-
-
-def _commits(snapshots: Sequence[TableSnapshot]) -> dict[str, Any]:
-    compacted = [each for each in snapshots if each.kind == "COMPACT"]
-    since = compacted[-1].number if compacted else 0
-    return {
-        "commits_since_compaction": sum(each.kind != "COMPACT" and each.number > since for each in snapshots),
-        "last_compaction": compacted[-1].at if compacted else None,
-        "snapshots": snapshots,
-        "changelog_rows": sum(each.changelog or 0 for each in snapshots),
-    }
-
-
 def _fixed_buckets(facts: Facts) -> int:
-    return max(int(facts.options.get("bucket", "-1")), 0)
+    return max(int(facts.schema.options.get("bucket", "-1")), 0)
 
 
 def _buckets(facts: Facts) -> Iterable[Bucket]:
@@ -234,36 +259,32 @@ def _buckets(facts: Facts) -> Iterable[Bucket]:
     number = Counter(partition for partition, _ in there)
     for (partition, bucket), groups in there.items():
         mean = rows[partition] / max(number[partition], _fixed_buckets(facts))
-        yield _bucket(partition, bucket, groups, mean)
-
-
-def _bucket(partition: str, bucket: int, groups: Sequence[FileGroup], mean: float) -> Bucket:
-    rows = sum(group.rows for group in groups)
-    return Bucket(
-        partition,
-        bucket,
-        files=sum(group.files for group in groups),
-        small_files=sum(group.small_files for group in groups),
-        rows=rows,
-        bytes=sum(group.bytes for group in groups),
-        # Each file of level 0 is a sorted run, and each further level is one.
-        sorted_runs=sum(group.files if group.level == 0 else 1 for group in groups),
-        skew=rows / mean if mean else 0.0,
-        levels={group.level: (group.files, group.bytes) for group in groups},
-    )
+        own = sum(group.rows for group in groups)
+        yield Bucket(
+            partition,
+            bucket,
+            files=sum(group.files for group in groups),
+            small_files=sum(group.small_files for group in groups),
+            rows=own,
+            bytes=sum(group.bytes for group in groups),
+            # Each file of level 0 is a sorted run, and each further level is one.
+            sorted_runs=sum(group.files if group.level == 0 else 1 for group in groups),
+            skew=own / mean if mean else 0.0,
+            levels={group.level: (group.files, group.bytes) for group in groups},
+        )
 
 
 def _layout(facts: Facts) -> dict[str, str]:
     """The table's layout, in Paimon's words."""
-    options = facts.options
-    dynamic = "dynamic" if facts.primary_key else "unaware"
+    options = facts.schema.options
+    dynamic = "dynamic" if facts.schema.primary_keys else "unaware"
     number = options.get("bucket", "-1")
     found = {
-        "primary key": ", ".join(facts.primary_key),
-        "partitioned by": ", ".join(facts.partition_by),
+        "primary key": ", ".join(facts.schema.primary_keys),
+        "partitioned by": ", ".join(facts.schema.partition_keys),
         "buckets": {"-1": dynamic, "-2": "postpone"}.get(number, number),
         "bucket key": options.get("bucket-key", ""),
-        "merge engine": options.get("merge-engine", "deduplicate") if facts.primary_key else "",
+        "merge engine": options.get("merge-engine", "deduplicate") if facts.schema.primary_keys else "",
         "sequence field": options.get("sequence.field", ""),
         "file format": options.get("file.format", ""),
         "deletion vectors": options.get("deletion-vectors.enabled", ""),
@@ -274,7 +295,7 @@ def _layout(facts: Facts) -> dict[str, str]:
 
 def keeps(facts: Facts) -> Iterable[str]:
     """Why table snapshots are kept, one sentence per reason."""
-    options = facts.options
+    options = facts.schema.options
     least = options.get("snapshot.num-retained.min", str(LEAST_SNAPSHOTS))
     most = options.get("snapshot.num-retained.max")
     young = options.get("snapshot.time-retained", _KEEPS_FOR)
@@ -305,7 +326,7 @@ def condition(facts: Facts, table: Mapping[str, Any], name: str, has_policy: boo
     return Condition(
         name=name,
         has_policy=has_policy,
-        is_keyed=bool(facts.primary_key),
+        is_keyed=bool(facts.schema.primary_keys),
         files=table["files"],
         small_files=table["small_files"],
         most_small_files=max((each.small_files for each in several), default=0),
@@ -317,21 +338,18 @@ def condition(facts: Facts, table: Mapping[str, Any], name: str, has_policy: boo
         largest_partition=max(sizes.values(), default=0),
         snapshots=len(facts.snapshots),
         oldest_snapshot=now - first.at if first else 0,
-        least_snapshots=int(facts.options.get("snapshot.num-retained.min", LEAST_SNAPSHOTS)),
-        consumers=_stopped_consumers(facts),
+        least_snapshots=int(facts.schema.options.get("snapshot.num-retained.min", LEAST_SNAPSHOTS)),
+        consumers=tuple(
+            sorted(each for each, number in facts.consumers.items() if first and number <= first.snapshot)
+        ),
     )
-
-
-def _stopped_consumers(facts: Facts) -> tuple[str, ...]:
-    """The consumers whose next table snapshot is the oldest one."""
-    oldest = facts.snapshots[0].number if facts.snapshots else -1
-    return tuple(sorted(name for name, number in facts.consumers.items() if number <= oldest))
 
 
 def consumers(facts: Facts, name: str) -> tuple[Reader, ...]:
     """A table's consumers as readers."""
+    known = tuple(map(TableSnapshot.of, facts.snapshots))
     return tuple(
-        Reader(each, "consumer", name, str(number - 1), *behind(facts.snapshots, number - 1))
+        Reader(each, "consumer", name, str(number - 1), *behind(known, number - 1))
         for each, number in sorted(facts.consumers.items())
     )
 
@@ -339,7 +357,7 @@ def consumers(facts: Facts, name: str) -> tuple[Reader, ...]:
 def behind(snapshots: Sequence[TableSnapshot], read: int) -> tuple[int, int]:
     """The numbers of row-changing table snapshots after one, and of their rows."""
     new = [each for each in snapshots if each.number > read and each.kind in ("APPEND", "OVERWRITE")]
-    return len(new), sum(abs(each.added or 0) for each in new)
+    return len(new), sum(abs(each.added) for each in new)
 
 
 def connected(tables: Sequence[Table]) -> tuple[Table, ...]:

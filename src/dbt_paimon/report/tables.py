@@ -10,17 +10,19 @@ from typing import TYPE_CHECKING, Any, Final
 from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtBaseException
 
+from dbt.adapters.paimon.adapter_protocol import table_name
 from dbt.adapters.paimon.changes import positions
-from dbt.adapters.paimon.changes.positions import NOTHING_READ, Commit, Position, SavedPosition
+from dbt.adapters.paimon.changes.positions import NOTHING_READ, Position, SavedPosition
 from dbt.adapters.paimon.credentials import PaimonConnectionMethod
 from dbt.adapters.paimon.errors.redaction import redact_text, redacted
+from dbt.adapters.paimon.metadata import facts
+from dbt.adapters.paimon.metadata.facts import Facts
 from dbt.adapters.paimon.spec import advice as config_advice
 from dbt.adapters.paimon.streaming import checkpoints
 from dbt.adapters.paimon.streaming.checkpoints import Checkpoint
 from dbt.adapters.paimon.streaming.sources.ranges import PlannedRanges
-from dbt_paimon.report import advice, by_classes, by_sql, figures
+from dbt_paimon.report import advice, figures
 from dbt_paimon.report.advice import Advice
-from dbt_paimon.report.facts import Facts
 from dbt_paimon.report.figures import Reader, Table
 
 if TYPE_CHECKING:
@@ -53,21 +55,21 @@ class TableReader:
                 return None
             # Start to measure here: the first query of the catalog waits for Spark's start.
             begun = time.perf_counter()
-            facts, by = self._facts(relation)
-            found = figures.figures(facts)
-            saved = tuple(self._incremental(node, relation, facts))
+            known, by = self._facts(relation)
+            found = figures.figures(known)
+            saved = tuple(self._incremental(node, relation, known))
             policy = bool(node.get("config", {}).get("maintenance"))
-            condition = figures.condition(facts, found, node["name"], policy, now)
+            condition = figures.condition(known, found, node["name"], policy, now)
             found |= {
                 "layout": redacted("", found["layout"]),
-                "statements": facts.statements + bool(saved),
+                "statements": known.statements + bool(saved),
             }
             return replace(
                 table,
                 **found,
                 by=by,
-                readers=figures.consumers(facts, table.name),
-                reads=(*self._streams(node, relation, facts), *saved),
+                readers=figures.consumers(known, table.name),
+                reads=(*self._streams(node, relation, known), *saved),
                 advice=(*advice.advice(condition), *self._of_config(node)),
                 seconds=time.perf_counter() - begun,
             )
@@ -86,10 +88,10 @@ class TableReader:
     def _facts(self, relation: PaimonRelation) -> tuple[Facts, str]:
         if self._adapter.credentials.method == PaimonConnectionMethod.SESSION:
             try:
-                return by_classes.read(self._adapter.handle.session, relation), CLASSES
+                return facts.by_classes(self._adapter.handle.session, table_name(relation)), CLASSES
             except Exception as exc:  # noqa: BLE001
                 logger.debug(f"{relation} is read by its system tables: {exc!r}")
-        return by_sql.read(self._adapter.query, relation), SQL
+        return facts.by_sql(self._adapter.query, relation), SQL
 
     def _of_config(self, node: Mapping[str, Any]) -> Iterable[Advice]:
         """The advice of `spec.advice` on a node's config; none if a run would refuse the config."""
@@ -108,9 +110,9 @@ class TableReader:
         for text in texts:
             yield Advice("config", text, f"dbt build --select {node['name']}", "After changing the config.")
 
-    def _streams(self, node: Mapping[str, Any], relation: PaimonRelation, facts: Facts) -> Iterable[Reader]:
+    def _streams(self, node: Mapping[str, Any], relation: PaimonRelation, known: Facts) -> Iterable[Reader]:
         """The progress of the stream that writes a table, from its checkpoint."""
-        stream = facts.options.get(checkpoints.STREAM_ID)
+        stream = known.schema.options.get(checkpoints.STREAM_ID)
         if not stream or self._adapter.credentials.method != PaimonConnectionMethod.SESSION:
             return
         session = self._adapter.handle.session
@@ -134,17 +136,16 @@ class TableReader:
             yield Reader(node["name"], "stream", source, position, state=state)
 
     def _incremental(
-        self, node: Mapping[str, Any], relation: PaimonRelation, facts: Facts
+        self, node: Mapping[str, Any], relation: PaimonRelation, known: Facts
     ) -> Iterable[Reader]:
         """The progress of an incremental model, from its commits and its positions table."""
         found = self._adapter.get_relation(*positions.positions_of(relation).parts)
         if node["resource_type"] != "model" or found is None:
             return
-        own = [Commit(each.number, each.kind, each.user, each.total or 0) for each in facts.snapshots]
         for name, *numbers in self._adapter.query(positions.saved_positions_sql(found.render())):
             at, at_commit, own_at, own_commit = numbers
             saved = SavedPosition(Position(int(at), at_commit), Position(int(own_at), own_commit))
-            place = positions.find(positions.fingerprint(name), own, saved, relation)
+            place = positions.find(positions.fingerprint(name), known.snapshots, saved, relation)
             source = ".".join(part.replace("``", "`") for part in name[1:-1].split("`.`")[-2:])
             read = "not known" if place is None else str(place.snapshot)
             yield Reader(node["name"], "incremental model", source, read)

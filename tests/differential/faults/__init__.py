@@ -51,7 +51,7 @@ def _cast(_: Any) -> Any:
 def _by_number(old: Any) -> Any:
     def of(text: str) -> Any:
         found = old(text)
-        return replace(found, position=f"{found.number}.0")
+        return replace(found, unique=f"{found.snapshot}.0")
 
     return of
 
@@ -132,7 +132,7 @@ PATCHES: Final[Mapping[str, tuple[tuple[str, str, _Instead], ...]]] = {
     # DELETE drops the partition of NULL for one of blank text.
     "p": ((f"{_PAIMON}.writing.row_deletes", "_BY_ROWS", lambda _: {}),),
     # Stale keys: an input's table snapshot is known by its number alone, as if it never came again.
-    "s": ((f"{_PAIMON}.spark.table_versions", "Snapshot.of", _by_number),),
+    "s": ((f"{_PAIMON}.metadata.snapshots", "Commit.of_json", _by_number),),
     # Stale keys: whoever has written the table since.
     "t": ((f"{_PAIMON}.unchanged.api", "_carrying", _whoever_wrote),),
     # Stale keys: a view is what its name says.

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any, Final
 
 from dbt.adapters.paimon.changes import positions
+from dbt.adapters.paimon.metadata.commits import COMMIT_USER_CONF
 from dbt.adapters.paimon.plan.materialized_views.refresh import KIND
-from dbt.adapters.paimon.spark.commits import COMMIT_USER_CONF
 
 _Instead = Callable[[Any], Any]
 _VIEWS: Final = "dbt.adapters.paimon.plan.materialized_views"

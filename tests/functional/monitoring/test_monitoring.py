@@ -8,7 +8,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from tests.functional.conftest import CONNECTOR
 
 from dbt.adapters.paimon.capabilities import Versions
-from dbt.adapters.paimon.maintenance.health import SYSTEM_TABLES
+from dbt.adapters.paimon.metadata.system_tables import SYSTEM_TABLES
 
 ENVIRONMENT = Versions.of(str(CONNECTOR))
 KEYED = "materialized='incremental', primary_key='id', bucket=1, tblproperties={'write-only': true}"

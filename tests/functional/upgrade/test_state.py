@@ -16,7 +16,7 @@ import pytest
 
 from dbt.adapters.paimon.changes import positions
 from dbt.adapters.paimon.credentials import PaimonCredentials
-from dbt.adapters.paimon.spark.commits import COMMIT_USER_CONF
+from dbt.adapters.paimon.metadata.commits import COMMIT_USER_CONF
 from dbt.adapters.paimon.state import folders, tables
 from dbt.adapters.paimon.state.kinds import CURRENT, Kind
 from dbt_here import dbt_here

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Protocol
 
-from dbt.adapters.paimon.spark.table_name import TableName
+from dbt.adapters.paimon.metadata.table_name import TableName
 from dbt.adapters.paimon.sql import procedures
 
 if TYPE_CHECKING:

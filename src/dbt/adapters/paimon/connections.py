@@ -21,10 +21,10 @@ from dbt.adapters.paimon.deferred_cache_fill import DeferredCacheFill
 from dbt.adapters.paimon.errors import messages
 from dbt.adapters.paimon.errors.deprecations import warn
 from dbt.adapters.paimon.machine import installation, signals
+from dbt.adapters.paimon.metadata.table_name import TableName
 from dbt.adapters.paimon.spark import progress, responses, sorted_compaction, statement_timeout
 from dbt.adapters.paimon.spark.handles import Handle
 from dbt.adapters.paimon.spark.launch import jvm_exit
-from dbt.adapters.paimon.spark.table_name import TableName
 from dbt.adapters.paimon.spark.versions import versions_of
 from dbt.adapters.paimon.sql import null_filters, users_statement
 from dbt.adapters.paimon.sql.null_filters import LostNulls

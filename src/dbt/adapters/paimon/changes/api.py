@@ -11,14 +11,15 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, call_procedure, table_name
 from dbt.adapters.paimon.changes import positions, reads
-from dbt.adapters.paimon.changes.positions import Commit, Position, SavedPosition, fingerprint
+from dbt.adapters.paimon.changes.positions import Position, SavedPosition, fingerprint
 from dbt.adapters.paimon.changes.reading import Reading, Source, between, without_row_kind
 from dbt.adapters.paimon.changes.reads import ChangeReadMode, Output, SourceTable
+from dbt.adapters.paimon.metadata import schemas, snapshots, tags
+from dbt.adapters.paimon.metadata.commits import COMMIT_USER_CONF
+from dbt.adapters.paimon.metadata.snapshots import Commit
 from dbt.adapters.paimon.relation import PaimonRelation
-from dbt.adapters.paimon.spark.commits import COMMIT_USER_CONF
 from dbt.adapters.paimon.state.kinds import CURRENT, Kind
 from dbt.adapters.paimon.state.tables import migrate_table, version_in
-from dbt.adapters.paimon.tables import metadata
 from dbt.adapters.paimon.tables.api import Tables
 from dbt.adapters.paimon.tables.changeset import ExistingTable
 from dbt.adapters.paimon.unchanged.api import Unchanged
@@ -121,13 +122,13 @@ class Changes:
 
     def _refuse_other_columns(self, what: str, source: Source) -> None:
         """Refuse a range that ends before a change of the columns: Paimon reads its files with today's columns."""
-        name, end = source.relation, source.end.snapshot
-        schemas = self._adapter.query(f"select schema_id, fields from {name.system_table('schemas')}")
-        then = self._adapter.query(
-            f"select schema_id from {name.system_table('snapshots')} where snapshot_id = {end}"
-        )
-        columns = {int(row[0]): metadata.named_types(row[1]) for row in schemas}
-        if then and columns[int(then[0][0])] != columns[max(columns)]:
+        end = source.end.snapshot
+        then = next((commit.schema for commit in source.commits if commit.snapshot == end), None)
+        columns = {
+            schema.id: [(each.id, each.name, each.data_type) for each in schema.fields]
+            for schema in schemas.newest_first(self._adapter.query, source.relation)
+        }
+        if then is not None and columns[then] != columns[max(columns)]:
             raise DbtRuntimeError(
                 f"{what}: the table's columns have changed since table snapshot {end}. Set to_snapshot to one after "
                 "that change, or compare two selects of at(…, snapshot=…)."
@@ -193,17 +194,15 @@ class Changes:
         existing = self._tables.existing(plain)
         table = SourceTable.of(*relation.parts, existing)
         commits = self._commits(plain)
-        tags = self._adapter.query(f"select snapshot_id, tag_name from {plain.system_table('tags')}")
-        named = tuple((int(row[0]), str(row[1])) for row in tags)
+        named = tuple((tag.snapshot, tag.name) for tag in tags.tags(self._adapter.query, plain).values())
         return Source(plain, table, commits, named, positions.latest(commits), None, keep)
 
     def _commits(self, relation: PaimonRelation) -> tuple[Commit, ...]:
         """The commits of a table, the oldest first."""
         spark = self._adapter.handle.embedded()
         if spark is not None and "$" not in (relation.identifier or ""):
-            return tuple(Commit.of_row(row) for row in spark.commits(table_name(relation)))
-        rows = self._adapter.query(positions.commits_sql(relation.system_table("snapshots")))
-        return tuple(sorted((Commit.of_row(row) for row in rows), key=lambda commit: commit.snapshot))
+            return spark.commits(table_name(relation))
+        return snapshots.by_sql(self._adapter.query, relation)
 
     def _from_position(
         self, what: str, source: Source, reading: Reading, on_expired: str, model: Node
@@ -288,15 +287,13 @@ class Changes:
 
     def _old_names(self, source: Source, version: int | str) -> dict[str, str]:
         """The name of each column (in lower case) at a table snapshot or a tag."""
-        table, column = ("tags", "tag_name") if isinstance(version, str) else ("snapshots", "snapshot_id")
-        schemas = self._adapter.query(
-            f"select schema_id, fields from {source.relation.system_table('schemas')}"
-        )
-        versions = self._adapter.query(
-            f"select {column}, schema_id from {source.relation.system_table(table)}"
-        )
-        then = next(int(row[1]) for row in versions if row[0] == version)
-        return metadata.then_called(schemas, then, max(int(row[0]) for row in schemas))
+        query, table = self._adapter.query, source.relation
+        known = schemas.newest_first(query, table)
+        if isinstance(version, str):
+            then = tags.tags(query, table)[version].schema
+        else:
+            then = next(commit.schema or 0 for commit in source.commits if commit.snapshot == version)
+        return schemas.then_called(known, then, known[0].id)
 
     def _only_added(self, source: Source) -> bool:
         """Whether the commits of a table without a primary key only added rows."""

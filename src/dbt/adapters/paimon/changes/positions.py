@@ -11,10 +11,10 @@ import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
+from dbt.adapters.paimon.metadata.snapshots import Commit
 from dbt.adapters.paimon.relation import PaimonRelation
-from dbt.adapters.paimon.spark.table_versions import UPKEEP
 from dbt.adapters.paimon.sql.staging_names import POSITIONS_SUFFIX
 from dbt.adapters.paimon.sql.text import string_literal
 from dbt.adapters.paimon.state.kinds import Kind
@@ -24,40 +24,6 @@ from dbt.adapters.paimon.state.tables import option_sql
 _WORD: Final = Kind.READ_MARK.value
 # Paimon appends `_` and a UUID to the prefix.
 _MARK: Final = re.compile(rf"{_WORD}((?:-[0-9a-f]{{8}}\.\d+\.[0-9a-f]{{8}})+)_")
-
-
-@dataclass(frozen=True)
-class Commit:
-    """A table snapshot."""
-
-    snapshot: int
-    # APPEND, OVERWRITE, COMPACT or ANALYZE.
-    kind: str
-    user: str
-    # The number of rows in its files, and how many more these are than in the previous table snapshot.
-    rows: int = 0
-    delta: int = 0
-    # The id of the schema that it was written with.
-    schema: int | None = None
-
-    @classmethod
-    def of_row(cls, row: Sequence[Any]) -> Commit:
-        """Parse a row of `commits_sql`."""
-        return cls(int(row[0]), row[1], row[2], int(row[3] or 0), int(row[4] or 0), int(row[5]))
-
-    @property
-    def is_upkeep(self) -> bool:
-        """Whether it changed no rows, as a compaction does."""
-        return self.kind in UPKEEP
-
-    @property
-    def takes_files_away(self) -> bool:
-        """Whether it appended fewer rows than it removed.
-
-        Spark's DELETE in Paimon 0.9 rewrites the files of tables that are not `deduplicate`, as an APPEND whose files
-        lack the deleted keys (DeleteFromPaimonTableCommand) [ran, 0.9.0].
-        """
-        return self.kind == "APPEND" and self.delta < 0
 
 
 @dataclass(frozen=True)
@@ -83,12 +49,6 @@ class SavedPosition:
 
     position: Position
     own: Position
-
-
-def commits_sql(snapshots: str) -> str:
-    """The query of a table's commits, from its rendered `$snapshots`."""
-    columns = "snapshot_id, commit_kind, commit_user, total_record_count, delta_record_count, schema_id"
-    return f"select {columns} from {snapshots}"
 
 
 def positions_of(target: PaimonRelation) -> PaimonRelation:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Final
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.changes.positions import NOTHING_READ, Commit, Position, SavedPosition, fingerprint
+from dbt.adapters.paimon.changes.positions import NOTHING_READ, Position, SavedPosition, fingerprint
 from dbt.adapters.paimon.changes.reads import Output, SourceTable
+from dbt.adapters.paimon.metadata.snapshots import Commit
 
 if TYPE_CHECKING:
     from dbt.adapters.paimon.relation import PaimonRelation

@@ -18,7 +18,7 @@ from dbt.adapters.paimon.sql.text import quoted, string_literal
 
 if TYPE_CHECKING:
     from dbt.adapters.paimon.capabilities import Versions
-    from dbt.adapters.paimon.changes.positions import Commit
+    from dbt.adapters.paimon.metadata.snapshots import Commit
     from dbt.adapters.paimon.tables.changeset import ExistingTable
 
 INSERTED: Final = "+I"

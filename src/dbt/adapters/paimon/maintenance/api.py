@@ -17,6 +17,7 @@ from dbt.adapters.paimon.maintenance.calls import run_and_log
 from dbt.adapters.paimon.maintenance.compaction import compaction_problems, typed_partitions
 from dbt.adapters.paimon.maintenance.plan import Action
 from dbt.adapters.paimon.maintenance.rescale import Step, rescale_steps
+from dbt.adapters.paimon.metadata import files, upkeep
 from dbt.adapters.paimon.spec.api import Specs
 from dbt.adapters.paimon.spec.maintenance_policy import RETAIN_MIN, MaintenancePolicy, read_policy
 from dbt.adapters.paimon.spec.problems import Problems
@@ -78,8 +79,7 @@ class Maintenance:
         """
         if not first_load.may_settle(spec):
             return
-        ((level_0_bytes,),) = self._adapter.query(first_load.level_0_sql(relation))
-        if int(level_0_bytes) < first_load.LEAST_BYTES:
+        if files.totals(self._adapter.query, relation).level_0 < first_load.LEAST_BYTES:
             return
         self._builds.hold(relation)
         compact = Action("compact", True, "after a first load", self.call("compact", relation, {}))
@@ -182,8 +182,7 @@ class Maintenance:
     def _planned(
         self, relation: PaimonRelation, policy: MaintenancePolicy, spec: TableSpec, *, force: bool = False
     ) -> list[Action]:
-        (row,) = self._adapter.query(plan.state_sql(relation, policy))
-        state = plan.read_state(row, spec.partition_by)
+        state = upkeep.read(self._adapter.query, relation, plan.figures(policy))
         return plan.plan(relation, policy, state, spec, self._adapter.versions, force=force)
 
     def _run(self, relation: PaimonRelation, action: Action) -> list[str]:

@@ -29,7 +29,7 @@ def warn(adapter: AdapterProtocol, relation: PaimonRelation) -> None:
         return
     name = table_name(relation)
     try:
-        found = embedded.size(name)
+        found = embedded.fixed_buckets(name)
     except Exception as exc:  # noqa: BLE001 - of py4j
         logger.debug(f"{relation}: size unknown: {exc}")
         return

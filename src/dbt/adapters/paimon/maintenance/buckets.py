@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from dbt.adapters.events.logging import AdapterLogger
 
 from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, is_empty_run, table_name
+from dbt.adapters.paimon.metadata import files
 from dbt.adapters.paimon.spec import bucket_numbers
 from dbt.adapters.paimon.sql.statements import Statement
 from dbt.adapters.paimon.writing.bucket_tasks import PARTITIONS
@@ -105,11 +106,7 @@ class Buckets:
                 return embedded.largest_partition(table_name(relation))
             except Exception as exc:  # noqa: BLE001 - of py4j; the query below is another way
                 logger.debug(f"{relation}: size unknown: {exc}")
-        ((largest,),) = self._adapter.query(
-            "select cast(max(bytes) as bigint) from (select sum(file_size_in_bytes) as bytes from "
-            f"{relation.system_table('files')} group by partition)"
-        )
-        return None if largest is None else int(largest)
+        return files.totals(self._adapter.query, relation).largest_partition
 
     def _alter(self, relation: PaimonRelation, change: str) -> None:
         sql = f"alter table {relation.render()} {change}"

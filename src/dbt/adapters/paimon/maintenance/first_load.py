@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Final
 from dbt.adapters.paimon.spec.table import POSTPONE_BUCKET
 
 if TYPE_CHECKING:
-    from dbt.adapters.paimon.relation import PaimonRelation
     from dbt.adapters.paimon.spec.table import TableSpec
 
 # Bytes in level 0 from which the delay of a later batch would be noticeable.
@@ -36,12 +35,4 @@ def may_settle(spec: TableSpec) -> bool:
         and spec.options.get("changelog-producer", "none") in ("none", "input")
         and spec.bucket != POSTPONE_BUCKET
         and not spec.moves_keys
-    )
-
-
-def level_0_sql(table: PaimonRelation) -> str:
-    """The query of the bytes in level 0; one row with one number."""
-    return (
-        f"select cast(coalesce(sum(file_size_in_bytes), 0) as bigint) from {table.system_table('files')} "
-        "where level = 0"
     )

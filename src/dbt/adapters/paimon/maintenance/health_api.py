@@ -11,7 +11,9 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
 from dbt.adapters.paimon.features import while_parsing
-from dbt.adapters.paimon.maintenance import health, selection
+from dbt.adapters.paimon.maintenance import selection
+from dbt.adapters.paimon.maintenance.health import report
+from dbt.adapters.paimon.metadata import health, system_tables
 from dbt.adapters.paimon.options.table_options import parse_duration
 
 if TYPE_CHECKING:
@@ -29,8 +31,8 @@ class Health:
 
     @while_parsing(lambda *a, **k: "")
     def system_table(self, relation: PaimonRelation, name: str) -> str:
-        """The rendered name of a system table (see `health.system_table`)."""
-        return health.system_table(relation, name, self._adapter.versions)
+        """The rendered name of a system table (see `metadata.system_tables`)."""
+        return system_tables.system_table(relation, name, self._adapter.versions)
 
     @while_parsing(lambda *a, **k: "")
     def sql(self, relation: Any, test: str) -> str:
@@ -44,7 +46,7 @@ class Health:
                 f"data test {test}: it reads the table's files and snapshots, which `where` cannot filter. "
                 "Remove `where` from its config."
             )
-        health.system_table(relation, "files", self._adapter.versions)  # refuses a view
+        system_tables.system_table(relation, "files", self._adapter.versions)  # refuses a view
         return health.bucket_skew_sql(relation) if test in _OF_BUCKETS else health.health_sql(relation)
 
     @staticmethod
@@ -74,13 +76,11 @@ class Health:
                     logger.info(f"{node['name']}: not built yet")
                 continue
             try:
-                (row,) = self._adapter.query(health.health_sql(relation))
+                found.append(health.of_table(self._adapter.query, relation))
             except DbtRuntimeError as exc:
                 failures.append(f"{relation}: {exc}")
-                continue
-            found.append(health.TableHealth(*row))
         if found:
-            logger.info("\n" + health.report(found))
+            logger.info("\n" + report(found))
         if failures:
             raise DbtRuntimeError("table_health: " + "\n".join(failures))
         return [asdict(table) for table in found]

@@ -1,18 +1,17 @@
-"""Plans the actions of a maintenance policy from one query of the table's system tables. Runs no statement."""
+"""Plans the actions of a maintenance policy from the state of a table. Runs no statement."""
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 
 from dbt.adapters.paimon.capabilities import Capability, Versions
 from dbt.adapters.paimon.maintenance import times
-from dbt.adapters.paimon.maintenance.health import bucket_files_sql
+from dbt.adapters.paimon.metadata.upkeep import Figures, Partition, TableState
 from dbt.adapters.paimon.options.table_options import lookup, parse_duration
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spec.maintenance_policy import (
@@ -23,9 +22,8 @@ from dbt.adapters.paimon.spec.maintenance_policy import (
     RemoveOrphanFiles,
     Rescale,
 )
-from dbt.adapters.paimon.spec.spelling import speller
 from dbt.adapters.paimon.spec.table import TableSpec
-from dbt.adapters.paimon.sql import clocks, procedures
+from dbt.adapters.paimon.sql import procedures
 from dbt.adapters.paimon.sql.data_types import type_name
 from dbt.adapters.paimon.sql.statements import Statement
 from dbt.adapters.paimon.sql.text import quoted, string_literal
@@ -43,37 +41,6 @@ _STRPTIME: Final[Mapping[str, str]] = {
 }
 
 
-@dataclass(frozen=True)
-class Partition:
-    """A partition: its values as text by column (None: unknown), and the most small files in one of its buckets."""
-
-    values: Mapping[str, str] | None
-    small_files: int
-    written_at: datetime
-
-    def __str__(self) -> str:
-        return "/".join(f"{name}={text}" for name, text in (self.values or {"?": "?"}).items())
-
-
-@dataclass(frozen=True)
-class TableState:
-    """The result of `state_sql`; figures that the policy does not need are 0 or empty."""
-
-    now: datetime  # on the session's wall clock
-    wall_clock: datetime  # on the JVM's
-    types: Mapping[str, str]
-    first_snapshot: int = 0
-    last_snapshot: int = 0
-    first_young_snapshot: int | None = None
-    next_read: int | None = None
-    commits: int = 0
-    small_files: int = 0
-    partitions: tuple[Partition, ...] = ()
-    largest_bucket: int = 0  # bytes
-    largest_partition: int = 0  # bytes
-    fixed_buckets: int = 0
-
-
 _NO_CALL: Final = Statement("")
 _NO_COMPACT: Final = Compact(small_files=0)
 
@@ -89,123 +56,19 @@ class Action:
     buckets: int = 0
 
 
-def state_sql(table: PaimonRelation, policy: MaintenancePolicy) -> str:
-    """The query of all figures that `plan` needs: counts and short texts, alike over every connection method."""
-    sources = [
-        f"(select {clocks.as_seconds('now()')} as now, "
-        f"{clocks.as_seconds(clocks.now_on_jvms_clock())} as wall_clock from {clocks.ONE_ROW})",
-        f"(select max_by(fields, schema_id) as fields from {table.system_table('schemas')})",
-        _snapshots_sql(table, policy),
-        _files_sql(table, policy),
-    ]
-    return "select now, wall_clock, fields, s.*, f.*\nfrom " + "\ncross join ".join(
-        f"{source} as {alias}" for source, alias in zip(sources, "cdsf", strict=True)
+def figures(policy: MaintenancePolicy) -> Figures:
+    """The figures that `plan` needs for a policy."""
+    compact, expire = policy.compact or Compact(small_files=0), policy.expire_snapshots
+    partitions = policy.expire_partitions is not None or bool(compact.newest)
+    return Figures(
+        snapshots=expire is not None or bool(compact.every_commits),
+        consumers=expire is not None,
+        young=_seconds(expire.older_than) if expire and expire.older_than else None,
+        sorts=bool(compact.order),
+        files=partitions or policy.rescale is not None or bool(compact.small_files),
+        partitions=partitions,
+        idle=_seconds(compact.idle) if compact.idle else None,
     )
-
-
-def _snapshots_sql(table: PaimonRelation, policy: MaintenancePolicy) -> str:
-    compact, expire = policy.compact, policy.expire_snapshots
-    if expire is None and not (compact and compact.every_commits):
-        return "(select 0 as first, 0 as last, null as young, null as next_read, 0 as commits)"
-    # An aggregate cannot contain an expression that reads the JVM's time zone: the subquery computes the age.
-    age, young = "0", "null"
-    if expire and expire.older_than:
-        age = clocks.age_in_seconds("commit_time")
-        young = f"min(case when age <= {_seconds(expire.older_than)} then snapshot_id end)"
-    # Sorting replaces files with an OVERWRITE, or with a COMPACT (see `spark.sorted_compaction`).
-    kinds = "'OVERWRITE', 'COMPACT'" if compact and compact.order else "'COMPACT'"
-    next_read = (
-        f"(select min(next_snapshot_id) from {table.system_table('consumers')})"
-        if expire
-        else "cast(null as bigint)"
-    )
-    return (
-        f"(select coalesce(min(snapshot_id), 0) as first, coalesce(max(snapshot_id), 0) as last, {young} as young,\n"
-        f"  {next_read} as next_read,\n"
-        "  count(case when commit_kind <> 'COMPACT' and snapshot_id > coalesce(compacted, 0) then 1 end) as commits\n"
-        f"  from (select *, max(case when commit_kind in ({kinds}) then snapshot_id end) over () as compacted\n"
-        f"    from (select snapshot_id, commit_kind, {age} as age from {table.system_table('snapshots')})))"
-    )
-
-
-def _files_sql(table: PaimonRelation, policy: MaintenancePolicy) -> str:
-    compact, expire = policy.compact or _NO_COMPACT, policy.expire_partitions
-    if not (expire or policy.rescale or compact.small_files or compact.newest):
-        return (
-            "(select 0 as small_files, '[]' as partitions, 0 as largest_bucket, 0 as largest_partition, "
-            "0 as fixed_buckets)"
-        )
-    idle = f" and age > {_seconds(compact.idle)}" if compact.idle else ""
-    age = clocks.age_in_seconds("written_at") if idle else "0"
-    listed = "'[]'"
-    if expire or compact.newest:
-        listed = (
-            "to_json(collect_list(named_struct('partition', partition, 'small_files', small_files, "
-            f"'written_at', {clocks.as_seconds('written_at')})))"
-        )
-    return (
-        f"(select coalesce(max(case when true{idle} then small_files end), 0) as small_files, {listed} as partitions,\n"
-        "    coalesce(max(largest_bucket), 0) as largest_bucket, coalesce(max(bytes), 0) as largest_partition,\n"
-        "    coalesce(max(fixed_buckets), 0) as fixed_buckets\n"
-        f"  from (select *, {age} as age\n"
-        "    from (select partition, max(case when files > 1 then small_files else 0 end) as small_files,\n"
-        "      max(written_at) as written_at, max(byte_count) as largest_bucket, sum(byte_count) as bytes,\n"
-        f"      max(fixed_buckets) as fixed_buckets from ({bucket_files_sql(table)}) group by partition)))"
-    )
-
-
-def read_state(row: Sequence[Any], partition_by: Sequence[str]) -> TableState:
-    """Parse the row of `state_sql`."""
-    now, clock, fields, first, last, young, next_read, commits, small_files, partitions, *sizes = row
-    largest_bucket, largest_partition, fixed_buckets = map(int, sizes)
-    types = {field["name"]: str(field["type"]).split(" NOT NULL")[0].lower() for field in json.loads(fields)}
-    partition_by = tuple(map(speller(types), partition_by))
-    return TableState(
-        now=datetime.fromisoformat(now),
-        wall_clock=datetime.fromisoformat(clock),
-        types=types,
-        first_snapshot=int(first),
-        last_snapshot=int(last),
-        first_young_snapshot=None if young is None else int(young),
-        next_read=None if next_read is None else int(next_read),
-        commits=int(commits),
-        small_files=int(small_files),
-        partitions=tuple(
-            Partition(
-                partition_values(entry["partition"], partition_by, types),
-                int(entry["small_files"]),
-                datetime.fromisoformat(entry["written_at"]),
-            )
-            for entry in json.loads(partitions or "[]")
-        ),
-        largest_bucket=largest_bucket,
-        largest_partition=largest_partition,
-        fixed_buckets=fixed_buckets,
-    )
-
-
-def partition_values(
-    text: str, partition_by: Sequence[str], types: Mapping[str, str]
-) -> dict[str, str] | None:
-    """Parse the `partition` column of a system table into values by column; None if it is ambiguous.
-
-    Paimon's versions write '[a, 1]' with dates as a number of days, '{a, 1}' or 'dt=a/hh=1' (PartitionsTable.toRow,
-    FilesTable.toRow).
-    """
-    if text[:1] in ("[", "{") and text[-1:] in ("]", "}"):
-        inner = text[1:-1]
-        parts = [inner] if len(partition_by) == 1 else inner.split(", ")
-    else:
-        named = "/".join(f"{re.escape(name)}=(.*)" for name in partition_by)
-        found = re.fullmatch(named, text, re.DOTALL)
-        parts = list(found.groups()) if found else []
-    if len(parts) != len(partition_by):
-        return None
-    values = dict(zip(partition_by, parts, strict=True))
-    for name, value in values.items():
-        if types.get(name) == "date" and re.fullmatch(r"-?\d+", value):
-            values[name] = (date(1970, 1, 1) + timedelta(days=int(value))).isoformat()
-    return values
 
 
 def plan(

@@ -13,6 +13,7 @@ from dbt.adapters.paimon.changes.positions import positions_of
 from dbt.adapters.paimon.concurrency.conflicts import REBUILD
 from dbt.adapters.paimon.features import while_parsing
 from dbt.adapters.paimon.kept_results import KEPT
+from dbt.adapters.paimon.metadata import snapshots, tags
 from dbt.adapters.paimon.options.table_options import suggestion
 from dbt.adapters.paimon.plan.macros import Macros
 from dbt.adapters.paimon.relation import PaimonRelation
@@ -112,8 +113,7 @@ class Operations:
             if table is None or not (table.is_table and is_paimons):
                 logger.info(f"rollback_run: {'.'.join(node.relation)} is no Paimon table, and stays as it is")
                 continue
-            rows = self._adapter.query(run_rollbacks.snapshots_sql(node, table))
-            before = run_rollbacks.before(node, (run_rollbacks.Snapshot(*row) for row in rows))
+            before = run_rollbacks.before(node, snapshots.by_sql(self._adapter.query, table))
             if before is not None:
                 found.append((table, str(self.rollback_version(table, before, None, drop_tags))))
         if not found:
@@ -229,9 +229,8 @@ class Operations:
         ((rows,),) = self._adapter.query(f"select count(*) from {relation.render()}")
         if relation.database not in self._adapter.credentials.paimon_catalogs:
             return TableContents(rows)
-        ((snapshots,),) = self._adapter.query(f"select count(*) from {relation.system_table('snapshots')}")
-        tags_sql = f"select tag_name from {relation.system_table('tags')} order by tag_name"
-        return TableContents(rows, snapshots, [tag for (tag,) in self._adapter.query(tags_sql)])
+        history = tags.history(self._adapter.query, relation)
+        return TableContents(rows, history.snapshots, history.tags)
 
     def _refuse_unconfirmed_schema(self, schema: PaimonRelation, confirmation: object) -> None:
         name, catalog = schema.schema or "", schema.database or ""

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from dbt.adapters.paimon.spark import table_versions
-from dbt.adapters.paimon.spark.table_name import TableName
+from dbt.adapters.paimon.metadata import table_versions
+from dbt.adapters.paimon.metadata.table_name import TableName
 from dbt.adapters.paimon.sql.data_types import type_text
 from dbt.adapters.paimon.sql.scala import elements
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from dbt.adapters.paimon.spark import parsed_calls, table_versions
+from dbt.adapters.paimon.metadata.classes import paimon_table
+from dbt.adapters.paimon.spark import parsed_calls
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -24,7 +25,7 @@ def complete(session: SparkSession, statement: str) -> None:
     call = parsed_calls.parsed(session, statement, "create_branch", _ORDER)
     if call is None:
         return
-    table = table_versions.paimon_table(session, call.table)
+    table = paimon_table(session, call.table)
     files = table.fileIO()
     schemas = jvm.org.apache.paimon.schema.SchemaManager
     main = schemas(files, table.location())

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from dbt.adapters.paimon.metadata import files, snapshots, table_versions
+from dbt.adapters.paimon.metadata.classes import paimon_table
+from dbt.adapters.paimon.metadata.schemas import Schema
 from dbt.adapters.paimon.spark import (
     analysis,
     branch_schemas,
     row_writer,
-    sizes,
     sorted_compaction,
-    table_versions,
 )
 from dbt.adapters.paimon.sql import predicates
 
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
-    from dbt.adapters.paimon.spark.table_name import TableName
+    from dbt.adapters.paimon.metadata.snapshots import Commit
+    from dbt.adapters.paimon.metadata.table_name import TableName
 
 # Otherwise the text of a wide plan leaves out columns.
 _WHOLE_TEXT: Final = {"spark.sql.debug.maxToStringFields": str(2**31 - 1)}
@@ -44,7 +46,7 @@ class EmbeddedSpark:
         self._frame_of = frame_of
 
     def _table(self, name: TableName) -> Any:
-        return table_versions.paimon_table(self._session, name)
+        return paimon_table(self._session, name)
 
     @property
     def spark_version(self) -> str:
@@ -69,13 +71,13 @@ class EmbeddedSpark:
         """A table's latest snapshot and latest snapshot that changed rows (see `table_versions`)."""
         return table_versions.table_version_of(self._session._jvm, self._table(table))
 
-    def commits(self, table: TableName) -> list[tuple[int, str, str, int | None, int | None, int]]:
-        """The commits of a table (see `table_versions.commits_of`)."""
-        return table_versions.commits_of(self._table(table))
+    def commits(self, table: TableName) -> tuple[Commit, ...]:
+        """The commits of a table, the oldest first."""
+        return snapshots.by_classes(self._table(table))
 
-    def schema(self, table: TableName) -> str:
-        """A table's current schema, as Paimon's JSON."""
-        return str(self._table(table).schema().toString())
+    def schema(self, table: TableName) -> Schema:
+        """A table's current schema."""
+        return Schema.of_json(str(self._table(table).schema().toString()))
 
     def write_rows(self, query: str, table: TableName) -> None:
         """Write the rows of a query, each with its row kind, in one commit (see `row_writer`)."""
@@ -87,17 +89,17 @@ class EmbeddedSpark:
         }
         row_writer.write(self._frame_of(query), self._table(table), options)
 
-    def size(self, table: TableName) -> sizes.Size | None:
-        """A table's size (see `sizes`); None if it has no fixed buckets, or is small."""
-        return sizes.of_table(self._table(table))
+    def fixed_buckets(self, table: TableName) -> files.FixedBuckets | None:
+        """A table's buckets; None if it has no fixed buckets, or is small."""
+        return files.fixed_buckets(self._table(table))
 
     def largest_partition(self, table: TableName) -> int | None:
-        """Bytes of a table's largest partition (see `sizes`); None without files."""
-        return sizes.largest_partition(self._table(table))
+        """Bytes of a table's largest partition ; None without files."""
+        return files.largest_partition(self._table(table))
 
     def commit_nothing(self, table: TableName, mark: str) -> None:
-        """Commit a table snapshot without rows (see `table_versions.commit_nothing`)."""
-        table_versions.commit_nothing(self._session._jvm, self._table(table), mark)
+        """Commit a table snapshot without rows (see `row_writer.commit_nothing`)."""
+        row_writer.commit_nothing(self._session._jvm, self._table(table), mark)
 
     def complete_branch(self, statement: str) -> None:
         """Copy the older schemas of a table to the branch that a statement has created (see `branch_schemas`)."""

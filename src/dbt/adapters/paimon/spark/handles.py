@@ -12,18 +12,20 @@ from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, Final
 
 from dbt.adapters.paimon.credentials import STATIC_CONF
-from dbt.adapters.paimon.spark import commits, procedure_results, scans
-from dbt.adapters.paimon.spark.procedure_results import ProcedureResult, SnapshotRange
+from dbt.adapters.paimon.metadata import commits, procedures
+from dbt.adapters.paimon.metadata.procedures import ProcedureResult
+from dbt.adapters.paimon.metadata.snapshots import SnapshotRange
+from dbt.adapters.paimon.spark import scans
 from dbt.adapters.paimon.sql import predicates
 from dbt.adapters.paimon.sql.text import statements
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from dbt.adapters.paimon.metadata.table_name import TableName
     from dbt.adapters.paimon.spark.embedded import EmbeddedSpark
     from dbt.adapters.paimon.spark.job_metrics import JobMetrics, Progress
     from dbt.adapters.paimon.spark.server_clients import Writer
-    from dbt.adapters.paimon.spark.table_name import TableName
 
 # Seconds; a job that starts after Ctrl-C is cancelled within this time.
 _CANCEL_EVERY: Final = 0.2
@@ -207,11 +209,11 @@ class Handle(ABC):
 
     def kept(self, table: TableName) -> SnapshotRange:
         """The table snapshots that a table has; raises if the table or its catalog cannot be read."""
-        return procedure_results.kept_by_sql(self.rows_of, table)
+        return procedures.kept_by_sql(self.rows_of, table)
 
     def effect(self, table: TableName, before: SnapshotRange) -> ProcedureResult:
         """The changes to a table since it had these table snapshots; raises if its catalog cannot be read."""
-        return procedure_results.effect_by_sql(self.rows_of, table, before)
+        return procedures.effect_by_sql(self.rows_of, table, before)
 
     def work_of(self, statement_id: str) -> JobMetrics | None:
         """Spark's job metrics of a statement; None if they are not available."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from dbt.adapters.paimon.spark.table_name import TableName
+from dbt.adapters.paimon.metadata.table_name import TableName
 from dbt.adapters.paimon.sql.scala import elements
 from dbt.adapters.paimon.sql.text import statements
 

@@ -13,9 +13,9 @@ from dbt.adapters.paimon.spark.formatting import counted, size
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from dbt.adapters.paimon.spark.commits import Committed
+    from dbt.adapters.paimon.metadata.commits import Committed
+    from dbt.adapters.paimon.metadata.procedures import ProcedureResult
     from dbt.adapters.paimon.spark.job_metrics import JobMetrics
-    from dbt.adapters.paimon.spark.procedure_results import ProcedureResult
 
 # Kind of a statement that builds a table under a staging name.
 STAGING: Final = "staging"

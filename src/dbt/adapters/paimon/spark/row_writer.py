@@ -6,6 +6,7 @@ with a column ROW_KIND (WriteIntoPaimonTable, PaimonSparkWriter.write at 0.9.0 t
 
 from __future__ import annotations
 
+import uuid
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 ROW_KIND: Final = "_row_kind_"
 INSERT: Final = 0
 DELETE: Final = 3
+# Paimon's identifier of a batch commit (BatchWriteBuilder.COMMIT_IDENTIFIER).
+BATCH: Final = 2**63 - 1
 
 
 def write(frame: DataFrame, table: Any, options: Mapping[str, str]) -> None:
@@ -30,3 +33,12 @@ def write(frame: DataFrame, table: Any, options: Mapping[str, str]) -> None:
     session: Any = frame.sparkSession
     writer = session._jvm.org.apache.paimon.spark.commands.PaimonSparkWriter.apply(table.copy(dict(options)))
     writer.commit(writer.write(frame._jdf))
+
+
+def commit_nothing(jvm: Any, table: Any, mark: str) -> None:
+    """Commit a table snapshot without rows; its commit user begins with `mark`."""
+    commit = table.newCommit(f"{mark}_{uuid.uuid4()}").ignoreEmptyCommit(False)
+    try:
+        commit.commit(BATCH, jvm.java.util.ArrayList())
+    finally:
+        commit.close()

@@ -15,12 +15,11 @@ from dbt.adapters.paimon.catalogs.storage import Storage
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.errors.deprecations import warn
 from dbt.adapters.paimon.machine import installation, java
+from dbt.adapters.paimon.metadata import commits, procedures
 from dbt.adapters.paimon.spark import (
     cluster_managers,
-    commits,
     job_metrics,
     kubernetes,
-    procedure_results,
     scans,
 )
 from dbt.adapters.paimon.spark.conf import EXTENSIONS, spark_conf
@@ -33,8 +32,9 @@ from dbt.adapters.paimon.sql import predicates
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from dbt.adapters.paimon.spark.procedure_results import ProcedureResult, SnapshotRange
-    from dbt.adapters.paimon.spark.table_name import TableName
+    from dbt.adapters.paimon.metadata.procedures import ProcedureResult
+    from dbt.adapters.paimon.metadata.snapshots import SnapshotRange
+    from dbt.adapters.paimon.metadata.table_name import TableName
 
 _START = RLock()
 # The settings that this process's Spark was started with; every session begins with them.
@@ -82,13 +82,13 @@ class SessionHandle(PySparkHandle):
             self._described = (node, text)
 
     def committed(self, table: TableName, user: str, since: float, whole: bool) -> commits.Committed | None:
-        return commits.by_jvm(self.session, table, user, since)
+        return commits.by_classes(self.session, table, user, since)
 
     def kept(self, table: TableName) -> SnapshotRange:
-        return procedure_results.kept_by_jvm(self.session, table)
+        return procedures.kept_by_classes(self.session, table)
 
     def effect(self, table: TableName, before: SnapshotRange) -> ProcedureResult:
-        return procedure_results.effect_by_jvm(self.session, table, before)
+        return procedures.effect_by_classes(self.session, table, before)
 
     def work_of(self, statement_id: str) -> job_metrics.JobMetrics | None:
         return job_metrics.by_tag(self.session, statement_id)

@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.spark import parsed_calls, table_versions
+from dbt.adapters.paimon.metadata.classes import paimon_table
+from dbt.adapters.paimon.spark import parsed_calls, row_writer
 from dbt.adapters.paimon.sql.scala import elements
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from dbt.adapters.paimon.spark.table_name import TableName
+    from dbt.adapters.paimon.metadata.table_name import TableName
     from dbt.adapters.paimon.sql.predicates import Reference
 
 # CompactProcedure.PARAMETERS, in their order.
@@ -44,7 +45,7 @@ def sort(session: SparkSession, statement: str, references_of: Callable[[str], I
         return False
     given = call.arguments
     options = dict(pair.split("=", 1) for pair in given.get("options", "").split(",") if "=" in pair)
-    table = table_versions.paimon_table(session, call.table).copy({"write-only": "false", **options})
+    table = paimon_table(session, call.table).copy({"write-only": "false", **options})
     if table.coreOptions().deletionVectorsEnabled() or table.bucketMode().toString() != "BUCKET_UNAWARE":
         return False
     where = given.get("where") or " or ".join(
@@ -91,7 +92,7 @@ def _sort_files(
         )
     commit = table.newCommit(f"dbt-sort_{uuid.uuid4()}")
     try:
-        commit.commit(table_versions.BATCH, messages)
+        commit.commit(row_writer.BATCH, messages)
     except Exception:
         commit.abort(messages)
         raise

@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dbt.adapters.paimon.keys import DURATION, Key
 from dbt.adapters.paimon.options.table_options import did_you_mean, parse_duration
-from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.sql.names import tag_problem
-from dbt.adapters.paimon.sql.text import string_literal
 
 if TYPE_CHECKING:
     from dbt.adapters.paimon.spec.problems import Problems
@@ -71,9 +69,3 @@ def _is_duration(text: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def state_sql(relation: PaimonRelation, name: str) -> str:
-    """A query for (newest table snapshot, the one with the tag or NULL)."""
-    tagged = f"select max(snapshot_id) from {relation.system_table('tags')} where tag_name = {string_literal(name)}"
-    return f"select max(snapshot_id), ({tagged}) from {relation.system_table('snapshots')}"

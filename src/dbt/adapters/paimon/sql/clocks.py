@@ -62,6 +62,13 @@ def seconds_between(earlier: str, later: str) -> str:
     return f"(unix_timestamp({later}) - unix_timestamp({earlier}))"
 
 
+def epoch_millis(utc_clock: str) -> str:
+    """Milliseconds since the epoch of a TIMESTAMP_NTZ in UTC."""
+    return (
+        f"cast(unix_timestamp({utc_clock}) * 1000 + extract(second from {utc_clock}) * 1000 % 1000 as bigint)"
+    )
+
+
 def age_in_seconds(paimons: str) -> str:
     """Seconds since a time that Paimon shows."""
     return seconds_between(in_utc(paimons), now_in_utc())

@@ -19,6 +19,7 @@ from dbt.adapters.paimon.concurrency.leases import Lease
 from dbt.adapters.paimon.concurrency.locks import TableLocks
 from dbt.adapters.paimon.credentials import PaimonConnectionMethod
 from dbt.adapters.paimon.features import while_parsing
+from dbt.adapters.paimon.metadata import snapshots
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spark.progress import report_progress
 from dbt.adapters.paimon.spec import strategies
@@ -302,13 +303,11 @@ class Streams:
             return True
         checkpoint = self._checkpoint(target, settings, self._stream(model).id)
         sink = batches.Sink(
-            table=target.render(),
-            snapshots=target.system_table("snapshots"),
+            table=target,
             write=write,
             conf=conf,
             may_repeat=strategies.may_repeat(strategy, spec),
-            dead_letters=dead.render() if dead else "",
-            dead_letter_snapshots=dead.system_table("snapshots") if dead else "",
+            dead_letters=dead,
             alone=partial(self._alone, target, list(leases.mine())),
         )
         try:
@@ -431,8 +430,7 @@ class Streams:
         return note
 
     def _commits_of(self, relation: PaimonRelation) -> int:
-        ((count,),) = self._adapter.query(f"select count(*) from {relation.system_table('snapshots')}")
-        return int(count)
+        return len(snapshots.by_sql(self._adapter.query, relation))
 
     # -- this thread's session, and a model's stream ----------------------------------------------------------------
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.paimon.metadata import snapshots
 from dbt.adapters.paimon.sql.text import quoted, statements, string_literal
 from dbt.adapters.paimon.streaming import commits
 from dbt.adapters.paimon.streaming.inputs import (
@@ -24,6 +25,8 @@ from dbt.adapters.paimon.streaming.inputs import (
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+    from dbt.adapters.paimon.relation import PaimonRelation
 
 # Columns of the one frame that holds the raw rows of several inputs.
 _INPUT_INDEX: Final = "__dbt_input"
@@ -46,21 +49,18 @@ class Sink:
     """Where the rows of a batch are written.
 
     Attributes:
-        table, dead_letters: rendered names; no `dead_letters` if a message that cannot be parsed ends the stream.
-        snapshots, dead_letter_snapshots: the rendered names of their `$snapshots`.
+        table, dead_letters: the tables; no `dead_letters` if a message that cannot be parsed ends the stream.
         write: the SQL script that writes a batch; it reads the views of the inputs.
         conf: Spark settings for the script.
         may_repeat: whether writing a batch twice has the same result as writing it once.
         alone: returns a context in which this process holds the table's lock.
     """
 
-    table: str
-    snapshots: str
+    table: PaimonRelation
     write: str
     conf: Mapping[str, str]
     may_repeat: bool
-    dead_letters: str
-    dead_letter_snapshots: str
+    dead_letters: PaimonRelation | None
     alone: Callable[[], AbstractContextManager[None]]
 
 
@@ -127,7 +127,7 @@ class BatchWriter:
 
     def _insert(self, session: SparkSession, batch: int) -> None:
         sink = self.sink
-        if self._is_written(session, sink.table, sink.snapshots, batch, sink.may_repeat):
+        if self._is_written(session, sink.table, batch, sink.may_repeat):
             return
         for key, value in {**sink.conf, **commits.commit_conf(self.stream, batch)}.items():
             session.conf.set(key, value)
@@ -162,25 +162,22 @@ class BatchWriter:
                 f"{first.reason}. Correct the description of the source, or set on_bad_message='dead_letter' "
                 "to write such messages to a separate table."
             )
-        sink = self.sink
-        if not self._is_written(session, sink.dead_letters, sink.dead_letter_snapshots, batch, False):
+        if not self._is_written(session, self.sink.dead_letters, batch, False):
             for key, value in commits.commit_conf(self.stream, batch).items():
                 session.conf.set(key, value)
             session.sql(
-                f"insert into {sink.dead_letters}\n"
+                f"insert into {self.sink.dead_letters}\n"
                 f"select source, {_FAULT_COLUMNS}, {string_literal(self.stream)}, {batch}L, now()\n"
                 f"from (\n{faults}\n)"
             )
         self.written.dead_letters += int(count)
 
-    def _is_written(
-        self, session: SparkSession, table: str, snapshots: str, batch: int, may_repeat: bool
-    ) -> bool:
+    def _is_written(self, session: SparkSession, table: PaimonRelation, batch: int, may_repeat: bool) -> bool:
         if self.unfinished is None or self.unfinished[0] != batch:
             return False
         ago = time.time() - self.unfinished[1]
-        row = session.sql(commits.commits_sql(snapshots, self.stream, batch, ago)).first()
-        return commits.is_written(row or (0, True, None), table, batch, may_repeat)
+        found = snapshots.by_sql(lambda sql: session.sql(sql).collect(), table)
+        return commits.is_written(found, self.stream, batch, ago, table=table, may_repeat=may_repeat)
 
     def _refuse_new_columns(self, session: SparkSession) -> None:
         found: dict[str, dict[str, str]] = {}

@@ -11,11 +11,10 @@ from typing import Final
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.spark.commits import COMMIT_USER_CONF
-from dbt.adapters.paimon.sql import clocks
-from dbt.adapters.paimon.sql.text import string_literal
+from dbt.adapters.paimon.metadata.commits import COMMIT_USER_CONF
+from dbt.adapters.paimon.metadata.snapshots import Commit
 from dbt.adapters.paimon.state.kinds import Kind
-from dbt.adapters.paimon.state.marks import newest_mark_sql, refuse_newer_version
+from dbt.adapters.paimon.state.marks import refuse_newer_mark
 
 _WORD: Final = Kind.BATCH_MARK.value
 # The greatest difference between the clocks of a file system and of this machine, in seconds.
@@ -27,37 +26,27 @@ def commit_conf(stream: str, batch: int) -> dict[str, str]:
     return {COMMIT_USER_CONF: f"{_WORD}-{stream}.{batch}"}
 
 
-def commits_sql(snapshots: str, stream: str, batch: int, begun_ago: float) -> str:
-    """The query that finds the commits of a batch in a table's `$snapshots`; it began `begun_ago` seconds ago.
-
-    It returns one row: the number of the batch's commits; whether all commits since the batch began still exist, which
-    is so if the first commit or one older than the batch exists; the highest version of a newer adapter's mark.
-    """
-    user = string_literal(f"{_WORD}-{stream}.{batch}_")
-    age = clocks.age_in_seconds("min(commit_time)")
-    return (
-        f"select count_if(startswith(commit_user, {user})),\n"
-        f"  coalesce(min(snapshot_id) = 1 or {age} > {begun_ago + _CLOCKS_DIFFER:.0f}, true),\n"
-        f"  {newest_mark_sql(Kind.BATCH_MARK, 'commit_user')}\n"
-        f"from {snapshots}"
-    )
-
-
-def is_written(row: Sequence[object], table: str, batch: int, may_repeat: bool) -> bool:
+def is_written(
+    commits: Sequence[Commit], stream: str, batch: int, begun_ago: float, *, table: object, may_repeat: bool
+) -> bool:
     """Whether a batch is in a table.
 
     Args:
-        row: the row of `commits_sql`.
+        commits: the table's commits, the oldest first.
+        begun_ago: seconds since the batch began. All commits since then still exist if the table's first one does, or
+            one that is older than the batch.
+        table: the table, for messages.
         may_repeat: whether writing the batch twice has the same result as writing it once.
 
     Raises:
         NewerStateError: a newer adapter has written batches.
         DbtRuntimeError: it is unknown, and the batch must not be written twice.
     """
-    count, all_known, newest = row
-    refuse_newer_version(Kind.BATCH_MARK, None if newest is None else int(str(newest)), table)
-    if count:
+    for commit in commits:
+        refuse_newer_mark(Kind.BATCH_MARK, commit.user, table)
+    if any(commit.user.startswith(f"{_WORD}-{stream}.{batch}_") for commit in commits):
         return True
+    all_known = not commits or commits[0].snapshot == 1 or commits[0].age > begun_ago + _CLOCKS_DIFFER
     if all_known or may_repeat:
         return False
     raise DbtRuntimeError(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
@@ -15,17 +14,19 @@ from dbt.adapters.paimon.catalogs.catalog import SESSION_CATALOG
 from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.errors.deprecations import warn
 from dbt.adapters.paimon.features import while_parsing
-from dbt.adapters.paimon.spark.table_name import TableName
+from dbt.adapters.paimon.metadata import files, schemas, snapshots, tags
+from dbt.adapters.paimon.metadata.table_name import TableName
 from dbt.adapters.paimon.spec import bucket_numbers, column_rules
-from dbt.adapters.paimon.spec.components import files
+from dbt.adapters.paimon.spec.components.files import UNFILTERED, filterable
 from dbt.adapters.paimon.sql import names
 from dbt.adapters.paimon.sql.data_types import is_whole
 from dbt.adapters.paimon.sql.text import ilike
 from dbt.adapters.paimon.tables import changeset, clock_checks, column_changes, metadata, rebuilds
-from dbt.adapters.paimon.tables.rebuilds import History
 
 if TYPE_CHECKING:
     from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
+    from dbt.adapters.paimon.metadata.schemas import Schema
+    from dbt.adapters.paimon.metadata.tags import History
     from dbt.adapters.paimon.relation import PaimonRelation
     from dbt.adapters.paimon.spec.api import Specs
     from dbt.adapters.paimon.spec.table import TableSpec
@@ -42,7 +43,7 @@ def _has_older_types(existing: ExistingTable) -> bool:
     if existing.older_types is not None:
         return bool(existing.older_types)
     # Only its options are known.
-    return all(existing.options.get(name) == value for name, value in files.UNFILTERED.items())
+    return all(existing.options.get(name) == value for name, value in UNFILTERED.items())
 
 
 class Tables:
@@ -59,8 +60,7 @@ class Tables:
             DbtRuntimeError: it is not a Paimon table, is redirected to a branch, or has lost its files.
         """
         try:
-            sql = metadata.schemas_sql(relation, earlier=self._filters_by_older_types())
-            found = metadata.newest_first(self._adapter.query(sql))
+            found = schemas.newest_first(self._adapter.query, relation)
         except DbtRuntimeError as exc:
             if relation.database == SESSION_CATALOG and metadata.is_not_found(exc):
                 raise DbtRuntimeError(
@@ -82,15 +82,12 @@ class Tables:
         """Whether WHERE may miss rows in files written before ALTER changed a column's type."""
         return not self._adapter.versions.supports(Capability.FILTERS_AFTER_CHANGE_TO_TEXT)
 
-    def _older_types(
-        self, relation: PaimonRelation, schemas: Sequence[Sequence[Any]]
-    ) -> tuple[tuple[str, str], ...]:
+    def _older_types(self, relation: PaimonRelation, found: Sequence[Schema]) -> tuple[tuple[str, str], ...]:
         """The older types that a table's files have; queries `$files` if a column's type has ever changed."""
-        earlier = metadata.older_types(schemas) if self._filters_by_older_types() else {}
+        earlier = schemas.older_types(found) if self._filters_by_older_types() else {}
         if not earlier:
             return ()
-        files = self._adapter.query(f"select distinct schema_id from {relation.system_table('files')}")
-        used = earlier.keys() & {int(row[0]) for row in files}
+        used = earlier.keys() & files.schema_ids(self._adapter.query, relation)
         return tuple({pair for schema in used for pair in earlier[schema].items()})
 
     def warn_of_older_types(self, relation: PaimonRelation, existing: ExistingTable) -> None:
@@ -126,7 +123,7 @@ class Tables:
         spec = bucket_numbers.settled(spec, existing.options)
         types = {column.name: column.data_type for column in existing.columns}
         older = retypes or (not rewrites and _has_older_types(existing))
-        spec = files.filterable(spec, types, self._adapter.versions, older_types=older)
+        spec = filterable(spec, types, self._adapter.versions, older_types=older)
         return changeset.compute_changeset(
             spec,
             existing,
@@ -158,9 +155,7 @@ class Tables:
 
     def history(self, relation: PaimonRelation) -> History:
         """The table snapshots and tags of a table, in one statement."""
-        sql = rebuilds.history_sql(relation.system_table("snapshots"), relation.system_table("tags"))
-        ((snapshots, writes, tags),) = self._adapter.query(sql)
-        return History(int(snapshots), int(writes), tuple(json.loads(tags or "[]")))
+        return tags.history(self._adapter.query, relation)
 
     def refuse_loss(
         self, model: Mapping[str, Any], relation: PaimonRelation, rebuild: Rebuild, full_refresh: bool
@@ -258,7 +253,7 @@ class Tables:
             for found in self._adapter.list_relations(relation.database, relation.schema or "")
             if found.identifier == relation.identifier and found.is_table
         ]
-        return metadata.last_modified_sql([table for table in tables if self._is_paimons(table)])
+        return snapshots.last_modified_sql([table for table in tables if self._is_paimons(table)])
 
     @while_parsing(lambda *a, **k: "")
     def loaded_at_sql(self, expression: str) -> str:
@@ -271,7 +266,7 @@ class Tables:
         if table.database != SESSION_CATALOG or table.database not in paimons:
             return table.database in paimons
         try:
-            self._adapter.query_columns(f"select * from {table.system_table('schemas')}")
+            schemas.newest_first(self._adapter.query, table)
         except DbtRuntimeError:
             return False
         return True

@@ -9,6 +9,7 @@ from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
+from dbt.adapters.paimon.metadata import overviews
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.sql.views import ViewDirectory
 from dbt.adapters.paimon.tables import docs
@@ -53,20 +54,20 @@ class DocsCatalog:
         paimons = self._adapter.credentials.paimon_catalogs
         tables = [relation for relation in relations if relation.is_table and relation.database in paimons]
         found = [self._described(relation) for relation in relations if relation not in tables]
-        for start in range(0, len(tables), docs.TABLES_A_STATEMENT):
-            found += self._with_statistics(tables[start : start + docs.TABLES_A_STATEMENT])
+        for start in range(0, len(tables), overviews.MOST_TABLES):
+            found += self._with_statistics(tables[start : start + overviews.MOST_TABLES])
         return found
 
     def _with_statistics(self, tables: Sequence[PaimonRelation]) -> list[CatalogTable]:
         """All tables in one statement; if it fails, each by itself, and a broken one without statistics."""
         try:
-            rows = self._adapter.query(docs.tables_sql(tables))
+            found = overviews.read(self._adapter.query, tables)
         except DbtRuntimeError as exc:
             if len(tables) > 1:
                 return [entry for table in tables for entry in self._with_statistics([table])]
             logger.debug(f"No statistics of {tables[0]}: {exc}")
             return [self._described(tables[0])]
-        return [docs.from_row(tables[row[0]], row) for row in rows]
+        return [docs.from_overview(tables[each.position], each) for each in found]
 
     def _described(self, relation: PaimonRelation) -> CatalogTable:
         """A view, or a table that is not a Paimon table: only its columns are known."""

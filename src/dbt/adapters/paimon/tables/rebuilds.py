@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.paimon.metadata.tags import History
 from dbt.adapters.paimon.spec import safeguards
 from dbt.adapters.paimon.spec.table import TableSpec
-from dbt.adapters.paimon.sql.text import string_literal
 from dbt.adapters.paimon.tables.changeset import Changeset
 from dbt.adapters.paimon.tables.column_changes import ColumnChanges
 
@@ -33,27 +33,6 @@ class Rebuild:
         return "; ".join(self.reasons)
 
 
-@dataclass(frozen=True)
-class History:
-    """The history of a table, which a new table does not have."""
-
-    snapshots: int
-    # Those of the table snapshots that are not compactions.
-    writes: int
-    tags: Sequence[str] = ()
-
-    @property
-    def is_worth_asking(self) -> bool:
-        """Whether there is more than the rows of one write, which the new table replaces anyway."""
-        return self.writes > 1 or bool(self.tags)
-
-    def __str__(self) -> str:
-        snapshots = f"{self.snapshots} table snapshot{'s' if self.snapshots != 1 else ''}"
-        if not self.tags:
-            return snapshots
-        return f"{snapshots} and {len(self.tags)} tag{'s' if len(self.tags) != 1 else ''} ({', '.join(self.tags)})"
-
-
 def rebuild_of(spec: TableSpec, table_changes: Changeset, column_changes: ColumnChanges | None) -> Rebuild:
     """How a table gets a spec and columns; `column_changes` is None if the columns are not known."""
     always = spec.overwrite_reads_old_keys
@@ -65,14 +44,6 @@ def rebuild_of(spec: TableSpec, table_changes: Changeset, column_changes: Column
     ]
     reasons += column_changes.rebuild if column_changes else ()
     return Rebuild(tuple(reasons), always)
-
-
-def history_sql(snapshots: str, tags: str) -> str:
-    """A query for a `History`: one row, with the tags as JSON. The arguments are rendered system tables."""
-    return (
-        f"select count(*), count_if(commit_kind <> {string_literal('COMPACT')}), "
-        f"(select to_json(sort_array(collect_list(tag_name))) from {tags}) from {snapshots}"
-    )
 
 
 def may_need_asking(model: Mapping[str, Any], rebuild: Rebuild) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.events.logging import AdapterLogger
@@ -11,6 +11,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
 from dbt.adapters.paimon.capabilities import Capability
 from dbt.adapters.paimon.features import while_parsing
+from dbt.adapters.paimon.metadata import files, snapshots, tags
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spec import run_tag
 from dbt.adapters.paimon.spec.components import iceberg
@@ -67,11 +68,9 @@ class History:
 
     def _recorded(
         self, function: str, relation: PaimonRelation, asked: states.Version
-    ) -> list[states.Recorded]:
+    ) -> list[snapshots.Recorded]:
         """The table's states of the same kind as `asked`; refuses if `asked` is not among them."""
-        recorded = [
-            states.Recorded(*row) for row in self._adapter.query(states.recorded_sql(relation, asked))
-        ]
+        recorded = states.recorded(self._adapter.query, relation, asked)
         if problem := states.missing(function, relation, asked, recorded):
             raise DbtRuntimeError(problem)
         return recorded
@@ -84,8 +83,7 @@ class History:
             return
         names = None
         if relation is not None:
-            rows = self._adapter.query(f"select branch_name from {relation.system_table('branches')}")
-            names = [row[0] for row in rows]
+            names = tags.branches(self._adapter.query, relation)
         branches.refuse_missing(spec, model["config"], model["name"], names)
 
     def refuse_stale_readers(self, operation: str, relation: PaimonRelation) -> None:
@@ -114,44 +112,46 @@ class History:
             self._recorded("rollback_to", relation, states.Version(states.TAG, asked))
         if self._adapter.versions.supports(Capability.ROLLBACK_KEEPS_FILES):
             return version
-        commits = [rollbacks.Commit(*row) for row in self._adapter.query(rollbacks.commits_sql(relation))]
-        numbers = self._numbers(relation, asked, commits)
-        if not numbers:
+        query = self._adapter.query
+        commits = snapshots.by_sql(query, relation)
+        at = self._number(relation, asked)
+        if not any(commit.snapshot == at for commit in commits) and asked.isdigit():
             return version  # Paimon's error lists the existing ones.
         lost = 0
-        for state, number in rollbacks.states(asked, numbers[0], commits):
-            sql = rollbacks.lost_files_sql(relation, state, number, commits)
-            files = self._adapter.query(sql)[0][0] if sql else 0
-            if not files:
+        for state, number in rollbacks.states(asked, at, commits):
+            compactions = rollbacks.later_compactions(number, commits)
+            place = number if state == str(number) else state
+            lost_here = files.lost_by_rollback(query, relation, place, compactions)
+            if not lost_here:
                 return state
-            lost = lost or files
+            lost = lost or lost_here
         raise DbtRuntimeError(rollbacks.refusal(relation, asked, lost))
 
-    def _numbers(
-        self, relation: PaimonRelation, asked: str, commits: Iterable[rollbacks.Commit]
-    ) -> list[int]:
-        """The number of a table snapshot, given by itself or by a tag; empty if it does not exist."""
-        if asked.isdigit():
-            return [commit.number for commit in commits if commit.number == int(asked)]
-        return [number for (number,) in self._adapter.query(rollbacks.tagged_sql(relation, asked))]
+    def _number(self, relation: PaimonRelation, version: str) -> int:
+        """The number of a table snapshot, given by itself or by an existing tag."""
+        return (
+            int(version) if version.isdigit() else tags.tags(self._adapter.query, relation)[version].snapshot
+        )
 
     def drop_later_tags(self, relation: PaimonRelation, version: Any, agreed: bool) -> None:
         """Log the tags that a rollback deletes; refuse it if users made some of them, unless `agreed`."""
         asked = str(version).strip()
-        tags = [tag for (tag,) in self._adapter.query(rollbacks.later_tags_sql(relation, asked))]
-        if not agreed and (problem := rollbacks.lost_tags(relation, asked, tags)):
+        known = tags.tags(self._adapter.query, relation)
+        number = int(asked) if asked.isdigit() else known[asked].snapshot
+        later = [tag.name for tag in known.values() if tag.snapshot > number]
+        if not agreed and (problem := rollbacks.lost_tags(relation, asked, later)):
             raise DbtRuntimeError(problem)
-        if tags:
-            logger.info(f"rollback_to on {relation}: deletes the tags {', '.join(tags)}")
+        if later:
+            logger.info(f"rollback_to on {relation}: deletes the tags {', '.join(later)}")
 
     def run_tag_statements(self, relation: PaimonRelation, spec: TableSpec) -> list[str]:
         """The CALLs that tag the newest table snapshot by the model's `table_tag`."""
         if spec.tag is None:
             return []
-        ((newest, tagged),) = self._adapter.query(run_tag.state_sql(relation, spec.tag.name))
+        newest, tagged = tags.newest_and_tagged(self._adapter.query, relation, spec.tag.name)
         if newest is None or (tagged is not None and spec.tag.if_exists == run_tag.KEEP):
             return []
-        tag = {"tag": spec.tag.name}
+        tag: dict[str, Any] = {"tag": spec.tag.name}
         wanted = {**tag, "snapshot": newest, "time_retained": spec.tag.time_retained}
         if tagged is None or tagged == newest:
             calls = [("create_tag", wanted)]
@@ -167,6 +167,6 @@ class History:
     def refuse_lossy_fast_forward(self, relation: PaimonRelation, branch: str) -> None:
         """Refuse a fast-forward that would lose commits or tags of the table (see `time_travel.branches`)."""
         self._recorded("fast_forward", relation, states.Version(states.BRANCH, branch))
-        rows = self._adapter.query(branches.lost_by_fast_forward_sql(relation, branch))
+        rows = tags.lacking(self._adapter.query, relation, states.branch_of(relation, branch))
         if problem := branches.losses(relation, branch, rows):
             raise DbtRuntimeError(problem)

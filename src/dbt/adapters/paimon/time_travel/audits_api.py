@@ -10,8 +10,8 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, call_procedure
 from dbt.adapters.paimon.errors.deprecations import warn
+from dbt.adapters.paimon.metadata import snapshots, tags
 from dbt.adapters.paimon.relation import PaimonRelation
-from dbt.adapters.paimon.spec import run_tag
 from dbt.adapters.paimon.time_travel import audits
 from dbt.adapters.paimon.time_travel.audits import Result
 from dbt.adapters.paimon.time_travel.states import branch_of
@@ -28,9 +28,7 @@ class Audits:
         self.end(relation)
         tag = None
         if with_rows:
-            ((newest,),) = self._adapter.query(
-                f"select max(snapshot_id) from {relation.system_table('snapshots')}"
-            )
+            newest = snapshots.newest(self._adapter.query, relation)
             if newest is not None:
                 tag = audits.BRANCH
                 call_procedure(self._adapter, "create_tag", relation, {"tag": tag, "snapshot": newest})
@@ -44,31 +42,27 @@ class Audits:
         expired first; others are left for remove_orphan_files.
         """
         branch = branch_of(relation, audits.BRANCH)
-        rows = self._adapter.query(
-            f"select branch_name from {relation.system_table('branches')} where branch_name = '{audits.BRANCH}' "
-            f"union all select concat('tag ', tag_name) from {relation.system_table('tags')}"
-        )
-        found = {row[0] for row in rows}
-        tagged = f"tag {audits.BRANCH}" in found
-        if audits.BRANCH in found and not tagged:
+        found = tags.refs(self._adapter.query, relation)
+        tagged = audits.BRANCH in found.tags
+        if audits.BRANCH in found.branches and not tagged:
             with suppress(DbtRuntimeError):
                 self._adapter.query(f"truncate table {branch}")
                 everything = {"retain_max": 1, "retain_min": 1, "older_than": "2999-12-31 00:00:00"}
                 call_procedure(self._adapter, "expire_snapshots", branch, everything)
-        if audits.BRANCH in found:
+        if audits.BRANCH in found.branches:
             call_procedure(self._adapter, "delete_branch", relation, {"branch": audits.BRANCH})
         if tagged:
             call_procedure(self._adapter, "delete_tag", relation, {"tag": audits.BRANCH})
 
     def branch(self, relation: PaimonRelation) -> PaimonRelation | None:
         """The branch of a failed audit, or None."""
-        rows = self._adapter.query(f"select branch_name from {relation.system_table('branches')}")
-        return branch_of(relation, audits.BRANCH) if audits.BRANCH in [row[0] for row in rows] else None
+        names = tags.branches(self._adapter.query, relation)
+        return branch_of(relation, audits.BRANCH) if audits.BRANCH in names else None
 
     def refuse_stale(self, relation: PaimonRelation) -> None:
         """Refuse to publish a branch by hand if the table has newer commits or lacks columns of the branch."""
         branch = branch_of(relation, audits.BRANCH)
-        ((newest, base),) = self._adapter.query(run_tag.state_sql(relation, audits.BRANCH))
+        newest, base = tags.newest_and_tagged(self._adapter.query, relation, audits.BRANCH)
         rerun = "Run the model again."
         if base is not None and base != newest:
             raise DbtRuntimeError(

@@ -9,11 +9,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
-from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spec.config_origin import ConfigOrigin
 from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.spec.table import TableSpec
-from dbt.adapters.paimon.time_travel.states import branch_of
 
 # FileStoreTableFactory.create: a table with such an option, but without the branch, can be neither read nor written.
 _NAMING: Final = ("scan.fallback-branch", "scan.primary-branch")
@@ -42,25 +40,8 @@ def refuse_missing(
     problems.raise_if_any()
 
 
-def lost_by_fast_forward_sql(relation: PaimonRelation, branch: str) -> str:
-    """The query of the commits and tags that a branch lacks: ('table snapshot' or 'tag', its number or name)."""
-    other = branch_of(relation, branch)
-    ours, theirs = relation.system_table("snapshots"), other.system_table("snapshots")
-    first = f"(select min(snapshot_id) from {theirs})"
-    return (
-        f"select 'table snapshot', cast(ours.snapshot_id as string) from {ours} as ours\n"
-        f"left anti join {theirs} as theirs on ours.snapshot_id = theirs.snapshot_id\n"
-        "  and ours.commit_user = theirs.commit_user and ours.commit_identifier = theirs.commit_identifier\n"
-        f"where ours.snapshot_id >= {first}\n"
-        "union all\n"
-        f"select 'tag', ours.tag_name from {relation.system_table('tags')} as ours\n"
-        f"left anti join {other.system_table('tags')} as theirs on ours.tag_name = theirs.tag_name\n"
-        f"where ours.snapshot_id >= {first}"
-    )
-
-
 def losses(relation: object, branch: str, rows: Sequence[Sequence[Any]]) -> str:
-    """The error message about the rows of `lost_by_fast_forward_sql`; empty if there are none."""
+    """The error message about the rows of `metadata.tags.lacking`; empty if there are none."""
     if not rows:
         return ""
     kinds: dict[str, list[str]] = {}

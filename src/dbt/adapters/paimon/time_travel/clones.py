@@ -14,6 +14,7 @@ from typing import Final
 
 from dbt.adapters.contracts.relation import RelationType
 
+from dbt.adapters.paimon.metadata.tags import Refs
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spec.components import iceberg
 from dbt.adapters.paimon.spec.strategies import APPLY_CHANGES, MICROBATCH
@@ -122,19 +123,17 @@ def unsuited(spec: TableSpec, strategy: str) -> str:
     return f"its commits act outside of the table ({', '.join(acting)})" if acting else ""
 
 
-def missing(
-    view: object, branch: PaimonRelation, refs: Collection[str], branch_tags: Collection[str] | None
-) -> str:
+def missing(view: object, branch: PaimonRelation, refs: Refs, branch_tags: Collection[str] | None) -> str:
     """The error message about a clone whose branch or tag was lost; '' if both exist.
 
     Args:
-        refs: 'branch x' and 'tag y' for each branch and tag of the table; empty if there is no such table.
+        refs: the branches and tags of the table; empty if there is no such table.
         branch_tags: the names of the branch's own tags; None if there is no such branch.
     """
     tag = tag_name(name_of(branch))
-    if f"branch {name_of(branch)}" not in refs or branch_tags is None:
+    if name_of(branch) not in refs.branches or branch_tags is None:
         why = f"{table_of(branch)} has no branch {name_of(branch)}: it was dropped or recreated"
-    elif tag in branch_tags and f"tag {tag}" not in refs:
+    elif tag in branch_tags and tag not in refs.tags:
         why = f"{table_of(branch)} has no tag {tag}: it was rolled back, with files that the branch needs"
     else:
         return ""

@@ -10,9 +10,10 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, call_procedure
 from dbt.adapters.paimon.capabilities import Capability
+from dbt.adapters.paimon.metadata import snapshots, tags
+from dbt.adapters.paimon.metadata.tags import Refs
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spec.api import Specs
-from dbt.adapters.paimon.sql.text import string_literal
 from dbt.adapters.paimon.sql.views import ViewDirectory
 from dbt.adapters.paimon.tables import metadata
 from dbt.adapters.paimon.tables.api import Tables
@@ -116,9 +117,8 @@ class Clones:
             return
         refs = self._refs(clones.table_of(branch))
         branch_tags: set[str] | None = None
-        if f"branch {clones.name_of(branch)}" in refs:
-            rows = self._adapter.query(f"select tag_name from {branch.system_table('tags')}")
-            branch_tags = {str(row[0]) for row in rows}
+        if clones.name_of(branch) in refs.branches:
+            branch_tags = set(tags.tags(self._adapter.query, branch))
         if problem := clones.missing(view, branch, refs, branch_tags):
             raise DbtRuntimeError(problem)
 
@@ -128,11 +128,11 @@ class Clones:
         """Delete a clone's branch and its tag, but not its files, and return whether the branch existed."""
         table, name = clones.table_of(branch), clones.name_of(branch)
         refs = self._refs(table)
-        if f"branch {name}" in refs:
+        if name in refs.branches:
             call_procedure(self._adapter, "delete_branch", table, {"branch": name})
-        if f"tag {clones.tag_name(name)}" in refs:
+        if clones.tag_name(name) in refs.tags:
             call_procedure(self._adapter, "delete_tag", table, {"tag": clones.tag_name(name)})
-        return f"branch {name}" in refs
+        return name in refs.branches
 
     def in_schema(self, schema: PaimonRelation) -> list[PaimonRelation]:
         """The branches behind the views of a schema."""
@@ -157,32 +157,22 @@ class Clones:
             return ""
         return next((str(row[1]) for row in rows if row[0] == _VIEW_TEXT), "")
 
-    def _refs(self, table: PaimonRelation) -> set[str]:
-        """'branch x' and 'tag y' of a table; empty if there is no such table."""
+    def _refs(self, table: PaimonRelation) -> Refs:
+        """The branches and tags of a table; empty if there is no such table."""
         try:
-            rows = self._adapter.query(
-                f"select concat('branch ', branch_name) from {table.system_table('branches')} "
-                f"union all select concat('tag ', tag_name) from {table.system_table('tags')}"
-            )
+            return tags.refs(self._adapter.query, table)
         except DbtRuntimeError as exc:
             if metadata.is_not_found(exc):
-                return set()
+                return Refs()
             raise
-        return {str(row[0]) for row in rows}
 
     def _is_written(self, branch: PaimonRelation) -> bool:
         """Whether the branch exists and has commits after its start tag."""
         table, name = clones.table_of(branch), clones.name_of(branch)
-        if f"branch {name}" not in self._refs(table):
+        if name not in self._refs(table).branches:
             return False
-        tag = string_literal(clones.tag_name(name))
-        tagged = self._adapter.query(
-            f"select snapshot_id from {table.system_table('tags')} where tag_name = {tag}"
-        )
-        return self._newest(branch) != (tagged[0][0] if tagged else None)
+        tag = tags.tags(self._adapter.query, table).get(clones.tag_name(name))
+        return self._newest(branch) != (tag and tag.snapshot)
 
     def _newest(self, relation: PaimonRelation) -> int | None:
-        ((newest,),) = self._adapter.query(
-            f"select max(snapshot_id) from {relation.system_table('snapshots')}"
-        )
-        return None if newest is None else int(newest)
+        return snapshots.newest(self._adapter.query, relation)

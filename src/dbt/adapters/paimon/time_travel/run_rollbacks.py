@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.relation import PaimonRelation
-from dbt.adapters.paimon.spark.table_versions import UPKEEP
-from dbt.adapters.paimon.sql import clocks
+from dbt.adapters.paimon.metadata.snapshots import Commit
 
 
 @dataclass(frozen=True)
@@ -20,30 +19,20 @@ class Ran:
     """A node as dbt's results show it.
 
     Attributes:
-        started, completed: times in UTC; dbt writes the table only between them.
+        started, completed: seconds since the epoch; dbt writes the table only between them.
         snapshot: the table snapshot that the node reported; None if it reported none.
     """
 
     unique_id: str
     relation: tuple[str, str, str]
-    started: str
-    completed: str
+    started: float
+    completed: float
     snapshot: int | None = None
 
     @property
     def name(self) -> str:
         """The name of the node."""
         return self.unique_id.split(".")[2]
-
-
-@dataclass(frozen=True)
-class Snapshot:
-    """A table snapshot, and whether it is from before a node's run, or from after it."""
-
-    number: int
-    kind: str
-    is_before: bool
-    is_after: bool
 
 
 def ran(results: Path, invocation_id: str | None) -> list[Ran]:
@@ -72,33 +61,26 @@ def ran(results: Path, invocation_id: str | None) -> list[Ran]:
     return [node for result in content["results"] if (node := _node(result)) is not None]
 
 
-def snapshots_sql(node: Ran, table: PaimonRelation) -> str:
-    """The query of a table's snapshots, oldest first, as fields of `Snapshot`."""
-    committed = clocks.in_utc("commit_time")
-    return (
-        f"select snapshot_id, commit_kind, {committed} < timestamp_ntz '{node.started}', "
-        f"{committed} > timestamp_ntz '{node.completed}' from {table.system_table('snapshots')} order by snapshot_id"
-    )
-
-
-def before(node: Ran, snapshots: Iterable[Snapshot]) -> int | None:
+def before(node: Ran, commits: Iterable[Commit]) -> int | None:
     """The newest table snapshot from before the node's run; None if the run committed nothing.
+
+    `commits` are those of its table, the oldest first.
 
     Raises:
         DbtRuntimeError: there is none, or somebody has changed rows since.
     """
     before = 0
     wrote = False
-    for snapshot in snapshots:
+    for commit in commits:
         # The number decides where the clock of a server is behind.
-        if snapshot.is_before and (node.snapshot is None or snapshot.number < node.snapshot):
-            before = snapshot.number
-        elif snapshot.kind not in UPKEEP:
+        if commit.at < node.started and (node.snapshot is None or commit.snapshot < node.snapshot):
+            before = commit.snapshot
+        elif not commit.is_upkeep:
             wrote = True
-            if snapshot.is_after:
+            if commit.at > node.completed:
                 raise DbtRuntimeError(
                     f"rollback_run: {'.'.join(node.relation)} was written again after the run (table snapshot "
-                    f"{snapshot.number}). Nothing was done. Leave it out (exclude: [{node.name}]), or roll it back by "
+                    f"{commit.snapshot}). Nothing was done. Leave it out (exclude: [{node.name}]), or roll it back by "
                     "itself (rollback_to)."
                 )
     if wrote and not before:
@@ -122,7 +104,12 @@ def _node(result: dict[str, Any]) -> Ran | None:
     times = [timing for timing in result.get("timing") or () if timing.get("completed_at")]
     if len(parts) != 3 or not times:
         return None
-    started = min(timing["started_at"] for timing in times).removesuffix("Z")
-    completed = max(timing["completed_at"] for timing in times).removesuffix("Z")
+    started = min(_seconds(timing["started_at"]) for timing in times)
+    completed = max(_seconds(timing["completed_at"]) for timing in times)
     snapshot = (result.get("adapter_response") or {}).get("snapshot_id")
     return Ran(result["unique_id"], (parts[0], parts[1], parts[2]), started, completed, snapshot)
+
+
+def _seconds(utc: str) -> float:
+    """A time of dbt's results, which is in UTC, in seconds since the epoch."""
+    return datetime.fromisoformat(utc.removesuffix("Z")).replace(tzinfo=timezone.utc).timestamp()

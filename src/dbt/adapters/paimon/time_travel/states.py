@@ -9,8 +9,10 @@ from typing import Any, Final
 
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.paimon.metadata import snapshots, tags
+from dbt.adapters.paimon.metadata.snapshots import Recorded
+from dbt.adapters.paimon.metadata.table_name import Query
 from dbt.adapters.paimon.relation import PaimonRelation
-from dbt.adapters.paimon.sql import clocks
 from dbt.adapters.paimon.sql.text import string_literal
 from dbt.adapters.paimon.sql.timestamps import session_moment
 
@@ -32,16 +34,6 @@ class Version:
 
     def __str__(self) -> str:
         return f"{self.kind}={self.value}"
-
-
-@dataclass(frozen=True)
-class Recorded:
-    """A state that a table has; `reached`: whether it is not later than the given timestamp."""
-
-    kind: str
-    name: str
-    committed: str = ""
-    reached: bool = False
 
 
 def version(function: str, relation: object, arguments: Mapping[str, Any]) -> Version:
@@ -80,21 +72,13 @@ def branch_of(relation: PaimonRelation, branch: str) -> PaimonRelation:
     return named
 
 
-def recorded_sql(relation: PaimonRelation, asked: Version) -> str:
-    """The query of the table's states of the same kind as `asked`: rows of `Recorded`."""
+def recorded(query: Query, relation: PaimonRelation, asked: Version) -> list[Recorded]:
+    """The table's states of the same kind as `asked`."""
     if asked.kind == TAG:
-        return f"select 'tag', tag_name, '', true from {relation.system_table('tags')}"
+        return [Recorded(name) for name in tags.tags(query, relation)]
     if asked.kind == BRANCH:
-        return f"select 'branch', branch_name, '', true from {relation.system_table('branches')}"
-    reached = "true"
-    if asked.kind == TIMESTAMP:
-        moment = clocks.utc(f"timestamp {string_literal(asked.value)}")
-        reached = f"{clocks.in_utc('commit_time')} <= {moment}"
-    committed = clocks.in_session("commit_time")
-    return (
-        f"select 'snapshot', cast(snapshot_id as string), cast({committed} as string), {reached} "
-        f"from {relation.system_table('snapshots')} order by snapshot_id"
-    )
+        return [Recorded(name) for name in tags.branches(query, relation)]
+    return snapshots.timed(query, relation, asked.value if asked.kind == TIMESTAMP else None)
 
 
 def latest_at(states: Iterable[Recorded]) -> Recorded | None:

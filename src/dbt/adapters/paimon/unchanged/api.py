@@ -11,9 +11,10 @@ from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, table_name
 from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.errors import messages
+from dbt.adapters.paimon.metadata.commits import COMMIT_USER_CONF
+from dbt.adapters.paimon.metadata.schemas import Schema
+from dbt.adapters.paimon.metadata.table_name import TableName
 from dbt.adapters.paimon.spark import responses
-from dbt.adapters.paimon.spark.commits import COMMIT_USER_CONF
-from dbt.adapters.paimon.spark.table_name import TableName
 from dbt.adapters.paimon.spec import skipping
 from dbt.adapters.paimon.tables import metadata
 from dbt.adapters.paimon.unchanged import keys, nodes
@@ -24,8 +25,9 @@ from dbt.adapters.paimon.writing.statement_result import StatementResult
 if TYPE_CHECKING:
     import agate
 
+    from dbt.adapters.paimon.metadata.snapshots import Commit
+    from dbt.adapters.paimon.metadata.table_versions import TableVersion
     from dbt.adapters.paimon.relation import PaimonRelation
-    from dbt.adapters.paimon.spark.table_versions import Snapshot, TableVersion
     from dbt.adapters.paimon.tables.changeset import ExistingTable
 
     # The differences, in words, between an existing table and the one that a node wants, given the query's columns.
@@ -98,20 +100,20 @@ class Unchanged:
             self._refuse_pending(before, head, made.columns, pending, seed=is_seed)
             del self._planned[model["unique_id"]]
             what = "file and config" if is_seed else "inputs and query"
-            result = StatementResult(responses.of_reuse(head.number, what))
+            result = StatementResult(responses.of_reuse(head.snapshot, what))
         return result  # noqa: RET504 - None if the block has suppressed an error
 
     @staticmethod
     def _refuse_pending(
         before: TableVersion,
-        head: Snapshot,
+        head: Commit,
         columns: Sequence[PaimonColumn],
         pending: Pending,
         *,
         seed: bool,
     ) -> None:
         """Do not skip if the table has to be altered: a run was killed at that, or something else altered it."""
-        existing = metadata.table_of_schema(before.schema)
+        existing = metadata.existing_table(Schema.of_json(before.schema))
         if seed:
             # A file's types are only known after staging; the table's have not changed since.
             if existing.schema_id != head.schema:
@@ -154,20 +156,20 @@ class Unchanged:
         spark.commit_nothing(planned.table, planned.key.mark(base))
 
 
-def _carrying(stand: TableVersion, key: Key) -> Snapshot:
+def _carrying(stand: TableVersion, key: Key) -> Commit:
     """The newest commit of a table, which has this key; raises CannotSkip if it does not."""
     head = stand.head
     if head is None:
         raise CannotSkip("the last write of its table has expired, or there was none")
     found = keys.found_in(head.user)
     if found is None:
-        raise CannotSkip(f"table snapshot {head.number} is not of a run that could be skipped")
+        raise CannotSkip(f"table snapshot {head.snapshot} is not of a run that could be skipped")
     if found.base and found.base != stand.position:
         raise CannotSkip("its table was written by something else")
     if found.key.node != key.node:
         raise CannotSkip(
-            f"its query, a view in it or its config is another than at table snapshot {head.number}"
+            f"its query, a view in it or its config is another than at table snapshot {head.snapshot}"
         )
     if found.key.inputs != key.inputs:
-        raise CannotSkip(f"an input has changed since table snapshot {head.number}")
+        raise CannotSkip(f"an input has changed since table snapshot {head.snapshot}")
     return head

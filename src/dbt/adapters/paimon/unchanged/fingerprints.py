@@ -15,7 +15,7 @@ from dbt.adapters.paimon.__version__ import version as own_version
 from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, is_empty_run
 from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.errors import messages
-from dbt.adapters.paimon.spark import table_versions
+from dbt.adapters.paimon.metadata.snapshots import fingerprint
 from dbt.adapters.paimon.spec import skipping
 from dbt.adapters.paimon.unchanged import keys, nodes, queries
 from dbt.adapters.paimon.unchanged.keys import Key
@@ -24,9 +24,9 @@ from dbt.adapters.paimon.writing import model_query, seeds
 if TYPE_CHECKING:
     import agate
 
+    from dbt.adapters.paimon.metadata.table_name import TableName
+    from dbt.adapters.paimon.metadata.table_versions import TableVersion
     from dbt.adapters.paimon.spark.embedded import EmbeddedSpark
-    from dbt.adapters.paimon.spark.table_name import TableName
-    from dbt.adapters.paimon.spark.table_versions import TableVersion
 
 logger = AdapterLogger("Paimon")
 # The name of a seed's file as an input.
@@ -104,7 +104,7 @@ class Fingerprinter:
         }
         if rows is not None:
             path = seeds.path_of(model, self._adapter.config)
-            inputs = {_SEED_FILE: table_versions.fingerprint(path.read_bytes().hex())}
+            inputs = {_SEED_FILE: fingerprint(path.read_bytes().hex())}
             names = [PaimonColumn(column=str(name), dtype="string") for name in rows.column_names]
             return NodeFingerprint(keys.key_of(node, inputs), tuple(names))
         sql = model_query.one_query(model["compiled_code"])
@@ -117,7 +117,7 @@ class Fingerprinter:
             at = before if before and name == table else stand
             if at.position is None:
                 raise CannotSkip(f"the last write of {name.shown} has expired")
-            inputs[str(name)] = f"{at.position} {table_versions.fingerprint(at.schema)}"
+            inputs[str(name)] = f"{at.position} {fingerprint(at.schema)}"
         node |= {"sql": model["compiled_code"], "plan": query.text, "columns of the query": query.columns}
         columns = [PaimonColumn(column=name, dtype=kind) for name, kind in query.columns]
         return NodeFingerprint(keys.key_of(node, inputs), tuple(columns))

@@ -6,7 +6,7 @@ were read). It is part of the commit user of the commit that has the rows:
     dbtk-<node>.<inputs>_…                  the commit has the rows
     dbtk-<node>.<inputs>.<base>_…           an empty commit after a run without rows, which Paimon would not commit
 
-`base` is the position of the table's newest rows at that time (see `spark.table_versions`). If something else has
+`base` is the position of the table's newest rows at that time (see `metadata.table_versions`). If something else has
 written rows since, the mark does not count.
 """
 

@@ -10,7 +10,7 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, table_name
 from dbt.adapters.paimon.errors import messages
-from dbt.adapters.paimon.sql import clocks
+from dbt.adapters.paimon.metadata import snapshots
 
 if TYPE_CHECKING:
     from dbt.adapters.paimon.relation import PaimonRelation
@@ -68,11 +68,8 @@ def require_commit(
 
 def _may_have_expired(adapter: AdapterProtocol, relation: PaimonRelation, seconds: float) -> bool:
     """Whether the snapshot of a statement that began that many seconds ago may have expired."""
-    ((first, age),) = adapter.query(
-        f"select min(snapshot_id), {clocks.age_in_seconds('min(commit_time)')} "
-        f"from {relation.system_table('snapshots')}"
-    )
-    return first is not None and first > 1 and age <= seconds + _CLOCKS
+    oldest = next(iter(snapshots.by_sql(adapter.query, relation)), None)
+    return oldest is not None and oldest.snapshot > 1 and oldest.age <= seconds + _CLOCKS
 
 
 def _unknown(relation: PaimonRelation, user: str, why: str) -> DbtRuntimeError:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
+from dbt.adapters.paimon.metadata import files
 from dbt.adapters.paimon.spark.formatting import size
 from dbt.adapters.paimon.spark.scans import Scan
 from dbt.adapters.paimon.spec import safeguards
@@ -36,7 +37,5 @@ def _estimated(adapter: AdapterProtocol, scan: Scan) -> Scan:
     table = adapter.get_relation(adapter.credentials.database, schema, name)
     if table is None or not scan.rows:
         return scan
-    ((total, rows),) = adapter.query(
-        f"select sum(file_size_in_bytes), sum(record_count) from {table.system_table('files')}"
-    )
-    return replace(scan, bytes=round(total * min(scan.rows / rows, 1))) if rows else scan
+    held = files.totals(adapter.query, table)
+    return replace(scan, bytes=round(held.bytes * min(scan.rows / held.rows, 1))) if held.rows else scan

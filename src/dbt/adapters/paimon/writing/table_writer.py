@@ -21,8 +21,9 @@ from dbt.adapters.paimon.concurrency import conflicts
 from dbt.adapters.paimon.concurrency.leases import Leases
 from dbt.adapters.paimon.concurrency.locks import Place, TableLocks
 from dbt.adapters.paimon.credentials import PaimonConnectionMethod
+from dbt.adapters.paimon.metadata import commits, row_kinds
 from dbt.adapters.paimon.relation import PaimonRelation
-from dbt.adapters.paimon.spark import commits, responses, row_kinds, watchdog
+from dbt.adapters.paimon.spark import responses, watchdog
 from dbt.adapters.paimon.spark.server_writers import Note, ServerWriters
 from dbt.adapters.paimon.spec import strategies
 from dbt.adapters.paimon.spec.table import TableSpec

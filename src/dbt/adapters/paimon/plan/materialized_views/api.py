@@ -15,6 +15,8 @@ from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, is_empty_run, 
 from dbt.adapters.paimon.changes.positions import fingerprint, marked
 from dbt.adapters.paimon.changes.reads import Output
 from dbt.adapters.paimon.errors.deprecations import warn
+from dbt.adapters.paimon.metadata.commits import COMMIT_USER_CONF
+from dbt.adapters.paimon.metadata.table_name import TableName
 from dbt.adapters.paimon.plan.materialized_views import incremental
 from dbt.adapters.paimon.plan.materialized_views.definitions import Definitions
 from dbt.adapters.paimon.plan.materialized_views.incremental import Pins
@@ -28,8 +30,6 @@ from dbt.adapters.paimon.plan.materialized_views.refresh import (
     View,
 )
 from dbt.adapters.paimon.spark import responses
-from dbt.adapters.paimon.spark.commits import COMMIT_USER_CONF
-from dbt.adapters.paimon.spark.table_name import TableName
 from dbt.adapters.paimon.sql.literals import some_value
 from dbt.adapters.paimon.sql.text import quoted
 from dbt.adapters.paimon.tables.changeset import MATERIALIZED_VIEW, ExistingColumn

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, Final
 from dbt_common.exceptions import CompilationError
 
 from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, is_empty_run, table_name
+from dbt.adapters.paimon.metadata.table_name import TableName
 from dbt.adapters.paimon.options.table_options import did_you_mean
 from dbt.adapters.paimon.plan.materialized_views import parsing, reading
 from dbt.adapters.paimon.plan.materialized_views.query import Query, SourceColumns
 from dbt.adapters.paimon.plan.materialized_views.reasons import NotIncremental, Reason
 from dbt.adapters.paimon.plan.materialized_views.refresh import Mode, View
-from dbt.adapters.paimon.spark.table_name import TableName
 from dbt.adapters.paimon.spec.config_values import column_list
 from dbt.adapters.paimon.sql import views
 from dbt.adapters.paimon.tables import metadata
@@ -76,7 +76,7 @@ class Definitions:
         spark = self._adapter.handle.embedded()
         if spark is None:
             return self._tables.existing(relation)
-        return metadata.table_of_schema(spark.schema(table_name(relation)))
+        return metadata.existing_table(spark.schema(table_name(relation)))
 
     def _with_key(self, node: Node, view: View, query: Query, types: Mapping[str, str] | None) -> View:
         """The view with the key of its table; with a refusal if its config does not allow that key."""

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from dbt.adapters.paimon.metadata.table_name import TableName
 from dbt.adapters.paimon.plan.materialized_views.query import Branch, Query
 from dbt.adapters.paimon.plan.materialized_views.reasons import NotIncremental, Reason
 from dbt.adapters.paimon.plan.materialized_views.refresh import (
@@ -17,7 +18,6 @@ from dbt.adapters.paimon.plan.materialized_views.refresh import (
     RefreshKind,
     View,
 )
-from dbt.adapters.paimon.spark.table_name import TableName
 from dbt.adapters.paimon.sql.text import quoted
 
 # From how many rows on, and at how many rows per group, a full refresh is cheaper (`make bench ARGS=views`).

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from dbt.adapters.paimon.metadata.table_name import TableName
 from dbt.adapters.paimon.plan.materialized_views.reasons import NotIncremental
-from dbt.adapters.paimon.spark.table_name import TableName
 
 
 @dataclass(frozen=True)

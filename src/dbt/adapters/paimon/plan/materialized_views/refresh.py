@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from dbt.adapters.paimon.plan.materialized_views.query import Branch, Query
 
 if TYPE_CHECKING:
+    from dbt.adapters.paimon.metadata.table_name import TableName
     from dbt.adapters.paimon.plan.materialized_views.reasons import NotIncremental
-    from dbt.adapters.paimon.spark.table_name import TableName
 
 # The column of row kinds in the changes of a source.
 KIND = "__dbt_kind"

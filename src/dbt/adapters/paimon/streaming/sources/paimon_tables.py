@@ -9,16 +9,19 @@ to another file, and starts over if its start is not fixed. So Structured Stream
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.changes import positions, reads
-from dbt.adapters.paimon.changes.positions import NOTHING_READ, Commit, Position
+from dbt.adapters.paimon.changes import reads
+from dbt.adapters.paimon.changes.positions import NOTHING_READ, Position
 from dbt.adapters.paimon.changes.reads import ChangeReadMode, Output, SourceTable
-from dbt.adapters.paimon.sql import clocks, procedures
+from dbt.adapters.paimon.metadata import schemas, snapshots, tags
+from dbt.adapters.paimon.metadata.snapshots import COMPACT, Commit
+from dbt.adapters.paimon.metadata.table_name import Query, Table
+from dbt.adapters.paimon.sql import procedures
 from dbt.adapters.paimon.sql.text import quoted, string_literal
 from dbt.adapters.paimon.streaming import checkpoints
 from dbt.adapters.paimon.streaming.hadoop_files import HadoopFolder
@@ -27,7 +30,6 @@ from dbt.adapters.paimon.streaming.sources import ranges, scan_modes
 from dbt.adapters.paimon.streaming.sources.ranges import Limits, PlannedRanges, Range
 from dbt.adapters.paimon.streaming.sources.scan_modes import Beginning, ScanMode
 from dbt.adapters.paimon.streaming.sources.watermarks import Marks, Watermark
-from dbt.adapters.paimon.tables import metadata
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -67,6 +69,7 @@ class PaimonTableInput:
     changes of a key (sequence_field of `apply_changes`).
 
     Attributes:
+        source: the table, as its metadata is read.
         schema: the id of the table's newest schema when it was opened.
         made: when the table was created, which distinguishes it from another one of the same name.
         versions, incremental_catalog: see `changes.reads.read_mode`.
@@ -76,7 +79,7 @@ class PaimonTableInput:
     """
 
     call: StreamCall
-    system_table: Callable[[str], str]
+    source: Table
     table: SourceTable
     schema: int
     made: str
@@ -118,20 +121,15 @@ class PaimonTableInput:
             begins = scan_modes.beginning(call.scan_mode, call.options)
         except DbtRuntimeError as exc:
             raise DbtRuntimeError(f"{what}: {exc.msg}") from None
-        schemas = relation.system_table("schemas")
-        # The same text in every time zone.
-        made_at = clocks.in_utc("min(update_time)")
         # Read before the columns: a column that is added in between belongs to a later schema.
-        ((made, schema),) = access.adapter.query(
-            f"select cast({made_at} as string), max(schema_id) from {schemas}"
-        )
+        made, schema = schemas.identity(access.adapter.query, relation)
         table = SourceTable.of(call.database, call.schema, call.identifier, access.existing(relation))
         return cls(
             call,
-            relation.system_table,
+            relation,
             _without_own_order(table, call.row_kind, what),
-            int(schema),
-            str(made),
+            schema,
+            made,
             access.adapter.versions,
             access.incremental_catalog(),
             begins,
@@ -198,9 +196,7 @@ class PaimonTableInput:
     def _first_range(self, session: SparkSession, commits: Sequence[Commit]) -> Range:
         earlier = None
         if self.begins.moment:
-            row = session.sql(self.begins.earlier_sql(self.snapshots)).first()
-            assert row is not None
-            earlier, is_in_the_future = row
+            earlier, is_in_the_future = snapshots.before(_query(session), self.source, self.begins.moment)
             if is_in_the_future:
                 raise DbtRuntimeError(f"stream({self.call.label}): {self.begins.moment} is in the future.")
         try:
@@ -287,17 +283,8 @@ class PaimonTableInput:
         """The number of rows written since the last batch; None before the first."""
         if self._batch is None:
             return None
-        # Not with WHERE: later connectors fail if it names table snapshots that do not exist.
-        is_new = f"snapshot_id > {self._batch.end.snapshot} and commit_kind <> 'COMPACT'"
-        row = session.sql(
-            f"select sum(if({is_new}, abs(delta_record_count), 0)) from {self.snapshots}"
-        ).first()
-        return int(row[0] or 0) if row else None
-
-    @property
-    def snapshots(self) -> str:
-        """The rendered name of the table's `$snapshots`."""
-        return self.system_table("snapshots")
+        new = (each for each in self._commits(session) if each.snapshot > self._batch.end.snapshot)
+        return sum(abs(each.delta) for each in new if each.kind != COMPACT)
 
     @property
     def _output(self) -> Output:
@@ -393,18 +380,13 @@ class PaimonTableInput:
 
     def _names_at(self, session: SparkSession, snapshot: int) -> dict[str, str]:
         """Column name in lower case -> its name at a table snapshot."""
-        schemas = session.sql(f"select schema_id, fields from {self.system_table('schemas')}").collect()
         then = self._schema_of(session, snapshot)
         assert then is not None
-        return metadata.then_called(schemas, then, self.schema)
+        return schemas.then_called(schemas.newest_first(_query(session), self.source), then, self.schema)
 
     def _schema_of(self, session: SparkSession, snapshot: int) -> int | None:
         """The schema id of a table snapshot; None if the snapshot does not exist."""
-        # Not with WHERE: see `lag`.
-        found = session.sql(
-            f"select max(if(snapshot_id = {snapshot}, schema_id, null)) from {self.snapshots}"
-        ).first()
-        return int(found[0]) if found and found[0] is not None else None
+        return next((each.schema for each in self._commits(session) if each.snapshot == snapshot), None)
 
     def _refuse_later_schema(self, session: SparkSession, position: Position) -> None:
         """Raise SourceChangedError if a batch has a newer schema than the model's SQL was prepared for."""
@@ -412,8 +394,8 @@ class PaimonTableInput:
         if found is not None and found > self.schema:
             raise SourceChangedError(f"stream({self.call.label}): the table has a new schema ({found}).")
 
-    def _commits(self, session: SparkSession) -> list[Commit]:
-        return [Commit.of_row(row) for row in session.sql(positions.commits_sql(self.snapshots)).collect()]
+    def _commits(self, session: SparkSession) -> tuple[Commit, ...]:
+        return snapshots.by_sql(_query(session), self.source)
 
     def _refuse_lost(self, position: Position, commits: Sequence[Commit]) -> None:
         if problem := ranges.lost(position, commits):
@@ -429,8 +411,8 @@ class PaimonTableInput:
         if needed == NOTHING_READ:
             return
         if self.keeps_consumer:
-            consumers = session.sql(f"select * from {self.system_table('consumers')}").collect()
-            if any(row[0] == self.consumer and int(row[1]) <= needed.snapshot for row in consumers):
+            reads_next = tags.consumers(_query(session), self.source).get(self.consumer)
+            if reads_next is not None and reads_next <= needed.snapshot:
                 return
         table = procedures.table_argument((self.call.database, self.call.schema, self.call.identifier))
         # By position: 0.9 calls them consumerId and nextSnapshotId.
@@ -438,6 +420,10 @@ class PaimonTableInput:
             f"call {quoted(self.call.database)}.sys.reset_consumer("
             f"{table}, {string_literal(self.consumer)}, {needed.snapshot}L)"
         )
+
+
+def _query(session: SparkSession) -> Query:
+    return lambda sql: session.sql(sql).collect()
 
 
 def _options(call: StreamCall, what: str) -> tuple[Limits, str]:

@@ -11,7 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from dbt.adapters.paimon.changes.positions import NOTHING_READ, Commit, Position
+from dbt.adapters.paimon.changes.positions import NOTHING_READ, Position
+from dbt.adapters.paimon.metadata.snapshots import Commit
 from dbt.adapters.paimon.streaming.hadoop_files import HadoopFolder
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from typing import Any, Final
 from dbt_common.dataclass_schema import StrEnum
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.changes.positions import NOTHING_READ, Commit, Position, latest
-from dbt.adapters.paimon.sql import clocks
+from dbt.adapters.paimon.changes.positions import NOTHING_READ, Position, latest
+from dbt.adapters.paimon.metadata.snapshots import Commit
 from dbt.adapters.paimon.sql.text import string_literal
 from dbt.adapters.paimon.sql.timestamps import session_moment
 from dbt.adapters.paimon.streaming.sources.ranges import Range, available
@@ -72,15 +72,8 @@ class Beginning:
         """Whether it begins with a past state of the table, which needs its own first batch."""
         return self.mode not in (ScanMode.FULL, ScanMode.LATEST)
 
-    def earlier_sql(self, snapshots: str) -> str:
-        """One row: the newest table snapshot before the moment, or NULL; whether the moment is in the future."""
-        return (
-            f"select max(snapshot_id), {self.moment} > now() from {snapshots} "
-            f"where {clocks.in_utc('commit_time')} < {clocks.utc(self.moment)}"
-        )
-
     def first(self, commits: Sequence[Commit], earlier: int | None) -> Range:
-        """The first range of the stream; `earlier`: the snapshot that `earlier_sql` returns, for `from-timestamp`.
+        """The first range of the stream; `earlier`: the newest snapshot before `moment`, for `from-timestamp`.
 
         Raises:
             DbtRuntimeError: the table does not have a snapshot that the mode needs; lists those it has.

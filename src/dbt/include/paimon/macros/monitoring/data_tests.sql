@@ -1,4 +1,4 @@
-{#- A data test: no bucket holds more than `max_gb` GB. -#}
+{#- A data test: no bucket holds more than `max_gb` GiB. -#}
 {% test bucket_size(model, max_gb=5) %}
 select partition, bucket, row_count, byte_count
 from ({{ adapter.health.sql(model, 'bucket_size') }}) as buckets

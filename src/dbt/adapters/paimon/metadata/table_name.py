@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 from dbt.adapters.paimon.sql.text import quoted
+
+# Runs a statement and returns its rows.
+Query = Callable[[str], Sequence[Any]]
+
+
+class Table(Protocol):
+    """What has system tables: a relation or a TableName."""
+
+    def system_table(self, name: str) -> str:
+        """The rendered name of a system table."""
 
 
 @dataclass(frozen=True)

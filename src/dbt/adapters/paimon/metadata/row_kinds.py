@@ -11,6 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from dbt.adapters.paimon.metadata.classes import deleting_rows, manifest_entries
+from dbt.adapters.paimon.metadata.snapshots import COMPACT, Commit
+
 _COMPARING: Final = frozenset({"lookup", "full-compaction"})
 # With this option the changelog leaves out updates without a change.
 _DEDUPLICATES: Final = "changelog-producer.row-deduplicate"
@@ -31,36 +34,30 @@ UNKNOWN: Final = RowKinds()
 
 
 def by_changelog(
-    jvm: Any, paimon: Any, snapshots: Any, snapshot: Any, rows: int | None, deleted: int | None
+    jvm: Any, paimon: Any, commit: Commit, after: Commit | None, rows: int | None, deleted: int | None
 ) -> RowKinds:
     """Count the changelog of a commit, or of the compaction in the same write, which may have it instead.
 
     Args:
         jvm: the JVM.
         paimon: Paimon's object of the table.
-        snapshots: its snapshot manager.
-        snapshot: Paimon's object of the commit's table snapshot.
+        commit: the commit.
+        after: the one after it, if there is one.
         rows: rows in the data files that the commit added.
         deleted: those of `rows` that delete a key.
     """
-    if rows is None or deleted != 0:
+    producer = paimon.coreOptions().changelogProducer().toString()
+    holder = _with_changelog(commit, after)
+    if rows is None or deleted != 0 or producer not in _COMPARING or holder is None:
         return UNKNOWN
-    if paimon.coreOptions().changelogProducer().toString() not in _COMPARING:
-        return UNKNOWN
-    holder = _with_changelog(snapshots, snapshot)
-    if holder is None:
-        return UNKNOWN
-    kind = jvm.org.apache.paimon.table.source.ScanMode.CHANGELOG
-    entries = paimon.store().newScan().withSnapshot(holder.id()).withKind(kind).plan().files()
+    entries = manifest_entries(jvm, paimon, holder.snapshot, "CHANGELOG")
     if entries.size() > _MOST_FILES:
         return UNKNOWN
     files = [entry.file() for entry in entries]
-    retractions = [file.deleteRowCount() for file in files]
-    if not all(each.isPresent() for each in retractions):
+    if (retracting := deleting_rows(files)) is None:
         return UNKNOWN
-    changes, retracting = sum(file.rowCount() for file in files), sum(each.get() for each in retractions)
     deduplicates = str(paimon.options().get(_DEDUPLICATES)).lower() == "true"
-    return counted(changes, retracting, rows, may_be_less=deduplicates)
+    return counted(sum(file.rowCount() for file in files), retracting, rows, may_be_less=deduplicates)
 
 
 def counted(changes: int, retracting: int, rows: int, *, may_be_less: bool) -> RowKinds:
@@ -88,13 +85,9 @@ def grows_by_inserts(kind: str, properties: Mapping[str, str], *, deletes: bool)
     return kind in _MERGES and rewrites and not deletes
 
 
-def _with_changelog(snapshots: Any, snapshot: Any) -> Any:
-    """The snapshot with the changelog: the commit itself, or the compaction that the same write committed next."""
-    if snapshot.changelogRecordCount():
-        return snapshot
-    follows = snapshot.id() + 1
-    if follows > snapshots.latestSnapshotId():
-        return None
-    after = snapshots.snapshot(follows)
-    same = after.commitUser() == snapshot.commitUser() and after.commitKind().toString() == "COMPACT"
-    return after if same and after.changelogRecordCount() else None
+def _with_changelog(commit: Commit, after: Commit | None) -> Commit | None:
+    """The commit with the changelog: the commit itself, or the compaction that the same write committed next."""
+    if commit.changelog:
+        return commit
+    same = after is not None and after.user == commit.user and after.kind == COMPACT
+    return after if same and after is not None and after.changelog else None

@@ -1,0 +1,31 @@
+"""Paimon's own objects in this process (py4j)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from dbt.adapters.paimon.metadata.table_name import TableName
+
+
+def paimon_table(session: SparkSession, name: TableName) -> Any:
+    """Load Paimon's own object of a table, bypassing caches; raises if there is none."""
+    jvm: Any = session._jvm
+    catalogs = session._jsparkSession.sessionState().catalogManager()
+    identifier = jvm.org.apache.paimon.catalog.Identifier.create(name.schema, name.identifier)
+    return catalogs.catalog(name.catalog).paimonCatalog().getTable(identifier)
+
+
+def manifest_entries(jvm: Any, table: Any, snapshot: int, kind: str) -> Any:
+    """The manifest entries of a table snapshot; `kind` is one of Paimon's ScanMode: DELTA or CHANGELOG."""
+    mode = getattr(jvm.org.apache.paimon.table.source.ScanMode, kind)
+    return table.store().newScan().withSnapshot(snapshot).withKind(mode).plan().files()
+
+
+def deleting_rows(files: Sequence[Any]) -> int | None:
+    """How many rows of some files delete or take back a row; None if a file does not say so."""
+    counts = [file.deleteRowCount() for file in files]
+    return sum(each.get() for each in counts) if all(each.isPresent() for each in counts) else None

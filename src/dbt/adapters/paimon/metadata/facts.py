@@ -1,0 +1,135 @@
+"""All metadata of a table: its schema, files, table snapshots, tags and consumers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from dbt.adapters.paimon.metadata import schemas, snapshots
+from dbt.adapters.paimon.metadata.classes import paimon_table
+from dbt.adapters.paimon.metadata.health import small_below
+from dbt.adapters.paimon.metadata.partitions import partition_name
+from dbt.adapters.paimon.metadata.schemas import Schema
+from dbt.adapters.paimon.metadata.snapshots import Commit
+from dbt.adapters.paimon.metadata.table_name import Query, Table, TableName
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+# A file costs three calls into the JVM, about half a millisecond; Spark groups more of them faster.
+MOST_FILES: Final = 3000
+_FILES, _SNAPSHOTS, _TAGS, _CONSUMERS = "files", "snapshots", "tags", "consumers"
+_STATEMENTS: Final = 2
+
+
+@dataclass(frozen=True)
+class FileGroup:
+    """The data files of one level in one bucket of a partition.
+
+    Attributes:
+        partition: as `partition_name` writes it.
+        small_files: files that a compaction would merge.
+        rows: rows before merging.
+    """
+
+    partition: str
+    bucket: int
+    level: int
+    files: int
+    small_files: int
+    rows: int
+    bytes: int
+
+
+@dataclass(frozen=True)
+class Facts:
+    """The metadata of a table, with its newest schema.
+
+    Attributes:
+        snapshots: oldest first.
+        tags: name -> table snapshot.
+        consumers: name -> the next table snapshot to read.
+        statements: statements that were sent to Spark for this.
+    """
+
+    schema: Schema
+    groups: tuple[FileGroup, ...] = ()
+    snapshots: tuple[Commit, ...] = ()
+    tags: Mapping[str, int] = field(default_factory=dict)
+    consumers: Mapping[str, int] = field(default_factory=dict)
+    statements: int = 0
+
+
+def by_classes(session: SparkSession, table: TableName) -> Facts:
+    """A table's facts, by a session of the embedded Spark; fails for other classes, and for more than MOST_FILES."""
+    jvm: Any = session._jvm
+    paimon = paimon_table(session, table)
+    schema = Schema.of_json(str(paimon.schema().toString()))
+    consumers = jvm.org.apache.paimon.consumer.ConsumerManager(paimon.fileIO(), paimon.location())
+    return Facts(
+        schema,
+        tuple(_file_groups(paimon, schema)),
+        snapshots.by_classes(paimon),
+        {pair.getValue(): pair.getKey().id() for pair in paimon.tagManager().tagObjects()},
+        {str(each): int(number) for each, number in dict(consumers.consumers()).items()},
+    )
+
+
+def _file_groups(paimon: Any, schema: Schema) -> Iterable[FileGroup]:
+    """The files of a batch read, as in `$files`."""
+    splits = list(paimon.newScan().plan().splits())
+    files = [(split, split.dataFiles()) for split in splits]
+    if sum(found.size() for _, found in files) > MOST_FILES:
+        raise NotImplementedError(f"more than {MOST_FILES} files")
+    paths, small = paimon.store().pathFactory(), small_below(schema)
+    groups: dict[tuple[str, int, int], list[int]] = {}
+    for split, found in files:
+        path = str(paths.getPartitionString(split.partition())).strip("/")
+        where = partition_name(path, schema)
+        for file in found:
+            size = file.fileSize()
+            group = groups.setdefault((where, split.bucket(), file.level()), [0, 0, 0, 0])
+            for index, number in enumerate((1, int(size < small), file.rowCount(), size)):
+                group[index] += number
+    return (FileGroup(*place, *sums) for place, sums in sorted(groups.items()))
+
+
+def by_sql(query: Query, table: Table) -> Facts:
+    """A table's facts, by two statements: on servers, and for tables of many files."""
+    schema = schemas.newest_first(query, table)[0]
+    found: dict[str, list[list[Any]]] = {_FILES: [], _SNAPSHOTS: [], _TAGS: [], _CONSUMERS: []}
+    for what, row in query(_sql(table, small_below(schema))):
+        found[what].append(json.loads(row))
+    return Facts(
+        schema,
+        tuple(
+            FileGroup(partition_name(row[0] or "", schema), *map(int, row[1:]))
+            for row in sorted(found[_FILES], key=lambda row: (row[0] or "", int(row[1]), int(row[2])))
+        ),
+        snapshots.of_rows(found[_SNAPSHOTS]),
+        {row[0]: int(row[1]) for row in found[_TAGS]},
+        {row[0]: int(row[1]) for row in found[_CONSUMERS]},
+        _STATEMENTS,
+    )
+
+
+def _sql(table: Table, small: float) -> str:
+    """One statement for all system tables; its rows are a table's name and a JSON array of texts."""
+    files = (
+        *("partition", "bucket", "level", "count(*)"),
+        f"sum(case when file_size_in_bytes < {small:.1f} then 1 else 0 end)",
+        *("sum(record_count)", "sum(file_size_in_bytes)"),
+    )
+    parts = (
+        (_FILES, files, " group by partition, bucket, level"),
+        (_SNAPSHOTS, snapshots.COLUMNS, ""),
+        (_TAGS, ("tag_name", "snapshot_id"), ""),
+        (_CONSUMERS, ("consumer_id", "next_snapshot_id"), ""),
+    )
+    return "\nunion all\n".join(
+        f"select '{name}' as what, to_json(array({', '.join(f'cast({each} as string)' for each in columns)})) as row "
+        f"from {table.system_table(name)}{then}"
+        for name, columns, then in parts
+    )

@@ -1,0 +1,106 @@
+"""The data files of a table's newest table snapshot."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from dbt.adapters.paimon.metadata.table_name import Query, Table
+from dbt.adapters.paimon.sql.text import string_literal
+
+# Rows per bucket below which a table needs no more buckets. The total is in the table snapshot, sizes in manifests.
+_FEW_ROWS: Final = 100_000
+
+
+@dataclass(frozen=True)
+class FileTotals:
+    """The files of a table; sizes are bytes, rows are counted before merging.
+
+    Attributes:
+        level_0: bytes in level 0.
+        largest_partition: bytes of the largest partition; None without files.
+    """
+
+    rows: int
+    bytes: int
+    level_0: int
+    largest_partition: int | None
+
+
+@dataclass(frozen=True)
+class FixedBuckets:
+    """A table with fixed buckets: buckets per partition, and bytes of its largest partition."""
+
+    buckets: int
+    largest_partition: int
+
+
+def totals(query: Query, table: Table) -> FileTotals:
+    """The totals of a table's files, by one statement."""
+    ((rows, size, level_0, largest),) = query(
+        "select cast(coalesce(sum(row_count), 0) as bigint), cast(coalesce(sum(byte_count), 0) as bigint), "
+        "cast(coalesce(sum(level_0), 0) as bigint), cast(max(byte_count) as bigint)\n"
+        "from (select sum(record_count) as row_count, sum(file_size_in_bytes) as byte_count, "
+        "sum(if(level = 0, file_size_in_bytes, 0)) as level_0\n"
+        f"  from {table.system_table('files')} group by partition)"
+    )
+    return FileTotals(int(rows), int(size), int(level_0), None if largest is None else int(largest))
+
+
+def fixed_buckets(table: Any) -> FixedBuckets | None:
+    """The buckets of a table (Paimon's object); None if it has no fixed buckets, or is small."""
+    buckets = int(table.coreOptions().bucket())
+    snapshot = table.snapshotManager().latestSnapshot()
+    if buckets < 1 or snapshot is None or (snapshot.totalRecordCount() or 0) < _FEW_ROWS * buckets:
+        return None
+    return FixedBuckets(buckets, largest_partition(table) or 0)
+
+
+def largest_partition(table: Any) -> int | None:
+    """Bytes of a table's largest partition, from Paimon's object of the table; None without files."""
+    entries = table.store().newScan().readPartitionEntries()
+    return max((int(entry.fileSizeInBytes()) for entry in entries if entry.fileCount() > 0), default=None)
+
+
+def schema_ids(query: Query, table: Table) -> set[int]:
+    """The ids of the schemas with which a table's files were written."""
+    rows = query(f"select distinct schema_id from {table.system_table('files')}")
+    return {int(row[0]) for row in rows}
+
+
+def differing_partitions(query: Query, before: str, after: str) -> list[tuple[str, bool]]:
+    """Each partition as `$files` writes it, and whether its files differ between two states (see `state`)."""
+    rows = query(
+        "select `partition`, max(differs) from (\n"
+        "  select `partition`, sum(sign) <> 0 as differs from (\n"
+        f"    select `partition`, file_path, -1 as sign from {before}\n    union all\n"
+        f"    select `partition`, file_path, 1 as sign from {after}\n"
+        "  ) group by `partition`, file_path\n) group by `partition`"
+    )
+    return [(str(text), bool(differs)) for text, differs in rows]
+
+
+def state(table: Table, travel: str) -> str:
+    """The files of a table at a state, for FROM; `travel` is a clause such as VERSION AS OF."""
+    return f"{table.system_table('files')} {travel}"
+
+
+def lost_by_rollback(query: Query, table: Table, version: str | int, compactions: Sequence[int]) -> int:
+    """How many files of a state a rollback to it would delete, because a later compaction lifted them to a level.
+
+    Args:
+        version: the state: a tag (text), or the number of a table snapshot.
+        compactions: the numbers of the later table snapshots that are compactions; without one, no query is sent.
+    """
+    if not compactions:
+        return 0
+    state_of = "select file_path, level from {} version as of {}".format
+    files = table.system_table("files")
+    lifted = "\n  union all ".join(state_of(files, number) for number in compactions)
+    kept = state_of(files, version if isinstance(version, int) else string_literal(version))
+    ((count,),) = query(
+        f"select count(distinct kept.file_path)\nfrom ({kept}) as kept\n"
+        f"join (\n  {lifted}\n) as lifted on lifted.file_path = kept.file_path and lifted.level <> kept.level"
+    )
+    return int(count)

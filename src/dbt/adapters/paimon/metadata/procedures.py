@@ -1,0 +1,70 @@
+"""What a procedure did to a table: its table snapshots before and after, and the commits in between."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice, takewhile
+from typing import TYPE_CHECKING, Any, Final
+
+from dbt.adapters.paimon.metadata import snapshots
+from dbt.adapters.paimon.metadata.classes import paimon_table
+from dbt.adapters.paimon.metadata.commits import Committed, with_files
+from dbt.adapters.paimon.metadata.snapshots import Commit, SnapshotRange
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from dbt.adapters.paimon.metadata.table_name import Query, TableName
+
+# Only so many of the newest commits are read: a procedure makes one or two.
+_MOST_COMMITS: Final = 20
+
+
+@dataclass(frozen=True)
+class ProcedureResult:
+    """The table snapshots before and after a procedure, and the commits in between, oldest first."""
+
+    before: SnapshotRange
+    after: SnapshotRange
+    commits: tuple[Committed, ...] = ()
+
+    @property
+    def expired(self) -> int:
+        """Number of table snapshots removed at the old end."""
+        return max(0, min(self.after.first, self.before.last + 1) - self.before.first)
+
+    @property
+    def rolled_back(self) -> int:
+        """Number of table snapshots removed at the new end."""
+        return max(0, self.before.last - self.after.last)
+
+
+def kept_by_classes(session: SparkSession, table: TableName) -> SnapshotRange:
+    """The table snapshots of a table, by Paimon's own classes."""
+    return snapshots.range_by_classes(paimon_table(session, table))
+
+
+def effect_by_classes(session: SparkSession, table: TableName, before: SnapshotRange) -> ProcedureResult:
+    """The changes to a table since it had these snapshots, by Paimon's own classes."""
+    jvm: Any = session._jvm
+    paimon = paimon_table(session, table)
+    news = takewhile(lambda commit: commit.snapshot > before.last, snapshots.newest_first(paimon))
+    found = [with_files(jvm, paimon, commit) for commit in islice(news, _MOST_COMMITS)]
+    return ProcedureResult(before, snapshots.range_by_classes(paimon), tuple(reversed(found)))
+
+
+def kept_by_sql(query: Query, table: TableName) -> SnapshotRange:
+    """The table snapshots of a table, by a query."""
+    return _range(snapshots.by_sql(query, table))
+
+
+def effect_by_sql(query: Query, table: TableName, before: SnapshotRange) -> ProcedureResult:
+    """The changes to a table since it had these snapshots, by a query, which does not have numbers of files."""
+    commits = snapshots.by_sql(query, table)
+    news = tuple(Committed(each.snapshot, each.kind) for each in commits if each.snapshot > before.last)
+    return ProcedureResult(before, _range(commits), news[-_MOST_COMMITS:])
+
+
+def _range(commits: Sequence[Commit]) -> SnapshotRange:
+    return SnapshotRange(commits[0].snapshot, commits[-1].snapshot) if commits else SnapshotRange()

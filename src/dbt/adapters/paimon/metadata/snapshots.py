@@ -1,0 +1,197 @@
+"""The table snapshots of a table, each with its commit."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from dbt.adapters.paimon.metadata.table_name import Query, Table
+from dbt.adapters.paimon.sql import clocks
+from dbt.adapters.paimon.sql.text import string_literal
+
+if TYPE_CHECKING:
+    from dbt.adapters.paimon.relation import PaimonRelation
+
+COMPACT: Final = "COMPACT"
+# Commits that change no rows; on some tables a compaction makes rows visible (see `table_versions`).
+UPKEEP: Final = frozenset({COMPACT, "ANALYZE"})
+_COMMITTED: Final = clocks.in_utc("commit_time")
+# The columns that `of_rows` reads.
+COLUMNS: Final = (
+    *("snapshot_id", "commit_kind", "commit_user", "total_record_count", "delta_record_count", "schema_id"),
+    *("changelog_record_count", clocks.epoch_millis(_COMMITTED), clocks.age_in_seconds("commit_time")),
+)
+# Values that together tell two snapshots of the same number apart.
+_UNIQUE: Final = "commitUser commitIdentifier commitKind timeMillis deltaManifestList schemaId".split()
+
+
+@dataclass(frozen=True)
+class Commit:
+    """A table snapshot.
+
+    Attributes:
+        snapshot: its number, which can occur again after a rollback or in a new table.
+        kind: APPEND, OVERWRITE, COMPACT or ANALYZE.
+        user: the commit user.
+        rows: rows in the table's files, before merging.
+        delta: how many more these are than in the previous table snapshot.
+        schema: the id of the schema that it was written with.
+        changelog: rows in its changelog files.
+        at: when it was committed, in seconds since the epoch, by the clock of the process that committed.
+        age: seconds since then, when it was read.
+        unique: its number and a fingerprint, which together are unique; '' if read by SQL.
+        index: the name of its index manifest, which has deletion vectors; '' if there is none, or if read by SQL.
+    """
+
+    snapshot: int
+    kind: str
+    user: str = ""
+    rows: int = 0
+    delta: int = 0
+    schema: int | None = None
+    changelog: int = 0
+    at: float = 0
+    age: float = field(default=0, compare=False)
+    unique: str = ""
+    index: str = ""
+
+    @classmethod
+    def of_json(cls, text: str) -> Commit:
+        """A commit, from the JSON file of its snapshot."""
+        content: Mapping[str, Any] = json.loads(text)
+        number, at = int(content["id"]), content.get("timeMillis", 0) / 1000
+        parts = ("totalRecordCount", "deltaRecordCount", "schemaId", "changelogRecordCount")
+        rows, delta, schema, changelog = (int(content.get(part) or 0) for part in parts)
+        unique = f"{number}.{fingerprint(json.dumps([content.get(part) for part in _UNIQUE]))}"
+        kind, user, index = content["commitKind"], content["commitUser"], content.get("indexManifest") or ""
+        return cls(number, kind, user, rows, delta, schema, changelog, at, time.time() - at, unique, index)
+
+    @property
+    def is_upkeep(self) -> bool:
+        """Whether it changed no rows, as a compaction does."""
+        return self.kind in UPKEEP
+
+    @property
+    def takes_files_away(self) -> bool:
+        """Whether it appended fewer rows than it removed.
+
+        Spark's DELETE in Paimon 0.9 rewrites the files of tables that are not `deduplicate`, as an APPEND whose files
+        lack the deleted keys (DeleteFromPaimonTableCommand) [ran, 0.9.0].
+        """
+        return self.kind == "APPEND" and self.delta < 0
+
+
+@dataclass(frozen=True)
+class SnapshotRange:
+    """Numbers of the oldest and newest table snapshot of a table; 0 if it has none."""
+
+    first: int = 0
+    last: int = 0
+
+    @property
+    def count(self) -> int:
+        return self.last - self.first + 1 if self.last else 0
+
+
+def fingerprint(text: str) -> str:
+    """A hash of 16 characters of a text."""
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def range_by_classes(table: Any) -> SnapshotRange:
+    """The numbers of a table's snapshots, from Paimon's object of the table."""
+    manager = table.snapshotManager()
+    return SnapshotRange(manager.earliestSnapshotId() or 0, manager.latestSnapshotId() or 0)
+
+
+def newest_first(table: Any) -> Iterator[Commit]:
+    """The commits of a table, from Paimon's object of it, each read when it is asked for."""
+    manager, found = table.snapshotManager(), range_by_classes(table)
+    for number in range(found.last, found.last - found.count, -1):
+        yield Commit.of_json(manager.snapshot(number).toJson())
+
+
+def by_classes(table: Any) -> tuple[Commit, ...]:
+    """The commits of a table, the oldest first, from Paimon's object of it."""
+    return tuple(newest_first(table))[::-1]
+
+
+def by_sql(query: Query, table: Table) -> tuple[Commit, ...]:
+    """The commits of a table, the oldest first, by one statement.
+
+    Without WHERE: later connectors fail if it names table snapshots that do not exist.
+    """
+    return of_rows(query(f"select {', '.join(COLUMNS)} from {table.system_table('snapshots')}"))
+
+
+def of_rows(rows: Iterable[Sequence[Any]]) -> tuple[Commit, ...]:
+    """The commits in rows of COLUMNS, also as text; the oldest first."""
+    return tuple(sorted(map(_of_row, rows), key=lambda commit: commit.snapshot))
+
+
+def _of_row(row: Sequence[Any]) -> Commit:
+    number, kind, user, *counts, at, age = row
+    rows, delta, schema, changelog = (int(each or 0) for each in counts)
+    return Commit(int(number), kind, user, rows, delta, schema, changelog, int(at) / 1000, float(age))
+
+
+def newest(query: Query, table: Table) -> int | None:
+    """The number of a table's newest snapshot; None if it has none."""
+    commits = by_sql(query, table)
+    return commits[-1].snapshot if commits else None
+
+
+def before(query: Query, table: Table, moment: str) -> tuple[int | None, bool]:
+    """The newest table snapshot before a moment (SQL of a TIMESTAMP); and whether the moment is in the future."""
+    ((found, is_in_the_future),) = query(
+        f"select max(snapshot_id), {moment} > now() from {table.system_table('snapshots')} "
+        f"where {_COMMITTED} < {clocks.utc(moment)}"
+    )
+    return found, is_in_the_future
+
+
+def last_modified_sql(relations: Sequence[PaimonRelation]) -> str:
+    """One statement for the last change of each table's rows: it opens no data file.
+
+    Compaction and statistics also commit but do not change rows. If no other commit is left, the oldest of them counts,
+    which came after the last change.
+    """
+    changed = "max(case when commit_kind in ('APPEND', 'OVERWRITE') then commit_time end)"
+    return "\nunion all\n".join(
+        f"select {string_literal(relation.schema or '')} as schema, "
+        f"{string_literal(relation.identifier or '')} as identifier,\n"
+        f"  {clocks.in_utc(f'coalesce({changed}, min(commit_time))')} as last_modified,\n"
+        f"  {clocks.now_in_utc()} as snapshotted_at\n"
+        f"from {relation.system_table('snapshots')}"
+        for relation in relations
+    )
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A state that a table has: a table snapshot, a tag or a branch.
+
+    Attributes:
+        committed: on the session's wall clock; '' if not asked for.
+        reached: whether it is not later than the given time.
+    """
+
+    name: str
+    committed: str = ""
+    reached: bool = False
+
+
+def timed(query: Query, table: Table, moment: str | None) -> list[Recorded]:
+    """The table snapshots, the oldest first, compared with a time on the session's wall clock (None: all reached)."""
+    reached = "true"
+    if moment is not None:
+        reached = f"{_COMMITTED} <= {clocks.utc(f'timestamp {string_literal(moment)}')}"
+    rows = query(
+        f"select cast(snapshot_id as string), cast({clocks.in_session('commit_time')} as string), {reached} "
+        f"from {table.system_table('snapshots')} order by snapshot_id"
+    )
+    return [Recorded(*row) for row in rows]

@@ -1,0 +1,57 @@
+"""The system tables of each version of Paimon."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon.capabilities import Capability, Versions
+from dbt.adapters.paimon.options.table_options import suggestion
+from dbt.adapters.paimon.relation import PaimonRelation
+
+# SystemTableLoader.SYSTEM_TABLE_LOADERS at the release tags; None: every supported Paimon has it.
+SYSTEM_TABLES: Final[Mapping[str, Capability | None]] = MappingProxyType(
+    {
+        "snapshots": None,
+        "schemas": None,
+        "options": None,
+        "files": None,
+        "partitions": None,
+        "buckets": Capability.BUCKETS_TABLE,
+        "tags": None,
+        "branches": None,
+        "consumers": None,
+        "manifests": None,
+        "audit_log": None,
+        "binlog": Capability.BINLOG_TABLE,
+        "ro": None,
+        "statistics": None,
+        "aggregation_fields": None,
+        "table_indexes": Capability.TABLE_INDEXES_TABLE,
+        "row_tracking": Capability.ROW_TRACKING,
+        "file_key_ranges": Capability.FILE_KEY_RANGES_TABLE,
+    }
+)
+
+
+def system_table(relation: PaimonRelation, name: str, versions: Versions) -> str:
+    """The rendered name of a system table.
+
+    Raises:
+        DbtRuntimeError: this version of Paimon does not have it, or the relation is a view.
+    """
+    if name not in SYSTEM_TABLES:
+        near = suggestion(name, SYSTEM_TABLES, cutoff=0.6)
+        hint = f"Did you mean '{near}'?" if near else f"Known: {', '.join(SYSTEM_TABLES)}."
+        raise DbtRuntimeError(f"{relation}: there is no system table '{name}'. {hint}")
+    needs = SYSTEM_TABLES[name]
+    if needs is not None:
+        versions.require(needs, f"the system table {name} of {relation}")
+    if relation.is_view:
+        raise DbtRuntimeError(
+            f"{relation} is a view, which has no system tables: name the table that it reads, or materialize it."
+        )
+    return relation.system_table(name)

@@ -1,0 +1,100 @@
+"""Latest snapshot and latest snapshot that changed rows of a table, by Paimon's own classes in this process.
+
+No Spark job runs. Snapshots and the schema are read, and the manifests of commits that count no rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from dbt.adapters.paimon.metadata import snapshots
+from dbt.adapters.paimon.metadata.classes import manifest_entries
+from dbt.adapters.paimon.metadata.snapshots import COMPACT, UPKEEP, Commit
+
+# The position of a table without any commit.
+EMPTY: Final = "0.0"
+# Classes of tables whose reads are exactly their newest table snapshot: no system tables, no fallback branches.
+_SUPPORTED: Final = (
+    "org.apache.paimon.table.AppendOnlyFileStoreTable",
+    "org.apache.paimon.table.PrimaryKeyFileStoreTable",
+)
+# Options of the table or the read that make a scan read another snapshot than the latest.
+_OTHER_SNAPSHOT: Final = ("scan.", "incremental-between", "consumer", "branch")
+_EXPIRES_ROWS: Final = "record-level."
+
+
+@dataclass(frozen=True)
+class TableVersion:
+    """The version of a table's rows and schema.
+
+    Attributes:
+        head: its newest commit other than a compaction; None if there is none, or it has expired.
+        position: position of the newest commit that changed rows; EMPTY if there never was one; None if unknown.
+        schema: the current schema, as Paimon's JSON.
+        problem: why its rows are not those of its newest table snapshot; '' if they are.
+    """
+
+    head: Commit | None
+    position: str | None
+    schema: str
+    problem: str = ""
+
+
+def table_version_of(jvm: Any, table: Any) -> TableVersion:
+    """The version of a table, from Paimon's object of it."""
+    if (kind := table.getClass().getName()) not in _SUPPORTED:
+        return TableVersion(None, None, "", f"is a {kind.rpartition('.')[2]}")
+    options = {str(key): str(value) for key, value in dict(table.options()).items()}
+    schema = str(table.schema().toString())
+    if problem := other_state(options):
+        return TableVersion(None, None, schema, problem)
+    kinds = UPKEEP - {COMPACT} if compaction_shows_rows(options) else UPKEEP
+    head: Commit | None = None
+    for commit in snapshots.newest_first(table):
+        if commit.kind in kinds:
+            continue
+        head = head or (None if commit.is_upkeep else commit)
+        if not _changed_nothing(jvm, table, commit):
+            return TableVersion(head or _next_write(table, commit), commit.unique, schema)
+    oldest = snapshots.range_by_classes(table).first
+    return TableVersion(head, EMPTY if oldest <= 1 else None, schema)
+
+
+def other_state(options: Mapping[str, str]) -> str:
+    """Why a table with these options does not show its newest table snapshot as it is; '' if it does."""
+    for name, value in options.items():
+        if name.startswith(_OTHER_SNAPSHOT) and (name, value) != ("branch", "main"):
+            return f"is read by its option {name}={value}"
+        if name.startswith(_EXPIRES_ROWS):
+            return f"drops rows by itself ({name}={value})"
+    return ""
+
+
+def compaction_shows_rows(options: Mapping[str, str]) -> bool:
+    """Whether a table's rows become visible by compaction (CoreOptions.batchScanSkipLevel0, postpone buckets)."""
+    return (
+        options.get("deletion-vectors.enabled", "").lower() == "true"
+        or options.get("merge-engine") == "first-row"
+        or options.get("bucket") == "-2"
+    )
+
+
+def _next_write(table: Any, below: Commit) -> Commit | None:
+    """The newest commit other than upkeep, at or below a table snapshot."""
+    found = snapshots.newest_first(table)
+    return next((each for each in found if each.snapshot <= below.snapshot and not each.is_upkeep), None)
+
+
+def _changed_nothing(jvm: Any, table: Any, commit: Commit) -> bool:
+    """Whether a commit added and removed no file, and has the deletion vectors of the one before."""
+    if commit.delta != 0 or commit.is_upkeep:
+        return False
+    manager = table.snapshotManager()
+    before = ""
+    if commit.snapshot > 1:
+        if not manager.snapshotExists(commit.snapshot - 1):
+            return False
+        before = Commit.of_json(manager.snapshot(commit.snapshot - 1).toJson()).index
+    return commit.index == before and bool(manifest_entries(jvm, table, commit.snapshot, "DELTA").isEmpty())

@@ -1,0 +1,115 @@
+"""The tags, branches and consumers of a table: what keeps table snapshots."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dbt.adapters.paimon.metadata.snapshots import COMPACT
+from dbt.adapters.paimon.metadata.table_name import Query, Table
+from dbt.adapters.paimon.sql.text import string_literal
+
+
+@dataclass(frozen=True)
+class Tag:
+    """A tag on a table snapshot, and the id of the snapshot's schema."""
+
+    name: str
+    snapshot: int
+    schema: int
+
+
+@dataclass(frozen=True)
+class Refs:
+    """The names of a table's branches and tags."""
+
+    branches: frozenset[str] = frozenset()
+    tags: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class History:
+    """The history of a table, which a new table does not have."""
+
+    snapshots: int
+    # Those of the table snapshots that are not compactions.
+    writes: int
+    tags: Sequence[str] = ()
+
+    @property
+    def is_worth_asking(self) -> bool:
+        """Whether there is more than the rows of one write, which the new table replaces anyway."""
+        return self.writes > 1 or bool(self.tags)
+
+    def __str__(self) -> str:
+        snapshots = f"{self.snapshots} table snapshot{'s' if self.snapshots != 1 else ''}"
+        if not self.tags:
+            return snapshots
+        return f"{snapshots} and {len(self.tags)} tag{'s' if len(self.tags) != 1 else ''} ({', '.join(self.tags)})"
+
+
+def tags(query: Query, table: Table) -> dict[str, Tag]:
+    """The tags of a table by name, those of older table snapshots first."""
+    rows = query(f"select tag_name, snapshot_id, schema_id from {table.system_table('tags')}")
+    found = [Tag(str(name), int(snapshot), int(schema)) for name, snapshot, schema in rows]
+    return {tag.name: tag for tag in sorted(found, key=lambda tag: (tag.snapshot, tag.name))}
+
+
+def branches(query: Query, table: Table) -> list[str]:
+    """The names of a table's branches."""
+    return [str(row[0]) for row in query(f"select branch_name from {table.system_table('branches')}")]
+
+
+def refs(query: Query, table: Table) -> Refs:
+    """The names of a table's branches and tags, by one statement."""
+    rows = query(
+        f"select 'branch', branch_name from {table.system_table('branches')} "
+        f"union all select 'tag', tag_name from {table.system_table('tags')}"
+    )
+    return Refs(
+        frozenset(str(name) for kind, name in rows if kind == "branch"),
+        frozenset(str(name) for kind, name in rows if kind == "tag"),
+    )
+
+
+def consumers(query: Query, table: Table) -> dict[str, int]:
+    """The next table snapshot that each of a table's consumers reads."""
+    rows = query(f"select consumer_id, next_snapshot_id from {table.system_table('consumers')}")
+    return {str(name): int(number) for name, number in rows}
+
+
+def history(query: Query, table: Table) -> History:
+    """The table snapshots and tags of a table, by one statement."""
+    # As JSON: a Thrift server sends arrays as text that cannot be read back.
+    names = f"select to_json(sort_array(collect_list(tag_name))) from {table.system_table('tags')}"
+    ((snapshots, writes, found),) = query(
+        f"select count(*), count_if(commit_kind <> '{COMPACT}'), ({names}) from {table.system_table('snapshots')}"
+    )
+    return History(int(snapshots), int(writes), tuple(json.loads(found or "[]")))
+
+
+def newest_and_tagged(query: Query, table: Table, name: str) -> tuple[int | None, int | None]:
+    """The newest table snapshot, and the one with a tag; each None if there is none. One statement."""
+    tagged = (
+        f"select max(snapshot_id) from {table.system_table('tags')} where tag_name = {string_literal(name)}"
+    )
+    ((newest, at),) = query(f"select max(snapshot_id), ({tagged}) from {table.system_table('snapshots')}")
+    return newest, at
+
+
+def lacking(query: Query, table: Table, branch: Table) -> Sequence[Sequence[Any]]:
+    """The commits and tags that a branch lacks: ('table snapshot' or 'tag', its number or name)."""
+    ours, theirs = table.system_table("snapshots"), branch.system_table("snapshots")
+    first = f"(select min(snapshot_id) from {theirs})"
+    return query(
+        f"select 'table snapshot', cast(ours.snapshot_id as string) from {ours} as ours\n"
+        f"left anti join {theirs} as theirs on ours.snapshot_id = theirs.snapshot_id\n"
+        "  and ours.commit_user = theirs.commit_user and ours.commit_identifier = theirs.commit_identifier\n"
+        f"where ours.snapshot_id >= {first}\n"
+        "union all\n"
+        f"select 'tag', ours.tag_name from {table.system_table('tags')} as ours\n"
+        f"left anti join {branch.system_table('tags')} as theirs on ours.tag_name = theirs.tag_name\n"
+        f"where ours.snapshot_id >= {first}"
+    )

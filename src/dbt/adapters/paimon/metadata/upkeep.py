@@ -1,0 +1,157 @@
+"""What a maintenance policy needs to know of a table, by one statement."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from dbt.adapters.paimon.metadata import schemas
+from dbt.adapters.paimon.metadata.health import bucket_files_sql
+from dbt.adapters.paimon.metadata.partitions import partition_values
+from dbt.adapters.paimon.metadata.schemas import Schema
+from dbt.adapters.paimon.metadata.table_name import Query
+from dbt.adapters.paimon.relation import PaimonRelation
+from dbt.adapters.paimon.sql import clocks
+
+_NO_SNAPSHOTS: Final = "(select 0 as first, 0 as last, null as young, null as next_read, 0 as commits)"
+_NO_FILES: Final = (
+    "(select 0 as small_files, '[]' as partitions, 0 as largest_bucket, 0 as largest_partition, "
+    "0 as fixed_buckets)"
+)
+
+
+@dataclass(frozen=True)
+class Figures:
+    """The figures to read; the others are 0 or empty.
+
+    Attributes:
+        snapshots: numbers of table snapshots and commits.
+        consumers: the next table snapshot that a consumer reads.
+        young: seconds up to which a table snapshot is young; None: not asked.
+        sorts: whether compactions sort, which replaces files with an OVERWRITE, or with a COMPACT (see
+            `spark.sorted_compaction`).
+        files: numbers and sizes of files.
+        partitions: each partition.
+        idle: small files count only in partitions that were not written for so many seconds; None: in all.
+    """
+
+    snapshots: bool = False
+    consumers: bool = False
+    young: int | None = None
+    sorts: bool = False
+    files: bool = False
+    partitions: bool = False
+    idle: int | None = None
+
+
+@dataclass(frozen=True)
+class Partition:
+    """A partition: its values as text by column (None: unknown), and the most small files in one of its buckets."""
+
+    values: Mapping[str, str] | None
+    small_files: int
+    written_at: datetime
+
+    def __str__(self) -> str:
+        return "/".join(f"{name}={text}" for name, text in (self.values or {"?": "?"}).items())
+
+
+@dataclass(frozen=True)
+class TableState:
+    """The state of a table; figures that were not asked for are 0 or empty."""
+
+    now: datetime  # on the session's wall clock
+    wall_clock: datetime  # on the JVM's
+    types: Mapping[str, str]
+    first_snapshot: int = 0
+    last_snapshot: int = 0
+    first_young_snapshot: int | None = None
+    next_read: int | None = None
+    commits: int = 0
+    small_files: int = 0
+    partitions: tuple[Partition, ...] = ()
+    largest_bucket: int = 0  # bytes
+    largest_partition: int = 0  # bytes
+    fixed_buckets: int = 0
+
+
+def read(query: Query, table: PaimonRelation, figures: Figures) -> TableState:
+    """The state of a table: counts and short texts, alike over every connection method."""
+    sources = [
+        f"(select {clocks.as_seconds('now()')} as now, "
+        f"{clocks.as_seconds(clocks.now_on_jvms_clock())} as wall_clock from {clocks.ONE_ROW})",
+        f"({schemas.current_sql(table)})",
+        _snapshots_sql(table, figures) if figures.snapshots else _NO_SNAPSHOTS,
+        _files_sql(table, figures) if figures.files else _NO_FILES,
+    ]
+    (row,) = query(
+        f"select now, wall_clock, s.*, f.*, {schemas.COLUMNS}\nfrom "
+        + "\ncross join ".join(f"{source} as {alias}" for source, alias in zip(sources, "cdsf", strict=True))
+    )
+    now, clock, first, last, young, next_read, commits, small_files, partitions, *others = row
+    schema = Schema.of_row(others[3:])
+    types = schema.type_names
+    return TableState(
+        datetime.fromisoformat(now),
+        datetime.fromisoformat(clock),
+        types,
+        int(first),
+        int(last),
+        None if young is None else int(young),
+        None if next_read is None else int(next_read),
+        int(commits),
+        int(small_files),
+        tuple(
+            Partition(
+                partition_values(entry["partition"], schema.partition_keys, types),
+                int(entry["small_files"]),
+                datetime.fromisoformat(entry["written_at"]),
+            )
+            for entry in json.loads(partitions or "[]")
+        ),
+        *map(int, others[:3]),
+    )
+
+
+def _snapshots_sql(table: PaimonRelation, figures: Figures) -> str:
+    # An aggregate cannot contain an expression that reads the JVM's time zone: the subquery computes the age.
+    age, young = "0", "null"
+    if figures.young is not None:
+        age = clocks.age_in_seconds("commit_time")
+        young = f"min(case when age <= {figures.young} then snapshot_id end)"
+    kinds = "'OVERWRITE', 'COMPACT'" if figures.sorts else "'COMPACT'"
+    next_read = (
+        f"(select min(next_snapshot_id) from {table.system_table('consumers')})"
+        if figures.consumers
+        else "cast(null as bigint)"
+    )
+    return (
+        f"(select coalesce(min(snapshot_id), 0) as first, coalesce(max(snapshot_id), 0) as last, {young} as young,\n"
+        f"  {next_read} as next_read,\n"
+        "  count(case when commit_kind <> 'COMPACT' and snapshot_id > coalesce(compacted, 0) then 1 end) as commits\n"
+        f"  from (select *, max(case when commit_kind in ({kinds}) then snapshot_id end) over () as compacted\n"
+        f"    from (select snapshot_id, commit_kind, {age} as age from {table.system_table('snapshots')})))"
+    )
+
+
+def _files_sql(table: PaimonRelation, figures: Figures) -> str:
+    idle = f" and age > {figures.idle}" if figures.idle is not None else ""
+    age = clocks.age_in_seconds("written_at") if idle else "0"
+    listed = "'[]'"
+    if figures.partitions:
+        listed = (
+            "to_json(collect_list(named_struct('partition', partition, 'small_files', small_files, "
+            f"'written_at', {clocks.as_seconds('written_at')})))"
+        )
+    return (
+        f"(select coalesce(max(case when true{idle} then small_files end), 0) as small_files, {listed} as partitions,\n"
+        "    coalesce(max(largest_bucket), 0) as largest_bucket, coalesce(max(bytes), 0) as largest_partition,\n"
+        "    coalesce(max(fixed_buckets), 0) as fixed_buckets\n"
+        f"  from (select *, {age} as age\n"
+        "    from (select partition, max(case when files > 1 then small_files else 0 end) as small_files,\n"
+        "      max(written_at) as written_at, max(byte_count) as largest_bucket, sum(byte_count) as bytes,\n"
+        f"      max(fixed_buckets) as fixed_buckets from ({bucket_files_sql(table)}) group by partition)))"
+    )
