@@ -47,7 +47,7 @@ def hidden(conf: Mapping[str, str], secrets: Sequence[str]) -> Iterator[dict[str
             # This file replaces spark-defaults.conf.
             properties = "".join(f"{key}={_property(value)}\n" for key, value in private.items())
             path = folder / "spark.conf"
-            _write(path, f"{_spark_defaults()}\n{properties}")
+            _write(path, f"{spark_defaults()}\n{properties}")
             os.environ[_SUBMIT_ARGUMENTS] = f"--properties-file {shlex.quote(str(path))} {before}"
         yield shown
     finally:
@@ -78,7 +78,8 @@ def utf16(text: str) -> str:
     return re.sub("(....)", r"\\u\1", text.encode("utf-16-be").hex())
 
 
-def _spark_defaults() -> str:
+def spark_defaults() -> str:
+    """The text of the spark-defaults.conf that Spark's launcher reads."""
     from pyspark.find_spark_home import _find_spark_home
 
     folder = os.environ.get("SPARK_CONF_DIR") or Path(_find_spark_home()) / "conf"

@@ -61,6 +61,8 @@ class PackagePlan:
     packages: tuple[str, ...]
     repositories: tuple[str, ...]
     paimon_version: str
+    # Settings of the profile that may change what Ivy downloads.
+    ivy: tuple[str, ...] = ()
 
 
 def plan_packages(
@@ -76,14 +78,13 @@ def plan_packages(
     Raises:
         DbtRuntimeError: jars that do not exist or do not fit Spark.
     """
-    override = _override(os.environ if environ is None else environ)
-    own = [jar for jar in credentials.jars if not (override and is_connector(jar))]
+    override, own = _jars(credentials, environ)
     _check_jars((JARS_VARIABLE, override), ("jars in the profile", own))
     _check_scala((*override, *own), credentials.packages, spark_version)
     _check_line((*override, *own), credentials.packages, spark_version)
     jars = (*override, *own)
     packages = [each for each in credentials.packages if not (override and is_connector_package(each))]
-    version = connector_version_from_jars(jars) or version_of_packages(packages) or credentials.paimon_version
+    version = effective_paimon_version(credentials, environ)
     if not jars and not version_of_packages(packages):
         packages.insert(0, capabilities.connector_artifact(spark_version, version))
     if own:
@@ -92,7 +93,10 @@ def plan_packages(
         for package in _dependencies(credentials, storages, spark_version, version):
             if not _names_artifact(artifact_without_scala(package), jars, packages):
                 packages.append(package)
-    return PackagePlan(jars, tuple(packages), tuple(credentials.repositories), version)
+    ivy = (
+        f"{key}={value}" for key, value in credentials.spark_config.items() if key.startswith("spark.jars.")
+    )
+    return PackagePlan(jars, tuple(packages), tuple(credentials.repositories), version, tuple(ivy))
 
 
 def _dependencies(
@@ -127,14 +131,19 @@ def effective_paimon_version(credentials: PaimonCredentials, environ: Mapping[st
 
 def connector_version(credentials: PaimonCredentials, environ: Mapping[str, str] | None = None) -> str | None:
     """The version of the connector in jars or packages; None if there is none."""
-    override = _override(os.environ if environ is None else environ)
-    named = connector_version_from_jars((*override, *credentials.jars))
+    override, own = _jars(credentials, environ)
+    named = connector_version_from_jars((*override, *own))
     return named or (None if override else version_of_packages(credentials.packages))
 
 
-def _override(environ: Mapping[str, str]) -> tuple[str, ...]:
-    parts = re.split(rf"[,{re.escape(os.pathsep)}]", environ.get(JARS_VARIABLE, ""))
-    return tuple(str(Path(part.strip()).expanduser().absolute()) for part in parts if part.strip())
+def _jars(
+    credentials: PaimonCredentials, environ: Mapping[str, str] | None
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The jars of `DBT_PAIMON_JARS`, and those of the profile, without a connector that these replace."""
+    variable = (os.environ if environ is None else environ).get(JARS_VARIABLE, "")
+    parts = filter(None, map(str.strip, re.split(rf"[,{re.escape(os.pathsep)}]", variable)))
+    override = tuple(str(Path(part).expanduser().absolute()) for part in parts)
+    return override, tuple(jar for jar in credentials.jars if not (override and is_connector(jar)))
 
 
 def _check_jars(*groups: tuple[str, Sequence[str]]) -> None:
