@@ -35,7 +35,7 @@ def note_of(credentials: PaimonCredentials, **more: Any) -> server.ServerNote:
             os.getpid(),
             1,
             server.versions(runtime),
-            server.fixed_settings(runtime.conf),
+            server.fixed_settings(runtime),
             server.works_on(credentials),
             30,
         ),

@@ -267,9 +267,10 @@ def test_extensions_are_added_to() -> None:
     assert conf(spark_config={"spark.sql.extensions": EXTENSIONS})["spark.sql.extensions"] == EXTENSIONS
 
 
-def test_another_catalog_beside() -> None:
-    settings = conf(spark_config={"spark.sql.catalog.other": "x.Y"})
-    assert settings["spark.sql.catalog.other"] == "x.Y"
+@pytest.mark.parametrize("name", ["other", "paimon_too"])
+def test_another_catalog_beside(name: str) -> None:
+    settings = conf(spark_config={f"spark.sql.catalog.{name}": "x.Y", f"spark.sql.catalog.{name}.uri": "u"})
+    assert settings[f"spark.sql.catalog.{name}"] == "x.Y"
 
 
 def test_what_would_break_is_refused_all_at_once() -> None:

@@ -49,7 +49,7 @@ def serve(credentials: PaimonCredentials, idle_minutes: float, asks_token: bool 
         os.getpid(),
         _listen(session, token if asks_token else None, runtime.spark),
         server.versions(runtime),
-        server.fixed_settings(runtime.conf),
+        server.fixed_settings(runtime),
         server.works_on(credentials),
         idle_minutes,
         asks_token,

@@ -82,7 +82,9 @@ def versions(given: Mapping[str, Any], folder: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(installation.sys, "version_info", (*given["python"], 0))
     if given.get("server"):
         capabilities.connect_server_artifact(given["spark"])
-    installation.require(given.get("method", "session"), given.get("paimon"))
+    spark = installation.require(given.get("method", "session"))
+    if "paimon" in given:
+        capabilities.connector_artifact(spark, given["paimon"])
 
 
 def spark_home(given: Mapping[str, Any], folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dbt_common.exceptions import DbtRuntimeError
-
 from dbt.adapters.paimon.connections import open_handle
 from dbt.adapters.paimon.profile import load_credentials
 from dbt.adapters.paimon.spark.runtime import Runtime
@@ -35,11 +33,7 @@ def open_spark(
     """
     credentials = load_credentials(project_dir, profiles_dir, target=target)
     runtime = Runtime(credentials)
-    session: SparkSession | None = getattr(open_handle(runtime), "session", None)
-    if session is None:
-        raise DbtRuntimeError(
-            "A Thrift server accepts only SQL. Use a target with method: session or method: connect."
-        )
+    session = open_handle(runtime).session
     catalog = credentials.database
     views.DIRECTORY.configure(catalog, runtime.view_catalog, credentials.unique_field)
     schemas = [row[0] for row in session.sql(f"show databases in {quoted(catalog)}").collect()]

@@ -5,6 +5,7 @@ The way from a profile to a session: `credentials` → `Runtime` → `session`, 
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -14,7 +15,7 @@ from dbt.adapters.paimon.capabilities import USUAL_SPARK, Capability, Versions, 
 from dbt.adapters.paimon.catalogs.storage import Storage
 from dbt.adapters.paimon.credentials import PaimonConnectionMethod, PaimonCredentials
 from dbt.adapters.paimon.machine import installation
-from dbt.adapters.paimon.machine.java import JavaRuntime, prepare_java
+from dbt.adapters.paimon.machine.java import JavaRuntime, find_java
 from dbt.adapters.paimon.spark.conf import session_settings, spark_conf
 from dbt.adapters.paimon.spark.handles import session_conf
 from dbt.adapters.paimon.spark.launch import packages, resolved_jars
@@ -69,15 +70,15 @@ class Runtime:
 
     @cached_property
     def jars(self) -> packages.PackagePlan:
-        """The jars of a Spark on this machine; a warm server needs Spark Connect's, too.
+        """The jars of a Spark on this machine.
 
         Raises:
             DbtRuntimeError: jars that do not exist or do not fit Spark.
         """
         plan = packages.plan_packages(self.credentials, self.storages, self.spark)
-        if self.credentials.method == PaimonConnectionMethod.CONNECT:
-            return packages.with_connect(plan, self.spark)
-        return resolved_jars.with_known(plan)
+        # A warm server and its clients compare the packages, not where Ivy has put them.
+        is_warm = self.credentials.method == PaimonConnectionMethod.CONNECT
+        return plan if is_warm else resolved_jars.with_known(plan)
 
     @cached_property
     def conf(self) -> dict[str, str]:
@@ -98,4 +99,6 @@ class Runtime:
     @cached_property
     def java(self) -> JavaRuntime:
         """The Java of a Spark on this machine; `JAVA_HOME` of this process is set to it."""
-        return prepare_java(self.spark)
+        found = find_java(os.environ, self.spark)
+        os.environ["JAVA_HOME"] = found.home
+        return found

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -22,7 +21,6 @@ from dbt.adapters.paimon.machine import addresses
 from dbt.adapters.paimon.machine.private_files import read_own, require_own_folder, write_own
 from dbt.adapters.paimon.machine.processes import is_alive, owner_of_listener
 from dbt.adapters.paimon.spark import server_token
-from dbt.adapters.paimon.spark.handles import session_conf
 from dbt.adapters.paimon.spark.runtime import Runtime
 
 START = "dbt-paimon server start"
@@ -81,10 +79,13 @@ def note_path(credentials: PaimonCredentials) -> Path:
     return folder() / f"{digest[:16]}.json"
 
 
-def fixed_settings(conf: Mapping[str, str]) -> dict[str, str]:
-    """The Spark settings among these that a session cannot change; secrets are masked."""
-    changeable = session_conf(conf)
-    return {key: str(redacted(key, value)) for key, value in sorted(conf.items()) if key not in changeable}
+def fixed_settings(runtime: Runtime) -> dict[str, str]:
+    """The settings of a target's server that a session cannot change; secrets are masked."""
+    return {
+        key: str(redacted(key, value))
+        for key, value in sorted(runtime.conf.items())
+        if key not in runtime.session_conf
+    }
 
 
 def versions(runtime: Runtime) -> dict[str, str]:
@@ -152,7 +153,7 @@ def mismatches(note: ServerNote, runtime: Runtime) -> list[str]:
         for name, value in versions(runtime).items()
         if note.versions.get(name) != value
     ]
-    settings = fixed_settings(runtime.conf)
+    settings = fixed_settings(runtime)
     if changed := {key for key, _ in settings.items() ^ note.settings.items()}:
         found.append(f"it was started with other settings ({', '.join(sorted(changed))})")
     return found

@@ -204,13 +204,11 @@ def check_warehouse(runtime: Runtime) -> None:
     folder = runtime.credentials.local_warehouse
     if folder is None:
         return
-    reason = ""
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        reason = "" if os.access(folder, os.W_OK | os.X_OK) else "Permission denied"
     except OSError as exc:
         reason = exc.strerror or str(exc)
-    else:
-        reason = "" if os.access(folder, os.W_OK | os.X_OK) else "Permission denied"
     if reason:
         raise DbtRuntimeError(
             f"The warehouse {folder} cannot be written: {reason}. Set `warehouse` in the profile to a folder "

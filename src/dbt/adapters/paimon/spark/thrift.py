@@ -234,7 +234,7 @@ class ThriftHandle(Handle):
     @property
     def session(self) -> SparkSession:
         raise DbtRuntimeError(
-            "A Python model needs a Spark session in dbt's process, and a Thrift server accepts only SQL. "
+            "A Python model or a notebook needs a Spark session, and a Thrift server accepts only SQL. "
             "Use a target with method: session or method: connect."
         )
 

@@ -26,15 +26,11 @@ def hidden(conf: Mapping[str, str], secrets: Sequence[str]) -> Iterator[dict[str
 
     A setting is private if it has one of the known secrets, or looks like a secret.
     """
-    private = {
-        key: value
-        for key, value in conf.items()
-        if secrets_of([(key, value)]) or any(secret in value for secret in secrets)
-    }
+    shown = dict(conf)
+    private = {key: shown.pop(key) for key, value in conf.items() if _is_private(key, value, secrets)}
     if not private:
-        yield dict(conf)
+        yield shown
         return
-    shown = {key: value for key, value in conf.items() if key not in private}
     folder = Path(tempfile.mkdtemp(prefix="dbt-paimon-"))
     before = os.environ.get(_SUBMIT_ARGUMENTS) or _NO_ARGUMENTS
     try:
@@ -55,6 +51,10 @@ def hidden(conf: Mapping[str, str], secrets: Sequence[str]) -> Iterator[dict[str
         # Never removed: dbt fails if a variable is removed while it iterates over them (see `early_start`).
         if private:
             os.environ[_SUBMIT_ARGUMENTS] = before
+
+
+def _is_private(key: str, value: str, secrets: Sequence[str]) -> bool:
+    return bool(secrets_of([(key, value)])) or any(secret in value for secret in secrets)
 
 
 def _write(path: Path, text: str) -> None:
