@@ -86,13 +86,13 @@ _FOREIGN_KEYS = {
     "master": "write it under spark_config as spark.master",
     "location_root": "tables live in the catalog's warehouse: set warehouse",
 }
+_CATALOG_SETTING = re.compile(r"^spark\.sql\.catalog\.([^.]+)$")
 _CATALOG_NAME = re.compile(r"^\w+$", re.ASCII)
-_JDBC_URI = re.compile(r"^jdbc:\w+:\S", re.ASCII)
-_HTTP_URI = re.compile(r"^https?://[^\s/]", re.IGNORECASE)
-_EXAMPLE_URIS = {
-    "hive": "thrift://host:9083",
-    "jdbc": "jdbc:postgresql://host/db",
-    "rest": "http://host:8080",
+# What the `uri` of a metastore is, how it begins, and an example.
+_URIS = {
+    "hive": ("an address of a metastore", THRIFT_URI, "thrift://host:9083"),
+    "jdbc": ("a JDBC URL", re.compile(r"^jdbc:\w+:\S", re.ASCII), "jdbc:postgresql://host/db"),
+    "rest": ("the URL of a REST catalog", re.compile(r"^https?://[^\s/]", re.IGNORECASE), "http://host:8080"),
 }
 _COORDINATES = re.compile(r"^[\w.-]+:[\w.-]+:[\w.-]+$", re.ASCII)
 
@@ -299,12 +299,15 @@ class PaimonCredentials(Credentials):
     @property
     def paimon_catalogs(self) -> frozenset[str]:
         """The names of the Spark catalogs known to be Paimon's, including those in `spark_config`."""
-        added = (
-            key.removeprefix("spark.sql.catalog.")
-            for key, value in self.spark_config.items()
-            if value.startswith("org.apache.paimon.spark.") and key.startswith("spark.sql.catalog.")
-        )
-        return frozenset({*(catalog.name for catalog in self.spark_catalogs), *added})
+        added = self.configured_catalogs.items()
+        ours = (name for name, kind in added if kind.startswith("org.apache.paimon.spark."))
+        return frozenset({*(catalog.name for catalog in self.spark_catalogs), *ours})
+
+    @property
+    def configured_catalogs(self) -> dict[str, str]:
+        """The classes of the Spark catalogs in `spark_config`, by name."""
+        found = ((_CATALOG_SETTING.match(key), kind) for key, kind in self.spark_config.items())
+        return {name[1]: kind for name, kind in found if name}
 
     def storages(self) -> tuple[storage.Storage, ...]:
         """The storage settings that the warehouse of each catalog needs in Spark."""
@@ -462,10 +465,11 @@ def _server_problems(given: Mapping[str, Any]) -> Iterable[str]:
 
 
 def _method_problems(given: Mapping[str, Any], method: str) -> Iterable[str]:
-    for key in [key for key, methods in METHODS_OF.items() if key in given and method not in methods]:
-        hint = ", or name a cluster in spark_config as spark.master" if key == "host" else ""
-        where = " or ".join(METHODS_OF[key])
-        yield f"{key}: method {method} has none; set method to {where}, or leave it out{hint}"
+    for key, methods in METHODS_OF.items():
+        if key in given and method not in methods:
+            hint = ", or name a cluster in spark_config as spark.master" if key == "host" else ""
+            where = " or ".join(methods)
+            yield f"{key}: method {method} has none; set method to {where}, or leave it out{hint}"
     if method == "thrift" and "host" not in given:
         yield "host: missing; name the machine of the Thrift server"
     if method == "connect" and "host" not in given and "port" in given:
@@ -512,20 +516,17 @@ def _storage_problems(given: Mapping[str, Any]) -> Iterable[str]:
 
 
 def _uri_problems(uri: Any, metastore: Any) -> Iterable[str]:
-    if uri is None and metastore in _EXAMPLE_URIS:
-        yield f"missing; a {metastore} catalog needs its address, such as {_EXAMPLE_URIS[metastore]}"
-    if uri is not None and metastore == "filesystem":
+    if metastore == "filesystem" and uri is not None:
         yield "a filesystem catalog has none; set metastore to hive, jdbc or rest, or leave uri out"
-    if not isinstance(uri, str):
+    if metastore not in _URIS:
         return
-    if metastore == "jdbc" and not _JDBC_URI.match(uri):
-        yield f"{redact_text(uri)!r} is not a JDBC URL, such as {_EXAMPLE_URIS['jdbc']}"
-    if metastore == "rest" and not _HTTP_URI.match(uri):
-        yield f"{redact_text(uri)!r} is not the URL of a REST catalog, such as {_EXAMPLE_URIS['rest']}"
-    if metastore == "hive":
-        for address in split_list(uri):
-            if not THRIFT_URI.match(address):
-                yield f"{address!r} is not an address of a metastore, such as {_EXAMPLE_URIS['hive']}"
+    what, pattern, example = _URIS[metastore]
+    if uri is None:
+        yield f"missing; a {metastore} catalog needs its address, such as {example}"
+    elif isinstance(uri, str):
+        for address in split_list(uri) if metastore == "hive" else [uri]:
+            if not pattern.match(address):
+                yield f"{redact_text(address)!r} is not {what}, such as {example}"
 
 
 def _text(value: Any) -> Iterable[str]:
