@@ -32,6 +32,7 @@ from dbt.adapters.paimon.capabilities import parse_version
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.options.table_options import OptionDefinition, table_options
 from dbt.adapters.paimon.spark.launch import packages
+from dbt.adapters.paimon.spark.runtime import Runtime
 from dbt.adapters.paimon.spark.session import open_session
 
 ROOT: Final = Path(__file__).parents[1]
@@ -185,7 +186,9 @@ class Project:
     def look(self) -> None:
         """What is in each table after both batches."""
         keys = {key: value for key, value in self.target.items() if key not in ("type", "threads")}
-        session = open_session(PaimonCredentials.from_dict(PaimonCredentials.translate_aliases(keys))).session
+        session = open_session(
+            Runtime(PaimonCredentials.from_dict(PaimonCredentials.translate_aliases(keys)))
+        ).session
         session.sql("use paimon")
 
         def look(each: Tried) -> None:

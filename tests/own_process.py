@@ -13,6 +13,7 @@ import yaml
 from dbt.cli.main import dbtRunner
 
 from dbt.adapters.paimon.credentials import PaimonCredentials
+from dbt.adapters.paimon.spark.runtime import Runtime
 from dbt.adapters.paimon.spark.session import open_session
 
 TESTS = Path(__file__).parent
@@ -98,7 +99,7 @@ def _run(task: dict[str, Any]) -> list[Any]:
                 else {"error": str(result.exception)}
             )
         else:
-            session = session or open_session(credentials_of(task["target"])).session
+            session = session or open_session(Runtime(credentials_of(task["target"]))).session
             rows = session.sql(step["sql"]).collect()
             answers.append([list(row) for row in rows])
     return answers

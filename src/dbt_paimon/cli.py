@@ -16,6 +16,7 @@ from dbt.adapters.paimon.machine.processes import has_clients
 from dbt.adapters.paimon.plan.steps import Action
 from dbt.adapters.paimon.profile import load_credentials, project_root
 from dbt.adapters.paimon.spark import server
+from dbt.adapters.paimon.spark.runtime import Runtime
 from dbt_paimon import selected_nodes
 from dbt_paimon import stream as streams
 from dbt_paimon.diff import command as diffs
@@ -31,7 +32,6 @@ from dbt_paimon.words import OF_SOME, command_at, options, without
 if TYPE_CHECKING:
     from dbt.contracts.graph.manifest import Manifest
 
-    from dbt.adapters.paimon.credentials import PaimonCredentials
 
 _TARGET_OPTIONS = (
     click.option("--project-dir", help="Folder of dbt_project.yml."),
@@ -118,17 +118,18 @@ def server_group() -> None:
 )
 def start(idle_minutes: float, **target: str | None) -> None:
     """Start the server of a target, unless it is already running."""
-    credentials = load_credentials(**target)
-    server.require_warm_target(credentials)
+    runtime = Runtime(load_credentials(**target))
+    server.require_warm_target(runtime.credentials)
     flags = behavior.of_project(project_root(target["project_dir"]))
     asks_token = behavior.is_on(flags, behavior.SERVER_TOKEN)
-    path = server.note_path(credentials)
+    path = server.note_path(runtime.credentials)
     note = server.read_note(path)
     if note is not None:
-        _require_same(note, credentials, asks_token)
+        _require_same(note, runtime, asks_token)
         click.echo(f"Already running: {control.line(note)}")
         return
-    server.launch_plan(credentials, credentials.storages())
+    # Wrong versions, jars and settings are reported here, not in the log of the server's process.
+    _ = runtime.conf
     if not asks_token:
         click.echo(
             f"Warning: {behavior.SERVER_TOKEN['description']} The flag {_TOKEN_FLAG} is false in "
@@ -139,9 +140,9 @@ def start(idle_minutes: float, **target: str | None) -> None:
     click.echo(control.line(note))
 
 
-def _require_same(note: server.ServerNote, credentials: PaimonCredentials, asks_token: bool) -> None:
+def _require_same(note: server.ServerNote, runtime: Runtime, asks_token: bool) -> None:
     """Refuse to start a server beside one with other settings."""
-    if differences := server.mismatches(note, credentials):
+    if differences := server.mismatches(note, runtime):
         raise click.ClickException(
             f"A server of this target is already running (process {note.pid}), but does not match: "
             f"{'; '.join(differences)}. Stop it first: {server.STOP}"

@@ -11,6 +11,7 @@ from dbt.contracts.graph.manifest import Manifest
 
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.spark import session
+from dbt.adapters.paimon.spark.runtime import Runtime
 from differential import project, values
 from differential.plan import Batch, Plan
 
@@ -30,7 +31,7 @@ class Project:
     def fresh_session(self) -> Any:
         """A session that has seen no table yet, and keeps none in a cache; in UTC."""
         fields = {key: value for key, value in self._target.items() if key not in ("type", "threads")}
-        opened = session.open_session(PaimonCredentials.from_dict(fields)).session
+        opened = session.open_session(Runtime(PaimonCredentials.from_dict(fields))).session
         opened.conf.set("spark.sql.session.timeZone", "UTC")
         return opened
 

@@ -17,6 +17,7 @@ from dbt.cli.main import dbtRunner
 
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.spark import session
+from dbt.adapters.paimon.spark.runtime import Runtime
 
 Rows = tuple[tuple[int, int], ...]
 KINDS: Final = ("table", "keyed_table", "upsert", "filtered", "over_view", "overwritten")
@@ -111,7 +112,7 @@ class Block:
         ]
         self._write(target)
         fields = {key: value for key, value in target.items() if key not in ("type", "threads")}
-        self._session = session.open_session(PaimonCredentials.from_dict(fields)).session
+        self._session = session.open_session(Runtime(PaimonCredentials.from_dict(fields))).session
         self._sql(f"create schema if not exists paimon.{self._schema}")
         self.outcome = Outcome(Counter(sequences=count))
 

@@ -16,6 +16,7 @@ from dbt.cli.main import dbtRunner
 
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.spark import session
+from dbt.adapters.paimon.spark.runtime import Runtime
 from differential import views_plan, views_sources
 from differential.views_plan import Change, Plan, View
 from differential.views_queries import Queries
@@ -140,7 +141,7 @@ class _Project:
         self._log: list[str] = []
         self._broken: set[str] = set()
         fields = {key: value for key, value in target.items() if key not in ("type", "threads")}
-        self._session = session.open_session(PaimonCredentials.from_dict(fields)).session
+        self._session = session.open_session(Runtime(PaimonCredentials.from_dict(fields))).session
         self._sql(f"create schema if not exists paimon.{self._schema}")
         for source in plan.sources:
             self._sql(self._named(source.create))

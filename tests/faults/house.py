@@ -212,6 +212,7 @@ def _is_one_of(rows: Rows, state: State, steps: Iterable[int], killed: bool) -> 
 
 def new_house(project: Project, folder: Path, spark_config: dict[str, Any]) -> House:
     """A project at its first step."""
+    from dbt.adapters.paimon.spark.runtime import Runtime
     from dbt.adapters.paimon.spark.session import open_session
 
     target = {"type": "paimon", "method": "session", "threads": 4, "spark_config": spark_config}
@@ -219,7 +220,7 @@ def new_house(project: Project, folder: Path, spark_config: dict[str, Any]) -> H
     credentials = PaimonCredentials(
         schema=project.SCHEMA, warehouse=str(folder / "lake"), spark_config=dict(spark_config)
     )
-    session = open_session(credentials).session
+    session = open_session(Runtime(credentials)).session
     house = House(project, folder, lambda sql: [tuple(row) for row in session.sql(sql).collect()])
     house.begin()
     return house

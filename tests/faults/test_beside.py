@@ -53,6 +53,7 @@ class Lake:
     """A project, and a reader of its tables."""
 
     def __init__(self, folder: Path, spark_config: dict[str, Any]) -> None:
+        from dbt.adapters.paimon.spark.runtime import Runtime
         from dbt.adapters.paimon.spark.session import open_session
 
         self.folder = folder
@@ -74,7 +75,7 @@ class Lake:
             yaml.safe_dump({"beside": {"target": "here", "outputs": {"here": target}}})
         )
         credentials = PaimonCredentials(schema="beside", warehouse=lake, spark_config=dict(spark_config))
-        self.session = open_session(credentials).session
+        self.session = open_session(Runtime(credentials)).session
         assert (
             self.start(["-c", "from dbt.cli.main import cli; cli()", "run", "--vars", "{run: 0}"]).wait(300)
             == 0

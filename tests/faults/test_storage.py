@@ -60,10 +60,13 @@ def folder(tmp_path: Path, spark_config: dict[str, Any]) -> Path:
 
 @pytest.fixture
 def read(folder: Path, spark_config: dict[str, Any]):
+    from dbt.adapters.paimon.spark.runtime import Runtime
     from dbt.adapters.paimon.spark.session import open_session
 
     session = open_session(
-        PaimonCredentials(schema="full", warehouse=str(folder / "lake"), spark_config=dict(spark_config))
+        Runtime(
+            PaimonCredentials(schema="full", warehouse=str(folder / "lake"), spark_config=dict(spark_config))
+        )
     ).session
     return lambda sql: [tuple(row) for row in session.sql(sql).collect()]
 

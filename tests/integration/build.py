@@ -16,6 +16,7 @@ from dbt.cli.main import dbtRunner
 from dbt.adapters.paimon.connections import open_handle
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.profile import load_credentials
+from dbt.adapters.paimon.spark.runtime import Runtime
 
 # The project of the worked examples, and what their schema ends in.
 EXAMPLES = "paimon_examples"
@@ -72,7 +73,7 @@ def fingerprints(credentials: PaimonCredentials) -> dict[str, list[str]]:
 
     Left out is what says when dbt looked: the columns of a snapshot that hold it.
     """
-    cursor = open_handle(credentials).cursor()
+    cursor = open_handle(Runtime(credentials)).cursor()
 
     def rows(sql: str) -> list[Any]:
         cursor.execute(sql)

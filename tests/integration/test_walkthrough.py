@@ -135,14 +135,17 @@ class TestTroubleshooting:
     def test_s3a_is_read_as_s3(self, object_store, spark_config, tmp_path):
         """What the document says to do by hand."""
         from dbt.adapters.paimon.credentials import PaimonCredentials
+        from dbt.adapters.paimon.spark.runtime import Runtime
         from dbt.adapters.paimon.spark.session import open_session
 
         session = open_session(
-            PaimonCredentials(
-                schema="ods",
-                warehouse=f"s3a://{object_store.bucket}/paimon_by_s3a",
-                catalog_options=object_store.catalog_options(),
-                spark_config=dict(spark_config),
+            Runtime(
+                PaimonCredentials(
+                    schema="ods",
+                    warehouse=f"s3a://{object_store.bucket}/paimon_by_s3a",
+                    catalog_options=object_store.catalog_options(),
+                    spark_config=dict(spark_config),
+                )
             )
         ).session
         session.sql("create database if not exists ods")

@@ -11,6 +11,7 @@ from dbt.flags import set_flags
 
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.spark import early_start
+from dbt.adapters.paimon.spark.runtime import Runtime
 
 SESSION = {"warehouse": "lake"}
 
@@ -33,21 +34,22 @@ def test_what_starts_early(monkeypatch, command, target, starts) -> None:
     started = []
     monkeypatch.setattr(early_start, "_start", started.append)
     set_flags(Namespace(WHICH=command))
-    credentials = PaimonCredentials(schema="s", **target)
-    thread = early_start.begin(credentials)
+    runtime = Runtime(PaimonCredentials(schema="s", **target))
+    thread = early_start.begin(runtime)
     if thread is not None:
         thread.join()
-    assert started == ([credentials] if starts else [])
+    assert started == ([runtime] if starts else [])
 
 
 # numpy is imported by PySpark on the thread that starts it.
 IMPORTS_NUMPY = """
 import sys
 from dbt.adapters.paimon.spark import early_start
+from dbt.adapters.paimon.spark.runtime import Runtime
 from dbt.adapters.paimon.credentials import PaimonCredentials
 
 early_start._command = lambda: "parse"
-early_start.begin(PaimonCredentials(schema="s", warehouse="lake"))
+early_start.begin(Runtime(PaimonCredentials(schema="s", warehouse="lake")))
 sys.addaudithook(lambda event, names: event == "os.unsetenv" and print(*names))
 import numpy
 """

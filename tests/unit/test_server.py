@@ -16,7 +16,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.machine import processes
 from dbt.adapters.paimon.spark import server, server_token
-from dbt.adapters.paimon.spark.conf import spark_conf
+from dbt.adapters.paimon.spark.runtime import Runtime
 
 
 @pytest.fixture(autouse=True)
@@ -29,14 +29,13 @@ def target(**more: Any) -> PaimonCredentials:
 
 
 def note_of(credentials: PaimonCredentials, **more: Any) -> server.ServerNote:
-    storages = credentials.storages()
-    plan = server.launch_plan(credentials, storages)
+    runtime = Runtime(credentials)
     return replace(
         server.ServerNote(
             os.getpid(),
             1,
-            server.versions(plan),
-            server.fixed_settings(spark_conf(credentials, storages, plan)),
+            server.versions(runtime),
+            server.fixed_settings(runtime),
             server.works_on(credentials),
             30,
         ),
@@ -52,7 +51,7 @@ def test_a_note_is_read_back() -> None:
     assert server.read_note(path) == note
     assert server.running() == [note]
     assert path.stat().st_mode & 0o077 == 0
-    assert server.mismatches(note, credentials) == []
+    assert server.mismatches(note, Runtime(credentials)) == []
 
 
 def test_a_note_of_the_dead_is_taken_away() -> None:
@@ -63,7 +62,7 @@ def test_a_note_of_the_dead_is_taken_away() -> None:
     assert server.read_note(path) is None
     assert not path.exists()
     with pytest.raises(DbtRuntimeError, match="dbt-paimon server start"):
-        server.find(target())
+        server.find(Runtime(target()))
 
 
 def test_a_damaged_note_is_none() -> None:
@@ -90,9 +89,13 @@ def test_mismatches() -> None:
     credentials = target()
     note = note_of(credentials)
     older = replace(note, versions={**note.versions, "Paimon": "0.8"})
-    assert server.mismatches(older, credentials) == [f"it runs Paimon 0.8, this is {note.versions['Paimon']}"]
+    assert server.mismatches(older, Runtime(credentials)) == [
+        f"it runs Paimon 0.8, this is {note.versions['Paimon']}"
+    ]
     more = target(spark_config={"spark.driver.memory": "9g", "spark.sql.shuffle.partitions": "7"})
-    assert server.mismatches(note, more) == ["it was started with other settings (spark.driver.memory)"]
+    assert server.mismatches(note, Runtime(more)) == [
+        "it was started with other settings (spark.driver.memory)"
+    ]
 
 
 def test_no_secret_in_a_note() -> None:

@@ -4,11 +4,12 @@ import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.credentials import PaimonCredentials
+from dbt.adapters.paimon.spark.runtime import Runtime
 from dbt.adapters.paimon.spark.session import check_warehouse
 
 
 def check(credentials):
-    check_warehouse(credentials, credentials.storages())
+    check_warehouse(Runtime(credentials))
 
 
 def test_a_local_warehouse_is_made(tmp_path):

@@ -1,7 +1,13 @@
 """Spark's settings of a target."""
 
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
+import pyspark
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
@@ -162,6 +168,38 @@ def test_jars_of_spark_s_own_defaults(monkeypatch, tmp_path) -> None:
     assert conf(plan, spark_config=LOCAL)["spark.jars"] == CONNECTOR
 
 
+def test_jars_of_pyspark_s_own_defaults(monkeypatch, tmp_path) -> None:
+    """Without SPARK_HOME, the launcher reads the file in PySpark's own folder."""
+    monkeypatch.delenv("SPARK_HOME", raising=False)
+    monkeypatch.delenv("SPARK_CONF_DIR", raising=False)
+    monkeypatch.delenv("PYSPARK_SUBMIT_ARGS", raising=False)
+    installed, home = Path(pyspark.__file__).parent, tmp_path / "pyspark"
+    (home / "conf").mkdir(parents=True)
+    for path in installed.iterdir():
+        if path.name not in ("conf", "find_spark_home.py"):
+            (home / path.name).symlink_to(path)
+    # PySpark finds its folder by this file.
+    shutil.copy(installed / "find_spark_home.py", home)
+    script = (
+        "from tests.unit.test_spark_conf import *\n"
+        "plan = PackagePlan((CONNECTOR,), (), (), '0.9.0')\n"
+        "print(conf(plan, spark_config=LOCAL).get('spark.jars'))"
+    )
+    shown = []
+    for text in ("spark.ui.port 4041\n", f"spark.jars {DRIVER}\n"):
+        (home / "conf" / "spark-defaults.conf").write_text(text)
+        ran = subprocess.run(
+            [sys.executable, "-c", script],
+            env={**os.environ, "PYTHONPATH": os.pathsep.join((str(tmp_path), *sys.path))},
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=True,
+        )
+        shown.append(ran.stdout.strip())
+    assert shown == ["None", CONNECTOR]
+
+
 def test_nothing_to_download() -> None:
     assert not [key for key in conf() if key.startswith("spark.jars")]
 
@@ -229,9 +267,10 @@ def test_extensions_are_added_to() -> None:
     assert conf(spark_config={"spark.sql.extensions": EXTENSIONS})["spark.sql.extensions"] == EXTENSIONS
 
 
-def test_another_catalog_beside() -> None:
-    settings = conf(spark_config={"spark.sql.catalog.other": "x.Y"})
-    assert settings["spark.sql.catalog.other"] == "x.Y"
+@pytest.mark.parametrize("name", ["other", "paimon_too"])
+def test_another_catalog_beside(name: str) -> None:
+    settings = conf(spark_config={f"spark.sql.catalog.{name}": "x.Y", f"spark.sql.catalog.{name}.uri": "u"})
+    assert settings[f"spark.sql.catalog.{name}"] == "x.Y"
 
 
 def test_what_would_break_is_refused_all_at_once() -> None:

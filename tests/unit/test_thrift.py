@@ -1,4 +1,4 @@
-"""A Thrift server that takes a connection and says nothing."""
+"""Thrift servers that say nothing, or answer as Spark does not."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from thrift.protocol.TBinaryProtocol import TBinaryProtocol
 from thrift.transport import TSocket, TTransport
 
 from dbt.adapters.paimon.machine.waiting import WaitedTooLongError
-from dbt.adapters.paimon.spark.thrift import _Running
+from dbt.adapters.paimon.spark.thrift import ThriftHandle, _Running
 
 
 class Connection:
@@ -36,3 +36,40 @@ def test_it_is_not_waited_for_without_end() -> None:
         with pytest.raises(WaitedTooLongError, match="an answer of the Thrift server"):
             _Running().run(connection, "select 1")
         transport.close()
+
+
+class Answers:
+    """PyHive's connection, and its cursor, to a server that answers each statement with the same rows."""
+
+    description = (("column", "STRING_TYPE"),)
+
+    def __init__(self, *rows: tuple[str, ...]) -> None:
+        self._rows = rows
+
+    def cursor(self) -> Answers:
+        return self
+
+    def execute(self, statement: str, async_: bool) -> None:
+        pass
+
+    def poll(self, get_progress_update: bool) -> ttypes.TGetOperationStatusResp:
+        return ttypes.TGetOperationStatusResp(operationState=ttypes.TOperationState.FINISHED_STATE)
+
+    def fetchall(self) -> tuple[tuple[str, ...], ...]:
+        return self._rows
+
+    def close(self) -> None:
+        pass
+
+
+@pytest.mark.parametrize(
+    ("rows", "known"),
+    [
+        ([("spark.sql.extensions", "a.B")], True),
+        ([("spark.sql.extensions", "<undefined>")], False),
+        ([("spark.sql.extensions=a.B",)], False),  # Hive
+        ([], False),
+    ],
+)
+def test_a_setting_of_a_server(rows: list[tuple[str, ...]], known: bool) -> None:
+    assert ThriftHandle(Answers(*rows), Answers).knows("spark.sql.extensions") is known

@@ -11,12 +11,11 @@ from typing import Any
 
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.errors.redaction import tell_dbt
-from dbt.adapters.paimon.machine import installation, java
 from dbt.adapters.paimon.machine.processes import has_clients
 from dbt.adapters.paimon.profile import load_credentials
 from dbt.adapters.paimon.spark import server, server_token
-from dbt.adapters.paimon.spark.conf import spark_conf
-from dbt.adapters.paimon.spark.session import check_warehouse, start_spark
+from dbt.adapters.paimon.spark.runtime import Runtime
+from dbt.adapters.paimon.spark.session import require_startable, start_spark
 
 # Bytes: a seed is sent as one message, and gRPC's own limit is 4 MiB.
 _LARGEST_MESSAGE = 512 * 1024 * 1024
@@ -40,21 +39,17 @@ def serve(credentials: PaimonCredentials, idle_minutes: float, asks_token: bool 
     """Start Spark with a Connect server on the loopback interface, and return when it is idle."""
     # Exit as with Ctrl-C, so that finally blocks run.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    installation.require_own_spark(installation.spark_version(), os.environ)
-    storages = credentials.storages()
-    check_warehouse(credentials, storages)
-    plan = server.launch_plan(credentials, storages)
-    java.prepare_java(server.versions(plan)["PySpark"])
-    conf = spark_conf(credentials, storages, plan)
+    runtime = Runtime(credentials)
+    require_startable(runtime)
     path = server.note_path(credentials)
     token = server_token.create(path, os.getpid())
     tell_dbt([token])
-    session = start_spark(conf, (*credentials.secrets, token))
+    session = start_spark(runtime, token)
     note = server.ServerNote(
         os.getpid(),
-        _listen(session, token if asks_token else None, server.versions(plan)["PySpark"]),
-        server.versions(plan),
-        server.fixed_settings(conf),
+        _listen(session, token if asks_token else None, runtime.spark),
+        server.versions(runtime),
+        server.fixed_settings(runtime),
         server.works_on(credentials),
         idle_minutes,
         asks_token,

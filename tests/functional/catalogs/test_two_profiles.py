@@ -9,6 +9,7 @@ import sys
 SCRIPT = """
 import json, sys
 from dbt.adapters.paimon.credentials import PaimonCredentials
+from dbt.adapters.paimon.spark.runtime import Runtime
 from dbt.adapters.paimon.spark.session import open_session
 
 first, second, conf = sys.argv[1], sys.argv[2], json.loads(sys.argv[3])
@@ -17,7 +18,7 @@ for warehouse, options in ((first, {"fs.allow-hadoop-fallback": "true"}), (secon
     credentials = PaimonCredentials(
         schema="s", warehouse=warehouse, catalog_options=options, spark_config=dict(conf)
     )
-    session = open_session(credentials).session
+    session = open_session(Runtime(credentials)).session
     names = ("warehouse", "fs.allow-hadoop-fallback")
     seen.append([session.conf.get(f"spark.sql.catalog.paimon.{name}", None) for name in names])
 print(json.dumps(seen))

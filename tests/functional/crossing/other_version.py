@@ -82,9 +82,10 @@ def _answer(request: dict[str, Any], credentials: dict[str, Any]) -> Any:
 
     from dbt.adapters.paimon.credentials import PaimonCredentials
     from dbt.adapters.paimon.errors import messages
+    from dbt.adapters.paimon.spark.runtime import Runtime
     from dbt.adapters.paimon.spark.session import open_session
 
-    session = open_session(PaimonCredentials(**credentials)).session
+    session = open_session(Runtime(PaimonCredentials(**credentials))).session
     try:
         return [list(row) for row in session.sql(request["sql"]).collect()]
     except (PySparkException, Py4JError) as exc:

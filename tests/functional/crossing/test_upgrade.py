@@ -68,12 +68,13 @@ class TestUpgrade:
     @pytest.fixture(scope="class")
     def house(self, project_module: ModuleType, old: OtherVersion, spark_config: dict[str, Any]) -> House:
         """Two steps of the older version."""
+        from dbt.adapters.paimon.spark.runtime import Runtime
         from dbt.adapters.paimon.spark.session import open_session
 
         credentials = PaimonCredentials(
             schema=project_module.SCHEMA, warehouse=str(old.folder / "lake"), spark_config=dict(spark_config)
         )
-        session = open_session(credentials).session
+        session = open_session(Runtime(credentials)).session
         house = OldHouse(
             project_module,
             old.folder,

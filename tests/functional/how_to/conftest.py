@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
+from dbt.adapters.paimon.spark.runtime import Runtime
 from dbt.adapters.paimon.spark.session import open_session
 from functional.how_to.page import Page
 from own_process import credentials_of
@@ -43,7 +44,7 @@ def read() -> Callable[[Page, str], list[tuple[Any, ...]]]:
     """The rows of a query in a page's schema, sorted."""
 
     def rows(page: Page, query: str) -> list[tuple[Any, ...]]:
-        session = open_session(credentials_of(page.target)).session
+        session = open_session(Runtime(credentials_of(page.target))).session
         session.sql(f"use paimon.{page.target['schema']}")
         return sorted(tuple(row) for row in session.sql(query).collect())
 

@@ -55,7 +55,7 @@ class TestConflicts:
         run = SessionCursor._run
 
         def overwrite(sql):
-            session = open_session(project.adapter.config.credentials).session
+            session = open_session(project.adapter.runtime).session
             while len(merges) == 1 and not ended.wait(PAUSE):
                 session.sql(sql)
 

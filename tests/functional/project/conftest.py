@@ -14,6 +14,7 @@ import yaml
 from dbt.cli.main import dbtRunner
 
 from dbt.adapters.paimon.credentials import PaimonCredentials
+from dbt.adapters.paimon.spark.runtime import Runtime
 from dbt.adapters.paimon.spark.session import SessionHandle, open_session
 
 ROOT = Path(__file__).parents[3]
@@ -31,7 +32,7 @@ class Lakehouse:
     def handle(self) -> SessionHandle:
         """A session of the tests' own over the warehouse."""
         profile = {key: value for key, value in self.target.items() if key not in ("type", "threads")}
-        return open_session(PaimonCredentials.from_dict(profile))
+        return open_session(Runtime(PaimonCredentials.from_dict(profile)))
 
     def dbt(self, *arguments: str) -> Any:
         """Run dbt on the project; every node has to pass.

@@ -16,6 +16,7 @@ import psutil
 import pytest
 import yaml
 
+from dbt.adapters.paimon.spark.runtime import Runtime
 from dbt.adapters.paimon.spark.session import open_session
 from dbt_here import dbt_here, dbt_passes
 from own_process import credentials_of
@@ -88,7 +89,7 @@ class Project:
 
     def query(self, sql: str) -> list[tuple[Any, ...]]:
         """The rows of a query in a session that is not dbt's."""
-        return [tuple(row) for row in open_session(self._credentials).session.sql(sql).collect()]
+        return [tuple(row) for row in open_session(Runtime(self._credentials)).session.sql(sql).collect()]
 
     def said(self) -> str:
         return (self.root / "output.txt").read_text()

@@ -47,6 +47,7 @@ NEWER = "99"
 @pytest.fixture(scope="module")
 def house(tmp_path_factory: pytest.TempPathFactory, spark_config: dict[str, Any]) -> House:
     """The fixture, and a reader of its tables."""
+    from dbt.adapters.paimon.spark.runtime import Runtime
     from dbt.adapters.paimon.spark.session import open_session
 
     folder = tmp_path_factory.mktemp("upgrade")
@@ -55,7 +56,7 @@ def house(tmp_path_factory: pytest.TempPathFactory, spark_config: dict[str, Any]
     credentials = PaimonCredentials(
         schema=small_lake.SCHEMA, warehouse=str(folder / "lake"), spark_config=dict(spark_config)
     )
-    session = open_session(credentials).session
+    session = open_session(Runtime(credentials)).session
     return House(small_lake, folder, lambda sql: [tuple(row) for row in session.sql(sql).collect()])
 
 

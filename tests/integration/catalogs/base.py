@@ -10,6 +10,7 @@ import pytest
 from dbt.tests.util import run_dbt
 from pyspark.sql import SparkSession
 
+from dbt.adapters.paimon.spark.runtime import Runtime
 from dbt.adapters.paimon.spark.session import open_session
 from own_process import credentials_of
 
@@ -70,7 +71,7 @@ class Reader:
 
     def __init__(self, target: dict[str, Any]) -> None:
         credentials = credentials_of(target)
-        self.session = open_session(credentials).session
+        self.session = open_session(Runtime(credentials)).session
         self.schema = f"{credentials.catalog}.{credentials.schema}"
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:

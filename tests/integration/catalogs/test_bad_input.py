@@ -14,6 +14,7 @@ from dbt.cli.main import dbtRunner
 
 from dbt.adapters.paimon.capabilities import DEFAULT_PAIMON_VERSION
 from dbt.adapters.paimon.credentials import PaimonCredentials
+from dbt.adapters.paimon.spark.runtime import Runtime
 from dbt.adapters.paimon.spark.session import open_session
 from integration.catalogs.base import Reader
 from integration.services.metastore import metastore
@@ -90,8 +91,10 @@ from {{ ref('first') }} -- after {{ ref('second') }}""",
 def _spark(spark_config: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> None:
     """Spark's own start is not what is timed."""
     open_session(
-        PaimonCredentials(
-            schema="any", warehouse=str(tmp_path_factory.mktemp("lake")), spark_config=dict(spark_config)
+        Runtime(
+            PaimonCredentials(
+                schema="any", warehouse=str(tmp_path_factory.mktemp("lake")), spark_config=dict(spark_config)
+            )
         )
     )
 

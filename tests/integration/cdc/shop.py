@@ -14,6 +14,7 @@ from typing import Any, Final
 import yaml
 
 from dbt.adapters.paimon.credentials import PaimonCredentials
+from dbt.adapters.paimon.spark.runtime import Runtime
 from dbt.adapters.paimon.spark.session import open_session
 from integration.cdc.feeds import Database
 from integration.services.kafka import Kafka
@@ -272,7 +273,7 @@ class Found:
         """Read the tables."""
         warehouse = str(project.folder / "lake")
         credentials = PaimonCredentials(schema=NAME, warehouse=warehouse, spark_config=dict(spark_config))
-        session = open_session(credentials).session
+        session = open_session(Runtime(credentials)).session
 
         def query(sql: str) -> list[tuple[Any, ...]]:
             return [tuple(row) for row in session.sql(sql).collect()]

@@ -16,6 +16,7 @@ import land_flights
 import pytest
 
 from dbt.adapters.paimon.credentials import PaimonCredentials
+from dbt.adapters.paimon.spark.runtime import Runtime
 from dbt.adapters.paimon.spark.session import open_session
 from integration import build
 from integration.services import spark
@@ -201,7 +202,7 @@ DEPLOYMENTS: dict[Start, tuple[str, str, str]] = {
 def running_spark(tmp_path_factory: pytest.TempPathFactory, spark_config: dict[str, Any]) -> None:
     """The Spark of this process, with the jars of every test's target."""
     warehouse = str(tmp_path_factory.mktemp("running"))
-    open_session(PaimonCredentials(schema="any", warehouse=warehouse, spark_config=spark_config))
+    open_session(Runtime(PaimonCredentials(schema="any", warehouse=warehouse, spark_config=spark_config)))
 
 
 @pytest.fixture(scope="session")

@@ -17,6 +17,7 @@ import yaml
 
 from dbt.adapters.paimon.connections import open_handle
 from dbt.adapters.paimon.credentials import PaimonCredentials
+from dbt.adapters.paimon.spark.runtime import Runtime
 from integration.services.yarn import Yarn
 
 pytestmark = pytest.mark.full
@@ -106,7 +107,7 @@ def rows(folder: Folder, spark_config: dict[str, Any]) -> Callable[[str], list[t
 
     def read(sql: str) -> list[tuple[Any, ...]]:
         credentials = PaimonCredentials(schema="any", warehouse=str(folder.lake), spark_config=spark_config)
-        cursor = open_handle(credentials).cursor()
+        cursor = open_handle(Runtime(credentials)).cursor()
         cursor.execute(sql)
         return [tuple(row) for row in cursor.fetchall()]
 

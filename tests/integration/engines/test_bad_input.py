@@ -12,6 +12,7 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.connections import open_handle
 from dbt.adapters.paimon.credentials import PaimonCredentials
+from dbt.adapters.paimon.spark.runtime import Runtime
 from integration.services import spark
 from integration.services.process import free_port
 
@@ -24,7 +25,7 @@ def refusal(**target: Any) -> str:
     credentials = PaimonCredentials.from_dict(PaimonCredentials.translate_aliases({"schema": "x", **target}))
     started = time.monotonic()
     with pytest.raises(DbtRuntimeError) as found:
-        open_handle(credentials)
+        open_handle(Runtime(credentials))
     assert time.monotonic() - started < SOON
     message = str(found.value)
     assert "\tat " not in message

@@ -14,6 +14,7 @@ import yaml
 
 from dbt.adapters.paimon.connections import open_handle
 from dbt.adapters.paimon.credentials import PaimonCredentials
+from dbt.adapters.paimon.spark.runtime import Runtime
 from dbt_here import dbt_passes
 from integration import own_group
 
@@ -39,7 +40,7 @@ def target(method: str, request: pytest.FixtureRequest, lake: Path) -> dict[str,
 
 @pytest.fixture
 def rows(target: dict[str, Any]) -> Callable[[str], list[tuple[Any, ...]]]:
-    handle = open_handle(PaimonCredentials(**target, warehouse=None))
+    handle = open_handle(Runtime(PaimonCredentials(**target, warehouse=None)))
 
     def run(sql: str) -> list[tuple[Any, ...]]:
         cursor = handle.cursor()

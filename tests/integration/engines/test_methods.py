@@ -299,11 +299,12 @@ class TestThrift(Methods):
 CLOSED_AT_THE_END = """
 import atexit, sys
 from dbt.adapters.paimon.spark import connect
+from dbt.adapters.paimon.spark.runtime import Runtime
 from dbt.adapters.paimon.credentials import PaimonCredentials
 
-handle = connect.open_session(PaimonCredentials(
+handle = connect.open_session(Runtime(PaimonCredentials(
     schema="any", method="connect", host="127.0.0.1", port=int(sys.argv[1]), warehouse=None
-))
+)))
 cursor = handle.cursor()
 cursor.execute("select 1")
 assert [tuple(row) for row in cursor.fetchall()] == [(1,)]

@@ -25,6 +25,7 @@ import yaml
 from dbt.adapters.paimon.connections import open_handle
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.spark import server
+from dbt.adapters.paimon.spark.runtime import Runtime
 from dbt.adapters.paimon.sql.staging_names import OWN_STAGING
 from integration.report import SERVER_KILLS
 from integration.services.forwarder import Forwarder
@@ -71,7 +72,7 @@ class Project:
         write_profile(folder, target)
         self.has_other_clients = "host" in target
         self.schema = str(target["schema"])
-        self._handle = open_handle(PaimonCredentials(**{"warehouse": None, **target}))
+        self._handle = open_handle(Runtime(PaimonCredentials(**{"warehouse": None, **target})))
         self.rows(f"drop schema if exists {self.schema} cascade")
         self.rows(f"create schema {self.schema}")
         self.rows(f"create table {self.schema}.fed (n int, id bigint)")

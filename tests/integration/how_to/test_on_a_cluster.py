@@ -11,6 +11,7 @@ import yaml
 
 from dbt.adapters.paimon.connections import open_handle
 from dbt.adapters.paimon.credentials import PaimonCredentials
+from dbt.adapters.paimon.spark.runtime import Runtime
 from functional.how_to.page import Page, run_alone
 from integration.services import spark
 from integration.services.yarn import yarn
@@ -42,7 +43,7 @@ def rows(page: Page, spark_config: dict[str, Any]) -> Callable[[str], list[tuple
     def read(sql: str) -> list[tuple[Any, ...]]:
         lake = str(page.folder / "lake")
         cursor = open_handle(
-            PaimonCredentials(schema="any", warehouse=lake, spark_config=spark_config)
+            Runtime(PaimonCredentials(schema="any", warehouse=lake, spark_config=spark_config))
         ).cursor()
         cursor.execute(sql)
         return [tuple(row) for row in cursor.fetchall()]

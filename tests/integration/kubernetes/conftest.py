@@ -14,6 +14,7 @@ import pytest
 import wheels
 from dbt.adapters.paimon.connections import open_handle
 from dbt.adapters.paimon.credentials import PaimonCredentials
+from dbt.adapters.paimon.spark.runtime import Runtime
 from integration.kubernetes.lakehouse import Lakehouse, manifests
 from integration.services.kubernetes import images
 from integration.services.kubernetes.addresses import MACHINE
@@ -98,7 +99,7 @@ def rows(lakehouse: Lakehouse, spark_config: dict[str, Any]) -> Callable[[str], 
             catalog_options=lakehouse.store.catalog_options(),
             spark_config=spark_config,
         )
-        cursor = open_handle(credentials).cursor()
+        cursor = open_handle(Runtime(credentials)).cursor()
         cursor.execute(sql)
         return [tuple(row) for row in cursor.fetchall()]
 

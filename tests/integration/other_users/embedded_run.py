@@ -12,6 +12,7 @@ from pyspark.sql import functions
 
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.spark import session
+from dbt.adapters.paimon.spark.runtime import Runtime
 
 SECRET = "the rows of somebody else"
 
@@ -45,7 +46,7 @@ def main(folder: Path, settings: dict[str, str]) -> None:
         "warehouse": str(folder / "lake"),
         "spark_config": {"spark.master": "local[2]", "spark.driver.memory": "1g", **settings},
     }
-    spark: Any = session.open_session(PaimonCredentials.from_dict(profile)).session
+    spark: Any = session.open_session(Runtime(PaimonCredentials.from_dict(profile))).session
     context = spark.sparkContext
     # Rows in the block manager and on disk, and workers of Python.
     double = functions.udf(lambda number: number * 2, "long")

@@ -21,8 +21,10 @@ POM = (
     "<groupId>org.nobody</groupId><artifactId>thing</artifactId><version>1.0</version></project>"
 )
 START = """
-import sys
+import os, sys
+import pyspark
 from dbt_common.exceptions import DbtRuntimeError
+from dbt.adapters.paimon.machine.java import find_java
 from dbt.adapters.paimon.spark.launch import jvm
 repository, ivy = sys.argv[1:]
 package = "org.nobody:thing:1.0"
@@ -30,7 +32,7 @@ conf = {"spark.master": "local[1]", "spark.driver.memory": "512m", "spark.jars.p
         "spark.jars.repositories": repository, "spark.jars.ivy": ivy}
 jvm._RESOLVE_AGAIN_AFTER = ()
 try:
-    jvm.launch(conf, ())
+    jvm.launch(conf, (), find_java(os.environ, pyspark.__version__))
 except DbtRuntimeError:
     sys.exit(3)
 """

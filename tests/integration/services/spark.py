@@ -42,8 +42,8 @@ def connector() -> Path:
 
 def environment(**variables: str) -> dict[str, str]:
     """The variables of Spark's scripts; nothing of an installed Spark gets in."""
-    java.prepare_java(spark_version())
     return {
+        "JAVA_HOME": java.find_java(os.environ, spark_version()).home,
         "SPARK_HOME": str(HOME),
         "SPARK_LOCAL_IP": LOOPBACK,
         "SPARK_NO_DAEMONIZE": "1",

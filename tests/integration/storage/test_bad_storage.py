@@ -25,10 +25,11 @@ Debug = Callable[[dict[str, Any]], str]
 def _jvm(spark_config: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> None:
     """Spark's own start is not counted: it takes as long as the machine is busy."""
     from dbt.adapters.paimon.credentials import PaimonCredentials
+    from dbt.adapters.paimon.spark.runtime import Runtime
     from dbt.adapters.paimon.spark.session import open_session
 
     lake = tmp_path_factory.mktemp("lake")
-    open_session(PaimonCredentials(schema="s", warehouse=str(lake), spark_config=dict(spark_config)))
+    open_session(Runtime(PaimonCredentials(schema="s", warehouse=str(lake), spark_config=dict(spark_config))))
 
 
 @pytest.fixture

@@ -119,7 +119,7 @@ class TestConflict:
         run = SessionCursor._run
 
         def overwrite():
-            session = open_session(project.adapter.config.credentials).session
+            session = open_session(project.adapter.runtime).session
             while len(merges) == 1:
                 session.sql(
                     f"insert overwrite {project.test_schema}.merged "

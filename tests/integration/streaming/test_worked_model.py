@@ -9,6 +9,7 @@ import pytest
 from dbt.cli.main import dbtRunner
 
 from dbt.adapters.paimon.credentials import PaimonCredentials
+from dbt.adapters.paimon.spark.runtime import Runtime
 from dbt.adapters.paimon.spark.session import open_session
 from integration.services.kafka import Kafka, kafka
 
@@ -38,7 +39,7 @@ def test_from_a_broker(tmp_path: Path, spark_config: dict[str, Any]) -> None:
     warehouse = str(tmp_path / "warehouse")
     # The Spark that dbt finds running has the jars of every test.
     session = open_session(
-        PaimonCredentials(schema="kafka", warehouse=warehouse, spark_config=dict(spark_config))
+        Runtime(PaimonCredentials(schema="kafka", warehouse=warehouse, spark_config=dict(spark_config)))
     ).session
     # A broker of its own: other tests have a topic of this name.
     with kafka(tmp_path / "kafka") as broker:

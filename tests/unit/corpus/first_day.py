@@ -23,6 +23,7 @@ from dbt.adapters.paimon.machine import installation, java
 from dbt.adapters.paimon.profile import load_credentials
 from dbt.adapters.paimon.spark import server, session, thrift
 from dbt.adapters.paimon.spark.launch import start_failures
+from dbt.adapters.paimon.spark.runtime import Runtime
 from dbt.adapters.paimon.spec.advice import advice
 from dbt.adapters.paimon.writing import python_models
 from dbt_paimon import cli
@@ -62,7 +63,7 @@ def start(given: Mapping[str, Any], folder: Path, monkeypatch: pytest.MonkeyPatc
         raise AssertionError("the JVM would start")
 
     monkeypatch.setattr(session, "start_spark", no_jvm)
-    connections.open_handle(target(folder, given))
+    connections.open_handle(Runtime(target(folder, given)))
 
 
 def java_of(given: Mapping[str, Any], folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -81,7 +82,9 @@ def versions(given: Mapping[str, Any], folder: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(installation.sys, "version_info", (*given["python"], 0))
     if given.get("server"):
         capabilities.connect_server_artifact(given["spark"])
-    installation.require(given.get("method", "session"), given.get("paimon"))
+    spark = installation.require(given.get("method", "session"))
+    if "paimon" in given:
+        capabilities.connector_artifact(spark, given["paimon"])
 
 
 def spark_home(given: Mapping[str, Any], folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from dbt.adapters.paimon.errors.deprecations import OnceARun
     from dbt.adapters.paimon.relation import PaimonRelation
     from dbt.adapters.paimon.spark.handles import Handle
+    from dbt.adapters.paimon.spark.runtime import Runtime
 
 
 def is_empty_run() -> bool:
@@ -59,6 +60,9 @@ class AdapterProtocol(Protocol):
 
     @property
     def credentials(self) -> PaimonCredentials: ...
+
+    @property
+    def runtime(self) -> Runtime: ...
 
     @property
     def versions(self) -> Versions: ...

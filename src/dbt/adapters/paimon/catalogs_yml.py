@@ -33,7 +33,6 @@ _TABLE_FORMAT = "paimon"
 _V2_DEFAULT: Final = "default"
 # Keys of a profile -> keys of catalogs.yml.
 _NAMES: Final = {"warehouse": "external_volume", "catalog_options": "adapter_properties"}
-_CATALOG_SETTING: Final = "spark.sql.catalog."
 
 
 @dataclass
@@ -116,14 +115,9 @@ def v2_table_format(catalog: CatalogV2) -> str:
 
 def known(credentials: PaimonCredentials) -> frozenset[str]:
     """The Spark catalogs in the profile and catalogs.yml, and Spark's own."""
-    configured = (
-        key.removeprefix(_CATALOG_SETTING)
-        for key in credentials.spark_config
-        if key.startswith(_CATALOG_SETTING) and "." not in key.removeprefix(_CATALOG_SETTING)
-    )
     ours = (catalog.name for catalog in credentials.spark_catalogs)
     view_catalog = filter(None, [credentials.view_catalog])
-    return frozenset({*ours, *configured, *view_catalog, SESSION_CATALOG})
+    return frozenset({*ours, *credentials.configured_catalogs, *view_catalog, SESSION_CATALOG})
 
 
 def unknown_catalog(name: str, credentials: PaimonCredentials) -> str:

@@ -16,7 +16,7 @@ from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 
 from dbt.adapters.paimon.capabilities import Capability
 from dbt.adapters.paimon.concurrency import conflicts, leases
-from dbt.adapters.paimon.credentials import PaimonConnectionMethod, PaimonCredentials
+from dbt.adapters.paimon.credentials import PaimonConnectionMethod
 from dbt.adapters.paimon.deferred_cache_fill import DeferredCacheFill
 from dbt.adapters.paimon.errors import messages
 from dbt.adapters.paimon.errors.deprecations import warn
@@ -25,7 +25,7 @@ from dbt.adapters.paimon.metadata.table_name import TableName
 from dbt.adapters.paimon.spark import progress, responses, sorted_compaction, statement_timeout
 from dbt.adapters.paimon.spark.handles import Handle
 from dbt.adapters.paimon.spark.launch import jvm_exit
-from dbt.adapters.paimon.spark.versions import versions_of
+from dbt.adapters.paimon.spark.runtime import Runtime
 from dbt.adapters.paimon.sql import null_filters, users_statement
 from dbt.adapters.paimon.sql.null_filters import LostNulls
 from dbt.adapters.paimon.sql.statements import CREATE_BRANCH, SORTED_COMPACTION, Statement
@@ -48,6 +48,7 @@ class PaimonConnectionManager(SparkConnectionManager):
 
     def __init__(self, profile: Any, mp_context: Any) -> None:
         super().__init__(profile, mp_context)
+        self.runtime = Runtime(profile.credentials)
         self._nodes: dict[Any, str] = {}
         self.deferred_cache_fill = DeferredCacheFill()
         # Node and condition of the warnings given.
@@ -65,13 +66,12 @@ class PaimonConnectionManager(SparkConnectionManager):
             logger.debug(f"Error while running:\n{sql}\n{messages.error_text(exc)}")
             raise jvm_exit.error(exc) or messages.database_error(exc, sql) from exc
 
-    @classmethod
-    def open(cls, connection: Connection) -> Connection:
+    def open(self, connection: Connection) -> Connection:  # type: ignore[override]
         """Open a thread's handle; errors have the reason and the remedy."""
         if connection.state == ConnectionState.OPEN:
             return connection
         try:
-            connection.handle = open_handle(_credentials(connection))
+            connection.handle = open_handle(self.runtime)
         except DbtRuntimeError:
             connection.state = ConnectionState.FAIL
             raise
@@ -105,7 +105,7 @@ class PaimonConnectionManager(SparkConnectionManager):
         until = time.monotonic() + _RECONNECT_TIMEOUT
         while True:
             try:
-                handle = open_handle(connection.credentials)
+                handle = open_handle(self.runtime)
                 break
             except Exception:
                 if time.monotonic() > until:
@@ -143,8 +143,8 @@ class PaimonConnectionManager(SparkConnectionManager):
     def _sorted_compaction(self, statement: Statement) -> Generator[str, None, None]:
         """Run a sorted compaction without losing rows of other programs; yields the SQL that is left to send."""
         connection, sql = self.get_thread_connection(), statement.sql
-        credentials, handle = _credentials(connection), connection.handle
-        versions, spark = versions_of(credentials), handle.embedded()
+        credentials, handle = self.runtime.credentials, connection.handle
+        versions, spark = self.runtime.versions, handle.embedded()
         needed, done = Capability.COMPACT_ORDER_CHECKS_APPENDS, False
         if statement.target and versions.supports(needed):
             table = TableName(*(credentials.catalog, credentials.schema, *statement.target)[-3:])
@@ -165,9 +165,7 @@ class PaimonConnectionManager(SparkConnectionManager):
         """Copy the schemas that CREATE BRANCH of Paimon 0.9 omits."""
         handle: Any = connection.handle
         spark = handle.embedded()
-        if spark is None or versions_of(_credentials(connection)).supports(
-            Capability.BRANCHES_WITH_ALL_SCHEMAS
-        ):
+        if spark is None or self.runtime.versions.supports(Capability.BRANCHES_WITH_ALL_SCHEMAS):
             return
         try:
             for statement in statements(sql):
@@ -217,7 +215,7 @@ class PaimonConnectionManager(SparkConnectionManager):
         if not null_filters.may_lose_nulls(sql):
             return
         connection = self.get_thread_connection()
-        versions = versions_of(_credentials(connection))
+        versions = self.runtime.versions
         if versions.supports(Capability.FILTERS_THAT_KEEP_NULLS):
             return
         for found in null_filters.lost_nulls(sql):
@@ -241,7 +239,7 @@ class PaimonConnectionManager(SparkConnectionManager):
         sent = replace(statement, sql=self._add_query_comment(statement.sql))
         with (
             handle.configured(sent.conf),
-            statement_timeout.watched(handle, statement.sql, connection.credentials.stall_timeout),
+            statement_timeout.watched(handle, statement.sql, self.runtime.credentials.stall_timeout),
             progress.report_progress(handle, progress.short_name(node)),
             leases.guarded(handle.interrupt, handle.ends),
             _failure_noted(handle),
@@ -267,12 +265,6 @@ def _statement(sql: str | Statement) -> Statement:
     return sql if isinstance(sql, Statement) else users_statement.read(sql)
 
 
-def _credentials(connection: Connection) -> PaimonCredentials:
-    credentials = connection.credentials
-    assert isinstance(credentials, PaimonCredentials)
-    return credentials
-
-
 def _no_rows() -> agate.Table:
     from dbt_common.clients.agate_helper import empty_table
 
@@ -293,17 +285,18 @@ def _failure_noted(handle: Handle) -> Generator[None, None, None]:
         raise
 
 
-def open_handle(credentials: PaimonCredentials) -> Handle:
+def open_handle(runtime: Runtime) -> Handle:
     """Open a handle for the profile's `method`; errors have the reason and the remedy."""
     # Imported here: `dbt parse` never loads pyspark, and a client of a server never loads what starts a JVM.
-    if credentials.method == PaimonConnectionMethod.CONNECT:
+    method = runtime.credentials.method
+    if method == PaimonConnectionMethod.CONNECT:
         from dbt.adapters.paimon.spark import connect
 
-        return connect.open_session(credentials)
-    if credentials.method == PaimonConnectionMethod.THRIFT:
+        return connect.open_session(runtime)
+    if method == PaimonConnectionMethod.THRIFT:
         from dbt.adapters.paimon.spark import thrift
 
-        return thrift.open_session(credentials)
+        return thrift.open_session(runtime)
     from dbt.adapters.paimon.spark import session
 
-    return session.open_session(credentials)
+    return session.open_session(runtime)

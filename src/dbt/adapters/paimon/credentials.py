@@ -86,13 +86,13 @@ _FOREIGN_KEYS = {
     "master": "write it under spark_config as spark.master",
     "location_root": "tables live in the catalog's warehouse: set warehouse",
 }
+_CATALOG_SETTING = re.compile(r"^spark\.sql\.catalog\.([^.]+)$")
 _CATALOG_NAME = re.compile(r"^\w+$", re.ASCII)
-_JDBC_URI = re.compile(r"^jdbc:\w+:\S", re.ASCII)
-_HTTP_URI = re.compile(r"^https?://[^\s/]", re.IGNORECASE)
-_EXAMPLE_URIS = {
-    "hive": "thrift://host:9083",
-    "jdbc": "jdbc:postgresql://host/db",
-    "rest": "http://host:8080",
+# What the `uri` of a metastore is, how it begins, and an example.
+_URIS = {
+    "hive": ("an address of a metastore", THRIFT_URI, "thrift://host:9083"),
+    "jdbc": ("a JDBC URL", re.compile(r"^jdbc:\w+:\S", re.ASCII), "jdbc:postgresql://host/db"),
+    "rest": ("the URL of a REST catalog", re.compile(r"^https?://[^\s/]", re.IGNORECASE), "http://host:8080"),
 }
 _COORDINATES = re.compile(r"^[\w.-]+:[\w.-]+:[\w.-]+$", re.ASCII)
 
@@ -299,12 +299,15 @@ class PaimonCredentials(Credentials):
     @property
     def paimon_catalogs(self) -> frozenset[str]:
         """The names of the Spark catalogs known to be Paimon's, including those in `spark_config`."""
-        added = (
-            key.removeprefix("spark.sql.catalog.")
-            for key, value in self.spark_config.items()
-            if value.startswith("org.apache.paimon.spark.") and key.startswith("spark.sql.catalog.")
-        )
-        return frozenset({*(catalog.name for catalog in self.spark_catalogs), *added})
+        added = self.configured_catalogs.items()
+        ours = (name for name, kind in added if kind.startswith("org.apache.paimon.spark."))
+        return frozenset({*(catalog.name for catalog in self.spark_catalogs), *ours})
+
+    @property
+    def configured_catalogs(self) -> dict[str, str]:
+        """The classes of the Spark catalogs in `spark_config`, by name."""
+        found = ((_CATALOG_SETTING.match(key), kind) for key, kind in self.spark_config.items())
+        return {name[1]: kind for name, kind in found if name}
 
     def storages(self) -> tuple[storage.Storage, ...]:
         """The storage settings that the warehouse of each catalog needs in Spark."""
@@ -370,16 +373,16 @@ class PaimonCredentials(Credentials):
             # Checked here, before dbt writes them into the manifest.
             refuse_secret_options(aliased.get("tblproperties"))
             return aliased
-        data = dict(kwargs)
-        catalog, database, schema = (data.get(key) for key in ("catalog", "database", "schema"))
-        if database is not None and schema is None and database != catalog:
+        catalog, database, schema = (kwargs.get(key) for key in ("catalog", "database", "schema"))
+        names = {}
+        if schema is None and database not in (None, catalog):
             # Without `schema`, `database` has Paimon's meaning.
-            data["schema"], database = database, None
-        elif catalog is None and database is not None and database != schema:
-            catalog = database
-        if database is None or database in (schema, catalog):
-            data["catalog"] = data["database"] = DEFAULT_CATALOG if catalog is None else catalog
-        return data
+            names["schema"], database = database, None
+        if database in (None, schema):
+            database = DEFAULT_CATALOG if catalog is None else catalog
+        if catalog in (None, database):
+            names["catalog"] = names["database"] = database
+        return {**kwargs, **names}
 
     @classmethod
     def validate(cls, data: Any) -> None:
@@ -454,28 +457,33 @@ def _name_problems(given: Mapping[str, Any]) -> Iterable[str]:
 
 def _server_problems(given: Mapping[str, Any]) -> Iterable[str]:
     method = given.get("method", "session")
+    if method in _METHODS:
+        yield from _method_problems(given, method)
+    yield from _login_problems(given)
+    if "host" in given and method in ("connect", "thrift"):
+        yield from _settings_of_a_server(given)
+
+
+def _method_problems(given: Mapping[str, Any], method: str) -> Iterable[str]:
     for key, methods in METHODS_OF.items():
-        if key in given and method in _METHODS and method not in methods:
-            where = " or ".join(methods)
+        if key in given and method not in methods:
             hint = ", or name a cluster in spark_config as spark.master" if key == "host" else ""
+            where = " or ".join(methods)
             yield f"{key}: method {method} has none; set method to {where}, or leave it out{hint}"
-    if method == "thrift" and given.get("host") is None:
+    if method == "thrift" and "host" not in given:
         yield "host: missing; name the machine of the Thrift server"
-    if method == "connect" and given.get("host") is None and given.get("port") is not None:
+    if method == "connect" and "host" not in given and "port" in given:
         yield (
             "port: without host, the target uses the server of `dbt-paimon server`, which chooses its own port; "
             "add host, or leave port out"
         )
-    yield from _login_problems(given)
-    if given.get("host") is not None and method in ("connect", "thrift"):
-        yield from _settings_of_a_server(given)
 
 
 def _login_problems(given: Mapping[str, Any]) -> Iterable[str]:
     auth = given.get("auth", "NONE")
-    if auth in ("LDAP", "CUSTOM") and given.get("password") is None:
+    if auth in ("LDAP", "CUSTOM") and "password" not in given:
         yield f"password: missing; auth {auth} requires one"
-    if auth == "KERBEROS" and given.get("kerberos_service_name") is None:
+    if auth == "KERBEROS" and "kerberos_service_name" not in given:
         yield "kerberos_service_name: missing; auth KERBEROS requires it"
 
 
@@ -493,35 +501,32 @@ def _settings_of_a_server(given: Mapping[str, Any]) -> Iterable[str]:
 
 
 def _storage_problems(given: Mapping[str, Any]) -> Iterable[str]:
-    if given.get("host") is not None and not {"warehouse", "uri"} & given.keys():
+    if "host" in given and not {"warehouse", "uri"} & given.keys():
         # The server defines the catalog.
         return
     metastore = given.get("metastore", "filesystem")
-    warehouse = given.get("warehouse")
-    if metastore in ("filesystem", "jdbc") and warehouse is None:
+    if metastore in ("filesystem", "jdbc") and "warehouse" not in given:
         yield f"warehouse: missing; a {metastore} catalog needs the path its tables live under"
-    if metastore in _EXAMPLE_URIS and given.get("uri") is None:
-        yield f"uri: missing; a {metastore} catalog needs its address, such as {_EXAMPLE_URIS[metastore]}"
-    if isinstance(given.get("uri"), str):
-        yield from (f"uri: {problem}" for problem in _uri_problems(given["uri"], metastore))
+    yield from (f"uri: {problem}" for problem in _uri_problems(given.get("uri"), metastore))
     if (given.get("catalog") or given.get("database")) == SESSION_CATALOG and metastore != "hive":
         yield (
             "catalog: spark_catalog is Spark's own, which keeps its tables in a Hive metastore: set metastore to hive "
             "and uri to its address, or give Paimon's catalog another name, such as paimon"
         )
-    if metastore == "filesystem" and given.get("uri") is not None:
-        yield "uri: a filesystem catalog has none; set metastore to hive, jdbc or rest, or leave uri out"
 
 
-def _uri_problems(uri: str, metastore: Any) -> Iterable[str]:
-    if metastore == "jdbc" and not _JDBC_URI.match(uri):
-        yield f"{redact_text(uri)!r} is not a JDBC URL, such as {_EXAMPLE_URIS['jdbc']}"
-    if metastore == "rest" and not _HTTP_URI.match(uri):
-        yield f"{redact_text(uri)!r} is not the URL of a REST catalog, such as {_EXAMPLE_URIS['rest']}"
-    if metastore == "hive":
-        for address in split_list(uri):
-            if not THRIFT_URI.match(address):
-                yield f"{address!r} is not an address of a metastore, such as {_EXAMPLE_URIS['hive']}"
+def _uri_problems(uri: Any, metastore: Any) -> Iterable[str]:
+    if metastore == "filesystem" and uri is not None:
+        yield "a filesystem catalog has none; set metastore to hive, jdbc or rest, or leave uri out"
+    if metastore not in _URIS:
+        return
+    what, pattern, example = _URIS[metastore]
+    if uri is None:
+        yield f"missing; a {metastore} catalog needs its address, such as {example}"
+    elif isinstance(uri, str):
+        for address in split_list(uri) if metastore == "hive" else [uri]:
+            if not pattern.match(address):
+                yield f"{redact_text(address)!r} is not {what}, such as {example}"
 
 
 def _text(value: Any) -> Iterable[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import uuid
 from collections.abc import Callable
@@ -13,12 +12,12 @@ from dbt_common.ui import yellow
 
 from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
 from dbt.adapters.paimon.catalogs import lock_places, writers
-from dbt.adapters.paimon.credentials import PaimonConnectionMethod, PaimonCredentials
-from dbt.adapters.paimon.machine import java
+from dbt.adapters.paimon.credentials import PaimonConnectionMethod
 
 if TYPE_CHECKING:
     from dbt.adapters.paimon.capabilities import Versions
     from dbt.adapters.paimon.relation import PaimonRelation
+    from dbt.adapters.paimon.spark.runtime import Runtime
 
 Say = Callable[[str], None]
 
@@ -54,10 +53,10 @@ def check(adapter: Adapter, say: Say, tell_all: Say) -> None:
         if not existed:
             adapter.query(f"drop database if exists {schema_sql}")
     versions = adapter.versions
-    say(f"  spark: {_spark(credentials, versions)}")
+    say(f"  spark: {_spark(adapter.runtime)}")
     say(f"  paimon: {versions.paimon}, catalog {credentials.database} ({versions.catalog_kind})")
     say(f"  {where}: a table was created, written, read and dropped")
-    for storage in credentials.storages():
+    for storage in adapter.runtime.storages:
         catalog = storage.catalog
         leased = not credentials.is_remote and lock_places.needs_leases(catalog, credentials.s3_lock)
         no_leases = lock_places.why_no_leases(storage) if leased else None
@@ -70,15 +69,15 @@ def check(adapter: Adapter, say: Say, tell_all: Say) -> None:
     _tell_capabilities(versions, say, tell_all)
 
 
-def _spark(credentials: PaimonCredentials, versions: Versions) -> str:
+def _spark(runtime: Runtime) -> str:
     """The Spark in use and, if it is embedded, its Java."""
+    credentials = runtime.credentials
     if credentials.is_remote:
-        return f"{versions.spark} here, a server at {credentials.address} (method: {credentials.method})"
+        return f"{runtime.spark} here, a server at {credentials.address} (method: {credentials.method})"
     if credentials.method == PaimonConnectionMethod.CONNECT:
-        return f"{versions.spark}, the warm server of this machine"
-    runtime = java.find_java(os.environ, str(versions.spark))
+        return f"{runtime.spark}, the warm server of this machine"
     return (
-        f"{versions.spark} on {credentials.spark_master}, Java {runtime.major} ({runtime.home}), "
+        f"{runtime.spark} on {credentials.spark_master}, Java {runtime.java.major} ({runtime.java.home}), "
         f"Python {sys.version_info.major}.{sys.version_info.minor}"
     )
 

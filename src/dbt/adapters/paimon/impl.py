@@ -43,7 +43,7 @@ from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spark import early_start
 from dbt.adapters.paimon.spark.handles import Handle
 from dbt.adapters.paimon.spark.launch import packages
-from dbt.adapters.paimon.spark.versions import versions_of, view_catalog
+from dbt.adapters.paimon.spark.runtime import Runtime
 from dbt.adapters.paimon.spec import strategies
 from dbt.adapters.paimon.spec.api import Specs
 from dbt.adapters.paimon.spec.config import PaimonConfig
@@ -111,7 +111,7 @@ class PaimonAdapter(SparkAdapter):
             self.add_catalog_integration(integration)
         PaimonRelation.know_catalogs(self.credentials.database, self._known_catalogs.has_as_far_as_known)
         views.DIRECTORY.configure(self.credentials.database, self.view_catalog, self.credentials.unique_field)
-        early_start.begin(self.credentials)
+        early_start.begin(self.runtime)
 
     # -- features: macros call a `macro_api` as `adapter.<feature>.<method>(...)`; a `lazy_feature` is for Python
 
@@ -273,10 +273,14 @@ class PaimonAdapter(SparkAdapter):
         credentials: PaimonCredentials = self.config.credentials
         return credentials
 
-    @cached_property
+    @property
+    def runtime(self) -> Runtime:
+        return self.connections.runtime
+
+    @property
     def versions(self) -> Versions:
         """The versions and the catalog kind, known without starting Spark."""
-        return versions_of(self.credentials)
+        return self.runtime.versions
 
     @property
     def handle(self) -> Handle:
@@ -286,7 +290,7 @@ class PaimonAdapter(SparkAdapter):
     @property
     def view_catalog(self) -> str:
         """The catalog that stores views: the Paimon catalog if it can, else the profile's `view_catalog`."""
-        return view_catalog(self.credentials, self.versions)
+        return self.runtime.view_catalog
 
     def query(self, sql: str) -> list[Any]:
         """Run one of the adapter's own statements and return its rows."""

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dbt_common.exceptions import DbtRuntimeError
-
 from dbt.adapters.paimon.connections import open_handle
 from dbt.adapters.paimon.profile import load_credentials
-from dbt.adapters.paimon.spark.versions import versions_of, view_catalog
+from dbt.adapters.paimon.spark.runtime import Runtime
 from dbt.adapters.paimon.sql import views
 from dbt.adapters.paimon.sql.text import quoted
 
@@ -34,15 +32,10 @@ def open_spark(
         NewerStateError: a newer adapter wrote the views.
     """
     credentials = load_credentials(project_dir, profiles_dir, target=target)
-    session: SparkSession | None = getattr(open_handle(credentials), "session", None)
-    if session is None:
-        raise DbtRuntimeError(
-            "A Thrift server accepts only SQL. Use a target with method: session or method: connect."
-        )
+    runtime = Runtime(credentials)
+    session = open_handle(runtime).session
     catalog = credentials.database
-    views.DIRECTORY.configure(
-        catalog, view_catalog(credentials, versions_of(credentials)), credentials.unique_field
-    )
+    views.DIRECTORY.configure(catalog, runtime.view_catalog, credentials.unique_field)
     schemas = [row[0] for row in session.sql(f"show databases in {quoted(catalog)}").collect()]
     views.DIRECTORY.create_all(schemas, lambda sql: session.sql(sql).collect())
     session.catalog.setCurrentCatalog(catalog)

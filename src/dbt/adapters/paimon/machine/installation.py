@@ -45,8 +45,8 @@ def spark_version() -> str:
         raise DbtRuntimeError(_no_pyspark("session")) from None
 
 
-def require(method: str, paimon: str | None = None) -> str:
-    """Check that PySpark fits this Python and this Paimon (None if jars are given), and return its version.
+def require(method: str) -> str:
+    """Check that PySpark fits this Python, and return its version.
 
     Raises:
         DbtRuntimeError: PySpark is missing, or versions do not fit; with the command that fixes it.
@@ -56,8 +56,6 @@ def require(method: str, paimon: str | None = None) -> str:
     except DbtRuntimeError:
         raise DbtRuntimeError(_no_pyspark(method)) from None
     capabilities.require_python(spark, sys.version_info[:2])
-    if paimon is not None:
-        capabilities.connector_artifact(spark, paimon)
     return spark
 
 

@@ -7,7 +7,7 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import MutableMapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,15 +31,7 @@ class JavaRuntime:
     source: str
 
 
-def prepare_java(spark_version: str, environ: MutableMapping[str, str] | None = None) -> JavaRuntime:
-    """Find a Java for this version of Spark and set `JAVA_HOME` to it, in `environ` or this process's environment."""
-    environ = os.environ if environ is None else environ
-    runtime = find_java(environ, spark_version)
-    environ["JAVA_HOME"] = runtime.home
-    return runtime
-
-
-def find_java(environ: MutableMapping[str, str], spark_version: str) -> JavaRuntime:
+def find_java(environ: Mapping[str, str], spark_version: str) -> JavaRuntime:
     """Choose the Java that runs Spark, or raise an error with those found. A wrong `JAVA_HOME` is an error at once."""
     majors = java_versions(spark_version)
     java_home = environ.get("JAVA_HOME", "").strip()

@@ -19,6 +19,7 @@ GENERIC_CATALOG_CLASS = "org.apache.paimon.spark.SparkGenericCatalog"
 # If another session drops a table, this session's cached metadata stays: it would read wrong rows of a new table with
 # that name, and from Paimon 1.4 an INSERT would corrupt the table.
 _CACHE_ENABLED = "cache-enabled"
+_KEYS_OF_THE_PROFILE = ("warehouse", "metastore", "uri")
 V2_WRITE = "spark.paimon.write.use-v2-write"
 # Compatibility.getExecutionMetrics reads the query's metrics after the commit, but Spark may store them later, in
 # another thread: NoSuchElementException [ran, 1.4.2; the same code at 2.0.0].
@@ -110,40 +111,43 @@ def _session_catalog_conf(catalog: SparkCatalog) -> dict[str, str]:
 
 def _contradictions(credentials: PaimonCredentials, conf: Mapping[str, str]) -> Iterator[str]:
     """Problems: settings that contradict the profile or endanger tables."""
+    options, settings = credentials.catalog_options, credentials.spark_config
     prefix = f"spark.sql.catalog.{credentials.catalog}"
-    catalog_class = conf.get(prefix, CATALOG_CLASS)
-    for key in ("warehouse", "metastore", "uri"):
-        if key in credentials.catalog_options:
+    cache = f"{prefix}.{_CACHE_ENABLED}"
+    for key in _KEYS_OF_THE_PROFILE:
+        if key in options:
             yield f"catalog_options: {key} is a key of the profile itself; write it there"
-    others = {
-        key: value for key, value in credentials.spark_config.items() if key != f"{prefix}.{_CACHE_ENABLED}"
-    }
-    for key, value in others.items():
-        short = key.removeprefix(f"{prefix}.")
-        if key == prefix and value != catalog_class:
-            yield (
-                f"spark_config: {key}={value} replaces Paimon's catalog ({catalog_class}); "
-                "give the other catalog another name"
-            )
-        elif short in ("warehouse", "metastore", "uri") and value != conf.get(key, "filesystem"):
-            yield f"spark_config: {key} contradicts {short} of the profile; keep the profile's"
-        elif short in credentials.catalog_options and value != conf[key]:
-            shown = "another value" if is_secret(key) else value
-            yield f"spark_config: {key} is {shown}, but catalog_options differs; keep one"
-    if credentials.spark_config.get(V2_WRITE, "false").strip().lower() == "true":
+    for key, value in settings.items():
+        if (key == prefix or key.startswith(f"{prefix}.")) and key != cache:
+            yield from _contradiction(key, value, key.removeprefix(prefix)[1:], options, conf)
+    if settings.get(V2_WRITE, "false").strip().lower() == "true":
         yield f"spark_config: {V2_WRITE}=true: with it, {V2_WRITE_FAILS}; remove it"
-    yield from _cache_problem(
-        "spark_config", credentials.spark_config.get(f"{prefix}.{_CACHE_ENABLED}", "false")
-    )
-    yield from _cache_problem("catalog_options", credentials.catalog_options.get(_CACHE_ENABLED, "false"))
+    caches = {
+        "spark_config": settings.get(cache, "false"),
+        "catalog_options": options.get(_CACHE_ENABLED, "false"),
+    }
+    for place, enabled in caches.items():
+        if enabled.lower() != "false":
+            yield (
+                f"{place}: {_CACHE_ENABLED}={enabled} corrupts a table that another session drops and creates again; "
+                "leave it out"
+            )
 
 
-def _cache_problem(place: str, enabled: str) -> Iterator[str]:
-    if enabled.lower() != "false":
+def _contradiction(
+    key: str, value: str, short: str, options: Mapping[str, str], conf: Mapping[str, str]
+) -> Iterator[str]:
+    """Problems: a setting of the target's catalog in `spark_config` that differs from the profile."""
+    if not short and value != conf.get(key, CATALOG_CLASS):
         yield (
-            f"{place}: {_CACHE_ENABLED}={enabled} corrupts a table that another session drops and creates again; "
-            "leave it out"
+            f"spark_config: {key}={value} replaces Paimon's catalog ({conf.get(key, CATALOG_CLASS)}); "
+            "give the other catalog another name"
         )
+    elif short in _KEYS_OF_THE_PROFILE and value != conf.get(key, "filesystem"):
+        yield f"spark_config: {key} contradicts {short} of the profile; keep the profile's"
+    elif short in options and value != conf[key]:
+        shown = "another value" if is_secret(key) else value
+        yield f"spark_config: {key} is {shown}, but catalog_options differs; keep one"
 
 
 def _unsupported(storage: Storage, versions: Versions) -> Iterator[str]:

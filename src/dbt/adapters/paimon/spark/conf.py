@@ -19,7 +19,8 @@ from dbt.adapters.paimon.machine.java import OPTION_VARIABLES
 from dbt.adapters.paimon.spark.catalog_conf import catalog_conf
 from dbt.adapters.paimon.spark.cluster_managers import master_defaults
 from dbt.adapters.paimon.spark.launch.connector_jars import is_local_connector
-from dbt.adapters.paimon.spark.launch.packages import EXCLUDES, PackagePlan, effective_paimon_version
+from dbt.adapters.paimon.spark.launch.hidden_settings import spark_defaults
+from dbt.adapters.paimon.spark.launch.packages import EXCLUDES, PackagePlan
 
 EXTENSIONS = "org.apache.paimon.spark.extensions.PaimonSparkSessionExtensions"
 _LOCAL_MASTER = re.compile(r"^local(?:\[(?P<cores>\*|\d+)(?:,\s*\d+)?\])?$")
@@ -49,7 +50,7 @@ def spark_conf(
         **_local_defaults(credentials.spark_master),
         **master_defaults(credentials.spark_master),
         **_hadoop_settings(storages),
-        **_session_settings(credentials, storages, plan.paimon_version),
+        **session_settings(credentials, storages, plan.paimon_version),
     }
     own = credentials.spark_config
     on_class_path = driver_class_path(credentials.spark_master, plan, own)
@@ -120,31 +121,23 @@ def driver_class_path(master: str, plan: PackagePlan, own: Mapping[str, str]) ->
     """
     possible = (
         not plan.packages
-        and not _names_jars(own)
         and _LOCAL_MASTER.match(master)
         and any(is_local_connector(jar) for jar in plan.jars)
         and all(Path(jar).is_absolute() and os.pathsep not in jar for jar in plan.jars)
+        and not _names_jars(own)
     )
     return list(plan.jars) if possible else []
 
 
 def _names_jars(own: Mapping[str, str]) -> bool:
-    """Whether `spark_config` or Spark's own configuration files name jars."""
+    """Whether `spark_config` or Spark's own settings name jars."""
     if own.keys() & {"spark.jars", "spark.jars.packages"}:
         return True
-    settings = os.environ.get("PYSPARK_SUBMIT_ARGS", "")
-    for folder in (os.environ.get("SPARK_CONF_DIR"), Path(os.environ.get("SPARK_HOME") or "/-", "conf")):
-        with suppress(OSError):
-            settings += Path(folder or "/-", "spark-defaults.conf").read_text()
+    settings = os.environ.get("PYSPARK_SUBMIT_ARGS", "") + spark_defaults()
     return any(name in settings for name in ("spark.jars", "--jars", "--packages"))
 
 
-def remote_conf(credentials: PaimonCredentials) -> dict[str, str]:
-    """The settings of a target, and of its catalogs, that apply to a session of a Spark server."""
-    return _session_settings(credentials, credentials.storages(), effective_paimon_version(credentials))
-
-
-def _session_settings(
+def session_settings(
     credentials: PaimonCredentials, storages: Sequence[Storage], paimon_version: str
 ) -> dict[str, str]:
     """The settings that an embedded Spark and a session of a server share."""

@@ -18,10 +18,10 @@ from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.errors.redaction import tell_dbt
 from dbt.adapters.paimon.machine import addresses, installation
 from dbt.adapters.paimon.spark import connect_operations, progress, server, server_clients, server_token
-from dbt.adapters.paimon.spark.conf import remote_conf, require_extensions
+from dbt.adapters.paimon.spark.conf import require_extensions
 from dbt.adapters.paimon.spark.connect_progress import ProgressMessages
-from dbt.adapters.paimon.spark.handles import session_conf
 from dbt.adapters.paimon.spark.pyspark_handle import PySparkCursor, PySparkHandle, Tags
+from dbt.adapters.paimon.spark.runtime import Runtime
 from dbt.adapters.paimon.sql.text import commented
 
 # Idle sessions, by the server's address. They are reused and never closed before the process ends: closing one of their
@@ -127,7 +127,7 @@ class ConnectHandle(PySparkHandle):
         connect_operations.end(client, writer, remember)
 
 
-def open_session(credentials: PaimonCredentials) -> ConnectHandle:
+def open_session(runtime: Runtime) -> ConnectHandle:
     """Give a thread its own session of the server.
 
     Raises:
@@ -138,19 +138,19 @@ def open_session(credentials: PaimonCredentials) -> ConnectHandle:
         from pyspark.sql.connect.client import core
         from pyspark.sql.connect.session import SparkSession
     except ImportError as exc:
-        installation.require(credentials.method)
+        installation.require(runtime.credentials.method)
         install = installation.remedy(str(exc), method="connect")
         raise DbtRuntimeError(
             f"method: connect needs PySpark's client, which is incomplete here: {exc}\n{install}"
         ) from exc
-    host, port, headers = _address(credentials)
+    host, port, headers = _address(runtime)
     addresses.require_listener(
         "A Spark Connect server", [(host, port)], "Start it, or correct host and port in the profile."
     )
     # Functions of pyspark.sql, which Python models import, check this variable to choose their implementation.
     os.environ["SPARK_CONNECT_MODE_ENABLED"] = "1"
     connect_operations.keep_lost_ones()
-    url = _url(credentials, host, port, headers)
+    url = _url(runtime.credentials, host, port, headers)
     try:
         session: Any = _IDLE[url].pop()
     except LookupError:
@@ -161,7 +161,7 @@ def open_session(credentials: PaimonCredentials) -> ConnectHandle:
         _ALL.append(session)
         _limit_retries(session.client)
     try:
-        _prepare(session, credentials)
+        _prepare(session, runtime)
     except Exception as exc:
         _IDLE.setdefault(url, []).append(session)
         # Spark's own errors are subclasses of this one.
@@ -207,14 +207,14 @@ def _details(exc: Exception) -> str:
     return (found[1] if found else str(exc).partition("\n")[0]).rstrip(".") + "."
 
 
-def _prepare(session: Any, credentials: PaimonCredentials) -> None:
+def _prepare(session: Any, runtime: Runtime) -> None:
+    credentials = runtime.credentials
     extensions = session.conf.get("spark.sql.extensions", "")
     require_extensions(extensions, f"Spark Connect server at {credentials.address}")
     # One request for all settings; `conf.set` would send one each.
     from pyspark.sql.connect import proto
 
-    settings = session_conf(remote_conf(credentials))
-    pairs = [proto.KeyValue(key=key, value=value) for key, value in settings.items()]
+    pairs = [proto.KeyValue(key=key, value=value) for key, value in runtime.session_conf.items()]
     session.client.config(proto.ConfigRequest.Operation(set=proto.ConfigRequest.Set(pairs=pairs)))
     # The target's catalog comes last, and stays current. The others are loaded now, not in the first query: inside a
     # view, Paimon's check of the session settings would get the settings from the view's creation.
@@ -223,11 +223,12 @@ def _prepare(session: Any, credentials: PaimonCredentials) -> None:
     session.catalog.setCurrentCatalog(credentials.catalog)
 
 
-def _address(credentials: PaimonCredentials) -> tuple[str, int, Mapping[str, str]]:
+def _address(runtime: Runtime) -> tuple[str, int, Mapping[str, str]]:
     """Host and port of the server, and the parameters with the token of a warm server."""
+    credentials = runtime.credentials
     if credentials.host is not None:
         return credentials.host, credentials.server_port, {}
-    note, token = server.find(credentials)
+    note, token = server.find(runtime)
     tell_dbt([token])
     return server.LOOPBACK, note.port, server_token.parameters(token, note.versions["PySpark"])
 

@@ -8,8 +8,9 @@ from contextlib import suppress
 from threading import Thread
 from typing import Final
 
-from dbt.adapters.paimon.credentials import PaimonConnectionMethod, PaimonCredentials
+from dbt.adapters.paimon.credentials import PaimonConnectionMethod
 from dbt.adapters.paimon.spark.launch import jvm_process
+from dbt.adapters.paimon.spark.runtime import Runtime
 
 # dbt commands that will use Spark (dbt.cli.types.Command); `debug` reports the start itself.
 _COMMANDS: Final = frozenset(
@@ -21,19 +22,19 @@ _COMMANDS: Final = frozenset(
 _OF_NUMPY: Final = ("OPENBLAS_MAIN_FREE", "GOTOBLAS_MAIN_FREE")
 
 
-def begin(credentials: PaimonCredentials) -> Thread | None:
+def begin(runtime: Runtime) -> Thread | None:
     """Start this process's Spark on a thread and return it; None if this dbt command will not use Spark.
 
     Errors are not reported here: the first connection tries again and reports them.
     """
     for name in _OF_NUMPY:
         os.environ.setdefault(name, "1")
-    embedded = credentials.method == PaimonConnectionMethod.SESSION
+    embedded = runtime.credentials.method == PaimonConnectionMethod.SESSION
     if not embedded or _command() not in _COMMANDS or may_end_without_spark():
         return None
     # If the project cannot be parsed, dbt ends before the JVM has started.
     atexit.register(jvm_process.abandon)
-    thread = Thread(target=_start, args=(credentials,), name="spark-start", daemon=True)
+    thread = Thread(target=_start, args=(runtime,), name="spark-start", daemon=True)
     thread.start()
     return thread
 
@@ -51,11 +52,11 @@ def may_end_without_spark() -> bool:
     )
 
 
-def _start(credentials: PaimonCredentials) -> None:
-    from dbt.adapters.paimon.spark.session import start
+def _start(runtime: Runtime) -> None:
+    from dbt.adapters.paimon.spark.session import root_session
 
     with suppress(Exception):
-        start(credentials)
+        root_session(runtime)
 
 
 def _command() -> str:

@@ -71,7 +71,10 @@ class PySparkCursor(Cursor):
         self._session = session
         self._tags = tags
         self._frame: DataFrame | None = None
+        # The rows that are left, once they are here; None before.
         self._rows: list[Any] | None = None
+        # The number of rows that `fetchmany` has taken before the rest were fetched.
+        self._taken = 0
 
     @abstractmethod
     def _tag_thread(self) -> None:
@@ -91,7 +94,7 @@ class PySparkCursor(Cursor):
         super().execute(sql, bindings)
 
     def _run(self, statement: str, bindings: Sequence[Any] | None = None) -> None:
-        self._rows = None
+        self._rows, self._taken = None, 0
         if bindings and not _takes_parameters():
             statement, bindings = bound(statement, bindings), None
         views.DIRECTORY.create_mentioned(statement, self._run_for_views)
@@ -128,9 +131,13 @@ class PySparkCursor(Cursor):
         return rows
 
     def fetchmany(self, size: int) -> list[Any]:
-        if self._rows is None and self._frame is not None:
-            return self._tuples(lambda frame: frame.take(size))
-        rows = self._rows or []
+        if self._rows is None and not self._taken:
+            # Only these rows leave Spark. The query runs again if more are fetched.
+            rows = self._tuples(lambda frame: frame.take(size))
+            self._taken = len(rows)
+            self._rows = None if len(rows) == size else []
+            return rows
+        rows = self._remaining()
         self._rows = rows[size:]
         return rows[:size]
 
@@ -140,7 +147,7 @@ class PySparkCursor(Cursor):
 
     def _remaining(self) -> list[Any]:
         if self._rows is None:
-            self._rows = self._tuples(lambda frame: frame.collect())
+            self._rows = self._tuples(lambda frame: frame.collect())[self._taken :]
         return self._rows
 
     def _tuples(self, how: Callable[[DataFrame], list[Any]]) -> list[Any]:

@@ -9,23 +9,19 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.catalogs.storage import Storage
 from dbt.adapters.paimon.credentials import PaimonConnectionMethod, PaimonCredentials
 from dbt.adapters.paimon.errors.redaction import redacted
-from dbt.adapters.paimon.machine import addresses, installation
+from dbt.adapters.paimon.machine import addresses
 from dbt.adapters.paimon.machine.private_files import read_own, require_own_folder, write_own
 from dbt.adapters.paimon.machine.processes import is_alive, owner_of_listener
 from dbt.adapters.paimon.spark import server_token
-from dbt.adapters.paimon.spark.conf import spark_conf
-from dbt.adapters.paimon.spark.handles import session_conf
-from dbt.adapters.paimon.spark.launch import packages
+from dbt.adapters.paimon.spark.runtime import Runtime
 
 START = "dbt-paimon server start"
 STOP = "dbt-paimon server stop"
@@ -83,24 +79,21 @@ def note_path(credentials: PaimonCredentials) -> Path:
     return folder() / f"{digest[:16]}.json"
 
 
-def launch_plan(credentials: PaimonCredentials, storages: Sequence[Storage]) -> packages.PackagePlan:
-    """The jars for a target's server: those of an embedded Spark plus Spark Connect's."""
-    spark = installation.require(credentials.method)
-    return packages.with_connect(packages.plan_packages(credentials, storages, spark), spark)
+def fixed_settings(runtime: Runtime) -> dict[str, str]:
+    """The settings of a target's server that a session cannot change; secrets are masked."""
+    return {
+        key: str(redacted(key, value))
+        for key, value in sorted(runtime.conf.items())
+        if key not in runtime.session_conf
+    }
 
 
-def fixed_settings(conf: Mapping[str, str]) -> dict[str, str]:
-    """The Spark settings among these that a session cannot change; secrets are masked."""
-    changeable = session_conf(conf)
-    return {key: str(redacted(key, value)) for key, value in sorted(conf.items()) if key not in changeable}
-
-
-def versions(plan: packages.PackagePlan) -> dict[str, str]:
+def versions(runtime: Runtime) -> dict[str, str]:
     """The versions that a server and its clients must share."""
     return {
         "dbt-paimon": version("dbt-paimon"),
-        "PySpark": installation.spark_version(),
-        "Paimon": plan.paimon_version,
+        "PySpark": runtime.spark,
+        "Paimon": runtime.paimon,
     }
 
 
@@ -127,9 +120,9 @@ def running() -> list[ServerNote]:
     return [note for path in sorted(folder().glob("*.json")) if (note := read_note(path)) is not None]
 
 
-def find(credentials: PaimonCredentials) -> tuple[ServerNote, str]:
+def find(runtime: Runtime) -> tuple[ServerNote, str]:
     """The warm server that serves a target, and its token; raises if there is none or it does not fit the target."""
-    path = note_path(credentials)
+    path = note_path(runtime.credentials)
     note = read_note(path)
     remedy = f"Restart it: {STOP} && {START}"
     if note is None:
@@ -137,7 +130,7 @@ def find(credentials: PaimonCredentials) -> tuple[ServerNote, str]:
             f"No warm Spark server runs for this target (method: connect without host). Start it: {START} "
             "(with the same --target and --profiles-dir), or name a server under host."
         )
-    if differences := mismatches(note, credentials):
+    if differences := mismatches(note, runtime):
         raise DbtRuntimeError(
             f"The warm Spark server of this target (process {note.pid}) does not match: {'; '.join(differences)}. "
             f"{remedy}"
@@ -153,16 +146,14 @@ def find(credentials: PaimonCredentials) -> tuple[ServerNote, str]:
     return note, server_token.read(path, note.pid, remedy)
 
 
-def mismatches(note: ServerNote, credentials: PaimonCredentials) -> list[str]:
+def mismatches(note: ServerNote, runtime: Runtime) -> list[str]:
     """The differences between a server and a target's needs, one sentence each."""
-    storages = credentials.storages()
-    plan = launch_plan(credentials, storages)
     found = [
         f"it runs {name} {note.versions.get(name, 'unknown')}, this is {value}"
-        for name, value in versions(plan).items()
+        for name, value in versions(runtime).items()
         if note.versions.get(name) != value
     ]
-    settings = fixed_settings(spark_conf(credentials, storages, plan))
+    settings = fixed_settings(runtime)
     if changed := {key for key, _ in settings.items() ^ note.settings.items()}:
         found.append(f"it was started with other settings ({', '.join(sorted(changed))})")
     return found

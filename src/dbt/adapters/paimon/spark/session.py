@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
 from functools import cache, cached_property
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Final
+from weakref import WeakKeyDictionary
 
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.catalogs import jdbc, reachable
-from dbt.adapters.paimon.catalogs.storage import Storage
-from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.errors.deprecations import warn
-from dbt.adapters.paimon.machine import installation, java
+from dbt.adapters.paimon.machine import installation
 from dbt.adapters.paimon.metadata import commits, procedures
 from dbt.adapters.paimon.spark import (
     cluster_managers,
@@ -22,11 +20,11 @@ from dbt.adapters.paimon.spark import (
     kubernetes,
     scans,
 )
-from dbt.adapters.paimon.spark.conf import EXTENSIONS, spark_conf
+from dbt.adapters.paimon.spark.conf import EXTENSIONS
 from dbt.adapters.paimon.spark.embedded import EmbeddedSpark
-from dbt.adapters.paimon.spark.handles import session_conf
-from dbt.adapters.paimon.spark.launch import jvm, packages, resolved_jars
+from dbt.adapters.paimon.spark.launch import jvm, resolved_jars
 from dbt.adapters.paimon.spark.pyspark_handle import PySparkCursor, PySparkHandle
+from dbt.adapters.paimon.spark.runtime import Runtime
 from dbt.adapters.paimon.sql import predicates
 
 if TYPE_CHECKING:
@@ -39,6 +37,8 @@ if TYPE_CHECKING:
 _START = RLock()
 # The settings that this process's Spark was started with; every session begins with them.
 _STARTED_WITH: dict[str, str] = {}
+# The targets for which this process's Spark was checked or started, with its first session.
+_ROOTS: WeakKeyDictionary[Runtime, SparkSession] = WeakKeyDictionary()
 
 # SparkContext.SPARK_JOB_TAGS: separated by commas.
 _JOB_TAGS: Final = "spark.job.tags"
@@ -125,21 +125,21 @@ class SessionHandle(PySparkHandle):
         self._thread.interrupt()
 
 
-def open_session(credentials: PaimonCredentials) -> SessionHandle:
+def open_session(runtime: Runtime) -> SessionHandle:
     """Give a thread its own session; the first one starts Spark.
 
     Raises:
         DbtRuntimeError: no usable Java, jars that cannot be downloaded, or a Spark without Paimon's extensions runs.
     """
-    root, conf = start(credentials)
-    session = root.newSession()
+    session = root_session(runtime).newSession()
+    credentials = runtime.credentials
     # Catalogs are configured per session, because two profiles may share a JVM (tests, notebooks) and define a catalog
     # of the same name differently.
     ours = tuple(f"spark.sql.catalog.{catalog.name}." for catalog in credentials.spark_catalogs)
     for key in _STARTED_WITH:
-        if key.startswith(ours) and key not in conf:
+        if key.startswith(ours) and key not in runtime.conf:
             session.conf.unset(key)
-    for key, value in session_conf(conf).items():
+    for key, value in runtime.session_conf.items():
         if session.conf.get(key, None) != value:
             session.conf.set(key, value)
     # Load the catalogs now, not in the first query. Inside a view, Paimon's check of the session settings would get the
@@ -155,50 +155,60 @@ def open_session(credentials: PaimonCredentials) -> SessionHandle:
     return SessionHandle(session)
 
 
-def start(credentials: PaimonCredentials) -> tuple[SparkSession, dict[str, str]]:
-    """Start this process's Spark unless it runs; returns its first session and the target's settings."""
+def root_session(runtime: Runtime) -> SparkSession:
+    """The first session of this process's Spark, which is checked for a target once, and started unless it runs."""
     with _START:
-        spark = installation.require(credentials.method)
-        installation.require_own_spark(spark, os.environ)
-        storages = credentials.storages()
-        own = credentials.spark_config.items()
-        ivy = tuple(f"{key}={value}" for key, value in own if key.startswith("spark.jars."))
-        plan = resolved_jars.with_known(packages.plan_packages(credentials, storages, spark), ivy)
-        conf = spark_conf(credentials, storages, plan)
-        check_warehouse(credentials, storages)
-        cluster_managers.require_master(credentials.spark_master)
-        _warn_once(cluster_managers.unread_settings(credentials.spark_config))
-        reachable.check_metastores(credentials.spark_catalogs)
-        java.prepare_java(spark)
-        root = start_spark(conf, credentials.secrets)
-        # Not getConf(): it takes a round trip to the JVM for each setting, and every thread of every run calls this.
-        started_with = root.sparkContext._conf
-        resolved_jars.remember(plan, started_with.get("spark.jars"), ivy)
-        if EXTENSIONS not in (started_with.get("spark.sql.extensions") or ""):
-            raise DbtRuntimeError(
-                "A Spark session without Paimon's extensions is already running in this process. "
-                f"Stop it, or start it with spark.sql.extensions={EXTENSIONS}."
-            )
-        return root, conf
+        root = _ROOTS.get(runtime)
+        if root is None or root.sparkContext._jsc is None:
+            require_startable(runtime)
+            _ROOTS[runtime] = root = _started(runtime)
+        return root
 
 
-def check_warehouse(credentials: PaimonCredentials, storages: Sequence[Storage]) -> None:
+def _started(runtime: Runtime) -> SparkSession:
+    """The first session of the running Spark, or of a new one; refuses a Spark without Paimon's extensions."""
+    from pyspark import SparkContext
+
+    running = SparkContext._active_spark_context
+    root = start_spark(runtime)
+    # Not getConf(): it takes a round trip to the JVM for each setting.
+    started_with = root.sparkContext._conf
+    if root.sparkContext is not running:
+        resolved_jars.remember(runtime.jars, started_with.get("spark.jars"))
+    if EXTENSIONS not in (started_with.get("spark.sql.extensions") or ""):
+        raise DbtRuntimeError(
+            "A Spark session without Paimon's extensions is already running in this process. "
+            f"Stop it, or start it with spark.sql.extensions={EXTENSIONS}."
+        )
+    return root
+
+
+def require_startable(runtime: Runtime) -> None:
+    """Check what can be checked before a JVM starts: installation, jars, settings, storage, cluster, metastores."""
+    credentials = runtime.credentials
+    installation.require_own_spark(runtime.spark, os.environ)
+    master = runtime.conf["spark.master"]
+    check_warehouse(runtime)
+    cluster_managers.require_master(master)
+    _warn_once(cluster_managers.unread_settings(credentials.spark_config))
+    reachable.check_metastores(credentials.spark_catalogs)
+
+
+def check_warehouse(runtime: Runtime) -> None:
     """Create the folder of a local warehouse and check that it is writable; check that other storage answers.
 
     Without this check Paimon would report a missing schema.
     """
-    for storage in storages:
+    for storage in runtime.storages:
         reachable.check_storage(storage)
-    folder = credentials.local_warehouse
+    folder = runtime.credentials.local_warehouse
     if folder is None:
         return
-    reason = ""
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        reason = "" if os.access(folder, os.W_OK | os.X_OK) else "Permission denied"
     except OSError as exc:
         reason = exc.strerror or str(exc)
-    else:
-        reason = "" if os.access(folder, os.W_OK | os.X_OK) else "Permission denied"
     if reason:
         raise DbtRuntimeError(
             f"The warehouse {folder} cannot be written: {reason}. Set `warehouse` in the profile to a folder "
@@ -212,14 +222,15 @@ def _warn_once(texts: tuple[str, ...]) -> None:
         warn(text)
 
 
-def start_spark(conf: Mapping[str, str], secrets: Sequence[str]) -> SparkSession:
-    """Return this process's Spark, and start it with these settings if it does not run."""
+def start_spark(runtime: Runtime, *more_secrets: str) -> SparkSession:
+    """Return this process's Spark, and start it for a target if it does not run; its log shows no secrets."""
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
+    conf = runtime.conf
     starts = SparkContext._active_spark_context is None
     if starts:
-        jvm.launch(conf, secrets)
+        jvm.launch(conf, (*runtime.credentials.secrets, *more_secrets), runtime.java)
         _STARTED_WITH.clear()
         _STARTED_WITH.update(conf)
         kubernetes.require_rights(SparkContext._jvm, conf)

@@ -48,15 +48,18 @@ def sort(session: SparkSession, statement: str, references_of: Callable[[str], I
     table = paimon_table(session, call.table).copy({"write-only": "false", **options})
     if table.coreOptions().deletionVectorsEnabled() or table.bucketMode().toString() != "BUCKET_UNAWARE":
         return False
-    where = given.get("where") or " or ".join(
-        f"({part.replace(',', ' and ')})" for part in given.get("partitions", "").split(";") if part
-    )
+    where = given.get("where") or _any_of(given.get("partitions", ""))
     keys = {str(key) for key in table.partitionKeys()}
     if where and any(parts[-1] not in keys for _, parts in references_of(where)):
         return False
     _sort_files(session, call.table, table, given, where)
     session.catalog.refreshTable(call.table.rendered)
     return True
+
+
+def _any_of(partitions: str) -> str:
+    """The condition of a procedure's argument `partitions`, such as `dt='a',hh=1;dt='b'`."""
+    return " or ".join(f"({part.replace(',', ' and ')})" for part in partitions.split(";") if part)
 
 
 def _sort_files(
@@ -90,6 +93,10 @@ def _sort_files(
         raise DbtRuntimeError(
             f"{name.rendered}: {rows_read} rows were read and {rows_written} written: nothing is committed."
         )
+    _commit(table, messages)
+
+
+def _commit(table: Any, messages: Any) -> None:
     commit = table.newCommit(f"dbt-sort_{uuid.uuid4()}")
     try:
         commit.commit(row_writer.BATCH, messages)

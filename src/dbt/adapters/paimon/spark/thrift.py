@@ -19,8 +19,9 @@ from dbt.adapters.paimon.errors.causes import causes
 from dbt.adapters.paimon.machine import addresses
 from dbt.adapters.paimon.machine.waiting import Wait, WaitedTooLongError
 from dbt.adapters.paimon.spark import server_clients
-from dbt.adapters.paimon.spark.conf import remote_conf, require_extensions
-from dbt.adapters.paimon.spark.handles import Cursor, Handle, session_conf
+from dbt.adapters.paimon.spark.conf import require_extensions
+from dbt.adapters.paimon.spark.handles import Cursor, Handle
+from dbt.adapters.paimon.spark.runtime import Runtime
 from dbt.adapters.paimon.sql import users_statement, views
 from dbt.adapters.paimon.sql.text import bound, commented, quoted
 
@@ -233,7 +234,7 @@ class ThriftHandle(Handle):
     @property
     def session(self) -> SparkSession:
         raise DbtRuntimeError(
-            "A Python model needs a Spark session in dbt's process, and a Thrift server accepts only SQL. "
+            "A Python model or a notebook needs a Spark session, and a Thrift server accepts only SQL. "
             "Use a target with method: session or method: connect."
         )
 
@@ -252,8 +253,9 @@ class ThriftHandle(Handle):
     def _value_of(self, key: str) -> str | None:
         cursor = self.cursor()
         cursor.execute(f"set {quoted(key)}")
-        ((_, value),) = cursor.fetchall()
-        return None if value == "<undefined>" else str(value)
+        # A server that is not Spark's answers in another form, such as Hive's one column `key=value`.
+        found = [str(row[1]) for row in cursor.fetchall() if len(row) == 2]
+        return found[0] if found and found[0] != "<undefined>" else None
 
     def setting(self, key: str) -> str | None:
         return None
@@ -300,7 +302,7 @@ class ThriftHandle(Handle):
                     connection.close()
 
 
-def open_session(credentials: PaimonCredentials) -> ThriftHandle:
+def open_session(runtime: Runtime) -> ThriftHandle:
     """Give a thread its own session of the server.
 
     Raises:
@@ -313,6 +315,7 @@ def open_session(credentials: PaimonCredentials) -> ThriftHandle:
         raise DbtRuntimeError(
             f"method: thrift needs PyHive ({exc}): `pip install 'dbt-paimon[thrift]'`."
         ) from exc
+    credentials = runtime.credentials
     assert credentials.host is not None
     where = f"{credentials.host}:{credentials.server_port}"
     addresses.require_listener(
@@ -320,7 +323,7 @@ def open_session(credentials: PaimonCredentials) -> ThriftHandle:
         [(credentials.host, credentials.server_port)],
         "Start it, or correct host and port in the profile.",
     )
-    settings = {_MAX_FIELDS: "10000", **session_conf(remote_conf(credentials))}
+    settings = {_MAX_FIELDS: "10000", **runtime.session_conf}
     # The server begins a session with `use default`, which is in its own default catalog.
     settings.pop(_DEFAULT_CATALOG, None)
 

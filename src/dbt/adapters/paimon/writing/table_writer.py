@@ -118,12 +118,12 @@ class TableWriter:
             return self._leases[catalog.name]
 
     def _new_leases(self, catalog: SparkCatalog) -> Leases | None:
-        credentials = self._adapter.credentials
-        storage = next(each for each in credentials.storages() if each.catalog.name == catalog.name)
+        runtime = self._adapter.runtime
+        storage = next(each for each in runtime.storages if each.catalog.name == catalog.name)
         try:
             return lock_places.leases_of(storage, watchdog.arm)
         except NoConditionsError as exc:
-            if credentials.s3_lock:
+            if runtime.credentials.s3_lock:
                 raise lock_places.missing_lock(storage, exc.msg) from exc
             logger.warning(
                 f"Tables of {catalog.name} are not locked against other dbt runs: {exc.msg}. "

@@ -26,15 +26,11 @@ def hidden(conf: Mapping[str, str], secrets: Sequence[str]) -> Iterator[dict[str
 
     A setting is private if it has one of the known secrets, or looks like a secret.
     """
-    private = {
-        key: value
-        for key, value in conf.items()
-        if secrets_of([(key, value)]) or any(secret in value for secret in secrets)
-    }
+    shown = dict(conf)
+    private = {key: shown.pop(key) for key, value in conf.items() if _is_private(key, value, secrets)}
     if not private:
-        yield dict(conf)
+        yield shown
         return
-    shown = {key: value for key, value in conf.items() if key not in private}
     folder = Path(tempfile.mkdtemp(prefix="dbt-paimon-"))
     before = os.environ.get(_SUBMIT_ARGUMENTS) or _NO_ARGUMENTS
     try:
@@ -47,7 +43,7 @@ def hidden(conf: Mapping[str, str], secrets: Sequence[str]) -> Iterator[dict[str
             # This file replaces spark-defaults.conf.
             properties = "".join(f"{key}={_property(value)}\n" for key, value in private.items())
             path = folder / "spark.conf"
-            _write(path, f"{_spark_defaults()}\n{properties}")
+            _write(path, f"{spark_defaults()}\n{properties}")
             os.environ[_SUBMIT_ARGUMENTS] = f"--properties-file {shlex.quote(str(path))} {before}"
         yield shown
     finally:
@@ -55,6 +51,10 @@ def hidden(conf: Mapping[str, str], secrets: Sequence[str]) -> Iterator[dict[str
         # Never removed: dbt fails if a variable is removed while it iterates over them (see `early_start`).
         if private:
             os.environ[_SUBMIT_ARGUMENTS] = before
+
+
+def _is_private(key: str, value: str, secrets: Sequence[str]) -> bool:
+    return bool(secrets_of([(key, value)])) or any(secret in value for secret in secrets)
 
 
 def _write(path: Path, text: str) -> None:
@@ -78,7 +78,8 @@ def utf16(text: str) -> str:
     return re.sub("(....)", r"\\u\1", text.encode("utf-16-be").hex())
 
 
-def _spark_defaults() -> str:
+def spark_defaults() -> str:
+    """The text of the spark-defaults.conf that Spark's launcher reads."""
     from pyspark.find_spark_home import _find_spark_home
 
     folder = os.environ.get("SPARK_CONF_DIR") or Path(_find_spark_home()) / "conf"

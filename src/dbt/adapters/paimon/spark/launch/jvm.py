@@ -15,7 +15,8 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt_common.invocation import get_invocation_id
 
 from dbt.adapters.paimon.capabilities import JAVA_WITH_IDLE_COLLECTIONS
-from dbt.adapters.paimon.machine import java, private_files
+from dbt.adapters.paimon.machine import private_files
+from dbt.adapters.paimon.machine.java import OPTION_VARIABLES, JavaRuntime
 from dbt.adapters.paimon.machine.waiting import Wait, watched
 from dbt.adapters.paimon.spark.launch import cds_archive
 from dbt.adapters.paimon.spark.launch.hidden_settings import JAVA_OPTIONS, hidden
@@ -57,21 +58,19 @@ _LONGEST_DOWNLOAD: Final = 1800.0
 _unresolved: Final[dict[tuple[str, tuple[str, ...]], str]] = {}
 
 
-def launch(conf: Mapping[str, str], secrets: Sequence[str]) -> None:
+def launch(conf: Mapping[str, str], secrets: Sequence[str], runtime: JavaRuntime) -> None:
     """Start this process's JVM and connect PySpark to it; downloads the packages of `spark.jars.packages`.
 
-    `secrets` must not appear on a command line or in a log.
+    `secrets` must not appear on a command line or in a log; `runtime` is the Java.
     """
-    from pyspark import SparkContext, __version__
+    from pyspark import SparkContext
 
-    # Not known for a driver on a cluster's machine.
-    runtime = None
-    if conf["spark.master"].startswith("local"):
+    local = conf["spark.master"].startswith("local")
+    if local:
         # Spark looks for `python3` on the PATH, which may not be the Python that runs dbt.
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         # Where Spark's UI listens if a profile enables it (WebUI.bind); by default on every interface.
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-        runtime = java.find_java(os.environ, __version__)
     log = log_path()
     downloads = tuple(filter(None, conf.get("spark.jars.packages", "").split(",")))
     if why := _unresolved.get((get_invocation_id(), downloads)):
@@ -84,10 +83,11 @@ def launch(conf: Mapping[str, str], secrets: Sequence[str]) -> None:
         if ending.is_set():
             raise DbtRuntimeError("Spark is not started: this process is shutting down.")
         # Java uses the last value of an option, so the user's own options come after the defaults.
-        idle = _IDLE if runtime and runtime.major >= JAVA_WITH_IDLE_COLLECTIONS else ""
+        idle = _IDLE if local and runtime.major >= JAVA_WITH_IDLE_COLLECTIONS else ""
+        archive = _archive_options(conf, runtime) if local else []
         options = (_temporary_option(), _CHECKSUMS, idle, shown.get(JAVA_OPTIONS, ""), log_options(log))
         shown[JAVA_OPTIONS] = " ".join(filter(None, options))
-        gateway = _with_archive(shown, downloads, log, secrets, _archive_options(conf, runtime))
+        gateway = _with_archive(shown, downloads, log, secrets, archive)
     keep_out_of_the_log(gateway, secrets)
     _guard_callbacks(gateway)
     SparkContext._ensure_initialized(gateway=gateway)
@@ -182,17 +182,15 @@ def _temporary_option() -> str:
     Everybody can read Spark's own folders (DiskBlockManager.createLocalDirs), and Paimon spills into them. The
     option comes before the user's own: Java uses the last one.
     """
-    if any(_TEMPORARY_PROPERTY in os.environ.get(name, "") for name in java.OPTION_VARIABLES):
+    if any(_TEMPORARY_PROPERTY in os.environ.get(name, "") for name in OPTION_VARIABLES):
         return ""
     return f'-D{_TEMPORARY_PROPERTY}="{private_files.temporary_folder()}"'
 
 
-def _archive_options(conf: Mapping[str, str], runtime: java.JavaRuntime | None) -> list[str]:
+def _archive_options(conf: Mapping[str, str], runtime: JavaRuntime) -> list[str]:
     """The options of `cds_archive`."""
     from pyspark.find_spark_home import _find_spark_home
 
-    if runtime is None:
-        return []
     first = conf.get("spark.driver.extraClassPath", "").split(os.pathsep)
     jars = [Path(jar) for jar in first if jar.endswith(".jar")]
     jars += sorted(Path(_find_spark_home(), "jars").glob("*.jar"))

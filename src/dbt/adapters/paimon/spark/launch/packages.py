@@ -6,7 +6,7 @@ import os
 import re
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from dbt_common.exceptions import DbtRuntimeError
@@ -14,7 +14,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.paimon import capabilities
 from dbt.adapters.paimon.catalogs.object_stores import carries
 from dbt.adapters.paimon.catalogs.storage import Storage
-from dbt.adapters.paimon.credentials import PaimonCredentials
+from dbt.adapters.paimon.credentials import PaimonConnectionMethod, PaimonCredentials
 from dbt.adapters.paimon.errors.redaction import redact_text
 from dbt.adapters.paimon.spark.launch.connector_jars import (
     GROUP,
@@ -30,6 +30,8 @@ from dbt.adapters.paimon.spark.launch.connector_jars import (
 )
 
 JARS_VARIABLE = "DBT_PAIMON_JARS"
+# Prefix of Spark's settings for Ivy.
+_IVY = "spark.jars."
 # Dependencies in the connector's pom that it does not need: Paimon's own bundle is inside its jar, and Spark ships the
 # rest, which must not be on the class path twice in different versions.
 EXCLUDES = (
@@ -61,6 +63,8 @@ class PackagePlan:
     packages: tuple[str, ...]
     repositories: tuple[str, ...]
     paimon_version: str
+    # Settings of the profile that may change what Ivy downloads.
+    ivy: tuple[str, ...] = ()
 
 
 def plan_packages(
@@ -71,28 +75,31 @@ def plan_packages(
 ) -> PackagePlan:
     """The jars for a Spark, a Paimon version and the storages.
 
-    If the target has `jars`, only its `packages` are downloaded. `DBT_PAIMON_JARS` replaces any connector.
+    If the target has `jars`, only its `packages` are downloaded. `DBT_PAIMON_JARS` replaces any connector. A warm
+    server needs Spark Connect's jar, too.
 
     Raises:
         DbtRuntimeError: jars that do not exist or do not fit Spark.
     """
-    override = _override(os.environ if environ is None else environ)
-    own = [jar for jar in credentials.jars if not (override and is_connector(jar))]
-    _check_jars((JARS_VARIABLE, override), ("jars in the profile", own))
-    _check_scala((*override, *own), credentials.packages, spark_version)
-    _check_line((*override, *own), credentials.packages, spark_version)
+    override, own = _jars(credentials, environ)
     jars = (*override, *own)
+    _check_jars((JARS_VARIABLE, override), ("jars in the profile", own))
+    _check_scala(jars, credentials.packages, spark_version)
+    _check_line(jars, credentials.packages, spark_version)
+    version = effective_paimon_version(credentials, environ)
     packages = [each for each in credentials.packages if not (override and is_connector_package(each))]
-    version = connector_version_from_jars(jars) or version_of_packages(packages) or credentials.paimon_version
     if not jars and not version_of_packages(packages):
         packages.insert(0, capabilities.connector_artifact(spark_version, version))
     if own:
         _check_plug_ins(storages, jars, packages, version)
-    else:
-        for package in _dependencies(credentials, storages, spark_version, version):
-            if not _names_artifact(artifact_without_scala(package), jars, packages):
-                packages.append(package)
-    return PackagePlan(jars, tuple(packages), tuple(credentials.repositories), version)
+    needed: list[str | None] = [] if own else [*_dependencies(credentials, storages, spark_version, version)]
+    if credentials.method == PaimonConnectionMethod.CONNECT:
+        needed.append(capabilities.connect_server_artifact(spark_version))
+    for package in filter(None, needed):
+        if not _names_artifact(artifact_without_scala(package), jars, packages):
+            packages.append(package)
+    ivy = tuple(f"{key}={value}" for key, value in credentials.spark_config.items() if key.startswith(_IVY))
+    return PackagePlan(jars, tuple(packages), tuple(credentials.repositories), version, ivy)
 
 
 def _dependencies(
@@ -110,16 +117,6 @@ def _dependencies(
         yield capabilities.kafka_artifact(spark_version)
 
 
-def with_connect(plan: PackagePlan, spark_version: str) -> PackagePlan:
-    """The same plan plus the jar of Spark Connect's server, if it is missing."""
-    if _names_artifact("spark-connect", plan.jars, plan.packages):
-        return plan
-    package = capabilities.connect_server_artifact(spark_version)
-    if package is None:
-        return plan
-    return replace(plan, packages=(*plan.packages, package))
-
-
 def effective_paimon_version(credentials: PaimonCredentials, environ: Mapping[str, str] | None = None) -> str:
     """The Paimon version that will run: a connector's jar wins over the profile's `paimon_version`."""
     return connector_version(credentials, environ) or credentials.paimon_version
@@ -127,14 +124,19 @@ def effective_paimon_version(credentials: PaimonCredentials, environ: Mapping[st
 
 def connector_version(credentials: PaimonCredentials, environ: Mapping[str, str] | None = None) -> str | None:
     """The version of the connector in jars or packages; None if there is none."""
-    override = _override(os.environ if environ is None else environ)
-    named = connector_version_from_jars((*override, *credentials.jars))
+    override, own = _jars(credentials, environ)
+    named = connector_version_from_jars((*override, *own))
     return named or (None if override else version_of_packages(credentials.packages))
 
 
-def _override(environ: Mapping[str, str]) -> tuple[str, ...]:
-    parts = re.split(rf"[,{re.escape(os.pathsep)}]", environ.get(JARS_VARIABLE, ""))
-    return tuple(str(Path(part.strip()).expanduser().absolute()) for part in parts if part.strip())
+def _jars(
+    credentials: PaimonCredentials, environ: Mapping[str, str] | None
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The jars of `DBT_PAIMON_JARS`, and those of the profile, without a connector that these replace."""
+    variable = (os.environ if environ is None else environ).get(JARS_VARIABLE, "")
+    parts = filter(None, map(str.strip, re.split(rf"[,{re.escape(os.pathsep)}]", variable)))
+    override = tuple(str(Path(part).expanduser().absolute()) for part in parts)
+    return override, tuple(jar for jar in credentials.jars if not (override and is_connector(jar)))
 
 
 def _check_jars(*groups: tuple[str, Sequence[str]]) -> None:

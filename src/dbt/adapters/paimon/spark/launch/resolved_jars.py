@@ -35,12 +35,11 @@ class Jar(NamedTuple):
 
 
 @lru_cache(maxsize=16)
-def with_known(plan: PackagePlan, settings: tuple[str, ...] = ()) -> PackagePlan:
+def with_known(plan: PackagePlan) -> PackagePlan:
     """A plan with jars in place of its packages, if an earlier start resolved them and every jar is unchanged.
 
     Computed once per process, for its one JVM. Reading a jar takes 0.1 s or more, so the checksum is only compared
-    if the stamp differs, for example after restoring a backup. `settings` are others that affect what Ivy
-    downloads.
+    if the stamp differs, for example after restoring a backup.
 
     Raises:
         DbtRuntimeError: a jar differs from what was downloaded and cannot be moved away.
@@ -48,7 +47,7 @@ def with_known(plan: PackagePlan, settings: tuple[str, ...] = ()) -> PackagePlan
     if not plan.packages:
         return plan
     with suppress(OSError, ValueError, KeyError, TypeError):
-        note = _note_path(plan, settings)
+        note = _note_path(plan)
         noted = json.loads(read_own(note))["jars"]
         known = [Jar(path, tuple(stamp), sha256) for path, stamp, sha256 in noted]
         found = [_checked(jar) for jar in known]
@@ -60,7 +59,7 @@ def with_known(plan: PackagePlan, settings: tuple[str, ...] = ()) -> PackagePlan
     return plan
 
 
-def remember(plan: PackagePlan, class_path: str | None, settings: tuple[str, ...] = ()) -> None:
+def remember(plan: PackagePlan, class_path: str | None) -> None:
     """Remember the jars to which a Spark resolved a plan's packages; `class_path` is its `spark.jars`."""
     if not plan.packages:
         return
@@ -72,7 +71,7 @@ def remember(plan: PackagePlan, class_path: str | None, settings: tuple[str, ...
     if all(package.split(":")[1] in names for package in plan.packages):
         with suppress(OSError):
             jars = [Jar(path, _stamp(path), _sha256(path)) for path in downloaded]
-            _write(_note_path(plan, settings), plan, jars)
+            _write(_note_path(plan), plan, jars)
 
 
 def _checked(jar: Jar) -> Jar:
@@ -130,8 +129,8 @@ def _write(note: Path, plan: PackagePlan, jars: Sequence[Jar]) -> None:
     write_own(note, json.dumps({"packages": plan.packages, "jars": jars}))
 
 
-def _note_path(plan: PackagePlan, settings: tuple[str, ...]) -> Path:
-    key = fingerprint([plan.packages, plan.repositories, EXCLUDES, *sorted(settings)])
+def _note_path(plan: PackagePlan) -> Path:
+    key = fingerprint([plan.packages, plan.repositories, EXCLUDES, *sorted(plan.ivy)])
     return cache_folder() / f"jars-{key}.json"
 
 

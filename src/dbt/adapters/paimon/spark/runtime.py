@@ -1,0 +1,104 @@
+"""What a target runs on: versions, jars, Java and Spark's settings, each worked out once per process.
+
+The way from a profile to a session: `credentials` → `Runtime` → `session`, `connect` or `thrift`.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from functools import cached_property
+
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon.capabilities import USUAL_SPARK, Capability, Versions, parse_version
+from dbt.adapters.paimon.catalogs.storage import Storage
+from dbt.adapters.paimon.credentials import PaimonConnectionMethod, PaimonCredentials
+from dbt.adapters.paimon.machine import installation
+from dbt.adapters.paimon.machine.java import JavaRuntime, find_java
+from dbt.adapters.paimon.spark.conf import session_settings, spark_conf
+from dbt.adapters.paimon.spark.handles import session_conf
+from dbt.adapters.paimon.spark.launch import packages, resolved_jars
+
+
+@dataclass(frozen=True, eq=False)
+class Runtime:
+    """What a target runs on. The connection manager has one, which all threads use.
+
+    A part is worked out when it is first needed, and raises then: `dbt parse` needs only the versions.
+    """
+
+    credentials: PaimonCredentials
+
+    @cached_property
+    def spark(self) -> str:
+        """PySpark's version; on a Thrift server Spark's version is unknown, and no local PySpark is needed."""
+        method = self.credentials.method
+        if method != PaimonConnectionMethod.THRIFT:
+            return installation.require(method)
+        try:
+            return installation.spark_version()
+        except DbtRuntimeError:
+            return USUAL_SPARK
+
+    @cached_property
+    def paimon(self) -> str:
+        """Paimon's version: that of the connector's jar or package, else the profile's."""
+        return packages.effective_paimon_version(self.credentials)
+
+    @cached_property
+    def versions(self) -> Versions:
+        """The versions and the catalog kind, known without starting Spark."""
+        return Versions(
+            paimon=parse_version(self.paimon),
+            spark=parse_version(self.spark),
+            catalog_kind=self.credentials.metastore,
+            case_sensitive=self.credentials.spark_config.get("spark.sql.caseSensitive", "").lower() == "true",
+        )
+
+    @property
+    def view_catalog(self) -> str:
+        """The catalog that stores views: the Paimon catalog if it can, else the profile's `view_catalog`."""
+        credentials = self.credentials
+        stores_views = credentials.spark_catalog.is_sessions or self.versions.supports(Capability.VIEWS)
+        return credentials.view_catalog or (credentials.database if stores_views else "spark_catalog")
+
+    @cached_property
+    def storages(self) -> tuple[Storage, ...]:
+        """The storage of each catalog's warehouse, the target's own first."""
+        return self.credentials.storages()
+
+    @cached_property
+    def jars(self) -> packages.PackagePlan:
+        """The jars of a Spark on this machine.
+
+        Raises:
+            DbtRuntimeError: jars that do not exist or do not fit Spark.
+        """
+        plan = packages.plan_packages(self.credentials, self.storages, self.spark)
+        # A warm server and its clients compare the packages, not where Ivy has put them.
+        is_warm = self.credentials.method == PaimonConnectionMethod.CONNECT
+        return plan if is_warm else resolved_jars.with_known(plan)
+
+    @cached_property
+    def conf(self) -> dict[str, str]:
+        """The settings that Spark starts with; of a server that others started, those of a session there.
+
+        Raises:
+            DbtRuntimeError: settings that contradict the profile or would lose data; all in one message.
+        """
+        if self.credentials.is_remote:
+            return session_settings(self.credentials, self.storages, self.paimon)
+        return spark_conf(self.credentials, self.storages, self.jars)
+
+    @cached_property
+    def session_conf(self) -> dict[str, str]:
+        """The settings of each session."""
+        return session_conf(self.conf)
+
+    @cached_property
+    def java(self) -> JavaRuntime:
+        """The Java of a Spark on this machine; `JAVA_HOME` of this process is set to it."""
+        found = find_java(os.environ, self.spark)
+        os.environ["JAVA_HOME"] = found.home
+        return found
