@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from dbt.adapters.paimon.capabilities import RELEASES, Versions, releases
+from dbt.adapters.paimon.capabilities import RELEASES, Versions, first_release, releases, tested
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "compatibility.md"
@@ -36,6 +36,23 @@ by name and was not tried. Spark 3.4 and older are not supported: dbt-paimon nee
 uses to follow and cancel statements. Paimon versions that are not in the table below were not run;
 what dbt-paimon knows of them is from their sources.
 
+## Without `paimon_version`
+
+A target without `paimon_version` takes the newest Paimon whose run below is whole: no test failed, and every file of tests that
+another run has was run. So it tries {default}. It takes the first whose connector is on this machine or in a Maven repository
+(`repositories` in the profile, `spark.jars.repositories`, the roots in `spark.jars.ivySettings`, or Maven Central, or its mirror in
+the variable `DEFAULT_ARTIFACT_REPOSITORY`). Spark's own `spark-defaults.conf` is not read for this.
+
+- The repositories are asked once, and have less than a second to answer. The choice is kept for the warehouse and the user, in
+  `~/.cache/dbt-paimon`. If one does not answer, the run takes what is on this machine, else the last of the list, and the next run asks again.
+- Each run says which version it has, and the line that pins it: `paimon_version: "1.4.2"`. Pin it where several machines run
+  one project: their repositories may differ. `paimon_version: "0.9.0"` keeps what dbt-paimon took before.
+- A warehouse is not opened by an older Paimon than before. The newest that has opened it is in its file `.dbt_paimon/paimon-version`
+  (0.9.0 leaves none). A local warehouse then gets that version, and any other is refused before anything is written. This does not hold for
+  `rest` catalogs, which have no files, nor for what a warm server opens. A `paimon_version` in the target may go
+  [back](upgrades.md#paimon).
+- For a server, and for `jars` that do not say their version, dbt-paimon chooses nothing: it counts on 0.9.0, with a warning.
+
 ## What was tested
 
 `make compat JARS=/path/to/connector.jar PYSPARK=4.1.1` runs all functional tests on a connector and writes its results;
@@ -55,7 +72,10 @@ written, and the message has the remedy.
 def page() -> str:
     """The whole page."""
     return _PAGE.format(
-        connectors="\n".join(_connectors()), tested="\n".join(_tested()), features="\n".join(_features())
+        connectors="\n".join(_connectors()),
+        default="; ".join(f"for Spark {spark} {_tried(spark)}" for spark in SPARKS),
+        tested="\n".join(_tested()),
+        features="\n".join(_features()),
     )
 
 
@@ -66,8 +86,27 @@ def _connectors() -> Iterator[str]:
         yield f"| {spark} | {', '.join(releases(spark))} |"
 
 
+def _tried(spark: str) -> str:
+    return ", then ".join(dict.fromkeys([*tested(spark), first_release(spark)]))
+
+
+def whole_runs() -> list[tuple[str, str]]:
+    """Paimon and Spark of the committed runs in which no test failed and no other run's file is missing."""
+    found = _runs()
+    every = set().union(*map(_files, found))
+    return [
+        (run["paimon"], run["spark"])
+        for run in found
+        if _files(run) == every and not any(sitting["totals"]["failed"] for sitting in run["sittings"])
+    ]
+
+
+def _runs() -> list[dict[str, Any]]:
+    return sorted((json.loads(path.read_text()) for path in RESULTS.glob("*.json")), key=_order)
+
+
 def _tested() -> Iterator[str]:
-    found = sorted((json.loads(path.read_text()) for path in RESULTS.glob("*.json")), key=_order)
+    found = _runs()
     if not found:
         yield "No results are committed yet."
         return

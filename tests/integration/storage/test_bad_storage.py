@@ -28,7 +28,11 @@ def _jvm(spark_config: dict[str, Any], tmp_path_factory: pytest.TempPathFactory)
     from dbt.adapters.paimon.spark.session import open_session
 
     lake = tmp_path_factory.mktemp("lake")
-    open_session(PaimonCredentials(schema="s", warehouse=str(lake), spark_config=dict(spark_config)))
+    open_session(
+        PaimonCredentials(
+            paimon_version="0.9.0", schema="s", warehouse=str(lake), spark_config=dict(spark_config)
+        )
+    )
 
 
 @pytest.fixture
@@ -38,6 +42,7 @@ def debug(tmp_path: Path, spark_config: dict[str, Any], capfd: pytest.CaptureFix
     def run(target: dict[str, Any]) -> str:
         target = {
             "type": "paimon",
+            "paimon_version": "0.9.0",
             "method": "session",
             "schema": "s",
             "spark_config": spark_config,

@@ -22,6 +22,7 @@ from dbt.adapters.paimon.spark import (
     kubernetes,
     procedure_results,
     scans,
+    warehouse_version,
 )
 from dbt.adapters.paimon.spark.conf import EXTENSIONS, spark_conf
 from dbt.adapters.paimon.spark.embedded import EmbeddedSpark
@@ -152,6 +153,7 @@ def open_session(credentials: PaimonCredentials) -> SessionHandle:
         else:
             catalogs.catalog(catalog.name)
     session.catalog.setCurrentCatalog(credentials.catalog)
+    warehouse_version.check(session, credentials)
     return SessionHandle(session)
 
 
