@@ -38,20 +38,29 @@ what dbt-paimon knows of them is from their sources.
 
 ## Without `paimon_version`
 
-A target without `paimon_version` takes the newest Paimon whose run below is whole: no test failed, and every file of tests that
-another run has was run. So it tries {default}. It takes the first whose connector is on this machine or in a Maven repository
-(`repositories` in the profile, `spark.jars.repositories`, the roots in `spark.jars.ivySettings`, or Maven Central, or its mirror in
-the variable `DEFAULT_ARTIFACT_REPOSITORY`). Spark's own `spark-defaults.conf` is not read for this.
+A target without `paimon_version` takes the newest Paimon whose run below is whole: no test failed, and it ran every
+file of tests that another run has. It tries {default}, and takes the first whose connector can be had:
 
-- The repositories are asked once, and have less than a second to answer. The choice is kept for the warehouse and the user, in
-  `~/.cache/dbt-paimon`. If one does not answer, the run takes what is on this machine, else the last of the list, and the next run asks again.
-- Each run says which version it has, and the line that pins it: `paimon_version: "1.4.2"`. Pin it where several machines run
-  one project: their repositories may differ. `paimon_version: "0.9.0"` keeps what dbt-paimon took before.
-- A warehouse is not opened by an older Paimon than before. The newest that has opened it is in its file `.dbt_paimon/paimon-version`
-  (0.9.0 leaves none). A local warehouse then gets that version, and any other is refused before anything is written. This does not hold for
-  `rest` catalogs, which have no files, nor for what a warm server opens. A `paimon_version` in the target may go
-  [back](upgrades.md#paimon).
-- For a server, and for `jars` that do not say their version, dbt-paimon chooses nothing: it counts on 0.9.0, with a warning.
+- on this machine, in Ivy's or Maven's cache;
+- in a Maven repository: `repositories` in the profile, `spark.jars.repositories`, the roots in the file
+  `spark.jars.ivySettings`, else Maven Central or its mirror in the variable `DEFAULT_ARTIFACT_REPOSITORY`. The file
+  `spark-defaults.conf` is not read for this.
+
+The repositories are asked once, and have less than a second to answer. The choice is kept for each warehouse in the
+user's cache folder, `~/.cache/dbt-paimon`. If a repository does not answer, the run takes a version that is on this
+machine, else the last one of the list, and the next run asks again.
+
+Each run says its version, and the line that pins it: `paimon_version: "1.4.2"`. Pin it if several machines run one
+project, because their repositories may differ. `paimon_version: "0.9.0"` keeps what earlier versions of dbt-paimon
+took.
+
+A warehouse is not opened by an older Paimon than before, unless `paimon_version` [says so](upgrades.md#paimon). The
+file `.dbt_paimon/paimon-version` in a warehouse has the newest Paimon that has opened it; 0.9.0 leaves none. For a
+local warehouse that version is chosen. For any other one an older Paimon is refused before it writes. There is no
+such file for `rest` catalogs, and a Spark server or a warm server does not write it.
+
+For a Spark server, and for `jars` that do not say their version, dbt-paimon chooses nothing. It assumes 0.9.0, with a
+warning.
 
 ## What was tested
 

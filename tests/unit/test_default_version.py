@@ -85,7 +85,7 @@ class Guarded(BaseHTTPRequestHandler):
     """A server that has everything, for those who know the password."""
 
     def do_HEAD(self) -> None:
-        login = base64.b64encode(b"ann:secret").decode()
+        login = base64.b64encode(b"ann:hunter2").decode()
         known = self.headers["Authorization"] == f"Basic {login}"
         self.send_response(200 if known else 401)
         self.end_headers()
@@ -130,7 +130,7 @@ def test_a_server_with_a_newer_one(machine: Path, served: str) -> None:
 def test_a_server_that_asks_for_a_password(machine: Path) -> None:
     for address in serve(Guarded):
         assert version_of(target(machine / "a", repositories=[address])) == OLDEST
-        known = address.replace("//", "//ann:secret@")
+        known = address.replace("//", "//ann:hunter2@")
         assert version_of(target(machine / "b", repositories=[known])) == NEWEST
 
 
