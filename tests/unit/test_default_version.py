@@ -107,7 +107,9 @@ def test_the_tested_versions_are_those_of_whole_runs() -> None:
     for line in script["SPARKS"]:
         runs = {paimon for paimon, spark in whole if spark.startswith(f"{line}.")}
         newest_first = sorted(runs, key=capabilities.parse_version, reverse=True)
-        assert list(capabilities.tested(f"{line}.0")) == newest_first, f"_TESTED of Spark {line}"
+        assert list(capabilities.tested(f"{line}.0")) == newest_first, (
+            f"write it in capabilities._TESTED: {line}"
+        )
 
 
 def test_a_repository_with_the_oldest_alone(machine: Path) -> None:

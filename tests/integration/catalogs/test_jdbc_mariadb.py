@@ -25,7 +25,6 @@ class TestJdbcOnMariaDb(CatalogTests):
     def dbt_profile_target(self, server, tmp_path_factory, spark_config):
         return {
             "type": "paimon",
-            "paimon_version": "0.9.0",
             "method": "session",
             "metastore": "jdbc",
             "uri": server.uri.replace("jdbc:mariadb:", f"jdbc:{self.PROTOCOL}:"),

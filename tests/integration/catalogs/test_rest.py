@@ -15,7 +15,6 @@ class TestRest(CatalogTests):
     def dbt_profile_target(self, rest, spark_config):
         return {
             "type": "paimon",
-            "paimon_version": "0.9.0",
             "method": "session",
             "metastore": "rest",
             "uri": rest.uri,

@@ -87,7 +87,8 @@ def _choose(spark: str, named: Sequence[str], spark_config: Mapping[str, str]) -
     version = found or next(iter(tested[len(asked) :]), capabilities.first_release(spark))
     if not answered:
         return DefaultVersion(version, "what there is without an answer from the Maven repositories"), False
-    return DefaultVersion(version, f"the newest tested one for Spark {line} that can be downloaded"), True
+    why = "newest tested one" if tested else "first one"
+    return DefaultVersion(version, f"the {why} for Spark {line} that can be downloaded"), True
 
 
 def _with_mark(credentials: PaimonCredentials, chosen: DefaultVersion) -> DefaultVersion:
