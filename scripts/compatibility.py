@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from dbt.adapters.paimon.capabilities import RELEASES, Versions, releases
+from dbt.adapters.paimon.capabilities import RELEASES, Versions, first_release, releases, tested
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "compatibility.md"
@@ -36,10 +36,38 @@ by name and was not tried. Spark 3.4 and older are not supported: dbt-paimon nee
 uses to follow and cancel statements. Paimon versions that are not in the table below were not run;
 what dbt-paimon knows of them is from their sources.
 
+## Without `paimon_version`
+
+A target without `paimon_version` takes the newest Paimon whose run below is whole: no test failed, and it ran every
+file of functional tests that another run has. Tests that are newer than all runs do not count. {default}.
+It takes the first whose connector can be had:
+
+- on this machine, in Ivy's or Maven's cache;
+- in a Maven repository: `repositories` in the profile, `spark.jars.repositories`, the roots in the file
+  `spark.jars.ivySettings`, else Maven Central or its mirror in the variable `DEFAULT_ARTIFACT_REPOSITORY`. The file
+  `spark-defaults.conf` is not read for this.
+
+The repositories are asked once, and have less than a second to answer. The choice is kept for each warehouse in the
+user's cache folder, `~/.cache/dbt-paimon`. If a repository does not answer, the run takes a version that is on this
+machine, else the last one of the list, and the next run asks again.
+
+Each run says its version, and the line that pins it: `paimon_version: "1.4.2"`. Pin it if several machines run one
+project, because their repositories may differ. `paimon_version: "0.9.0"` keeps what earlier versions of dbt-paimon
+took.
+
+A warehouse is not opened by an older Paimon than before, unless `paimon_version` [says so](upgrades.md#paimon). The
+file `.dbt_paimon/paimon-version` in a warehouse has the newest Paimon that has opened it; 0.9.0 leaves none. For a
+local warehouse that version is chosen. For any other one an older Paimon is refused before it writes. There is no
+such file for `rest` catalogs, and a Spark server or a warm server does not write it.
+
+For a Spark server, and for `jars` that do not say their version, dbt-paimon chooses nothing. It assumes 0.9.0, with a
+warning.
+
 ## What was tested
 
 `make compat JARS=/path/to/connector.jar PYSPARK=4.1.1` runs all functional tests on a connector and writes its results;
-without `PYSPARK` on Spark 3.5, without `JARS` on the default connector.
+without `PYSPARK` on Spark 3.5, without `JARS` on Paimon 0.9.0. Write a version whose run is whole into `_TESTED` of
+`capabilities.py`.
 
 {tested}
 
@@ -55,7 +83,12 @@ written, and the message has the remedy.
 def page() -> str:
     """The whole page."""
     return _PAGE.format(
-        connectors="\n".join(_connectors()), tested="\n".join(_tested()), features="\n".join(_features())
+        connectors="\n".join(_connectors()),
+        default="; ".join(f"On Spark {spark} it tries {_tried(spark)}" for spark in SPARKS).replace(
+            "; On", "; on"
+        ),
+        tested="\n".join(_tested()),
+        features="\n".join(_features()),
     )
 
 
@@ -66,8 +99,27 @@ def _connectors() -> Iterator[str]:
         yield f"| {spark} | {', '.join(releases(spark))} |"
 
 
+def _tried(spark: str) -> str:
+    return ", then ".join(dict.fromkeys([*tested(spark), first_release(spark)]))
+
+
+def whole_runs() -> list[tuple[str, str]]:
+    """Paimon and Spark of the committed runs without a failure that have every functional test file of the others."""
+    found = _runs()
+    every = {file for run in found for file in _files(run) if file.startswith("tests/functional/")}
+    return [
+        (run["paimon"], run["spark"])
+        for run in found
+        if every <= _files(run) and not any(sitting["totals"]["failed"] for sitting in run["sittings"])
+    ]
+
+
+def _runs() -> list[dict[str, Any]]:
+    return sorted((json.loads(path.read_text()) for path in RESULTS.glob("*.json")), key=_order)
+
+
 def _tested() -> Iterator[str]:
-    found = sorted((json.loads(path.read_text()) for path in RESULTS.glob("*.json")), key=_order)
+    found = _runs()
     if not found:
         yield "No results are committed yet."
         return

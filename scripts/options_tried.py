@@ -28,7 +28,7 @@ from typing import Any, Final
 import yaml
 from dbt.cli.main import dbtRunner
 
-from dbt.adapters.paimon.capabilities import parse_version
+from dbt.adapters.paimon.capabilities import DEFAULT_PAIMON_VERSION, parse_version
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.options.table_options import OptionDefinition, table_options
 from dbt.adapters.paimon.spark.launch import packages
@@ -327,7 +327,13 @@ def main() -> None:
     parser.add_argument("--only", nargs="*", default=[""], help="options whose name has one of these texts")
     only = parser.parse_args().only
     logging.disable(logging.CRITICAL)
-    version = str(parse_version(packages.effective_paimon_version(PaimonCredentials(schema="any"))))
+    version = str(
+        parse_version(
+            packages.effective_paimon_version(
+                PaimonCredentials(schema="any", paimon_version=DEFAULT_PAIMON_VERSION)
+            )
+        )
+    )
     path = RESULTS / f"paimon-{version}.json"
     notes = yaml.safe_load(EXPECTED.read_text())
     known = {(each["option"], each["value"], each["table"]): each for each in _read(path)}

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from dbt.adapters.paimon.capabilities import Capability, Versions
+from dbt.adapters.paimon.capabilities import DEFAULT_PAIMON_VERSION, Capability, Versions
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.machine import installation
 from dbt.adapters.paimon.spark.launch import packages
@@ -66,7 +66,9 @@ def _reason(verb: str, capability: Capability, versions: Versions) -> str:
 
 def _paimon() -> str:
     """The Paimon that the tests run on: the default, or that of DBT_PAIMON_JARS."""
-    return packages.effective_paimon_version(PaimonCredentials(schema="any"))
+    return packages.effective_paimon_version(
+        PaimonCredentials(schema="any", paimon_version=DEFAULT_PAIMON_VERSION)
+    )
 
 
 class _Results:

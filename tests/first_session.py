@@ -32,7 +32,13 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 
 def _debug(folder: Path, variables: dict[str, str]) -> None:
-    target = {"type": "paimon", "method": "session", "warehouse": str(folder / "warehouse"), "schema": "any"}
+    target = {
+        "type": "paimon",
+        "paimon_version": "0.9.0",
+        "method": "session",
+        "warehouse": str(folder / "warehouse"),
+        "schema": "any",
+    }
     folder.joinpath("profiles.yml").write_text(
         yaml.safe_dump({"p": {"target": "t", "outputs": {"t": target}}})
     )

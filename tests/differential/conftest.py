@@ -14,6 +14,7 @@ def target(tmp_path_factory: pytest.TempPathFactory, spark_config: dict[str, Any
     warehouse: Path = tmp_path_factory.mktemp("differential")
     return {
         "type": "paimon",
+        "paimon_version": "0.9.0",
         "method": "session",
         "warehouse": str(warehouse),
         "threads": 3,

@@ -215,10 +215,19 @@ def new_house(project: Project, folder: Path, spark_config: dict[str, Any]) -> H
     from dbt.adapters.paimon.spark.runtime import Runtime
     from dbt.adapters.paimon.spark.session import open_session
 
-    target = {"type": "paimon", "method": "session", "threads": 4, "spark_config": spark_config}
+    target = {
+        "type": "paimon",
+        "paimon_version": "0.9.0",
+        "method": "session",
+        "threads": 4,
+        "spark_config": spark_config,
+    }
     project.write_project(folder, target)
     credentials = PaimonCredentials(
-        schema=project.SCHEMA, warehouse=str(folder / "lake"), spark_config=dict(spark_config)
+        paimon_version="0.9.0",
+        schema=project.SCHEMA,
+        warehouse=str(folder / "lake"),
+        spark_config=dict(spark_config),
     )
     session = open_session(Runtime(credentials)).session
     house = House(project, folder, lambda sql: [tuple(row) for row in session.sql(sql).collect()])

@@ -65,6 +65,7 @@ class Lake:
         lake = str(folder / "lake")
         target = {
             "type": "paimon",
+            "paimon_version": "0.9.0",
             "method": "session",
             "schema": "beside",
             "warehouse": lake,
@@ -74,7 +75,9 @@ class Lake:
         (folder / "profiles.yml").write_text(
             yaml.safe_dump({"beside": {"target": "here", "outputs": {"here": target}}})
         )
-        credentials = PaimonCredentials(schema="beside", warehouse=lake, spark_config=dict(spark_config))
+        credentials = PaimonCredentials(
+            paimon_version="0.9.0", schema="beside", warehouse=lake, spark_config=dict(spark_config)
+        )
         self.session = open_session(Runtime(credentials)).session
         assert (
             self.start(["-c", "from dbt.cli.main import cli; cli()", "run", "--vars", "{run: 0}"]).wait(300)

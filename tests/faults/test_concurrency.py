@@ -63,6 +63,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory, spark_config: dict[str, Any
     (folder / "dbt_project.yml").write_text(yaml.safe_dump({"name": "both", "profile": "both"}))
     target = {
         "type": "paimon",
+        "paimon_version": "0.9.0",
         "method": "session",
         "schema": "both",
         "warehouse": str(folder / "lake"),
@@ -82,7 +83,12 @@ def read(folder: Path, spark_config: dict[str, Any]):
 
     session = open_session(
         Runtime(
-            PaimonCredentials(schema="both", warehouse=str(folder / "lake"), spark_config=dict(spark_config))
+            PaimonCredentials(
+                paimon_version="0.9.0",
+                schema="both",
+                warehouse=str(folder / "lake"),
+                spark_config=dict(spark_config),
+            )
         )
     ).session
     return lambda sql: [tuple(row) for row in session.sql(sql).collect()]

@@ -46,6 +46,7 @@ def folder(tmp_path: Path, spark_config: dict[str, Any]) -> Path:
     )
     target = {
         "type": "paimon",
+        "paimon_version": "0.9.0",
         "method": "session",
         "schema": "full",
         "warehouse": str(tmp_path / "lake"),
@@ -65,7 +66,12 @@ def read(folder: Path, spark_config: dict[str, Any]):
 
     session = open_session(
         Runtime(
-            PaimonCredentials(schema="full", warehouse=str(folder / "lake"), spark_config=dict(spark_config))
+            PaimonCredentials(
+                paimon_version="0.9.0",
+                schema="full",
+                warehouse=str(folder / "lake"),
+                spark_config=dict(spark_config),
+            )
         )
     ).session
     return lambda sql: [tuple(row) for row in session.sql(sql).collect()]

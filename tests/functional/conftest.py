@@ -17,7 +17,9 @@ from dbt.adapters.paimon.spark.launch import packages
 from plans_sent import _what_is_sent_is_what_is_planned, plans_sent  # noqa: F401 - fixtures of every functional test
 
 # The Paimon that the tests run on: the default, or that of DBT_PAIMON_JARS.
-CONNECTOR = parse_version(packages.effective_paimon_version(PaimonCredentials(schema="any")))
+CONNECTOR = parse_version(
+    packages.effective_paimon_version(PaimonCredentials(schema="any", paimon_version=DEFAULT_PAIMON_VERSION))
+)
 VERSIONS = Versions.of(str(CONNECTOR), spark=installation.spark_version())
 
 

@@ -26,6 +26,7 @@ def dbt_profile_target(object_store: S3, spark_config: dict[str, Any]) -> dict[s
     catalog = "spark.sql.catalog.paimon"
     return {
         "type": "paimon",
+        "paimon_version": "0.9.0",
         "method": "session",
         "warehouse": f"s3://{object_store.bucket}/paimon",
         "spark_config": {
@@ -102,6 +103,7 @@ class TestTroubleshooting:
         own = {name: value for name, value in spark_config.items() if name != "spark.jars.packages"}
         return {
             "type": "paimon",
+            "paimon_version": "0.9.0",
             "method": "session",
             "schema": "ods",
             "warehouse": f"{scheme}://{object_store.bucket}/paimon",
@@ -141,6 +143,7 @@ class TestTroubleshooting:
         session = open_session(
             Runtime(
                 PaimonCredentials(
+                    paimon_version="0.9.0",
                     schema="ods",
                     warehouse=f"s3a://{object_store.bucket}/paimon_by_s3a",
                     catalog_options=object_store.catalog_options(),

@@ -79,14 +79,13 @@ def test_first_hour(shell: Shell, uv: str, python_of_user: str, figures: list[st
     shell.run(install, attempts=3)
     plugins = shell.run("python -c 'from dbt.version import _get_adapter_plugin_names as n; print(*n())'")
     warehouse = shell.folder / "warehouse"
-    # The database, Spark, Paimon's version as it is offered, the warehouse, the schema, threads.
-    answers = [str(plugins.split().index("paimon") + 1), "1", "", str(warehouse), "analytics", "2", ""]
+    # The database, Spark, the warehouse, the schema, threads.
+    answers = [str(plugins.split().index("paimon") + 1), "1", str(warehouse), "analytics", "2", ""]
     shell.run(init, answers="\n".join(answers))
     profiles = yaml.safe_load(Path(shell.environ["HOME"], ".dbt", "profiles.yml").read_text())
     assert profiles["my_lakehouse"]["outputs"]["dev"] == {
         "type": "paimon",
         "method": "session",
-        "paimon_version": "0.9.0",
         "warehouse": str(warehouse),
         "schema": "analytics",
         "threads": 2,

@@ -19,11 +19,9 @@ from dbt_common.exceptions import CompilationError, DbtRuntimeError, EventCompil
 from dbt_common.helper_types import WarnErrorOptionsV2
 
 from dbt.adapters.paimon import behavior
-from dbt.adapters.paimon.capabilities import DEFAULT_PAIMON_VERSION, Versions
-from dbt.adapters.paimon.credentials import PaimonCredentials
+from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.errors.deprecations import OnceARun, deprecate
 from dbt.adapters.paimon.spark import server
-from dbt.adapters.paimon.spark.launch import packages
 from dbt.adapters.paimon.spec.build import build_table_spec
 from dbt.adapters.paimon.spec.problems import ConfigErrors
 from dbt.adapters.paimon.spec.strategies import plan_incremental
@@ -97,18 +95,6 @@ def test_once_a_run():
     assert [told.first(key) for key in ("a", "b", "a")] == [True, True, False]
 
 
-def test_whether_a_profile_says_for_which_paimon(monkeypatch):
-    monkeypatch.delenv(packages.JARS_VARIABLE, raising=False)
-    target = {"schema": "x", "warehouse": "/lake"}
-    silent = PaimonCredentials.from_dict(target)
-    assert (silent.paimon_version, silent.names_paimon_version) == (DEFAULT_PAIMON_VERSION, False)
-    assert packages.connector_version(silent) is None
-    said = PaimonCredentials.from_dict({**target, "paimon_version": DEFAULT_PAIMON_VERSION})
-    assert (said.paimon_version, said.names_paimon_version) == (DEFAULT_PAIMON_VERSION, True)
-    package = PaimonCredentials.from_dict({**target, "packages": "org.apache.paimon:paimon-spark-3.5:1.3.1"})
-    assert packages.connector_version(package) == "1.3.1"
-
-
 UNREAD = [
     ({"on_schema_change": "sync"}, "on_schema_change='sync'"),
     (
@@ -161,7 +147,8 @@ def test_a_server_is_started_as_the_project_says(tmp_path, monkeypatch, asks):
         f"name: x\nprofile: x\nflags: {{require_server_token: {str(asks).lower()}}}\n"
     )
     (tmp_path / "profiles.yml").write_text(
-        "x: {target: t, outputs: {t: {type: paimon, method: connect, schema: x, warehouse: /lake}}}\n"
+        "x: {target: t, outputs: {t: {type: paimon, method: connect, schema: x, warehouse: /lake, "
+        "paimon_version: 0.9.0}}}\n"
     )
     asked: list[object] = []
 

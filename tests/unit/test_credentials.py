@@ -198,7 +198,7 @@ class TestValues:
         assert load(type="paimon", threads=4).type == "paimon"
 
     def test_what_dbt_leaves_empty_is_absent(self) -> None:
-        assert load(spark_config=None, uri=None, paimon_version=None).paimon_version == "0.9.0"
+        assert load(spark_config=None, uri=None, paimon_version=None) == load()
 
     def test_all_problems_in_one_message(self) -> None:
         problems = problems_of(

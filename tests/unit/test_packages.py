@@ -23,7 +23,9 @@ CONNECTOR = "org.apache.paimon:paimon-spark-3.5:0.9.0"
 
 
 def target(**profile: Any) -> PaimonCredentials:
-    return PaimonCredentials.from_dict({"schema": "flights", "warehouse": "/tmp/wh", **profile})
+    return PaimonCredentials.from_dict(
+        {"schema": "flights", "warehouse": "/tmp/wh", "paimon_version": "0.9.0", **profile}
+    )
 
 
 def plan_packages(

@@ -25,7 +25,9 @@ def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def target(**more: Any) -> PaimonCredentials:
-    return PaimonCredentials.from_dict({"schema": "x", "method": "connect", "warehouse": "/lake", **more})
+    return PaimonCredentials.from_dict(
+        {"schema": "x", "method": "connect", "warehouse": "/lake", "paimon_version": "0.9.0", **more}
+    )
 
 
 def note_of(credentials: PaimonCredentials, **more: Any) -> server.ServerNote:

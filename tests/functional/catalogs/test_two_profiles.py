@@ -16,7 +16,7 @@ first, second, conf = sys.argv[1], sys.argv[2], json.loads(sys.argv[3])
 seen = []
 for warehouse, options in ((first, {"fs.allow-hadoop-fallback": "true"}), (second, {}), (first, {"fs.allow-hadoop-fallback": "true"})):
     credentials = PaimonCredentials(
-        schema="s", warehouse=warehouse, catalog_options=options, spark_config=dict(conf)
+        paimon_version="0.9.0", schema="s", warehouse=warehouse, catalog_options=options, spark_config=dict(conf)
     )
     session = open_session(Runtime(credentials)).session
     names = ("warehouse", "fs.allow-hadoop-fallback")

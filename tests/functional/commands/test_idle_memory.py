@@ -35,6 +35,7 @@ SECONDS = 420
 def test_an_idle_jvm_gives_memory_back(tmp_path: Path) -> None:
     target = {
         "type": "paimon",
+        "paimon_version": "0.9.0",
         "method": "session",
         "warehouse": str(tmp_path / "lake"),
         "schema": "idle",

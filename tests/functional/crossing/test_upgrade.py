@@ -72,7 +72,10 @@ class TestUpgrade:
         from dbt.adapters.paimon.spark.session import open_session
 
         credentials = PaimonCredentials(
-            schema=project_module.SCHEMA, warehouse=str(old.folder / "lake"), spark_config=dict(spark_config)
+            paimon_version="0.9.0",
+            schema=project_module.SCHEMA,
+            warehouse=str(old.folder / "lake"),
+            spark_config=dict(spark_config),
         )
         session = open_session(Runtime(credentials)).session
         house = OldHouse(

@@ -68,6 +68,7 @@ def answers(folder: Path, spark_config: dict[str, Any]) -> list[Any]:
     """What each of the steps gave: the ten million, two builds of everything else, its rows, more than there may be."""
     target = {
         "type": "paimon",
+        "paimon_version": "0.9.0",
         "method": "session",
         "schema": "s",
         "warehouse": str(folder / "lake"),

@@ -99,6 +99,7 @@ def new_lakehouse(
         folder = tmp_path_factory.mktemp(name)
         target = {
             "type": "paimon",
+            "paimon_version": "0.9.0",
             "method": "session",
             "schema": "flights",
             "warehouse": str(folder / "warehouse"),

@@ -46,6 +46,7 @@ def target(spark_config: dict[str, object], **other: object) -> dict[str, object
     """A target with a secret in each place that does not decide whether it works."""
     return {
         "type": "paimon",
+        "paimon_version": "0.9.0",
         "method": "session",
         "schema": "s",
         "warehouse": "lake",

@@ -57,6 +57,7 @@ class Project:
         )
         target = {
             "type": "paimon",
+            "paimon_version": "0.9.0",
             "schema": "s",
             "warehouse": str(root / "warehouse"),
             "spark_config": spark_config | {"spark.sql.warehouse.dir": str(root / "of-spark")},

@@ -9,7 +9,7 @@ import pytest
 from dbt.tests.util import run_dbt, update_config_file
 
 from dbt.adapters.paimon.capabilities import Capability
-from functional.conftest import CONNECTOR, VERSIONS
+from functional.conftest import VERSIONS
 
 TO_TEXT = Capability.FILTERS_AFTER_CHANGE_TO_TEXT
 
@@ -41,8 +41,7 @@ class TestNarrowerColumns:
     def dbt_profile_target(self, dbt_profile_target):
         # With ANSI, Spark 4's default, the casts of the flag fail where they do not fit.
         conf = dbt_profile_target.get("spark_config", {}) | {"spark.sql.ansi.enabled": "false"}
-        target = {key: value for key, value in dbt_profile_target.items() if key != "paimon_version"}
-        return target | {"spark_config": conf}
+        return dbt_profile_target | {"spark_config": conf}
 
     @pytest.fixture(scope="class")
     def seeds(self):
@@ -108,13 +107,6 @@ class TestNarrowerColumns:
         for name in names:
             mine = [text for text in told if text.startswith(f"model '{name}': n (")]
             assert len(mine) == 2, told
-        default = [text for text in told if "has no paimon_version. The default 0.9.0 is used" in text]
-        assert len(default) == (2 if str(CONNECTOR) == "0.9.0" else 0), told
-
-        update_config_file({"flags": {"require_paimon_version": True}}, "dbt_project.yml")
-        if default:
-            with pytest.raises(Exception, match=r"Set it in the target: paimon_version: '0.9.0'"):
-                run_dbt(["run", "--vars", "run: 1"], expect_pass=False)
         self._seeds_of_before(rows)
 
     def _seeds_of_before(self, rows):

@@ -51,10 +51,19 @@ def house(tmp_path_factory: pytest.TempPathFactory, spark_config: dict[str, Any]
     from dbt.adapters.paimon.spark.session import open_session
 
     folder = tmp_path_factory.mktemp("upgrade")
-    target = {"type": "paimon", "method": "session", "threads": 4, "spark_config": spark_config}
+    target = {
+        "type": "paimon",
+        "paimon_version": "0.9.0",
+        "method": "session",
+        "threads": 4,
+        "spark_config": spark_config,
+    }
     small_lake.write_project(folder, target)
     credentials = PaimonCredentials(
-        schema=small_lake.SCHEMA, warehouse=str(folder / "lake"), spark_config=dict(spark_config)
+        paimon_version="0.9.0",
+        schema=small_lake.SCHEMA,
+        warehouse=str(folder / "lake"),
+        spark_config=dict(spark_config),
     )
     session = open_session(Runtime(credentials)).session
     return House(small_lake, folder, lambda sql: [tuple(row) for row in session.sql(sql).collect()])

@@ -93,7 +93,10 @@ def _spark(spark_config: dict[str, Any], tmp_path_factory: pytest.TempPathFactor
     open_session(
         Runtime(
             PaimonCredentials(
-                schema="any", warehouse=str(tmp_path_factory.mktemp("lake")), spark_config=dict(spark_config)
+                paimon_version="0.9.0",
+                schema="any",
+                warehouse=str(tmp_path_factory.mktemp("lake")),
+                spark_config=dict(spark_config),
             )
         )
     )

@@ -12,6 +12,7 @@ class TestHive(CatalogTests):
     def dbt_profile_target(self, hive, spark_config):
         return {
             "type": "paimon",
+            "paimon_version": "0.9.0",
             "method": "session",
             "metastore": "hive",
             "uri": hive.uri,

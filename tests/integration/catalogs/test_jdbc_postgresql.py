@@ -12,6 +12,7 @@ class TestJdbcOnPostgresql(CatalogTests):
     def dbt_profile_target(self, postgresql, tmp_path_factory, spark_config):
         return {
             "type": "paimon",
+            "paimon_version": "0.9.0",
             "method": "session",
             "metastore": "jdbc",
             "uri": postgresql.uri,

@@ -13,6 +13,7 @@ class TestJdbcOnSqlite(CatalogTests):
         folder = tmp_path_factory.mktemp("sqlite")
         return {
             "type": "paimon",
+            "paimon_version": "0.9.0",
             "method": "session",
             "metastore": "jdbc",
             "uri": f"jdbc:sqlite:{folder / 'catalog.db'}",

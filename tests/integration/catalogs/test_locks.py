@@ -80,6 +80,7 @@ def target(request, folder: Path, spark_config: dict[str, Any]) -> dict[str, Any
     }[request.param]()
     return {
         "type": "paimon",
+        "paimon_version": "0.9.0",
         "method": "session",
         "schema": f"{request.function.__name__}_{request.param}",
         "warehouse": str(folder / "lake"),

@@ -45,6 +45,7 @@ snapshots:
 def target(hive, spark_config: dict[str, Any]) -> dict[str, Any]:
     return {
         "type": "paimon",
+        "paimon_version": "0.9.0",
         "method": "session",
         "catalog": "spark_catalog",
         "schema": SCHEMA,

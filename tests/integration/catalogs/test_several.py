@@ -57,6 +57,7 @@ class TestSeveralCatalogs:
         added = "spark.sql.catalog.added"
         return {
             "type": "paimon",
+            "paimon_version": "0.9.0",
             "method": "session",
             "warehouse": str(folder / "lake"),
             "threads": 2,

@@ -38,6 +38,7 @@ def dbt_profile_target(warehouse: Path, broker: Kafka, spark_config: dict[str, A
     """A target that names the broker."""
     return {
         "type": "paimon",
+        "paimon_version": "0.9.0",
         "method": "session",
         "warehouse": str(warehouse),
         "threads": 2,

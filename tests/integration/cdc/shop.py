@@ -182,6 +182,7 @@ class Project:
         }
         target = {
             "type": "paimon",
+            "paimon_version": "0.9.0",
             "method": "session",
             "schema": NAME,
             "warehouse": str(folder / "lake"),
@@ -272,7 +273,9 @@ class Found:
     def of(cls, project: Project, spark_config: dict[str, Any]) -> Found:
         """Read the tables."""
         warehouse = str(project.folder / "lake")
-        credentials = PaimonCredentials(schema=NAME, warehouse=warehouse, spark_config=dict(spark_config))
+        credentials = PaimonCredentials(
+            paimon_version="0.9.0", schema=NAME, warehouse=warehouse, spark_config=dict(spark_config)
+        )
         session = open_session(Runtime(credentials)).session
 
         def query(sql: str) -> list[tuple[Any, ...]]:

@@ -202,7 +202,13 @@ DEPLOYMENTS: dict[Start, tuple[str, str, str]] = {
 def running_spark(tmp_path_factory: pytest.TempPathFactory, spark_config: dict[str, Any]) -> None:
     """The Spark of this process, with the jars of every test's target."""
     warehouse = str(tmp_path_factory.mktemp("running"))
-    open_session(Runtime(PaimonCredentials(schema="any", warehouse=warehouse, spark_config=spark_config)))
+    open_session(
+        Runtime(
+            PaimonCredentials(
+                paimon_version="0.9.0", schema="any", warehouse=warehouse, spark_config=spark_config
+            )
+        )
+    )
 
 
 @pytest.fixture(scope="session")

@@ -106,7 +106,9 @@ def rows(folder: Folder, spark_config: dict[str, Any]) -> Callable[[str], list[t
     """What a reader on this machine, beside the cluster, sees of the tables."""
 
     def read(sql: str) -> list[tuple[Any, ...]]:
-        credentials = PaimonCredentials(schema="any", warehouse=str(folder.lake), spark_config=spark_config)
+        credentials = PaimonCredentials(
+            paimon_version="0.9.0", schema="any", warehouse=str(folder.lake), spark_config=spark_config
+        )
         cursor = open_handle(Runtime(credentials)).cursor()
         cursor.execute(sql)
         return [tuple(row) for row in cursor.fetchall()]

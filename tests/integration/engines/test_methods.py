@@ -281,6 +281,7 @@ class TestThrift(Methods):
     def dbt_profile_target(self, thrift_port: int, lake: Path) -> dict[str, Any]:
         return {
             "type": "paimon",
+            "paimon_version": "0.9.0",
             "method": "thrift",
             "host": "127.0.0.1",
             "port": thrift_port,
@@ -325,6 +326,7 @@ class TestConnect(Methods):
         # The catalog as the server knows it.
         return {
             "type": "paimon",
+            "paimon_version": "0.9.0",
             "method": "connect",
             "host": "127.0.0.1",
             "port": connect_port,

@@ -54,7 +54,7 @@ SOURCES = 'sources: [{name: it, schema: "{{ target.schema }}", tables: [{name: f
 
 def write_profile(folder: Path, target: dict[str, Any]) -> None:
     (folder / "dbt_project.yml").write_text(yaml.safe_dump({"name": "orphans", "profile": "it"}))
-    outputs = {"it": {"type": "paimon", "threads": 1, **target}}
+    outputs = {"it": {"type": "paimon", "paimon_version": "0.9.0", "threads": 1, **target}}
     (folder / "profiles.yml").write_text(yaml.safe_dump({"it": {"target": "it", "outputs": outputs}}))
 
 

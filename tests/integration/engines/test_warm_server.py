@@ -45,6 +45,7 @@ class Folder:
     def write_profile(self, **more: object) -> None:
         target = {
             "type": "paimon",
+            "paimon_version": "0.9.0",
             "method": "connect",
             "schema": "warm",
             "warehouse": "{{ env_var('LAKE', '') or '%s' }}" % (self.path / "lake"),

@@ -63,7 +63,13 @@ def images(tmp_path_factory: pytest.TempPathFactory) -> Images:
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    target = {"type": "paimon", "method": "session", "schema": "boxed", "warehouse": "/project/lake"}
+    target = {
+        "type": "paimon",
+        "paimon_version": "0.9.0",
+        "method": "session",
+        "schema": "boxed",
+        "warehouse": "/project/lake",
+    }
     (tmp_path / "profiles.yml").write_text(
         yaml.safe_dump({"it": {"target": "it", "outputs": {"it": target}}})
     )

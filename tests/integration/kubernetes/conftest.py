@@ -94,6 +94,7 @@ def rows(lakehouse: Lakehouse, spark_config: dict[str, Any]) -> Callable[[str], 
 
     def read(sql: str) -> list[tuple[Any, ...]]:
         credentials = PaimonCredentials(
+            paimon_version="0.9.0",
             schema="any",
             warehouse=lakehouse.warehouse,
             catalog_options=lakehouse.store.catalog_options(),

@@ -33,7 +33,7 @@ def spark_version() -> str:
 
 def connector() -> Path:
     """The jar of Paimon's connector: that of DBT_PAIMON_JARS, or the default one from Maven Central."""
-    credentials = PaimonCredentials(schema="any", warehouse=os.curdir)
+    credentials = PaimonCredentials(paimon_version="0.9.0", schema="any", warehouse=os.curdir)
     plan = packages.plan_packages(credentials, credentials.storages(), spark_version())
     if plan.jars:
         return Path(plan.jars[0])

@@ -61,6 +61,7 @@ def storage(request: pytest.FixtureRequest) -> Warehouse:
 def dbt_profile_target(storage: Warehouse, spark_config: dict[str, Any]) -> dict[str, Any]:
     return {
         "type": "paimon",
+        "paimon_version": "0.9.0",
         "method": "session",
         "threads": 2,
         "spark_config": spark_config,

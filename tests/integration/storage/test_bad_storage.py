@@ -29,7 +29,13 @@ def _jvm(spark_config: dict[str, Any], tmp_path_factory: pytest.TempPathFactory)
     from dbt.adapters.paimon.spark.session import open_session
 
     lake = tmp_path_factory.mktemp("lake")
-    open_session(Runtime(PaimonCredentials(schema="s", warehouse=str(lake), spark_config=dict(spark_config))))
+    open_session(
+        Runtime(
+            PaimonCredentials(
+                paimon_version="0.9.0", schema="s", warehouse=str(lake), spark_config=dict(spark_config)
+            )
+        )
+    )
 
 
 @pytest.fixture
@@ -39,6 +45,7 @@ def debug(tmp_path: Path, spark_config: dict[str, Any], capfd: pytest.CaptureFix
     def run(target: dict[str, Any]) -> str:
         target = {
             "type": "paimon",
+            "paimon_version": "0.9.0",
             "method": "session",
             "schema": "s",
             "spark_config": spark_config,

@@ -18,6 +18,7 @@ def test_keys_of_the_environment(
 ) -> None:
     target = {
         "type": "paimon",
+        "paimon_version": "0.9.0",
         "method": "session",
         "schema": "own",
         "warehouse": f"oss://{aliyun.bucket}/environment",

@@ -63,6 +63,7 @@ def target(object_store: Any, spark_config: dict[str, Any]) -> dict[str, Any]:
     storage = on_s3(object_store, "kills", s3_lock=True)
     return {
         "type": "paimon",
+        "paimon_version": "0.9.0",
         "method": "session",
         "schema": "kills",
         "threads": 4,

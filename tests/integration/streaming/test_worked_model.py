@@ -39,7 +39,11 @@ def test_from_a_broker(tmp_path: Path, spark_config: dict[str, Any]) -> None:
     warehouse = str(tmp_path / "warehouse")
     # The Spark that dbt finds running has the jars of every test.
     session = open_session(
-        Runtime(PaimonCredentials(schema="kafka", warehouse=warehouse, spark_config=dict(spark_config)))
+        Runtime(
+            PaimonCredentials(
+                paimon_version="0.9.0", schema="kafka", warehouse=warehouse, spark_config=dict(spark_config)
+            )
+        )
     ).session
     # A broker of its own: other tests have a topic of this name.
     with kafka(tmp_path / "kafka") as broker:

@@ -29,7 +29,7 @@ from dbt.adapters.paimon.writing import python_models
 from dbt_paimon import cli
 
 CASES: list[dict[str, Any]] = yaml.safe_load((corpus.FOLDER / "first_day.yml").read_text("utf-8"))
-GOOD = {"type": "paimon", "schema": "lake"}
+GOOD = {"type": "paimon", "schema": "lake", "paimon_version": "0.9.0"}
 
 
 def target(folder: Path, given: Mapping[str, Any]) -> Any:

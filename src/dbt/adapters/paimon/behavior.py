@@ -26,7 +26,9 @@ SERVER_TOKEN: Final = _flag(
     "Every user of this machine can run statements on the warm Spark server, as the user who started it.",
 )
 PAIMON_VERSION: Final = _flag(
-    "require_paimon_version", "A profile without paimon_version gets the default version.", default=False
+    "require_paimon_version",
+    "A profile without paimon_version gets the newest tested version.",
+    default=False,
 )
 KEPT_HISTORY: Final = _flag(
     "require_consent_to_lose_history",

@@ -19,13 +19,17 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 OLDEST_PAIMON: Final = Version("0.9.0")
-# The Paimon version of a profile that names none.
+# The Paimon version that CI runs, and that counts for a server whose target names none.
 DEFAULT_PAIMON_VERSION: Final = "0.9.0"
 # The Spark version if none is known.
 USUAL_SPARK: Final = "3.5.7"
 
 # Upstream's releases for error messages: the newest known one of each line.
 RELEASES: Final[tuple[str, ...]] = ("0.9.0", "1.0.1", "1.1.1", "1.2.0", "1.3.1", "1.4.2", "2.0.0")
+
+# Spark line -> the releases with a whole run of the functional tests in docs/compatibility, the newest first. A profile
+# without paimon_version takes the first whose connector it can have, else the line's oldest release.
+_TESTED: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType({"3.5": ("1.4.2",)})
 
 # The catalogs whose options paimon_options.json lists, by the release they were read from.
 OPTION_CATALOGUES: Final[tuple[str, ...]] = ("0.9", "1.4", "2.0")
@@ -759,6 +763,16 @@ def releases(spark_version: str | Version) -> list[str]:
     """The Paimon releases with a connector for a Spark, the newest last."""
     first = _CONNECTORS.get(minor(as_version(spark_version)))
     return [release for release in RELEASES if first is not None and Version(release) >= Version(first)]
+
+
+def tested(spark_version: str | Version) -> tuple[str, ...]:
+    """The Paimon releases with a whole run of the tests on a Spark line, the newest first."""
+    return _TESTED.get(minor(as_version(spark_version)), ())
+
+
+def first_release(spark_version: str | Version) -> str:
+    """The oldest supported Paimon release with a connector for a Spark; for an unknown Spark the oldest of all."""
+    return next(iter(releases(spark_version)), DEFAULT_PAIMON_VERSION)
 
 
 def connector_line(artifact: str) -> str | None:

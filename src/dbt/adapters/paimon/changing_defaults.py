@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.behavior_flags import BehaviorFlag
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon import behavior
 from dbt.adapters.paimon.errors import deprecations
 from dbt.adapters.paimon.errors.deprecations import OnceARun
+from dbt.adapters.paimon.spark.launch.default_version import ASSUMED, DefaultVersion
 
+logger = AdapterLogger("Paimon")
 # None: what the callback would warn about is refused.
 Warn = Callable[[str], None] | None
 
@@ -50,17 +53,17 @@ class ChangingDefaults:
         """Whether `bucket: auto` is the default of tables with a primary key."""
         return behavior.is_on(self._flags(), behavior.AUTO_BUCKETS)
 
-    def default_version(self, version: str) -> None:
-        """Warn once per run, or fail by flag, that the profile does not set a Paimon version."""
+    def default_version(self, chosen: DefaultVersion) -> None:
+        """Say once per run which Paimon the profile gets without a version, or fail by flag."""
         what = f"target '{self._config.target_name}' of profile '{self._config.profile_name}' has no paimon_version"
-        write = f"Set it in the target: paimon_version: '{version}'"
+        write = f"write in the target: paimon_version: '{chosen.version}'"
         if behavior.is_on(self._flags(), behavior.PAIMON_VERSION):
             raise DbtRuntimeError(
-                f"{what}, and the flag require_paimon_version is on (dbt_project.yml). {write}."
+                f"{what}, and the flag require_paimon_version is on (dbt_project.yml). To set it, {write}"
             )
         if self._once.first("paimon_version"):
-            change = f"{what}. The default {version} is used, which changes in 1.0."
-            deprecations.deprecate(change, f"{write}.")
+            tell = deprecations.warn if chosen is ASSUMED else logger.info
+            tell(f"Paimon {chosen.version}: {chosen.reason}. To pin it, {write}")
 
     def _unless(self, flag: BehaviorFlag) -> Warn:
         if behavior.is_on(self._flags(), flag):

@@ -196,12 +196,12 @@ class PaimonCredentials(Credentials):
         "a mapping of settings to values",
         page="deployment.md#which-engine",
     )
-    paimon_version: str = key_field(
-        "",
+    paimon_version: str | None = key_field(
+        None,
         "The Paimon release, from which the connector for your Spark follows, which is downloaded once",
         "a full release number, in quotes",
-        default=f"`{DEFAULT_PAIMON_VERSION}`, with a warning to set it",
-        page="compatibility.md",
+        default="the newest tested one that can be downloaded; the console says which",
+        page="compatibility.md#without-paimon_version",
     )
     jars: list[str] = key_field(
         list,
@@ -248,8 +248,6 @@ class PaimonCredentials(Credentials):
         for key in ("spark_config", "catalog_options", "kafka_options"):
             options = {str(name): option_text(value) for name, value in getattr(self, key).items()}
             setattr(self, key, options)
-        self.names_paimon_version = bool(self.paimon_version)
-        self.paimon_version = self.paimon_version or DEFAULT_PAIMON_VERSION
         self.warehouse = self.spark_catalog.warehouse
         # The catalogs in catalogs.yml, by their names in Spark; dbt reads that file after the profile.
         self.integrations: dict[str, SparkCatalog] = {}

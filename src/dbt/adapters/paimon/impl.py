@@ -330,9 +330,9 @@ class PaimonAdapter(SparkAdapter):
         return [flag for flag in behavior.FLAGS if flag["name"] not in known]
 
     def acquire_connection(self, name: str | None = None) -> Connection:
-        """Called before dbt uses Spark: warn, or fail by flag, if the profile does not set a Paimon version."""
-        if not self.credentials.names_paimon_version and not packages.connector_version(self.credentials):
-            self.defaults.default_version(self.credentials.paimon_version)
+        """Called before dbt uses Spark: say the Paimon version, or fail by flag, if the profile does not set one."""
+        if chosen := packages.default_version(self.credentials):
+            self.defaults.default_version(chosen)
         connection: Connection = super().acquire_connection(name)
         return connection
 

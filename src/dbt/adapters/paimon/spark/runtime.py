@@ -44,7 +44,7 @@ class Runtime:
     @cached_property
     def paimon(self) -> str:
         """Paimon's version: that of the connector's jar or package, else the profile's."""
-        return packages.effective_paimon_version(self.credentials)
+        return packages.effective_paimon_version(self.credentials, spark_version=self.spark)
 
     @cached_property
     def versions(self) -> Versions:

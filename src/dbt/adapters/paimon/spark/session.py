@@ -19,6 +19,7 @@ from dbt.adapters.paimon.spark import (
     job_metrics,
     kubernetes,
     scans,
+    warehouse_version,
 )
 from dbt.adapters.paimon.spark.conf import EXTENSIONS
 from dbt.adapters.paimon.spark.embedded import EmbeddedSpark
@@ -152,6 +153,7 @@ def open_session(runtime: Runtime) -> SessionHandle:
         else:
             catalogs.catalog(catalog.name)
     session.catalog.setCurrentCatalog(credentials.catalog)
+    warehouse_version.check(session, credentials)
     return SessionHandle(session)
 
 

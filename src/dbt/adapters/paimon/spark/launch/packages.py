@@ -16,6 +16,8 @@ from dbt.adapters.paimon.catalogs.object_stores import carries
 from dbt.adapters.paimon.catalogs.storage import Storage
 from dbt.adapters.paimon.credentials import PaimonConnectionMethod, PaimonCredentials
 from dbt.adapters.paimon.errors.redaction import redact_text
+from dbt.adapters.paimon.machine import installation
+from dbt.adapters.paimon.spark.launch import default_version as defaults
 from dbt.adapters.paimon.spark.launch.connector_jars import (
     GROUP,
     artifact_without_scala,
@@ -86,7 +88,7 @@ def plan_packages(
     _check_jars((JARS_VARIABLE, override), ("jars in the profile", own))
     _check_scala(jars, credentials.packages, spark_version)
     _check_line(jars, credentials.packages, spark_version)
-    version = effective_paimon_version(credentials, environ)
+    version = effective_paimon_version(credentials, environ, spark_version)
     packages = [each for each in credentials.packages if not (override and is_connector_package(each))]
     if not jars and not version_of_packages(packages):
         packages.insert(0, capabilities.connector_artifact(spark_version, version))
@@ -117,9 +119,31 @@ def _dependencies(
         yield capabilities.kafka_artifact(spark_version)
 
 
-def effective_paimon_version(credentials: PaimonCredentials, environ: Mapping[str, str] | None = None) -> str:
-    """The Paimon version that will run: a connector's jar wins over the profile's `paimon_version`."""
-    return connector_version(credentials, environ) or credentials.paimon_version
+def effective_paimon_version(
+    credentials: PaimonCredentials,
+    environ: Mapping[str, str] | None = None,
+    spark_version: str | None = None,
+) -> str:
+    """The Paimon version that will run: a connector's jar wins over the profile's `paimon_version`, if it has one."""
+    named = connector_version(credentials, environ) or credentials.paimon_version
+    if named:
+        return named
+    chosen = default_version(credentials, environ, spark_version)
+    assert chosen is not None
+    return chosen.version
+
+
+def default_version(
+    credentials: PaimonCredentials,
+    environ: Mapping[str, str] | None = None,
+    spark_version: str | None = None,
+) -> defaults.DefaultVersion | None:
+    """The version for a target that names none; None if it does. `spark_version` is PySpark's unless given."""
+    if credentials.paimon_version or connector_version(credentials, environ):
+        return None
+    if credentials.is_remote or any(_jars(credentials, environ)):
+        return defaults.ASSUMED
+    return defaults.of(credentials, spark_version or installation.spark_version())
 
 
 def connector_version(credentials: PaimonCredentials, environ: Mapping[str, str] | None = None) -> str | None:

@@ -1,0 +1,108 @@
+"""The Paimon version of a target that names none: the newest tested one whose connector can be had, chosen once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import takewhile
+from pathlib import Path
+from threading import Lock
+from typing import Final
+
+from dbt_common.exceptions import DbtRuntimeError
+from packaging.version import InvalidVersion, Version
+
+from dbt.adapters.paimon import capabilities
+from dbt.adapters.paimon.concurrency.locks import FOLDER
+from dbt.adapters.paimon.credentials import PaimonCredentials
+from dbt.adapters.paimon.machine.cache_folder import cache_folder, fingerprint
+from dbt.adapters.paimon.machine.private_files import read_own, write_own
+from dbt.adapters.paimon.spark.launch import maven
+
+# In a warehouse: the newest Paimon that has opened it (see `spark.warehouse_version`).
+MARK: Final = f"{FOLDER}/paimon-version"
+
+
+@dataclass(frozen=True)
+class DefaultVersion:
+    """A version that the adapter has chosen, and why, as the rest of a sentence."""
+
+    version: str
+    reason: str
+
+
+# For a connector that the adapter does not choose: that of a server, or a jar that does not say its version.
+ASSUMED: Final = DefaultVersion(
+    capabilities.DEFAULT_PAIMON_VERSION,
+    "assumed, as the connector is there already and its version not known",
+)
+_CHOSEN: Final[dict[tuple[str, ...], DefaultVersion]] = {}
+_CHOOSING: Final = Lock()
+
+
+def of(credentials: PaimonCredentials, spark: str) -> DefaultVersion:
+    """The Paimon version for a target and a Spark; the same for the whole process.
+
+    An earlier choice for the same catalog, Spark line and user stays. Otherwise the repositories are asked, the newest
+    tested version first. A choice that is made without their answer is not kept. A version is never older than the
+    mark in a local warehouse.
+    """
+    note = _note(credentials, spark)
+    key = (note, *credentials.repositories)
+    with _CHOOSING:
+        if key not in _CHOSEN:
+            _CHOSEN[key] = _with_mark(credentials, _kept_or_chosen(note, spark, credentials))
+        return _CHOSEN[key]
+
+
+def valid_version(text: str) -> str | None:
+    """A version as it was noted; None for other text."""
+    with suppress(InvalidVersion):
+        return str(Version(text.strip()))
+    return None
+
+
+def _kept_or_chosen(note: str, spark: str, credentials: PaimonCredentials) -> DefaultVersion:
+    with suppress(OSError, DbtRuntimeError):
+        if kept := valid_version(read_own(cache_folder() / note)):
+            return DefaultVersion(kept, "as before in this warehouse")
+    chosen, answered = _choose(spark, credentials.repositories, credentials.spark_config)
+    if answered:
+        with suppress(OSError, DbtRuntimeError):
+            write_own(cache_folder() / note, f"{chosen.version}\n")
+    return chosen
+
+
+def _choose(spark: str, named: Sequence[str], spark_config: Mapping[str, str]) -> tuple[DefaultVersion, bool]:
+    """The newest tested version whose connector can be had, else the oldest; and whether every repository answered."""
+    line, tested = capabilities.minor(capabilities.parse_version(spark)), capabilities.tested(spark)
+    connectors = {version: capabilities.connector_artifact(spark, version) for version in tested}
+    asked = list(takewhile(lambda version: not maven.is_here(connectors[version], spark_config), tested))
+    addresses = maven.repositories(named, spark_config)
+    answers = maven.ask([connectors[version] for version in asked], addresses)
+    found = next((version for version in asked if answers[connectors[version]]), None)
+    newer = asked[: asked.index(found)] if found else asked
+    answered = all(answers[connectors[version]] is False for version in newer)
+    version = found or next(iter(tested[len(asked) :]), capabilities.first_release(spark))
+    if not answered:
+        return DefaultVersion(version, "what there is without an answer from the Maven repositories"), False
+    why = "newest tested one" if tested else "first one"
+    return DefaultVersion(version, f"the {why} for Spark {line} that can be downloaded"), True
+
+
+def _with_mark(credentials: PaimonCredentials, chosen: DefaultVersion) -> DefaultVersion:
+    """The version that has opened a local warehouse, if it is newer than the chosen one."""
+    folder = credentials.local_warehouse
+    with suppress(OSError, ValueError):
+        mark = valid_version(Path(folder, MARK).read_text(encoding="utf-8")) if folder else None
+        if mark and Version(mark) > Version(chosen.version):
+            return DefaultVersion(mark, "as before in this warehouse")
+    return chosen
+
+
+def _note(credentials: PaimonCredentials, spark: str) -> str:
+    """The name of the file in the user's cache folder with the choice for a catalog."""
+    catalog = credentials.spark_catalog
+    line = capabilities.minor(capabilities.parse_version(spark))
+    return f"paimon-version-{fingerprint([line, catalog.metastore, catalog.warehouse, catalog.uri])}"

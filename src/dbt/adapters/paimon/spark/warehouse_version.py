@@ -1,0 +1,66 @@
+"""The mark in a warehouse of the newest Paimon that has opened it, so that no older one is chosen for it by default."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from dbt.adapters.events.logging import AdapterLogger
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon.capabilities import OLDEST_PAIMON, parse_version
+from dbt.adapters.paimon.credentials import PaimonCredentials
+from dbt.adapters.paimon.spark.launch import packages
+from dbt.adapters.paimon.spark.launch.default_version import MARK, valid_version
+
+if TYPE_CHECKING:
+    from packaging.version import Version
+    from pyspark.sql import SparkSession
+
+logger = AdapterLogger("Paimon")
+# Warehouses that this process has checked, with the Paimon that it runs.
+_CHECKED: Final[set[tuple[str, Version]]] = set()
+
+
+def check(session: SparkSession, credentials: PaimonCredentials) -> None:
+    """Compare the marks in a target's warehouses with the Paimon that runs, and raise them if it is newer.
+
+    A target that says which Paimon it wants may go back, and 0.9.0 leaves no mark: nothing is older.
+
+    Raises:
+        DbtRuntimeError: a newer Paimon has opened a warehouse, and the version was chosen by default.
+    """
+    version = parse_version(packages.effective_paimon_version(credentials))
+    chosen = packages.default_version(credentials) is not None
+    if version <= OLDEST_PAIMON and not chosen:
+        return
+    for catalog in credentials.spark_catalogs:
+        place = catalog.warehouse or catalog.uri or catalog.name
+        if (place, version) in _CHECKED:
+            continue
+        mark = _compare(session, catalog.name, version)
+        if chosen and mark is not None and mark > version:
+            raise DbtRuntimeError(
+                f"Paimon {mark} has opened the warehouse of {catalog.name}, and the default here is {version}, "
+                "which may not read what that wrote. Nothing was written. Set the version in the target: "
+                f"paimon_version: '{mark}'"
+            )
+        _CHECKED.add((place, version))
+
+
+def _compare(session: SparkSession, name: str, version: Version) -> Version | None:
+    """The mark that a warehouse had; it is raised to `version`. None without one, or in a catalog without files.
+
+    Source: SparkCatalog.paimonCatalog, AbstractCatalog and FileIO [ran, 0.9.0], the same methods at 1.4.2 and 2.0.0.
+    """
+    jvm: Any = session._jvm
+    try:
+        catalog = session._jsparkSession.sessionState().catalogManager().catalog(name).paimonCatalog()
+        files, path = catalog.fileIO(), jvm.org.apache.paimon.fs.Path(f"{catalog.warehouse()}/{MARK}")
+        found = valid_version(files.readFileUtf8(path)) if files.exists(path) else None
+        mark = parse_version(found) if found else None
+        if version > (mark or OLDEST_PAIMON):
+            files.overwriteFileUtf8(path, f"{version}\n")
+    except Exception as exc:  # noqa: BLE001 - a REST catalog has no files; others may be read-only
+        logger.debug(f"The warehouse of {name} has no mark of Paimon's version: {exc}")
+        return None
+    return mark
