@@ -1,7 +1,7 @@
 """`erase`: the tables that hold a key, what keeps its rows there, and why Paimon or Spark cannot remove or find them.
 
-A data file is read by Spark's own readers, not through Paimon: they see rows that Paimon hides (older versions, deletes,
-changelog files) and files that Paimon no longer knows.
+A data file is read by Spark's own readers, not through Paimon: they see rows that Paimon hides (older versions,
+deletes, changelog files) and files that Paimon no longer knows.
 """
 
 from __future__ import annotations
@@ -80,11 +80,10 @@ class Held:
         parts = [
             counted(self.rows, "row"),
             f"{len(self.files):,} of {counted(self.all_files, 'data file')}",
-            counted(self.snapshots, "table snapshot"),
+            *(f"tag {name}" for name in self.tags),
+            *(f"branch {name}" for name in self.branches),
         ]
-        parts += [f"tags {', '.join(self.tags)}"] * bool(self.tags)
-        parts += [f"branches {', '.join(self.branches)}"] * bool(self.branches)
-        return ", ".join(parts)
+        return f"{', '.join(parts)}; {counted(self.snapshots, 'table snapshot')}"
 
 
 def target(
@@ -145,11 +144,11 @@ def why_not(
     if spec.primary_key:
         yield from compaction_problems(spec, {}, versions)
     if in_path := [name for name in spec.partition_by if name in found.columns]:
-        yield f"{in_path[0]} is a partition column, so the names of folders hold it. {REBUILD} and another partition_by"
+        yield f"{in_path[0]} is a partition column: names of folders hold it. {REBUILD} and another partition_by"
     if iceberg.is_on(spec):
         yield f"it has Iceberg metadata, which Paimon does not clean up. {REBUILD}"
     if kept := [name for name in spec.options if name.startswith(_KEEPS)]:
-        yield f"{kept[0]} keeps its changelog longer than its table snapshots. Unset it, and wait until that has expired"
+        yield f"{kept[0]} keeps its changelog longer than its table snapshots. Unset it, and wait until it expires"
     if _OUTSIDE in spec.options:
         yield f"{_OUTSIDE} has files outside its folder, where erase does not look. {REBUILD}"
     if consumers:
@@ -163,9 +162,9 @@ def why_not(
 def missing_consent(found: Target, held: Held, consent: Consent) -> Iterator[str]:
     """What would be deleted besides rows of the key, each with the argument that allows it, unless it is given."""
     if held.tags and not consent.drop_tags:
-        yield f"the tags {', '.join(held.tags)} (drop_tags: true)"
+        yield f"tags: {', '.join(held.tags)} (drop_tags: true)"
     if held.branches and not consent.drop_branches:
-        yield f"the branches {', '.join(held.branches)} (drop_branches: true)"
+        yield f"branches: {', '.join(held.branches)} (drop_branches: true)"
     if found.letters and held.rows and not consent.drop_dead_letters:
         yield f"{counted(held.rows, 'dead letter')} (drop_dead_letters: true)"
 

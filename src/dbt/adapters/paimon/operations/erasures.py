@@ -79,8 +79,9 @@ class Erasures:
                 "erase cannot remove the key; nothing was done:\n  " + "\n  ".join(problems)
             )
         if dry_run:
-            also = "".join(f"\n  also deletes of {what}" for what in wanted)
-            logger.info(f"erase: nothing was done. To remove the rows for good, add dry_run: false{also}")
+            also = "".join(f"\n  {what}" for what in wanted)
+            agree = f", and agree to what is deleted too:{also}" if also else ""
+            logger.info(f"erase: nothing was done. To remove the rows for good, add dry_run: false{agree}")
         elif wanted:
             raise DbtRuntimeError(
                 "erase also has to delete what follows; nothing was done. Add the arguments to agree:\n  "
@@ -102,8 +103,8 @@ class Erasures:
             if target is None:
                 if named:
                     raise DbtRuntimeError(
-                        f"erase: {relation.shown} does not have the columns {', '.join(key)}; nothing was done. Leave it "
-                        "out, or erase from it by columns that it has."
+                        f"erase: {relation.shown} does not have the columns {', '.join(key)}; nothing was done. "
+                        "Leave it out, or erase from it by columns that it has."
                     )
                 continue
             yield target
@@ -147,7 +148,8 @@ class Erasures:
             tuple(name for name, listed in each if files and files & self._names(listed))
             for each in (states, branches)
         )
-        return Held(self._rows(target), files, number, tags, kept, self._snapshots(relation))
+        ((snapshots,),) = self._adapter.query(f"select count(*) from {relation.system_table('snapshots')}")
+        return Held(self._rows(target), files, number, tags, kept, int(snapshots))
 
     def _search(self, target: Target) -> tuple[frozenset[str], int]:
         """The names of the table's files that hold the key, as Spark's readers find them, and the number of all."""
@@ -206,15 +208,13 @@ class Erasures:
                 ),
             )
             self._call("expire_snapshots", relation, retain_max=1, retain_min=1, max_deletes=_ALL)
-            files, number = self._search(target)
-            if files:
+            after = self._held(target)
+            if after.files:
                 self._call("remove_orphan_files", relation, dry_run=False)
-                files, number = self._search(target)
-        if files:
-            raise DbtRuntimeError(_left(relation, files))
-        logger.info(
-            f"{relation.shown} erased: the key is in 0 of {counted(number, 'data file')}; before, it was in {before}"
-        )
+                after = self._held(target)
+        if after.files or after.rows:
+            raise DbtRuntimeError(_left(relation, after.files))
+        logger.info(f"{relation.shown} erased: {after} (before: {before})")
 
     def _refuse_hidden(self, target: Target) -> None:
         """Refuse to go on if current files hold rows that only deletion vectors hide."""
@@ -222,9 +222,9 @@ class Erasures:
         if current:
             name = target.relation.render()
             raise DbtRuntimeError(
-                f"erase: the rows of the key are deleted from {target.relation.shown}, and {counted(len(current), 'file')} "
-                "of it still hold them, because a compaction does not write them again. Write the table again while "
-                f"nothing else writes it, then erase again: insert overwrite {name} select * from {name}"
+                f"erase: the rows of the key are deleted from {target.relation.shown}, but deletion vectors only hide "
+                f"them in {counted(len(current), 'file')}. Write the table again while nothing else writes it, then "
+                f"erase again: insert overwrite {name} select * from {name}"
             )
 
     def _call(self, procedure: str, relation: PaimonRelation, **arguments: object) -> None:
@@ -236,9 +236,6 @@ class Erasures:
     def _rows(self, target: Target) -> int:
         sql = f"select count(*) from {target.relation.render()} where {target.condition}"
         return int(self._adapter.query(sql)[0][0])
-
-    def _snapshots(self, relation: PaimonRelation) -> int:
-        return int(self._adapter.query(f"select count(*) from {relation.system_table('snapshots')}")[0][0])
 
     def _names(self, files: str) -> set[str]:
         """The names of the files that a rendered `$files` lists."""
@@ -253,9 +250,8 @@ def _left(relation: PaimonRelation, files: Iterable[str]) -> str:
     names = sorted(files)
     listed = ", ".join(names[:_SHOWN]) + (", …" if len(names) > _SHOWN else "")
     return (
-        f"erase: the rows of the key are deleted from {relation.shown}, but {counted(len(names), 'file')} that no table "
-        f"snapshot of it needs still hold them: {listed}. They are of a branch, or of a write that failed. Paimon "
-        "deletes such files when they are a day old: erase again then. Sooner, if nothing writes the table now: "
-        f'dbt run-operation remove_orphan_files --args \'{{relation: {relation.shown}, older_than: "<now>", dry_run: '
-        "false}'"
+        f"erase: the rows of the key are deleted from {relation.shown}, but {counted(len(names), 'file')} of its "
+        f"folder still hold them: {listed}. They are of a branch, of a write that failed, or of one that came "
+        "meanwhile. Erase again: files that no table snapshot has are deleted when they are a day old; sooner by "
+        "remove_orphan_files with older_than, if nothing writes the table now."
     )
