@@ -14,6 +14,8 @@ from dbt.adapters.paimon.concurrency.conflicts import REBUILD
 from dbt.adapters.paimon.features import while_parsing
 from dbt.adapters.paimon.kept_results import KEPT
 from dbt.adapters.paimon.metadata import snapshots, tags
+from dbt.adapters.paimon.operations.erasing import Consent
+from dbt.adapters.paimon.operations.erasures import Erasures
 from dbt.adapters.paimon.options.table_options import suggestion
 from dbt.adapters.paimon.plan.macros import Macros
 from dbt.adapters.paimon.relation import PaimonRelation
@@ -151,6 +153,20 @@ class Operations:
         return str(statement)
 
     # -- operations that write or delete rows -----------------------------------------------------------------------
+
+    def erase(
+        self,
+        key: object,
+        named: Sequence[PaimonRelation],
+        nodes: Sequence[Mapping[str, Any]],
+        dry_run: bool,
+        drop_tags: bool,
+        drop_branches: bool,
+        drop_dead_letters: bool,
+    ) -> None:
+        """Remove the rows of a key from tables and from all their files (see `Erasures.run`)."""
+        consent = Consent(drop_tags, drop_branches, drop_dead_letters)
+        Erasures(self._adapter, self._plans).run(key, named, nodes, consent, dry_run=dry_run)
 
     def publish(self, context: Mapping[str, Any], target: PaimonRelation) -> None:
         """Publish the rows of a model whose audit failed.
