@@ -55,9 +55,13 @@ def data_folder() -> Path:
     return Path(spec.origin).parent / "data"
 
 
-def read_flights() -> Iterator[Row]:
-    """The flights as the package has them, each a dict of texts; `NA` is missing."""
-    with zipfile.ZipFile(data_folder() / "flights.csv.zip") as archive:
+def read_flights(data: Path | None = None) -> Iterator[Row]:
+    """The flights as the package has them, each a dict of texts; `NA` is missing.
+
+    Args:
+        data: another folder than the package's, with the same files.
+    """
+    with zipfile.ZipFile((data or data_folder()) / "flights.csv.zip") as archive:
         name = archive.namelist()[0]
         with archive.open(name) as file:
             yield from csv.DictReader(io.TextIOWrapper(file, "utf-8"))
@@ -115,11 +119,12 @@ def messages(flight: Row) -> Iterator[tuple[date, Message]]:
     yield max(known, arrived.date()), message(3, status, arrived, **landed)
 
 
-def land(folder: Path = FOLDER) -> None:
+def land(folder: Path = FOLDER, data: Path | None = None) -> None:
     """Write the folder, whole or not at all.
 
     Args:
         folder: where; nothing is done if it is there.
+        data: another folder than the package's, with the same files.
     """
     if folder.exists():
         return
@@ -128,12 +133,12 @@ def land(folder: Path = FOLDER) -> None:
         staged = Path(whole) / folder.name
         staged.mkdir()
         for name in COPIED:
-            shutil.copyfile(data_folder() / name, staged / name)
+            shutil.copyfile((data or data_folder()) / name, staged / name)
         told: dict[date, list[str]] = defaultdict(list)
         with (staged / "flights.csv").open("w", newline="") as file:
             schedule = csv.DictWriter(file, SCHEDULE, extrasaction="ignore", lineterminator="\n")
             schedule.writeheader()
-            for flight in read_flights():
+            for flight in read_flights(data):
                 schedule.writerow(flight)
                 for day, message in messages(flight):
                     told[day].append(json.dumps(message))

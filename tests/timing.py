@@ -1,4 +1,4 @@
-"""pytest plugin: the longest tests begin first, and the last lines say where the time went."""
+"""pytest plugin: the longest tests begin first, a service starts once, and the last lines say where the time went."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 import pytest
+from xdist.scheduler import LoadScopeScheduling
 
 # Minutes of one test or a chain of them: a worker that starts on these last would finish long after the others.
 LONGEST = (
@@ -21,6 +22,37 @@ LONGEST = (
     "integration/engines",
     "integration/test_walkthrough.py",
 )
+# Modules that start the same service, which takes some 20 CPU seconds: one worker runs them all.
+TOGETHER = {
+    "a Hive metastore": (
+        "integration/catalogs/test_hive.py",
+        "integration/catalogs/test_locks.py",
+        "integration/catalogs/test_session_catalog.py",
+        "integration/catalogs/test_several.py",
+    ),
+    "HDFS": (
+        "integration/storage/test_beside_a_compaction.py",
+        "integration/storage/test_hdfs_user.py",
+        "integration/storage/test_storage.py",
+    ),
+    "Kafka": ("integration/streaming/",),
+}
+
+
+class ByService(LoadScopeScheduling):
+    """The tests of a class or a module go to one worker, and so do those of a service."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        for service, places in TOGETHER.items():
+            if nodeid.startswith(tuple(f"tests/{place}" for place in places)):
+                return service
+        return super()._split_scope(nodeid)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling | None:
+    """In the place of xdist's own `loadscope`."""
+    return ByService(config, log) if config.getvalue("dist") == "loadscope" else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -25,8 +25,15 @@ def test_commits_decide_first(table):
     assert read(table) is ChangeReadMode.NOTHING
     assert read(table, "COMPACT", "ANALYZE") is ChangeReadMode.NOTHING
     assert read(table, "APPEND", "COMPACT") is ChangeReadMode.FILES
+    assert read(table, "COMPACT", "APPEND", "APPEND") is ChangeReadMode.FILES
     assert read(table, "APPEND", "OVERWRITE") is ChangeReadMode.COMPARE
     assert read(table, "APPEND", before=True) is ChangeReadMode.COMPARE
+
+
+def test_a_row_after_a_compaction_may_come_before_its_delete():
+    """Both have one sequence number: the files do not say which is the last."""
+    assert read(KEYED, "APPEND", "COMPACT", "APPEND") is ChangeReadMode.KEYS
+    assert read(APPENDED, "APPEND", "COMPACT", "APPEND") is ChangeReadMode.FILES
 
 
 def test_an_append_that_takes_rows_away():

@@ -26,7 +26,6 @@ from dbt.tests.adapter.utils.test_cast import BaseCast
 from dbt.tests.adapter.utils.test_cast_bool_to_text import BaseCastBoolToText
 from dbt.tests.adapter.utils.test_concat import BaseConcat
 from dbt.tests.adapter.utils.test_current_timestamp import (
-    BaseCurrentTimestamp,
     BaseCurrentTimestampAware,
     BaseCurrentTimestampNaive,
 )
@@ -63,10 +62,6 @@ from dbt.tests.adapter.utils.test_validate_sql import BaseValidateSqlMethod
 from functional.conftest import VERSIONS
 
 
-class TestUtils(BaseUtils):
-    pass
-
-
 class TestTypeBigInt(BaseTypeBigInt):
     pass
 
@@ -87,10 +82,6 @@ class TestTypeTimestamp(BaseTypeTimestamp):
     pass
 
 
-class TestAnyValue(BaseAnyValue):
-    pass
-
-
 class TestArrayAppend(BaseArrayAppend):
     pass
 
@@ -103,47 +94,7 @@ class TestArrayConstruct(BaseArrayConstruct):
     pass
 
 
-class TestBoolOr(BaseBoolOr):
-    pass
-
-
-class TestCast(BaseCast):
-    pass
-
-
-class TestCastBoolToText(BaseCastBoolToText):
-    pass
-
-
-class TestConcat(BaseConcat):
-    pass
-
-
-class TestCurrentTimestamp(BaseCurrentTimestamp):
-    pass
-
-
 class TestCurrentTimestampNaive(BaseCurrentTimestampNaive):
-    pass
-
-
-class TestDate(BaseDate):
-    pass
-
-
-class TestDateSpine(BaseDateSpine):
-    pass
-
-
-class TestDateTrunc(BaseDateTrunc):
-    pass
-
-
-class TestDateAdd(BaseDateAdd):
-    pass
-
-
-class TestDateDiff(BaseDateDiff):
     pass
 
 
@@ -151,23 +102,7 @@ class TestEquals(BaseEquals):
     pass
 
 
-class TestEscapeSingleQuotesBackslash(BaseEscapeSingleQuotesBackslash):
-    pass
-
-
 class TestExcept(BaseExcept):
-    pass
-
-
-class TestGenerateSeries(BaseGenerateSeries):
-    pass
-
-
-class TestGetPowersOfTwo(BaseGetPowersOfTwo):
-    pass
-
-
-class TestHash(BaseHash):
     pass
 
 
@@ -175,47 +110,11 @@ class TestIntersect(BaseIntersect):
     pass
 
 
-class TestLastDay(BaseLastDay):
-    pass
-
-
-class TestLength(BaseLength):
-    pass
-
-
 class TestMixedNullCompare(BaseMixedNullCompare):
     pass
 
 
-class TestNullCompare(BaseNullCompare):
-    pass
-
-
-class TestPosition(BasePosition):
-    pass
-
-
-class TestReplace(BaseReplace):
-    pass
-
-
-class TestRight(BaseRight):
-    pass
-
-
-class TestSafeCast(BaseSafeCast):
-    pass
-
-
 class TestCalculateFreshnessMethod(BaseCalculateFreshnessMethod):
-    pass
-
-
-class TestSplitPart(BaseSplitPart):
-    pass
-
-
-class TestStringLiteral(BaseStringLiteral):
     pass
 
 
@@ -303,14 +202,14 @@ class TestCurrentTimestamps(BaseCurrentTimestamps):
     strict=True,
     raises=AssertionError,
     reason="Spark 3.5 reads 'they''re' as two literals put together: theyre. Its escape is the backslash "
-    "(TestEscapeSingleQuotesBackslash)",
+    "(BaseEscapeSingleQuotesBackslash)",
 )
 class TestEscapeSingleQuotesQuote(BaseEscapeSingleQuotesQuote):
     pass
 
 
 # Spark reads a date in ISO 8601 only.
-class TestGetIntervalsBetween(BaseGetIntervalsBetween):
+class GetIntervalsBetween(BaseGetIntervalsBetween):
     @pytest.fixture(scope="class")
     def models(self):
         sql = models__test_get_intervals_between_sql
@@ -322,5 +221,48 @@ class TestGetIntervalsBetween(BaseGetIntervalsBetween):
         }
 
 
-class TestListagg(BaseListagg):
-    pass
+# Each of these bases builds a project, in which seeds, models and their tests have to pass. Here it is one for all.
+class TestMacros(
+    GetIntervalsBetween,
+    BaseAnyValue,
+    BaseBoolOr,
+    BaseCast,
+    BaseCastBoolToText,
+    BaseConcat,
+    BaseDate,
+    BaseDateSpine,
+    BaseDateTrunc,
+    BaseDateAdd,
+    BaseDateDiff,
+    BaseEscapeSingleQuotesBackslash,
+    BaseGenerateSeries,
+    BaseGetPowersOfTwo,
+    BaseHash,
+    BaseLastDay,
+    BaseLength,
+    BaseListagg,
+    BaseNullCompare,
+    BasePosition,
+    BaseReplace,
+    BaseRight,
+    BaseSafeCast,
+    BaseSplitPart,
+    BaseStringLiteral,
+):
+    def _of_all(self, kind):
+        found = {}
+        for base in TestMacros.__bases__:
+            assert base.test_build_assert_equal is BaseUtils.test_build_assert_equal
+            if files := getattr(base, kind, None):
+                new = files.__wrapped__(self)
+                assert not found.keys() & new.keys(), base
+                found |= new
+        return found
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        return self._of_all("models")
+
+    @pytest.fixture(scope="class")
+    def seeds(self):
+        return self._of_all("seeds")

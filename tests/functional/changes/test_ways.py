@@ -52,6 +52,13 @@ TABLES: dict[str, tuple[str, str, tuple[str, ...], list[tuple[str, int, int]]]] 
         [("-D", 2, 20), ("+I", 2, 22), ("-D", 3, 30)],
     ),
     "plain": (KEYED.format(more=""), FIRST, CHANGES, BY_FILES),
+    # The insert has the sequence number of a delete that the compaction has dropped.
+    "compacted_between": (
+        KEYED.format(more=""),
+        FIRST,
+        ("delete from {t} where id > 1", COMPACT, "insert into {t} values (2, 22)"),
+        [("+U", 2, 22), ("-D", 3, 30)],
+    ),
     "input": (KEYED.format(more=", 'changelog-producer' = 'input'"), FIRST, CHANGES, BY_FILES),
     "lookup": (KEYED.format(more=", 'changelog-producer' = 'lookup'"), FIRST, CHANGES, BY_COMPARING),
     "full_compaction": (

@@ -67,28 +67,43 @@ class Life:
         return sorted(rows(f"select id, amount, name from {table}.{name}"))
 
 
+OTHERS = ("table", "incremental", "view")
+
+
 class TestMaterializations(Life):
-    @pytest.mark.parametrize("other", ["table", "incremental", "view"])
+    @pytest.fixture(scope="class")
+    def models(self) -> dict[str, str]:
+        return {"star.sql": view(), "sources.yml": SOURCES} | {f"was_{other}.sql": view() for other in OTHERS}
+
     def test_a_view_becomes_another_materialization_and_comes_back(
-        self, project: Any, rows: Any, table: str, other: str
+        self, project: Any, rows: Any, table: str
     ) -> None:
-        key = "" if other == "view" else ", primary_key='id'"
-        model = f"{{{{ config(materialized='{other}'{key}) }}}}\n{STAR}"
-        write_file(model, project.project_root, "models", "star.sql")
+        for other in OTHERS:
+            key = "" if other == "view" else ", primary_key='id'"
+            model = f"{{{{ config(materialized='{other}'{key}) }}}}\n{STAR}"
+            write_file(model, project.project_root, "models", f"was_{other}.sql")
         run_dbt(["run"])
-        if other != "view":
-            options = dict(rows(f"select key, value from {table}.`star$options`"))
+        for other in ("table", "incremental"):
+            options = dict(rows(f"select key, value from {table}.`was_{other}$options`"))
             assert "dbt.materialized-view" not in options
         rows(f"insert into {table}.facts values (1, 2, 11), (20, 0, 1)")
-        write_file(view(), project.project_root, "models", "star.sql")
-        assert refresh_of(
-            run_dbt(["run", "--full-refresh"] if other == "incremental" else ["run"])
-        ).startswith("full")
-        assert self.found(rows, table) == self.expected(rows, table)
+        for other in OTHERS:
+            write_file(view(), project.project_root, "models", f"was_{other}.sql")
+        results = [
+            *run_dbt(["run", "--select", "was_incremental", "--full-refresh"]),
+            *run_dbt(["run", "--exclude", "was_incremental"]),
+        ]
+        for other in OTHERS:
+            assert refresh_of(results, f"was_{other}").startswith("full"), other
+            assert self.found(rows, table, f"was_{other}") == self.expected(rows, table), other
         rows(f"insert into {table}.names values (2, 'two')")
-        assert refresh_of(run_dbt(["run"])).startswith("incremental, ")
-        assert self.found(rows, table) == self.expected(rows, table)
+        results = run_dbt(["run"])
+        for other in OTHERS:
+            assert refresh_of(results, f"was_{other}").startswith("incremental, "), other
+            assert self.found(rows, table, f"was_{other}") == self.expected(rows, table), other
 
+
+class TestQueries(Life):
     def test_another_query_is_a_full_refresh(self, project: Any, rows: Any, table: str) -> None:
         write_file(
             view(STAR.replace("f.amount", "f.amount + 1 as amount")),
@@ -102,44 +117,54 @@ class TestMaterializations(Life):
         assert refresh_of(run_dbt(["run"])).startswith("full: its query")
         assert self.found(rows, table) == self.expected(rows, table)
 
-    @pytest.mark.parametrize(
-        "alter", ["add column more string", "rename column amount to sum", "drop column amount"]
-    )
-    def test_a_source_that_is_altered_is_read_as_a_whole(
-        self, project: Any, rows: Any, table: str, alter: str
-    ) -> None:
+
+# A table -> what happens to its columns.
+ALTERED = {
+    "added": "add column more string",
+    "renamed": "rename column amount to sum",
+    "dropped": "drop column amount",
+}
+
+
+class TestAlteredSources(Life):
+    @pytest.fixture(scope="class")
+    def models(self) -> dict[str, str]:
+        tables = "".join(f", {{name: {name}}}" for name in ALTERED)
+        return {"star.sql": view(), "sources.yml": SOURCES.replace("{name: names}", "{name: names}" + tables)}
+
+    def test_a_source_that_is_altered_is_read_as_a_whole(self, project: Any, rows: Any, table: str) -> None:
         # No commit follows the ALTER: the newest table snapshot has the columns as before.
-        sql = "select f.*, count(*) as n from {{ source('raw', 'facts') }} as f group by all"
-        write_file(
-            view("select * from {{ source('raw', 'facts') }}"), project.project_root, "models", "star.sql"
-        )
-        write_file(view(sql.replace("f.*", "name_id")), project.project_root, "models", "totals.sql")
-        try:
-            run_dbt(["run"])
-            rows(f"alter table {table}.facts {alter}")
-            write_file(
-                view("select * from {{ source('raw', 'facts') }}", on_rebuild="drop_history"),
-                project.project_root,
-                "models",
-                "star.sql",
+        def write_all(name: str, **config: Any) -> None:
+            model = view(f"select * from {{{{ source('raw', '{name}') }}}}", **config)
+            write_file(model, project.project_root, "models", f"all_{name}.sql")
+
+        for name in ALTERED:
+            rows(
+                f"create table {table}.{name} (id int, name_id int, amount int) "
+                "tblproperties ('primary-key' = 'id', 'bucket' = '1')"
             )
-            for statement in (
-                "",
-                f"delete from {table}.facts where id = 3",
-                f"delete from {table}.facts where id = 4",
-            ):
-                if statement:
-                    rows(statement)
-                results = run_dbt(["run"])
-                assert sorted(rows(f"select id, name_id from {table}.star")) == sorted(
-                    rows(f"select id, name_id from {table}.facts")
-                )
-                assert sorted(rows(f"select name_id, n from {table}.totals")) == sorted(
-                    rows(f"select name_id, count(*) from {table}.facts group by name_id")
-                )
-            assert refresh_of(results, "totals").startswith("incremental, 1 of")
-        finally:
-            project.project_root.join("models", "totals.sql").remove()
+            rows(f"insert into {table}.{name} select * from {table}.facts")
+            write_all(name)
+            totals = f"select name_id, count(*) as n from {{{{ source('raw', '{name}') }}}} as f group by all"
+            write_file(view(totals), project.project_root, "models", f"totals_{name}.sql")
+        run_dbt(["run"])
+        for name, alter in ALTERED.items():
+            rows(f"alter table {table}.{name} {alter}")
+            write_all(name, on_rebuild="drop_history")
+        for gone in (None, 3, 4):
+            if gone:
+                for name in ALTERED:
+                    rows(f"delete from {table}.{name} where id = {gone}")
+            results = run_dbt(["run"])
+            for name in ALTERED:
+                assert sorted(rows(f"select id, name_id from {table}.all_{name}")) == sorted(
+                    rows(f"select id, name_id from {table}.{name}")
+                ), name
+                assert sorted(rows(f"select name_id, n from {table}.totals_{name}")) == sorted(
+                    rows(f"select name_id, count(*) from {table}.{name} group by name_id")
+                ), name
+        for name in ALTERED:
+            assert refresh_of(results, f"totals_{name}").startswith("incremental, 1 of"), name
 
 
 class TestWrites(Life):
@@ -214,36 +239,42 @@ class TestPartitions(Life):
         assert refresh_of(results) == "incremental, 1 of about 2 groups"
 
 
+# name -> (query, config, what its error says)
+REFUSED: dict[str, tuple[str, dict[str, Any], str]] = {
+    "limited": (
+        STAR + " limit 5",
+        {"refresh_mode": "incremental"},
+        "cannot be refreshed by what changed: a LIMIT",
+    ),
+    "misspelled": (STAR, {"refresh_mode": "incrementel"}, "Did you mean 'incremental'"),
+    # Keys that merge rows.
+    "merged": (STAR, {"merge_engine": "aggregation"}, "merge_engine would merge them"),
+    # A key that is not known to be the query's.
+    "another_key": (STAR, {"primary_key": "amount"}, "primary_key"),
+    "key_of_some": (STAR + " limit 9", {"primary_key": "id"}, "primary_key"),
+    "key_of_nothing": ("select 1 as amount, 2 as id", {"primary_key": "id"}, "primary_key"),
+}
+
+
+class TestRefused(Life):
+    @pytest.fixture(scope="class")
+    def models(self) -> dict[str, str]:
+        return {"star.sql": view(), "sources.yml": SOURCES} | {f"{name}.sql": view() for name in REFUSED}
+
+    def test_configs(self, project: Any, rows: Any, table: str) -> None:
+        for name, (sql, config, _) in REFUSED.items():
+            write_file(view(sql, **config), project.project_root, "models", f"{name}.sql")
+        failed = {each.node.name: each.message for each in run_dbt(["run"], expect_pass=False)}
+        for name, (_, _, says) in REFUSED.items():
+            assert says in failed[name]
+            assert self.found(rows, table, name) == self.expected(rows, table), name
+
+
 class TestConfigs(Life):
     def test_refresh_mode(self, project: Any, rows: Any, table: str) -> None:
         write_file(view(refresh_mode="full"), project.project_root, "models", "star.sql")
         assert refresh_of(run_dbt(["run"])) == "full: refresh_mode is full"
-        write_file(
-            view(STAR + " limit 5", refresh_mode="incremental"), project.project_root, "models", "star.sql"
-        )
-        (failed,) = run_dbt(["run"], expect_pass=False)
-        assert "cannot be refreshed by what changed: a LIMIT" in failed.message
-        write_file(view(refresh_mode="incrementel"), project.project_root, "models", "star.sql")
-        (failed,) = run_dbt(["run"], expect_pass=False)
-        assert "Did you mean 'incremental'" in failed.message
         assert self.found(rows, table) == self.expected(rows, table)
-
-    def test_keys_that_merge_rows_are_refused(self, project: Any, rows: Any, table: str) -> None:
-        write_file(view(merge_engine="aggregation"), project.project_root, "models", "star.sql")
-        (failed,) = run_dbt(["run"], expect_pass=False)
-        assert "merge_engine would merge them" in failed.message
-
-    @pytest.mark.parametrize(
-        ("sql", "key"), [(STAR, "amount"), (STAR + " limit 9", "id"), ("select 1 as amount, 2 as id", "id")]
-    )
-    def test_a_key_that_is_not_known_to_be_the_querys_is_refused(
-        self, project: Any, rows: Any, table: str, sql: str, key: str
-    ) -> None:
-        before = self.found(rows, table)
-        write_file(view(sql, primary_key=key), project.project_root, "models", "star.sql")
-        (failed,) = run_dbt(["run"], expect_pass=False)
-        assert "primary_key" in failed.message
-        assert self.found(rows, table) == before
 
     def test_a_longer_key_than_the_querys_is_full(self, project: Any, rows: Any, table: str) -> None:
         config = {"primary_key": ["id", "amount"], "on_rebuild": "drop_history"}

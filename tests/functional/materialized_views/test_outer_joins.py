@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import Any
 
 import pytest
@@ -26,8 +27,11 @@ CONFIGS = {"by_text": ", primary_key='name'"}
 CREATE = (
     "create table {f} (id int, k string, v int) tblproperties ('primary-key' = 'id', 'bucket' = '1')",
     "create table {d} (k string, name string) tblproperties ('primary-key' = 'k', 'bucket' = '1')",
-    "insert into {f} values (1, 'a', 10), (2, 'b', 20), (3, null, 30), (4, 'x', 40), (5, 'a', 50)",
-    "insert into {d} values ('a', 'Ann'), ('b', 'Bob'), ('c', 'Cid')",
+)
+# Facts and their dimension, of which there are several: {w} is its number, in every id, key and name.
+FILL = (
+    "insert into {f} values ({w}1, 'a{w}', 10), ({w}2, 'b{w}', 20), ({w}3, null, 30), ({w}4, 'x{w}', 40), ({w}5, 'a{w}', 50)",
+    "insert into {d} values ('a{w}', 'Ann{w}'), ('b{w}', 'Bob{w}'), ('c{w}', 'Cid{w}')",
 )
 START: Names = {1: "Ann", 2: "Bob", 3: None, 4: None, 5: "Ann"}
 
@@ -49,36 +53,58 @@ class Case:
     gone: tuple[int, ...] = ()
 
 
-CASES = (
-    Case("a match appears", ("insert into {d} values ('x', 'Xen')",), {4: "Xen"}),
-    Case("a match disappears", ("delete from {d} where k = 'b'",), {2: None}),
-    Case("a match changes", ("insert into {d} values ('a', 'Amy')",), {1: "Amy", 5: "Amy"}),
-    Case("a match changes to a name of another one", ("insert into {d} values ('a', 'Xen')",), {1: "Xen", 5: "Xen"}),
-    Case("a match changes to NULL", ("insert into {d} values ('a', null)",), {1: None, 5: None}),
-    Case("a match of NULL gets a name", ("insert into {d} values ('a', 'Abe')",), {1: "Abe", 5: "Abe"}),
-    Case("a row that matches no fact comes", ("insert into {d} values ('q', 'Quy')",)),
-    Case("a foreign key becomes NULL", ("insert into {f} values (1, null, 10)",), {1: None}),
-    Case("a foreign key is NULL no more", ("insert into {f} values (3, 'x', 30)",), {3: "Xen"}),
-    Case("a foreign key changes to one without a match", ("insert into {f} values (4, 'y', 40)",), {4: None}),
-    Case("a foreign key changes to another match", ("insert into {f} values (5, 'c', 50)",), {5: "Cid"}),
-    Case("a foreign key changes from one without a match to another", ("insert into {f} values (4, 'w', 40)",)),
-    Case("both sides come at once", ("insert into {f} values (6, 'z', 60)", "insert into {d} values ('z', 'Zoe')"), {6: "Zoe"}),
-    Case("both sides go at once", ("delete from {f} where id = 6", "delete from {d} where k = 'z'"), {}, (6,)),
-    Case("both sides change at once", ("insert into {f} values (5, 'a', 51)", "insert into {d} values ('a', 'Ada'), ('c', 'Cem')"), {5: "Ada"}),
-    Case("a fact moves to a match that goes", ("insert into {f} values (3, 'c', 30)", "delete from {d} where k = 'c'"), {3: None}),
-    Case("a fact moves away from a match that changes", ("insert into {f} values (5, 'q', 50)", "insert into {d} values ('a', 'Ana')"), {5: "Quy"}),
-    Case("a fact moves away from a match that goes", ("insert into {f} values (5, 'x', 50)", "delete from {d} where k = 'q'"), {5: "Xen"}),
-    Case("a match goes and comes back as it was", ("delete from {d} where k = 'x'", "insert into {d} values ('x', 'Xen')")),
-    Case("a match goes and comes back as another", ("delete from {d} where k = 'x'", "insert into {d} values ('x', 'Xia')"), {5: "Xia"}),
-    Case("a match comes and goes", ("insert into {d} values ('w', 'Wil')", "delete from {d} where k = 'w'")),
-    Case("a fact comes and goes", ("insert into {f} values (7, 'x', 70)", "delete from {f} where id = 7")),
-    Case("a fact goes and comes back with another key", ("delete from {f} where id = 5", "insert into {f} values (5, 'b', 50)"), {5: None}),
-    Case("all matches go", ("delete from {d}",), {1: None, 2: None, 3: None, 4: None, 5: None}),
-    Case("matches come back", ("insert into {d} values ('b', 'Bea'), ('c', 'Cy'), ('w', 'Wim')",), {2: "Bea", 3: "Cy", 4: "Wim", 5: "Bea"}),
-    Case("no fact is without a match", ("insert into {f} values (1, 'w', 10)",), {1: "Wim"}),
+# Of the first facts and dimension, while there are no others. Each case goes on from the one before.
+WHOLE_TABLES = (
+    Case("all matches go", ("delete from {d}",), {1: None, 2: None, 5: None}),
+    Case("matches come back", ("insert into {d} values ('a{w}', 'Abe{w}'), ('b{w}', 'Bea{w}')",), {1: "Abe", 2: "Bea", 5: "Abe"}),
+    Case("no fact is without a match", ("insert into {f} values ({w}3, 'b{w}', 30), ({w}4, 'b{w}', 40)",), {3: "Bea", 4: "Bea"}),
     Case("all facts go", ("delete from {f}",), {}, (1, 2, 3, 4, 5)),
-    Case("facts come back", ("insert into {f} values (1, 'b', 1), (2, 'nothing', 2), (3, null, 3)",), {1: "Bea", 2: None, 3: None}),
+    Case("facts come back", ("insert into {f} values ({w}1, 'b{w}', 1), ({w}2, 'nothing', 2), ({w}3, null, 3)",), {1: "Bea", 2: None, 3: None}),
 )  # fmt: skip
+# Each row has facts and a dimension of its own, from START on; one refresh shows the next case of every row.
+CASES = (
+    (
+        Case("a match appears", ("insert into {d} values ('x{w}', 'Xen{w}')",), {4: "Xen"}),
+        Case("a match changes to a name of another one", ("insert into {d} values ('a{w}', 'Xen{w}')",), {1: "Xen", 5: "Xen"}),
+        Case("a match changes to NULL", ("insert into {d} values ('a{w}', null)",), {1: None, 5: None}),
+        Case("a match of NULL gets a name", ("insert into {d} values ('a{w}', 'Abe{w}')",), {1: "Abe", 5: "Abe"}),
+    ),
+    (
+        Case("a match disappears", ("delete from {d} where k = 'b{w}'",), {2: None}),
+        Case("a match changes", ("insert into {d} values ('a{w}', 'Amy{w}')",), {1: "Amy", 5: "Amy"}),
+        Case("a row that matches no fact comes", ("insert into {d} values ('q{w}', 'Quy{w}')",)),
+        Case("a foreign key becomes NULL", ("insert into {f} values ({w}1, null, 10)",), {1: None}),
+    ),
+    (
+        Case("a foreign key is NULL no more", ("insert into {f} values ({w}3, 'b{w}', 30)",), {3: "Bob"}),
+        Case("a foreign key changes to one without a match", ("insert into {f} values ({w}2, 'y{w}', 20)",), {2: None}),
+        Case("a foreign key changes from one without a match to another", ("insert into {f} values ({w}2, 'w{w}', 20)",)),
+        Case("a match comes and goes", ("insert into {d} values ('w{w}', 'Wil{w}')", "delete from {d} where k = 'w{w}'")),
+    ),
+    (
+        Case("a foreign key changes to another match", ("insert into {f} values ({w}5, 'c{w}', 50)",), {5: "Cid"}),
+        Case("both sides change at once", ("insert into {f} values ({w}5, 'a{w}', 51)", "insert into {d} values ('a{w}', 'Ada{w}'), ('c{w}', 'Cem{w}')"), {1: "Ada", 5: "Ada"}),
+        Case("a fact moves to a match that goes", ("insert into {f} values ({w}2, 'c{w}', 20)", "delete from {d} where k = 'c{w}'"), {2: None}),
+        Case("a fact moves away from a match that changes", ("insert into {f} values ({w}5, 'b{w}', 50)", "insert into {d} values ('a{w}', 'Ana{w}')"), {1: "Ana", 5: "Bob"}),
+    ),
+    (
+        Case("both sides come at once", ("insert into {f} values ({w}6, 'z{w}', 60)", "insert into {d} values ('z{w}', 'Zoe{w}')"), {6: "Zoe"}),
+        Case("both sides go at once", ("delete from {f} where id = {w}6", "delete from {d} where k = 'z{w}'"), {}, (6,)),
+        Case("a fact comes and goes", ("insert into {f} values ({w}7, 'a{w}', 70)", "delete from {f} where id = {w}7")),
+        Case("a fact goes and comes back with another key", ("delete from {f} where id = {w}5", "insert into {f} values ({w}5, 'x{w}', 50)"), {5: None}),
+    ),
+    (
+        Case("a match goes and comes back as it was", ("delete from {d} where k = 'a{w}'", "insert into {d} values ('a{w}', 'Ann{w}')")),
+        Case("a match goes and comes back as another", ("delete from {d} where k = 'a{w}'", "insert into {d} values ('a{w}', 'Xia{w}')"), {1: "Xia", 5: "Xia"}),
+        Case("a fact moves away from a match that goes", ("insert into {f} values ({w}5, 'b{w}', 50)", "delete from {d} where k = 'a{w}'"), {1: None, 5: "Bob"}),
+    ),
+)  # fmt: skip
+Step = dict[int, Case]
+STEPS: tuple[Step, ...] = (
+    *({1: case} for case in WHOLE_TABLES),
+    {number: Case("new facts and a new dimension", FILL, START) for number in range(2, len(CASES) + 2)},
+    *({number: case for number, case in enumerate(cases, 2) if case} for cases in zip_longest(*CASES)),
+)
 
 
 class TestOuterJoins:
@@ -101,22 +127,30 @@ sources:
             key: f"paimon.{project.test_schema}.{name}" for key, name in (("f", "facts"), ("d", "dimension"))
         }
         rows(f"create database if not exists paimon.{project.test_schema}")
-        for statement in CREATE:
-            rows(statement.format(**tables))
+        for statement in (*CREATE, *FILL):
+            rows(statement.format(**tables, w=1))
         run_dbt(["run"])
-        expected = dict(START)
+        expected = numbered(1, START)
         assert rows("select * from {schema}.named order by id") == list(expected.items())
-        for case in CASES:
-            for statement in case.statements:
-                rows(statement.format(**tables))
+        for step in STEPS:
+            for number, case in step.items():
+                for statement in case.statements:
+                    rows(statement.format(**tables, w=number))
+                expected |= numbered(number, case.names)
+                for gone in case.gone:
+                    del expected[int(f"{number}{gone}")]
             results = run_dbt(["run"])
-            expected = {key: name for key, name in (expected | case.names).items() if key not in case.gone}
+            what = {number: case.what for number, case in step.items()}
             found = rows("select * from {schema}.named order by id")
-            assert found == sorted(expected.items()), case.what
+            assert found == sorted(expected.items()), what
             for result in results:
                 name = result.node.name
                 wanted = Counter(rows(VIEWS[name].format(**tables)))
-                assert Counter(rows(f"select * from {{schema}}.{name}")) == wanted, f"{case.what}: {name}"
+                assert Counter(rows(f"select * from {{schema}}.{name}")) == wanted, f"{what}: {name}"
                 # A refresh of all rows would show nothing.
                 words = result.adapter_response["refresh"]
-                assert words.startswith("incremental"), f"{case.what}: {name}: {words}"
+                assert words.startswith("incremental"), f"{what}: {name}: {words}"
+
+
+def numbered(number: int, names: Names) -> Names:
+    return {int(f"{number}{fact}"): name and f"{name}{number}" for fact, name in names.items()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -319,10 +320,12 @@ sources:
         assert wrong == {}
         differs = {}
         for name, (sql, _, _) in MODELS.items():
-            query, view = filled(sql, places), f"select * from paimon.{schema}.{name}"
-            for one, other in ((view, query), (query, view)):
-                if found := rows(f"(select * from ({one})) except all (select * from ({other}))"):
-                    differs[name] = found
+            found, wanted = (
+                Counter(rows(f"select * from ({query})"))
+                for query in (f"select * from paimon.{schema}.{name}", filled(sql, places))
+            )
+            if found != wanted:
+                differs[name] = (found - wanted, wanted - found)
         assert differs == {}
         # dbt puts subqueries in the place of tables for --empty; they do not make a query refused.
         assert said(run_dbt(["run", "--empty", "--select", "strict"])) == {

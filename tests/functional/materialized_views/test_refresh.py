@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -124,12 +125,9 @@ sources:
         words = said(results)
         print(step, words)
         for name, sql in VIEWS.items():
-            query = sql.format(**tables)
-            for one, other in (
-                (f"select * from {{schema}}.{name}", query),
-                (query, f"select * from {{schema}}.{name}"),
-            ):
-                differs = rows(f"(select * from ({one})) except all (select * from ({other}))")
-                assert differs == [], f"{step}: {name}: {words[name]}"
+            wanted = Counter(rows(sql.format(**tables)))
+            assert Counter(rows(f"select * from {{schema}}.{name}")) == wanted, (
+                f"{step}: {name}: {words[name]}"
+            )
         for name, start in expected.items():
             assert (words[name] or "").startswith(start), f"{step}: {name}: {words[name]}"

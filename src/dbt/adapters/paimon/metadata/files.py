@@ -86,6 +86,11 @@ def state(table: Table, travel: str) -> str:
     return f"{table.system_table('files')} {travel}"
 
 
+def names(query: Query, state: str) -> set[str]:
+    """The names of the files of a state (see `state`), without their folders."""
+    return {str(path).rpartition("/")[2] for (path,) in query(f"select file_path from {state}")}
+
+
 def lost_by_rollback(query: Query, table: Table, version: str | int, compactions: Sequence[int]) -> int:
     """How many files of a state a rollback to it would delete, because a later compaction lifted them to a level.
 

@@ -6,21 +6,21 @@ deletes, changelog files) and files that Paimon no longer knows.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.maintenance.compaction import compaction_problems
+from dbt.adapters.paimon.metadata.schemas import Schema
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spark.formatting import counted
-from dbt.adapters.paimon.spec import deleting, iceberg
+from dbt.adapters.paimon.spec import deleting
+from dbt.adapters.paimon.spec.components import iceberg
 from dbt.adapters.paimon.spec.table import TableSpec
-from dbt.adapters.paimon.sql.data_types import to_spark_type
 from dbt.adapters.paimon.sql.text import quoted, string_literal
 from dbt.adapters.paimon.tables.changeset import ExistingTable
 
@@ -128,13 +128,13 @@ def checked_key(key: object) -> Mapping[str, object]:
 
 
 def why_not(
-    found: Target, schemas: Iterable[Sequence[Any]], versions: Versions, consumers: Sequence[str]
+    found: Target, schemas: Sequence[Schema], versions: Versions, consumers: Sequence[str]
 ) -> Iterator[str]:
     """Each reason why the table cannot be erased from, with a remedy.
 
     Args:
         found: the table.
-        schemas: the fields (JSON) of each of its schemas.
+        schemas: all its schemas.
         versions: those in use.
         consumers: the names of its consumers.
     """
@@ -153,7 +153,7 @@ def why_not(
         yield f"{_OUTSIDE} has files outside its folder, where erase does not look. {REBUILD}"
     if consumers:
         yield f"consumers ({', '.join(consumers)}) keep its old table snapshots. Let them read on, or delete them"
-    known = [_fields(fields) for (fields, *_) in schemas]
+    known = [{field.name: (field.id, field.spark_type) for field in schema.fields} for schema in schemas]
     for name in found.columns:
         if len({schema.get(name) for schema in known}) > 1:
             yield f"{name} was added, renamed or changed its type, so older files cannot be searched for it. {REBUILD}"
@@ -215,8 +215,3 @@ def _says(value: object) -> str:
     pattern = f"(^|[^0-9A-Za-z_]){re.escape(str(value))}([^0-9A-Za-z_]|$)"
     texts = ", ".join(f"cast({quoted(name)} as string)" for name in _MESSAGE)
     return f"concat_ws(' ', {texts}) rlike {string_literal(pattern)}"
-
-
-def _fields(schema: str) -> dict[str, tuple[int, str]]:
-    """The id and the type of each field of a schema, by name."""
-    return {field["name"]: (field["id"], to_spark_type(field["type"])) for field in json.loads(schema)}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.paimon.metadata import files, schemas, snapshots, tags
 from dbt.adapters.paimon.operations import erasing
 from dbt.adapters.paimon.operations.erasing import Consent, Held, Target
 from dbt.adapters.paimon.relation import PaimonRelation
@@ -16,7 +17,6 @@ from dbt.adapters.paimon.spark.formatting import counted
 from dbt.adapters.paimon.sql.statements import Statement
 from dbt.adapters.paimon.sql.text import string_literal
 from dbt.adapters.paimon.streaming.dead_letters import dead_letters_of
-from dbt.adapters.paimon.tables import metadata
 from dbt.adapters.paimon.time_travel.states import branch_of
 
 if TYPE_CHECKING:
@@ -133,23 +133,22 @@ class Erasures:
 
     def _held(self, target: Target) -> Held:
         relation = target.relation
-        files, number = self._search(target)
+        found, number = self._search(target)
+        query = self._adapter.query
         states = [
-            (tag, f"{relation.system_table('files')} version as of {string_literal(tag)}")
-            for tag in self._column(f"select tag_name from {relation.system_table('tags')} order by 1")
+            (tag, files.state(relation, f"version as of {string_literal(tag)}"))
+            for tag in sorted(tags.tags(query, relation))
         ]
         branches = [
-            (branch, branch_of(relation, branch).system_table("files"))
-            for branch in self._column(
-                f"select branch_name from {relation.system_table('branches')} order by 1"
-            )
+            (branch, files.state(branch_of(relation, branch), ""))
+            for branch in sorted(tags.branches(query, relation))
         ]
-        tags, kept = (
-            tuple(name for name, listed in each if files and files & self._names(listed))
+        kept_tags, kept_branches = (
+            tuple(name for name, state in each if found and found & files.names(query, state))
             for each in (states, branches)
         )
-        ((snapshots,),) = self._adapter.query(f"select count(*) from {relation.system_table('snapshots')}")
-        return Held(self._rows(target), files, number, tags, kept, int(snapshots))
+        kept = len(snapshots.by_sql(query, relation))
+        return Held(self._rows(target), found, number, kept_tags, kept_branches, kept)
 
     def _search(self, target: Target) -> tuple[frozenset[str], int]:
         """The names of the table's files that hold the key, as Spark's readers find them, and the number of all."""
@@ -172,9 +171,9 @@ class Erasures:
 
     def _problems(self, target: Target, held: Held) -> Iterator[str]:
         relation, builds = target.relation, self._plans.builds
-        schemas = self._adapter.query(metadata.schemas_sql(relation, earlier=True))
-        consumers = self._column(f"select consumer_id from {relation.system_table('consumers')}")
-        yield from erasing.why_not(target, schemas, self._adapter.versions, consumers)
+        earlier = schemas.newest_first(self._adapter.query, relation)
+        consumers = sorted(tags.consumers(self._adapter.query, relation))
+        yield from erasing.why_not(target, earlier, self._adapter.versions, consumers)
         if held.rows and not held.files:
             yield f"Paimon finds {counted(held.rows, 'row')} of the key, and Spark no file with it. {erasing.REBUILD}"
         staged = builds.staged(relation)
@@ -218,7 +217,7 @@ class Erasures:
 
     def _refuse_hidden(self, target: Target) -> None:
         """Refuse to go on if current files hold rows that only deletion vectors hide."""
-        current = self._search(target)[0] & self._names(target.relation.system_table("files"))
+        current = self._search(target)[0] & files.names(self._adapter.query, files.state(target.relation, ""))
         if current:
             name = target.relation.render()
             raise DbtRuntimeError(
@@ -236,10 +235,6 @@ class Erasures:
     def _rows(self, target: Target) -> int:
         sql = f"select count(*) from {target.relation.render()} where {target.condition}"
         return int(self._adapter.query(sql)[0][0])
-
-    def _names(self, files: str) -> set[str]:
-        """The names of the files that a rendered `$files` lists."""
-        return {erasing.file_name(path) for path in self._column(f"select file_path from {files}")}
 
     def _column(self, sql: str) -> list[str]:
         return [str(value) for (value,) in self._adapter.query(sql)]
