@@ -78,7 +78,9 @@ class Erasures:
             raise DbtRuntimeError(
                 "erase cannot remove the key; nothing was done:\n  " + "\n  ".join(problems)
             )
-        if dry_run:
+        if not any(held.rows or held.files for _, held in found):
+            logger.info(f"erase: the key is in 0 of {counted(len(found), 'table')} with its columns")
+        elif dry_run:
             also = "".join(f"\n  {what}" for what in wanted)
             agree = f", and agree to what is deleted too:{also}" if also else ""
             logger.info(f"erase: nothing was done. To remove the rows for good, add dry_run: false{agree}")
