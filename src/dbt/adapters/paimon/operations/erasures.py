@@ -67,8 +67,7 @@ class Erasures:
             held = self._held(target)
             found.append((target, held))
             logger.info(f"{target.relation.shown}: {held}")
-            if held.rows or held.files:
-                problems += [f"{target.relation.shown}: {why}" for why in self._problems(target, held)]
+            problems += [f"{target.relation.shown}: {why}" for why in self._problems(target, held)]
         wanted = [
             f"{target.relation.shown}: {what}"
             for target, held in found
@@ -175,13 +174,15 @@ class Erasures:
     def _problems(self, target: Target, held: Held) -> Iterator[str]:
         relation, builds = target.relation, self._plans.builds
         schemas = self._adapter.query(metadata.schemas_sql(relation, earlier=True))
-        consumers = self._column(f"select consumer_id from {relation.system_table('consumers')}")
-        yield from erasing.why_not(target, schemas, self._adapter.versions, consumers)
-        if held.rows and not held.files:
-            yield f"Paimon finds {counted(held.rows, 'row')} of the key, and Spark no file with it. {erasing.REBUILD}"
+        yield from erasing.unsearchable(target, schemas)
         staged = builds.staged(relation)
         for left in [*builds.leftovers(relation), *([staged] if staged else [])]:
             yield f"{left.identifier}, which a run has left, may hold it too. Run its model, or drop that table"
+        if held.rows or held.files:
+            consumers = self._column(f"select consumer_id from {relation.system_table('consumers')}")
+            yield from erasing.why_not(target, self._adapter.versions, consumers)
+        if held.rows and not held.files:
+            yield f"Paimon finds {counted(held.rows, 'row')} of the key, and Spark no file with it. {erasing.REBUILD}"
 
     # -- removal ----------------------------------------------------------------------------------------------------
 
