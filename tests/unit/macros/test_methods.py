@@ -16,7 +16,7 @@ from dbt.adapters.paimon.writing.deletes import KeptDeletes
 from dbt.adapters.paimon.writing.model_query import ModelQuery
 from dbt.include import paimon
 
-MOST = 60
+MOST = 61
 FOLDER = Path(paimon.PACKAGE_PATH, "macros")
 COMMENT = re.compile(r"\{#.*?#\}", re.DOTALL)
 # What the adapter returns to macros; they read its fields.

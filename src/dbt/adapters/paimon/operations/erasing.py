@@ -127,17 +127,18 @@ def checked_key(key: object) -> Mapping[str, object]:
     )
 
 
-def why_not(
-    found: Target, schemas: Sequence[Schema], versions: Versions, consumers: Sequence[str]
-) -> Iterator[str]:
-    """Each reason why the table cannot be erased from, with a remedy.
+def unsearchable(found: Target, schemas: Sequence[Schema]) -> Iterator[str]:
+    """Each reason why files may hold the key unseen, with a remedy; `schemas` are all of the table."""
+    if _OUTSIDE in found.spec.options:
+        yield f"{_OUTSIDE} has files outside its folder, where erase does not look. {REBUILD}"
+    known = [{field.name: (field.id, field.spark_type) for field in schema.fields} for schema in schemas]
+    for name in found.columns:
+        if len({schema.get(name) for schema in known}) > 1:
+            yield f"{name} was added, renamed or changed its type, so older files cannot be searched for it. {REBUILD}"
 
-    Args:
-        found: the table.
-        schemas: all its schemas.
-        versions: those in use.
-        consumers: the names of its consumers.
-    """
+
+def why_not(found: Target, versions: Versions, consumers: Sequence[str]) -> Iterator[str]:
+    """Each reason why a table that holds the key cannot be erased from, with a remedy."""
     spec = found.spec
     if refused := deleting.refusal(spec, versions):
         yield refused
@@ -149,14 +150,8 @@ def why_not(
         yield f"it has Iceberg metadata, which Paimon does not clean up. {REBUILD}"
     if kept := [name for name in spec.options if name.startswith(_KEEPS)]:
         yield f"{kept[0]} keeps its changelog longer than its table snapshots. Unset it, and wait until it expires"
-    if _OUTSIDE in spec.options:
-        yield f"{_OUTSIDE} has files outside its folder, where erase does not look. {REBUILD}"
     if consumers:
         yield f"consumers ({', '.join(consumers)}) keep its old table snapshots. Let them read on, or delete them"
-    known = [{field.name: (field.id, field.spark_type) for field in schema.fields} for schema in schemas]
-    for name in found.columns:
-        if len({schema.get(name) for schema in known}) > 1:
-            yield f"{name} was added, renamed or changed its type, so older files cannot be searched for it. {REBUILD}"
 
 
 def missing_consent(found: Target, held: Held, consent: Consent) -> Iterator[str]:

@@ -67,8 +67,7 @@ class Erasures:
             held = self._held(target)
             found.append((target, held))
             logger.info(f"{target.relation.shown}: {held}")
-            if held.rows or held.files:
-                problems += [f"{target.relation.shown}: {why}" for why in self._problems(target, held)]
+            problems += [f"{target.relation.shown}: {why}" for why in self._problems(target, held)]
         wanted = [
             f"{target.relation.shown}: {what}"
             for target, held in found
@@ -78,7 +77,9 @@ class Erasures:
             raise DbtRuntimeError(
                 "erase cannot remove the key; nothing was done:\n  " + "\n  ".join(problems)
             )
-        if dry_run:
+        if not any(held.rows or held.files for _, held in found):
+            logger.info(f"erase: the key is in 0 of {counted(len(found), 'table')} with its columns")
+        elif dry_run:
             also = "".join(f"\n  {what}" for what in wanted)
             agree = f", and agree to what is deleted too:{also}" if also else ""
             logger.info(f"erase: nothing was done. To remove the rows for good, add dry_run: false{agree}")
@@ -172,13 +173,15 @@ class Erasures:
     def _problems(self, target: Target, held: Held) -> Iterator[str]:
         relation, builds = target.relation, self._plans.builds
         earlier = schemas.newest_first(self._adapter.query, relation)
-        consumers = sorted(tags.consumers(self._adapter.query, relation))
-        yield from erasing.why_not(target, earlier, self._adapter.versions, consumers)
-        if held.rows and not held.files:
-            yield f"Paimon finds {counted(held.rows, 'row')} of the key, and Spark no file with it. {erasing.REBUILD}"
+        yield from erasing.unsearchable(target, earlier)
         staged = builds.staged(relation)
         for left in [*builds.leftovers(relation), *([staged] if staged else [])]:
             yield f"{left.identifier}, which a run has left, may hold it too. Run its model, or drop that table"
+        if held.rows or held.files:
+            consumers = sorted(tags.consumers(self._adapter.query, relation))
+            yield from erasing.why_not(target, self._adapter.versions, consumers)
+        if held.rows and not held.files:
+            yield f"Paimon finds {counted(held.rows, 'row')} of the key, and Spark no file with it. {erasing.REBUILD}"
 
     # -- removal ----------------------------------------------------------------------------------------------------
 
