@@ -25,7 +25,7 @@ def watch(table: str, batch: int, moment: str) -> None:
     write, insert, plan = BatchWriter._write, BatchWriter._insert, PaimonTableInput.plan
 
     def pass_by(writer: BatchWriter, here: str) -> None:
-        if f"`{table}`" in writer.sink.table and writer.written.batches == batch and moment == here:
+        if f"`{table}`" in str(writer.sink.table) and writer.written.batches == batch and moment == here:
             os.killpg(0, signal.SIGKILL)
 
     def watched_write(writer: BatchWriter, *args: Any) -> None:
