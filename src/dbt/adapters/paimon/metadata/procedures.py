@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice, takewhile
 from typing import TYPE_CHECKING, Any, Final
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from dbt.adapters.paimon.metadata import snapshots
 from dbt.adapters.paimon.metadata.classes import paimon_table
 from dbt.adapters.paimon.metadata.commits import Committed, with_files
-from dbt.adapters.paimon.metadata.snapshots import Commit, SnapshotRange
+from dbt.adapters.paimon.metadata.snapshots import SnapshotRange
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -56,15 +55,12 @@ def effect_by_classes(session: SparkSession, table: TableName, before: SnapshotR
 
 def kept_by_sql(query: Query, table: TableName) -> SnapshotRange:
     """The table snapshots of a table, by a query."""
-    return _range(snapshots.by_sql(query, table))
+    return snapshots.range_by_sql(query, table)
 
 
 def effect_by_sql(query: Query, table: TableName, before: SnapshotRange) -> ProcedureResult:
     """The changes to a table since it had these snapshots, by a query, which does not have numbers of files."""
     commits = snapshots.by_sql(query, table)
     news = tuple(Committed(each.snapshot, each.kind) for each in commits if each.snapshot > before.last)
-    return ProcedureResult(before, _range(commits), news[-_MOST_COMMITS:])
-
-
-def _range(commits: Sequence[Commit]) -> SnapshotRange:
-    return SnapshotRange(commits[0].snapshot, commits[-1].snapshot) if commits else SnapshotRange()
+    after = SnapshotRange(commits[0].snapshot, commits[-1].snapshot) if commits else SnapshotRange()
+    return ProcedureResult(before, after, news[-_MOST_COMMITS:])

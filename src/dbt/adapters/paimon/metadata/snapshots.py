@@ -139,10 +139,17 @@ def _of_row(row: Sequence[Any]) -> Commit:
     return Commit(int(number), kind, user, rows, delta, schema, changelog, int(at) / 1000, float(age))
 
 
+def range_by_sql(query: Query, table: Table) -> SnapshotRange:
+    """The numbers of a table's snapshots, by a query of one row."""
+    ((first, last),) = query(
+        f"select min(snapshot_id), max(snapshot_id) from {table.system_table('snapshots')}"
+    )
+    return SnapshotRange(int(first or 0), int(last or 0))
+
+
 def newest(query: Query, table: Table) -> int | None:
     """The number of a table's newest snapshot; None if it has none."""
-    commits = by_sql(query, table)
-    return commits[-1].snapshot if commits else None
+    return range_by_sql(query, table).last or None
 
 
 def before(query: Query, table: Table, moment: str) -> tuple[int | None, bool]:
