@@ -19,6 +19,7 @@ from pathlib import Path
 from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.spark.launch.default_version import MARK
+from dbt.adapters.paimon.spark.runtime import Runtime
 from dbt.adapters.paimon.spark.session import open_session
 
 folder, conf = Path(sys.argv[1]), json.loads(sys.argv[2])
@@ -26,7 +27,8 @@ seen = {}
 
 def opened(warehouse, **profile):
     try:
-        open_session(PaimonCredentials(schema="s", warehouse=str(folder / warehouse), spark_config=dict(conf), **profile))
+        where = str(folder / warehouse)
+        open_session(Runtime(PaimonCredentials(schema="s", warehouse=where, spark_config=dict(conf), **profile)))
         mark = folder / warehouse / MARK
         return mark.read_text() if mark.exists() else None
     except DbtRuntimeError as exc:
