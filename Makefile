@@ -115,7 +115,8 @@ s3-kills: $(STAMP) ## Two runs write the tables of one bucket; kill or stop one 
 	$(PYTEST) tests/integration/storage/test_s3_kills.py --s3-kills $(S3_KILLS) $(ARGS)
 
 server-kills: $(STAMP) ## Kill dbt while a Spark server runs its statement, and run again (60 times per method, or SERVER_KILLS=20)
-	$(PYTEST) tests/integration/engines/test_orphans.py -k test_ended --full --server-kills $(SERVER_KILLS) $(ARGS)
+	$(PYTEST) tests/integration/engines/test_orphans.py -k test_ended --full --server-kills $(SERVER_KILLS) \
+	  --server-kill-record docs/compatibility/faults/server-kills.jsonl $(ARGS)
 
 differential: $(STAMP) ## Random sequences of runs (1000, or SEQUENCES=200) beside a plain model; goes on where it was broken off
 	$(PYTEST) tests/differential --full --sequences $(SEQUENCES) --sequence-state target/differential/state.json
