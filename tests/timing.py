@@ -51,7 +51,7 @@ class ByService(LoadScopeScheduling):
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling | None:
-    """In the place of xdist's own `loadscope`."""
+    """Replaces xdist's own `loadscope`."""
     return ByService(config, log) if config.getvalue("dist") == "loadscope" else None
 
 

@@ -45,7 +45,7 @@ class _From:
 
 @dataclass(frozen=True)
 class Drawn:
-    """A query, its columns, and the key that its config may state; `only_stated`: its table has no key otherwise."""
+    """A query, its columns, and the key that its config may state; `only_stated`: without that config, its table has no key."""
 
     sql: str
     columns: Mapping[str, str] = field(default_factory=dict)

@@ -31,7 +31,7 @@ def test_commits_decide_first(table):
 
 
 def test_a_row_after_a_compaction_may_come_before_its_delete():
-    """Both have one sequence number: the files do not say which is the last."""
+    """Both have the same sequence number, so the files do not show which one is the last."""
     assert read(KEYED, "APPEND", "COMPACT", "APPEND") is ChangeReadMode.KEYS
     assert read(APPENDED, "APPEND", "COMPACT", "APPEND") is ChangeReadMode.FILES
 

@@ -1,4 +1,4 @@
-"""The Paimon of a target that names none: from repositories on this machine, and from servers that answer or do not."""
+"""The Paimon of a target without a version: from repositories on this machine, and from servers that may not answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Thrift servers that say nothing, or answer as Spark does not."""
+"""Thrift servers that do not answer, or answer in a form that is not Spark's."""
 
 from __future__ import annotations
 

@@ -221,7 +221,7 @@ class GetIntervalsBetween(BaseGetIntervalsBetween):
         }
 
 
-# Each of these bases builds a project, in which seeds, models and their tests have to pass. Here it is one for all.
+# Each of these bases builds a project, in which seeds, models and their tests have to pass. Here one project serves all of them.
 class TestMacros(
     GetIntervalsBetween,
     BaseAnyValue,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 OLDEST_PAIMON: Final = Version("0.9.0")
-# The Paimon version that CI runs, and that counts for a server whose target names none.
+# The Paimon version that CI runs. It is assumed for a server whose target does not name one.
 DEFAULT_PAIMON_VERSION: Final = "0.9.0"
 # The Spark version if none is known.
 USUAL_SPARK: Final = "3.5.7"
@@ -28,7 +28,7 @@ USUAL_SPARK: Final = "3.5.7"
 RELEASES: Final[tuple[str, ...]] = ("0.9.0", "1.0.1", "1.1.1", "1.2.0", "1.3.1", "1.4.2", "2.0.0")
 
 # Spark line -> the releases with a whole run of the functional tests in docs/compatibility, the newest first. A profile
-# without paimon_version takes the first whose connector it can have, else the line's oldest release.
+# without paimon_version takes the first whose connector is available, else the line's oldest release.
 _TESTED: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType({"3.5": ("1.4.2",)})
 
 # The catalogs whose options paimon_options.json lists, by the release they were read from.

@@ -54,7 +54,7 @@ class ChangingDefaults:
         return behavior.is_on(self._flags(), behavior.AUTO_BUCKETS)
 
     def default_version(self, chosen: DefaultVersion) -> None:
-        """Say once per run which Paimon the profile gets without a version, or fail by flag."""
+        """Log once per run which Paimon version a profile without one gets; raise if the flag is on."""
         what = f"target '{self._config.target_name}' of profile '{self._config.profile_name}' has no paimon_version"
         write = f"write in the target: paimon_version: '{chosen.version}'"
         if behavior.is_on(self._flags(), behavior.PAIMON_VERSION):

@@ -330,7 +330,7 @@ class PaimonAdapter(SparkAdapter):
         return [flag for flag in behavior.FLAGS if flag["name"] not in known]
 
     def acquire_connection(self, name: str | None = None) -> Connection:
-        """Called before dbt uses Spark: say the Paimon version, or fail by flag, if the profile does not set one."""
+        """Called before dbt uses Spark: log the Paimon version of a profile without one, or raise if the flag is on."""
         if chosen := packages.default_version(self.credentials):
             self.defaults.default_version(chosen)
         connection: Connection = super().acquire_connection(name)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def paimon_table(session: SparkSession, name: TableName) -> Any:
-    """Load Paimon's own object of a table, bypassing caches; raises if there is none."""
+    """Load Paimon's own object of a table, past its caches; raises if the table does not exist."""
     jvm: Any = session._jvm
     catalogs = session._jsparkSession.sessionState().catalogManager()
     identifier = jvm.org.apache.paimon.catalog.Identifier.create(name.schema, name.identifier)
@@ -26,6 +26,6 @@ def manifest_entries(jvm: Any, table: Any, snapshot: int, kind: str) -> Any:
 
 
 def deleting_rows(files: Sequence[Any]) -> int | None:
-    """How many rows of some files delete or take back a row; None if a file does not say so."""
+    """How many rows of these files are deletes or retractions; None if a file does not record it."""
     counts = [file.deleteRowCount() for file in files]
     return sum(each.get() for each in counts) if all(each.isPresent() for each in counts) else None

@@ -78,7 +78,7 @@ def by_classes(session: SparkSession, table: TableName) -> Facts:
 
 
 def _file_groups(paimon: Any, schema: Schema) -> Iterable[FileGroup]:
-    """The files of a batch read, as in `$files`."""
+    """The files that a batch read opens, the same as in `$files`."""
     splits = list(paimon.newScan().plan().splits())
     files = [(split, split.dataFiles()) for split in splits]
     if sum(found.size() for _, found in files) > MOST_FILES:

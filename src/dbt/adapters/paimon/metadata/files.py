@@ -88,7 +88,12 @@ def state(table: Table, travel: str) -> str:
 
 def names(query: Query, state: str) -> set[str]:
     """The names of the files of a state (see `state`), without their folders."""
-    return {str(path).rpartition("/")[2] for (path,) in query(f"select file_path from {state}")}
+    return {file_name(str(path)) for (path,) in query(f"select file_path from {state}")}
+
+
+def file_name(path: str) -> str:
+    """The last part of a path."""
+    return path.rpartition("/")[2]
 
 
 def lost_by_rollback(query: Query, table: Table, version: str | int, compactions: Sequence[int]) -> int:

@@ -87,7 +87,7 @@ class Commit:
 
 @dataclass(frozen=True)
 class SnapshotRange:
-    """Numbers of the oldest and newest table snapshot of a table; 0 if it has none."""
+    """The numbers of a table's oldest and newest snapshot; 0 for a table without snapshots."""
 
     first: int = 0
     last: int = 0
@@ -148,7 +148,7 @@ def range_by_sql(query: Query, table: Table) -> SnapshotRange:
 
 
 def newest(query: Query, table: Table) -> int | None:
-    """The number of a table's newest snapshot; None if it has none."""
+    """The number of a table's newest snapshot; None for a table without snapshots."""
     return range_by_sql(query, table).last or None
 
 

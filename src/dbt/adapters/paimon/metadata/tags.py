@@ -40,7 +40,7 @@ class History:
 
     @property
     def is_worth_asking(self) -> bool:
-        """Whether there is more than the rows of one write, which the new table replaces anyway."""
+        """Whether the table has more history than one write, whose rows the new table replaces anyway."""
         return self.writes > 1 or bool(self.tags)
 
     def __str__(self) -> str:
@@ -91,7 +91,7 @@ def history(query: Query, table: Table) -> History:
 
 
 def newest_and_tagged(query: Query, table: Table, name: str) -> tuple[int | None, int | None]:
-    """The newest table snapshot, and the one with a tag; each None if there is none. One statement."""
+    """The newest table snapshot and the one with a tag, by one statement; None for one that does not exist."""
     tagged = (
         f"select max(snapshot_id) from {table.system_table('tags')} where tag_name = {string_literal(name)}"
     )

@@ -79,7 +79,7 @@ class TableState:
 
 
 def read(query: Query, table: PaimonRelation, figures: Figures) -> TableState:
-    """The state of a table: counts and short texts, alike over every connection method."""
+    """The state of a table: counts and short texts, the same over every connection method."""
     sources = [
         f"(select {clocks.as_seconds('now()')} as now, "
         f"{clocks.as_seconds(clocks.now_on_jvms_clock())} as wall_clock from {clocks.ONE_ROW})",

@@ -15,6 +15,7 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.maintenance.compaction import compaction_problems
+from dbt.adapters.paimon.metadata.files import file_name
 from dbt.adapters.paimon.metadata.schemas import Schema
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spark.formatting import counted
@@ -67,7 +68,7 @@ class Target:
 
 @dataclass(frozen=True)
 class Held:
-    """What of a table holds the key: rows, the names of files among `all_files`, tags, branches; and its snapshots."""
+    """What holds the key in a table: rows, names of files among `all_files`, tags, branches; and all its snapshots."""
 
     rows: int
     files: frozenset[str]
@@ -118,7 +119,7 @@ def checked_key(key: object) -> Mapping[str, object]:
     """The key of the user's argument.
 
     Raises:
-        DbtRuntimeError: it is no mapping of columns to single values.
+        DbtRuntimeError: it is not a mapping of columns to single values.
     """
     if isinstance(key, Mapping) and key and all(_is_single(value) for value in key.values()):
         return {str(name): value for name, value in key.items()}
@@ -194,11 +195,6 @@ def data_files(paths: Iterable[str]) -> tuple[set[str], list[str]]:
         if _IN_BUCKET.search(path) and file_name(path).removesuffix(_INDEX) not in readable
     ]
     return readable, unreadable
-
-
-def file_name(path: str) -> str:
-    """The last part of a path."""
-    return path.rpartition("/")[2]
 
 
 def _is_single(value: object) -> bool:

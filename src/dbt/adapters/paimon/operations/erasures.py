@@ -55,7 +55,7 @@ class Erasures:
             named: the tables; if empty, those of all nodes that have its columns.
             nodes: the project's nodes and sources.
             consent: what may be deleted besides rows of the key.
-            dry_run: whether nothing is done.
+            dry_run: whether to list only.
 
         Raises:
             DbtRuntimeError: a table cannot be erased from, or consent is missing: nothing was done. Or files still
@@ -148,7 +148,7 @@ class Erasures:
             tuple(name for name, state in each if found and found & files.names(query, state))
             for each in (states, branches)
         )
-        kept = len(snapshots.by_sql(query, relation))
+        kept = snapshots.range_by_sql(query, relation).count
         return Held(self._rows(target), found, number, kept_tags, kept_branches, kept)
 
     def _search(self, target: Target) -> tuple[frozenset[str], int]:
@@ -166,7 +166,7 @@ class Erasures:
             if any(name.endswith(f".{each}") for name in readable):
                 self._adapter.query(erasing.files_view_sql(_VIEW, location, each, target.columns))
                 sql = f"select distinct input_file_name() from {_VIEW} where {target.condition}"
-                found |= {erasing.file_name(path) for path in self._column(sql)}
+                found |= {files.file_name(path) for path in self._column(sql)}
         self._adapter.query(f"drop view {_VIEW}")
         return frozenset(found), len(readable)
 
@@ -188,7 +188,7 @@ class Erasures:
     def _erase(self, target: Target, before: Held) -> None:
         relation = target.relation
         with self._plans.builds.alone(relation):
-            # A table of deletes may have got rows from its table's.
+            # `apply_changes` may have added the key to a table of deletes since.
             if not before.files and not self._rows(target):
                 return
             self._plans.row_deletes.run(relation, target.condition)

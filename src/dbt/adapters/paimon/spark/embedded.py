@@ -94,7 +94,7 @@ class EmbeddedSpark:
         return files.fixed_buckets(self._table(table))
 
     def largest_partition(self, table: TableName) -> int | None:
-        """Bytes of a table's largest partition ; None without files."""
+        """Bytes of a table's largest partition; None without files."""
         return files.largest_partition(self._table(table))
 
     def commit_nothing(self, table: TableName, mark: str) -> None:

@@ -98,7 +98,7 @@ class Runtime:
 
     @cached_property
     def java(self) -> JavaRuntime:
-        """The Java of a Spark on this machine; `JAVA_HOME` of this process is set to it."""
+        """The Java for a Spark on this machine. Sets `JAVA_HOME` of this process to it."""
         found = find_java(os.environ, self.spark)
         os.environ["JAVA_HOME"] = found.home
         return found

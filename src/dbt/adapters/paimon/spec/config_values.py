@@ -22,7 +22,7 @@ def column_list(value: Any) -> tuple[str, ...]:
 
 
 def plain_columns(value: Any, key: str, problems: Problems) -> tuple[str, ...]:
-    """The plain column names in a config value; adds a problem for anything else."""
+    """The column names in a config value; anything else in it becomes a problem."""
     items = [value] if isinstance(value, str) else value
     if not isinstance(items, (list, tuple)) or not all(isinstance(item, str) for item in items):
         problems.add(key, value, "a column name or a list of them is needed. Write it as in ['id', 'dt']")

@@ -1,4 +1,4 @@
-"""What Spark says of tables, and existing tables. Nothing here runs a statement."""
+"""Tables, views and schemas as Spark and Paimon describe them. This module runs no statement."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ def refuse_missing(
 
 
 def losses(relation: object, branch: str, rows: Sequence[Sequence[Any]]) -> str:
-    """The error message about the rows of `metadata.tags.lacking`; empty if there are none."""
+    """The error message about the rows of `metadata.tags.lacking`; '' without rows."""
     if not rows:
         return ""
     kinds: dict[str, list[str]] = {}

@@ -202,7 +202,7 @@ class MaterializedViews:
         return StatementResult(responses.of_refresh(refresh.console, refresh.affected or 0))
 
     def describe(self, model: Node, refresh: Refresh, target: PaimonRelation, result: Any) -> None:
-        """Add to dbt's result of the statement that wrote a view what the refresh did."""
+        """Add what the refresh did to dbt's result of the statement that wrote the view."""
         if getattr(result["response"], "snapshot_id", None) is None:
             # A statement without rows commits nothing.
             self._commit_positions(model, target)

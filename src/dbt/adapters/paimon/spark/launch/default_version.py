@@ -1,4 +1,4 @@
-"""The Paimon version of a target that names none: the newest tested one whose connector can be had, chosen once."""
+"""The Paimon version of a target without one: the newest tested version whose connector is available, chosen once."""
 
 from __future__ import annotations
 

@@ -138,7 +138,7 @@ def default_version(
     environ: Mapping[str, str] | None = None,
     spark_version: str | None = None,
 ) -> defaults.DefaultVersion | None:
-    """The version for a target that names none; None if it does. `spark_version` is PySpark's unless given."""
+    """The version for a target without `paimon_version`, else None. `spark_version` defaults to PySpark's."""
     if credentials.paimon_version or connector_version(credentials, environ):
         return None
     if credentials.is_remote or any(_jars(credentials, environ)):

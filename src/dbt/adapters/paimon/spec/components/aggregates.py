@@ -159,7 +159,7 @@ _ROWS: Final = _Aggregate(
     "array<struct<", "array<struct<…>>", "Give array(named_struct(…)), or use 'collect'"
 )
 
-# Functions that are not listed take every type.
+# Functions that are not listed here accept every type.
 _AGGREGATES: Final[Mapping[str, _Aggregate]] = MappingProxyType(
     {
         "sum": _SUM,

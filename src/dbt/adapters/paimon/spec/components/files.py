@@ -115,7 +115,7 @@ def _file_format_rules(spec: TableSpec, types: Types, versions: Versions) -> Fou
         for field in (name, *field_names(data_type)):
             where = f"'{name}'" if field == name else f"the field '{field}' of '{name}'"
             if file_format == "orc" and "`" in field:
-                # Values are written, but read as NULL [ran, 0.9.0].
+                # Paimon writes the values, but reads them as NULL [ran, 0.9.0].
                 yield (
                     "file.format",
                     f"{where} has a backtick, which ORC cannot read. Rename it, or use 'parquet'",

@@ -41,7 +41,7 @@ def read(config: Mapping[str, Any], problems: Problems) -> dict[str, Any]:
 
 
 def _record_expiry_rules(spec: TableSpec, versions: Versions) -> Found:
-    # RecordLevelExpire.create: refused only when rows are written.
+    # Paimon refuses this only when rows are written (RecordLevelExpire.create).
     name = "record-level.expire-time"
     if name not in spec.options:
         return
@@ -52,7 +52,7 @@ def _record_expiry_rules(spec: TableSpec, versions: Versions) -> Found:
 
 
 def _expiry_field_rules(spec: TableSpec, types: Types, versions: Versions) -> Found:
-    # RecordLevelExpire.create: refused only when rows are written.
+    # Paimon refuses this only when rows are written (RecordLevelExpire.create).
     name = spec.options.get("record-level.time-field", "")
     if "record-level.expire-time" not in spec.options or name not in types:
         return

@@ -76,7 +76,7 @@ def _retention_rules(spec: TableSpec, versions: Versions) -> Found:
 
 
 def _retained(spec: TableSpec, family: str, bound: str, invalid: int, versions: Versions) -> int:
-    """The number of retained snapshots or changelogs, which defaults to that of snapshots; `invalid` if it is none."""
+    """How many snapshots or changelogs to retain (changelogs: as snapshots by default); `invalid` for other text."""
     name = f"{family}.num-retained.{bound}"
     if name not in spec.options:
         name = f"snapshot.num-retained.{bound}"
