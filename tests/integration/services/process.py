@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -14,15 +15,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 LOOPBACK = "127.0.0.1"
+# Linux gives out 32768 and above (ip_local_port_range).
+_PORTS = (12000, 32000)
 # Of a JVM that lives for some minutes: the second compiler costs it more than it gains.
 SHORT_LIVED = {"JAVA_TOOL_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"}
 
 
 def free_port() -> int:
-    """A port that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind((LOOPBACK, 0))
-        return int(probe.getsockname()[1])
+    """A port that no process listens on, below those that the system gives to connections and to Spark's listeners.
+
+    One of theirs may be taken by another test's Spark before the service listens on it.
+    """
+    while True:
+        port = random.randrange(*_PORTS)
+        with contextlib.suppress(OSError), socket.socket() as probe:
+            probe.bind((LOOPBACK, port))
+            return port
 
 
 def answers(port: int) -> bool:

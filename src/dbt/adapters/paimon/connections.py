@@ -15,6 +15,7 @@ from dbt.adapters.spark.connections import SparkConnectionManager
 from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 
 from dbt.adapters.paimon.capabilities import Capability
+from dbt.adapters.paimon.catalogs import reachable
 from dbt.adapters.paimon.concurrency import conflicts, leases
 from dbt.adapters.paimon.credentials import PaimonConnectionMethod
 from dbt.adapters.paimon.deferred_cache_fill import DeferredCacheFill
@@ -64,7 +65,15 @@ class PaimonConnectionManager(SparkConnectionManager):
             raise
         except Exception as exc:
             logger.debug(f"Error while running:\n{sql}\n{messages.error_text(exc)}")
-            raise jvm_exit.error(exc) or messages.database_error(exc, sql) from exc
+            raise self._lost_service(exc) or messages.database_error(exc, sql) from exc
+
+    def _lost_service(self, exc: Exception) -> DbtRuntimeError | None:
+        # Hive's own errors do not have the address of the metastore.
+        if unreachable := reachable.unreachable_metastores(self.runtime.credentials.spark_catalogs):
+            return FailedToConnectError(
+                f"{unreachable} What was committed before is kept; the next run continues from there."
+            )
+        return jvm_exit.error(exc)
 
     def open(self, connection: Connection) -> Connection:  # type: ignore[override]
         """Open a thread's handle; errors have the reason and the remedy."""
@@ -80,7 +89,7 @@ class PaimonConnectionManager(SparkConnectionManager):
             text = messages.shorten(messages.error_text(exc))
             if isinstance(exc, ImportError) and (install := installation.remedy(text)):
                 raise FailedToConnectError(f"{text}\n{install}") from exc
-            raise jvm_exit.error(exc) or FailedToConnectError(text) from exc
+            raise self._lost_service(exc) or FailedToConnectError(text) from exc
         connection.state = ConnectionState.OPEN
         return connection
 

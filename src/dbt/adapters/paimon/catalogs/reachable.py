@@ -25,9 +25,13 @@ _ANSWERS_WITHIN: Final = 5.0
 
 def check_metastores(catalogs: Iterable[SparkCatalog]) -> None:
     """Check that a server of each Hive metastore takes connections; one error lists all that do not."""
-    problems = [problem for catalog in catalogs for problem in _unreachable(catalog)]
-    if problems:
-        raise DbtRuntimeError("\n".join(problems))
+    if problems := unreachable_metastores(catalogs):
+        raise DbtRuntimeError(problems)
+
+
+def unreachable_metastores(catalogs: Iterable[SparkCatalog]) -> str:
+    """A message about each Hive metastore that takes no connections; empty if all of them do."""
+    return "\n".join(problem for catalog in catalogs for problem in _unreachable(catalog))
 
 
 def _unreachable(catalog: SparkCatalog) -> Iterable[str]:
