@@ -37,11 +37,7 @@ class Stream:
         """Run it to its end."""
         session = SparkSession.getActiveSession() or SparkSession.builder.getOrCreate()
         writer = self._rows(session).writeStream.option("checkpointLocation", f"{self.table}-checkpoint")
-        writer = (
-            writer.foreachBatch(self._merge)
-            if self.key
-            else writer.format("delta").option("path", self.table)
-        )
+        writer = writer.foreachBatch(self._merge) if self.key else writer.format("delta").option("path", self.table)
         if self.seconds:
             query = writer.trigger(processingTime="1 second").start()
             query.awaitTermination(self.seconds)

@@ -21,7 +21,5 @@ def connector() -> Path:
         return Path(given[0]).resolve()
     found = sorted(Path.home().glob(".ivy2*/jars/org.apache.paimon_paimon-spark-3.5*.jar"))
     if not found:
-        raise DbtRuntimeError(
-            "No connector: run `make run` once, or set DBT_PAIMON_JARS to the path of its jar."
-        )
+        raise DbtRuntimeError("No connector: run `make run` once, or set DBT_PAIMON_JARS to the path of its jar.")
     return found[0]

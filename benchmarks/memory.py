@@ -94,9 +94,7 @@ def run(options: Options) -> list[Report]:
     options.say(f"memory: {count} rows")
     large = Project("paimon", options.scratch / "memory-large", settings={"spark.driver.memory": HEAP})
     large.write({"large.sql": LOAD % count})
-    rows.append(
-        [f"{count:,} rows into a primary-key table, heap of {HEAP}", None, None, *_watched(large, "run")]
-    )
+    rows.append([f"{count:,} rows into a primary-key table, heap of {HEAP}", None, None, *_watched(large, "run")])
     options.say(f"memory: {_IDLE_MINUTES} idle minutes")
     busy, idle = _idle(large)
     return [

@@ -91,9 +91,7 @@ class Report:
                 label=name,
             )
         axes.set_yticks([row + 0.4 - height / 2 for row in range(len(self.rows))])
-        labels = [
-            " ".join(str(row[i]) for i in range(places[0]) if isinstance(row[i], str)) for row in self.rows
-        ]
+        labels = [" ".join(str(row[i]) for i in range(places[0]) if isinstance(row[i], str)) for row in self.rows]
         axes.set_yticklabels(labels or [label])
         axes.invert_yaxis()
         axes.legend()

@@ -9,9 +9,7 @@ from benchmarks.options import Options
 from benchmarks.report import Report
 
 # Stock dbt-spark: a table of Parquet in Spark's own catalog.
-PARQUET = Contestant(
-    "dbt-spark, Parquet", "spark", {}, conf={"spark.sql.legacy.createHiveTableByDefault": "false"}
-)
+PARQUET = Contestant("dbt-spark, Parquet", "spark", {}, conf={"spark.sql.legacy.createHiveTableByDefault": "false"})
 
 # Rows. dbt-spark looks at a whole column for each of its values (`SparkAdapter.convert_number_type`, from the macro of
 # its INSERT): ten times the rows are a hundred times the work, and 100 k would take hours.
@@ -23,9 +21,7 @@ def run(options: Options) -> list[Report]:
     rows = []
     for count in (1_000,) if options.quick else (1_000, 10_000, 100_000):
         lines = (f"{i},name {i},{i * 7 % 1000}.{i % 100:02},2024-01-{i % 28 + 1:02}\n" for i in range(count))
-        project = write_project(
-            options.scratch / "seeds", {"seeds/facts.csv": "id,name,amount,day\n" + "".join(lines)}
-        )
+        project = write_project(options.scratch / "seeds", {"seeds/facts.csv": "id,name,amount,day\n" + "".join(lines)})
         contestants = [named("Paimon, upsert")[0], *([PARQUET] if count <= _STOCK_UP_TO else [])]
         with started(contestants, project, options.scratch / f"seeds-{count}") as workers:
             for name, worker in workers.items():

@@ -52,9 +52,7 @@ def run(options: Options) -> list[Report]:
 
         turns = {name: (lambda number, name=name: once(name, number)) for name in workers}
         found = {name: medians(spent) for name, spent in in_turns(turns, min(options.rounds, 5)).items()}
-        states = {
-            name: str(worker.sql("select count(*) from {table}")[0]) for name, worker in workers.items()
-        }
+        states = {name: str(worker.sql("select count(*) from {table}")[0]) for name, worker in workers.items()}
     if len(set(states.values())) > 1:
         raise RuntimeError(f"the snapshots differ: {states}")
     ours = next(iter(found.values()))

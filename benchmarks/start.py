@@ -47,8 +47,7 @@ def run(options: Options) -> list[Report]:
     middle = {name: medians(spent) for name, spent in found.items()}
     plain = middle["a plain script, the same statements"]
     rows = [
-        [name, spent.wall, spent.cpu, spent.wall / plain.wall, spent.cpu / plain.cpu]
-        for name, spent in middle.items()
+        [name, spent.wall, spent.cpu, spent.wall / plain.wall, spent.cpu / plain.cpu] for name, spent in middle.items()
     ]
     return [
         Report(

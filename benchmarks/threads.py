@@ -34,9 +34,7 @@ _RANGE = ("--event-time-start", "2024-01-01", "--event-time-end", "2024-01-13")
 def run(options: Options) -> list[Report]:
     """Two reports: threads, and microbatch."""
     rows = ROWS // 5 if options.quick else ROWS
-    files = {
-        f"models/many/m{number:02}.sql": _MODEL.format(number=number, rows=rows) for number in range(MODELS)
-    }
+    files = {f"models/many/m{number:02}.sql": _MODEL.format(number=number, rows=rows) for number in range(MODELS)}
     files |= {"models/events.sql": _EVENTS, "models/daily.sql": _MICROBATCH}
     project = write_project(options.scratch / "threads", files)
     (contestant,) = named("Paimon, upsert")

@@ -38,9 +38,7 @@ select
 from (select {{ id }} as id from range({{ rows }}))
 """
 )
-_STAR_COLUMNS = (
-    "f.id, f.route, f.day, f.amount, f.version, c.name as carrier, u.name as customer, u.part as city"
-)
+_STAR_COLUMNS = "f.id, f.route, f.day, f.amount, f.version, c.name as carrier, u.name as customer, u.part as city"
 _STAR = f"""select {_STAR_COLUMNS}
 from {{{{ ref('facts') }}}} as f
 inner join {{{{ ref('carriers') }}}} as c on c.id = f.carrier
@@ -101,9 +99,7 @@ from range({{{{ 10 if is_incremental() else {rows} }}}})
 
 
 def _view(sql: str, **config: Any) -> str:
-    shown = ", ".join(
-        f"{key}={value!r}" for key, value in {"materialized": "materialized_view", **config}.items()
-    )
+    shown = ", ".join(f"{key}={value!r}" for key, value in {"materialized": "materialized_view", **config}.items())
     return f"{{{{ config({shown}) }}}}\n{sql}\n"
 
 
@@ -126,9 +122,7 @@ def _models() -> dict[str, str]:
 def _changes(base: int) -> Iterator[Change]:
     for share in (0.05, 0.5, 5, 25):
         rows = int(base * share / 100)
-        yield Change(
-            f"{share} % of the rows", {"rows": rows, "step": 7 * (base // rows // 7) + 1, "first": 3}
-        )
+        yield Change(f"{share} % of the rows", {"rows": rows, "step": 7 * (base // rows // 7) + 1, "first": 3})
     yield Change("ten rows of the small dimension", {"dimension": 1}, ("carriers",))
     yield Change("ten rows of the large dimension", {"dimension": 1}, ("customers",))
     for groups in (10, 200):
@@ -187,9 +181,7 @@ def _course(options: Options, worker: Worker, base: int, prefix: str) -> list[li
     def change(one: Change) -> None:
         nonlocal version
         version += 1
-        worker.dbt(
-            "run", "--select", *one.models, variables={"base": base, "version": version, **one.variables}
-        )
+        worker.dbt("run", "--select", *one.models, variables={"base": base, "version": version, **one.variables})
 
     def refreshed(name: str) -> Spent:
         return Spent(**worker.dbt("run", "--select", name, variables={"base": base})["nodes"][name])
@@ -204,9 +196,7 @@ def _course(options: Options, worker: Worker, base: int, prefix: str) -> list[li
             spent = refreshed(name)
             if whole not in full:
                 full[whole] = refreshed(whole)
-            rows.append(
-                [prefix + name, one.name, spent.wall, spent.cpu, full[whole].cpu, spent.cpu / full[whole].cpu]
-            )
+            rows.append([prefix + name, one.name, spent.wall, spent.cpu, full[whole].cpu, spent.cpu / full[whole].cpu])
             options.say(" ".join(str(part) for part in rows[-1]))
         for name in ("star", *_GROUPS) if ours else ():
             _require_equal(worker, name)

@@ -84,9 +84,7 @@ def page() -> str:
     """The whole page."""
     return _PAGE.format(
         connectors="\n".join(_connectors()),
-        default="; ".join(f"On Spark {spark} it tries {_tried(spark)}" for spark in SPARKS).replace(
-            "; On", "; on"
-        ),
+        default="; ".join(f"On Spark {spark} it tries {_tried(spark)}" for spark in SPARKS).replace("; On", "; on"),
         tested="\n".join(_tested()),
         features="\n".join(_features()),
     )
@@ -128,8 +126,7 @@ def _tested() -> Iterator[str]:
     for run in found:
         sittings = run["sittings"]
         totals = [
-            sum(sitting["totals"][name] for sitting in sittings)
-            for name in ("passed", "failed", "xfailed", "skipped")
+            sum(sitting["totals"][name] for sitting in sittings) for name in ("passed", "failed", "xfailed", "skipped")
         ]
         commits = ", ".join(dict.fromkeys(sitting["commit"][:7] for sitting in sittings))
         yield f"| {run['paimon']} | {run['spark']} | {' | '.join(map(str, totals))} | {commits} |"
@@ -184,8 +181,7 @@ def _features() -> Iterator[str]:
 def _shown(release: str) -> dict[str, str]:
     """Each feature of a release: 'yes', 'no', or the kinds of catalog that have it."""
     by_kind = {
-        kind: {label: has for label, has, _ in Versions.of(release, catalog_kind=kind).describe()}
-        for kind in KINDS
+        kind: {label: has for label, has, _ in Versions.of(release, catalog_kind=kind).describe()} for kind in KINDS
     }
     return {label: _cell([kind for kind in KINDS if by_kind[kind][label]]) for label in by_kind[KINDS[0]]}
 

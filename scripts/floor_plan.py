@@ -54,9 +54,7 @@ def room(name: str) -> Room:
     head = folder / "__init__.py" if folder.is_dir() else files[0]
     says = (ast.get_docstring(ast.parse(head.read_text("utf-8"))) or "").split("\n")[0]
     modules = tuple(
-        str(file.relative_to(folder).with_suffix(""))
-        for file in files
-        if folder.is_dir() and file.stem != "__init__"
+        str(file.relative_to(folder).with_suffix("")) for file in files if folder.is_dir() and file.stem != "__init__"
     )
     return Room(name, says, modules, frozenset().union(*map(_imports, files)) - {name})
 
@@ -81,9 +79,7 @@ def picture(plan: list[list[Room]]) -> str:
         height = max(map(len, texts)) * _LINE + 2 * _PAD
         for column, lines in enumerate(texts):
             left = _PAD + column * (width + _GAP)
-            parts.append(
-                f'<rect class="floor" x="{left}" y="{top}" width="{width}" height="{height}" rx="6"/>'
-            )
+            parts.append(f'<rect class="floor" x="{left}" y="{top}" width="{width}" height="{height}" rx="6"/>')
             for row, (kind, text) in enumerate(lines, 1):
                 y = top + _PAD - 4 + row * _LINE
                 parts.append(f'<text class="{kind}" x="{left + _PAD}" y="{y}">{escape(text)}</text>')

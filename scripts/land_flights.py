@@ -156,9 +156,7 @@ def land(folder: Path = FOLDER, data: Path | None = None) -> None:
 
 def main() -> None:
     """Land them in the folder of the command line."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", nargs="?", type=Path, default=FOLDER)
     land(parser.parse_args().folder)
 

@@ -89,12 +89,8 @@ class Tried:
 def groups(version: str, notes: Mapping[str, Any], only: list[str]) -> Iterator[list[Tried]]:
     """The tables to build, some options at a time: every value of each, and what they are compared with."""
     texts = {**notes["values"], **notes["formats"]}
-    every = {name: OptionDefinition(name, "String") for name in notes["formats"]} | dict(
-        table_options(version)
-    )
-    names = [
-        name for name in sorted(every) if name not in notes["untried"] and any(text in name for text in only)
-    ]
+    every = {name: OptionDefinition(name, "String") for name in notes["formats"]} | dict(table_options(version))
+    names = [name for name in sorted(every) if name not in notes["untried"] and any(text in name for text in only)]
     numbers = count()
     for start in range(0, len(names), _AT_ONCE):
         made: list[Tried] = []
@@ -186,9 +182,7 @@ class Project:
     def look(self) -> None:
         """What is in each table after both batches."""
         keys = {key: value for key, value in self.target.items() if key not in ("type", "threads")}
-        session = open_session(
-            Runtime(PaimonCredentials.from_dict(PaimonCredentials.translate_aliases(keys)))
-        ).session
+        session = open_session(Runtime(PaimonCredentials.from_dict(PaimonCredentials.translate_aliases(keys)))).session
         session.sql("use paimon")
 
         def look(each: Tried) -> None:
@@ -225,11 +219,7 @@ def _state(session: Any, warehouse: Path, node: str) -> dict[str, Any]:
 
 def _brief(text: str, node: str) -> str:
     lines = [line.strip() for line in text.replace(f"model '{node}': ", "").splitlines() if line.strip()]
-    lines = [
-        line
-        for line in lines
-        if not re.match(r"(Compilation|Runtime|Database) Error in model|> in macro", line)
-    ]
+    lines = [line for line in lines if not re.match(r"(Compilation|Runtime|Database) Error in model|> in macro", line)]
     return re.sub(r"\S*/(?:warehouse|models)/\S*|\bt\d{4}\b", "…", " ".join(lines[:2]))[:300]
 
 
@@ -329,9 +319,7 @@ def main() -> None:
     logging.disable(logging.CRITICAL)
     version = str(
         parse_version(
-            packages.effective_paimon_version(
-                PaimonCredentials(schema="any", paimon_version=DEFAULT_PAIMON_VERSION)
-            )
+            packages.effective_paimon_version(PaimonCredentials(schema="any", paimon_version=DEFAULT_PAIMON_VERSION))
         )
     )
     path = RESULTS / f"paimon-{version}.json"

@@ -116,9 +116,7 @@ def make(tree: Path, *arguments: str) -> None:
 
 def git(tree: Path, *arguments: str, text: str | None = None) -> str:
     """What git says in `tree`, with `text` as its input."""
-    done = subprocess.run(
-        ["git", *arguments], cwd=tree, input=text, stdout=subprocess.PIPE, text=True, check=True
-    )
+    done = subprocess.run(["git", *arguments], cwd=tree, input=text, stdout=subprocess.PIPE, text=True, check=True)
     return done.stdout.strip()
 
 

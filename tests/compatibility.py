@@ -66,9 +66,7 @@ def _reason(verb: str, capability: Capability, versions: Versions) -> str:
 
 def _paimon() -> str:
     """The Paimon that the tests run on: the default, or that of DBT_PAIMON_JARS."""
-    return packages.effective_paimon_version(
-        PaimonCredentials(schema="any", paimon_version=DEFAULT_PAIMON_VERSION)
-    )
+    return packages.effective_paimon_version(PaimonCredentials(schema="any", paimon_version=DEFAULT_PAIMON_VERSION))
 
 
 class _Results:

@@ -64,16 +64,12 @@ class Conformance:
         terminalreporter.section("dbt's conformance suite, base classes")
         terminalreporter.write_line(summary.line)
         for base in summary.missing:
-            terminalreporter.write_line(
-                f"neither passed, nor expected to fail, nor excluded: {base}", red=True
-            )
+            terminalreporter.write_line(f"neither passed, nor expected to fail, nor excluded: {base}", red=True)
         if self.mode == "write":
             PAGE.write_text(summary.page())
             terminalreporter.write_line(f"written: {PAGE.relative_to(ROOT)}")
         elif not PAGE.exists() or PAGE.read_text() != summary.page():
-            terminalreporter.write_line(
-                "docs/conformance.md says otherwise: run `make conformance`", red=True
-            )
+            terminalreporter.write_line("docs/conformance.md says otherwise: run `make conformance`", red=True)
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
@@ -160,9 +156,7 @@ def summarize(classes: dict[tuple[str, str], Outcomes]) -> Summary:
                 expected[bases[cls]] += outcome.reasons
             elif outcome.passed:
                 passed[bases[cls]].append(name)
-    gaps = {
-        base: "; ".join(dict.fromkeys(reasons)) for base, reasons in expected.items() if base not in passed
-    }
+    gaps = {base: "; ".join(dict.fromkeys(reasons)) for base, reasons in expected.items() if base not in passed}
     excluded = {base: reason for base, reason in _exclusions().items() if base not in passed | gaps}
     missing = sorted(set(bases.values()) - passed.keys() - gaps.keys() - excluded.keys())
     return Summary(dict(passed), gaps, excluded, missing)

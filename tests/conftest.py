@@ -9,9 +9,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 # How fast an example runs depends on what else the machine does.
-settings.register_profile(
-    "tests", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
-)
+settings.register_profile("tests", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("tests")
 
 pytest_plugins = [

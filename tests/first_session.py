@@ -39,13 +39,9 @@ def _debug(folder: Path, variables: dict[str, str]) -> None:
         "warehouse": str(folder / "warehouse"),
         "schema": "any",
     }
-    folder.joinpath("profiles.yml").write_text(
-        yaml.safe_dump({"p": {"target": "t", "outputs": {"t": target}}})
-    )
+    folder.joinpath("profiles.yml").write_text(yaml.safe_dump({"p": {"target": "t", "outputs": {"t": target}}}))
     folder.joinpath("dbt_project.yml").write_text(yaml.safe_dump({"name": "p", "profile": "p"}))
-    subprocess.run(
-        _DBT, cwd=folder, env=os.environ | variables, stdout=subprocess.DEVNULL, check=False, timeout=600
-    )
+    subprocess.run(_DBT, cwd=folder, env=os.environ | variables, stdout=subprocess.DEVNULL, check=False, timeout=600)
 
 
 def _wait_for_archive() -> None:

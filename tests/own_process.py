@@ -26,9 +26,7 @@ def write_project(folder: Path, target: dict[str, Any], files: dict[str, str]) -
     (folder / "dbt_project.yml").write_text(
         yaml.safe_dump({"name": "own", "profile": "own", "flags": {"send_anonymous_usage_stats": False}})
     )
-    (folder / "profiles.yml").write_text(
-        yaml.safe_dump({"own": {"target": "here", "outputs": {"here": target}}})
-    )
+    (folder / "profiles.yml").write_text(yaml.safe_dump({"own": {"target": "here", "outputs": {"here": target}}}))
     for name, text in files.items():
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(text)
@@ -51,9 +49,7 @@ class OwnProcess:
         name: tells several processes of one folder apart.
     """
 
-    def __init__(
-        self, folder: Path, target: dict[str, Any], steps: list[dict[str, Any]], name: str = "one"
-    ) -> None:
+    def __init__(self, folder: Path, target: dict[str, Any], steps: list[dict[str, Any]], name: str = "one") -> None:
         self._own = folder / name
         self._own.mkdir(exist_ok=True)
         task = {"folder": str(folder), "own": str(self._own), "target": target, "steps": steps}

@@ -54,9 +54,7 @@ class Sent:
     def begins(self, config: Mapping[str, Any]) -> None:
         self._here.plan = None
         # They may alter the table, too, once its rows are written.
-        self._here.more = any(
-            config.get(key) for key in ("post-hook", "post_hook", "maintenance", "tblproperties")
-        )
+        self._here.more = any(config.get(key) for key in ("post-hook", "post_hook", "maintenance", "tblproperties"))
 
     def settled(self, node: Mapping[str, Any], plan: SettledPlan) -> None:
         self.ends(failed=False)

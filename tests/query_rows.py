@@ -17,9 +17,6 @@ def rows(project: Any) -> Rows:
 
     def run(sql: str) -> list[tuple[Any, ...]]:
         with get_connection(project.adapter):
-            return [
-                tuple(row)
-                for row in project.adapter.query(sql.format(schema=f"paimon.{project.test_schema}"))
-            ]
+            return [tuple(row) for row in project.adapter.query(sql.format(schema=f"paimon.{project.test_schema}"))]
 
     return run

@@ -48,9 +48,7 @@ def page() -> str:
     """The whole page."""
     commands = commands_of(main)
     shared = set(_shared(list(commands.values())))
-    first = next(
-        command for command in commands.values() if shared <= {param.name for param in command.params}
-    )
+    first = next(command for command in commands.values() if shared <= {param.name for param in command.params})
     return _PAGE.format(
         dbt=codes(sorted(DBT)),
         commands="\n\n".join(_command(path, command, shared) for path, command in commands.items()),

@@ -26,8 +26,6 @@ def page() -> str:
     """The whole page."""
     rows = [
         (plain(each.wrong), each.releases, plain(each.answer), f"`tests/{each.test}`")
-        for each in sorted(
-            known_defects(), key=lambda each: (each.releases != "all", each.releases, each.wrong)
-        )
+        for each in sorted(known_defects(), key=lambda each: (each.releases != "all", each.releases, each.wrong))
     ]
     return _PAGE.format(table=table(("what goes wrong", "Paimon", "dbt-paimon", "test"), rows))

@@ -114,9 +114,7 @@ def in_jinja() -> dict[str, Macro]:
 
 def described() -> dict[str, dict[str, Any]]:
     """The properties of every macro that has some, by its name."""
-    return {
-        name: macro for file in (IN_SQL, HOOKS, OPERATIONS, TESTS) for name, macro in _described(file).items()
-    }
+    return {name: macro for file in (IN_SQL, HOOKS, OPERATIONS, TESTS) for name, macro in _described(file).items()}
 
 
 def _described(file: str) -> dict[str, dict[str, Any]]:

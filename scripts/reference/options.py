@@ -113,11 +113,7 @@ def _default(name: str, version: str) -> str:
 
 def _key(name: str) -> str:
     own = {option: key for key, option in OPTION_KEYS.items()}
-    grouped = {
-        key.option: f"{group}.{name}"
-        for group, (keys, _) in GROUPED_KEYS.items()
-        for name, key in keys.items()
-    }
+    grouped = {key.option: f"{group}.{name}" for group, (keys, _) in GROUPED_KEYS.items() for name, key in keys.items()}
     found = {**own, **grouped, "partition": "partition_by"}.get(name)
     return code(found) if found else ""
 

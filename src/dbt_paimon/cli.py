@@ -86,9 +86,7 @@ def _with_target(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def _dbt_arguments(
-    select: Sequence[str] = (), exclude: Sequence[str] = (), **values: str | int | None
-) -> list[str]:
+def _dbt_arguments(select: Sequence[str] = (), exclude: Sequence[str] = (), **values: str | int | None) -> list[str]:
     """The arguments for dbt: this command's own options, and those that `_AsDbt` kept."""
     arguments = options(values)
     for name, selectors in (("--select", select), ("--exclude", exclude)):
@@ -227,9 +225,7 @@ def stream(
     show_default=True,
     help="For people, or a line of JSON for each node.",
 )
-@click.option(
-    "--fail-on-loss", is_flag=True, help="Exit with 3 if the run would lose table snapshots or tags."
-)
+@click.option("--fail-on-loss", is_flag=True, help="Exit with 3 if the run would lose table snapshots or tags.")
 def plan(full_refresh: bool, output: str, fail_on_loss: bool, **selection: Any) -> None:
     """Say what `dbt run` would do with each node, without writing anything.
 
@@ -246,9 +242,7 @@ def plan(full_refresh: bool, output: str, fail_on_loss: bool, **selection: Any) 
 
 @main.command(cls=_AsDbt)
 @_with_target
-@click.option(
-    *("--select", "-s"), **_WORDS, help="Models, seeds, snapshots, sources, in dbt's selection syntax."
-)
+@click.option(*("--select", "-s"), **_WORDS, help="Models, seeds, snapshots, sources, in dbt's selection syntax.")
 @click.option("--exclude", **_WORDS, help="Nodes to exclude.")
 @click.option("--state", help="Folder of an earlier manifest, for state:modified.")
 @click.option("--threads", type=int, help="Tables to read at once.")
@@ -260,9 +254,7 @@ def plan(full_refresh: bool, output: str, fail_on_loss: bool, **selection: Any) 
     type=click.Path(dir_okay=False),
     help="File of the page.",
 )
-@click.option(
-    "--json", "as_json", is_flag=True, help="Print the figures as JSON instead of writing the page."
-)
+@click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON instead of writing the page.")
 @click.option(
     "--results",
     multiple=True,
@@ -290,9 +282,7 @@ def report(path: str, as_json: bool, results: tuple[str, ...], fail_on: str | No
 @main.command(cls=_AsDbt)
 @_with_target
 @click.argument("models", nargs=-1)
-@click.option(
-    *("--select", "-s"), **_WORDS, help="More models, seeds and snapshots, in dbt's selection syntax."
-)
+@click.option(*("--select", "-s"), **_WORDS, help="More models, seeds and snapshots, in dbt's selection syntax.")
 @click.option("--exclude", **_WORDS, help="Nodes to exclude.")
 @click.option(
     "--from",
@@ -302,9 +292,7 @@ def report(path: str, as_json: bool, results: tuple[str, ...], fail_on: str | No
 )
 @click.option("--to", default=sides.NOW, show_default=True, help="The other side, written in the same way.")
 @click.option("--state", help="Folder of an earlier manifest, for state and state:modified.")
-@click.option(
-    "--key", help="Columns by which rows are matched, separated by commas; the primary key by default."
-)
+@click.option("--key", help="Columns by which rows are matched, separated by commas; the primary key by default.")
 @click.option("--samples", default=5, show_default=True, help="Rows of each kind that are shown.")
 @click.option("--threads", type=int, help="Tables to compare at once.")
 @click.option(

@@ -73,10 +73,7 @@ def for_each(
     if named := [name for name in unknown if ":" not in name]:
         raise DbtRuntimeError(f"The project has nothing of the name {', '.join(named)}.")
     results = getattr(ran.result, "results", ())
-    return [
-        NodeResult(result.node, found.get(result.node.unique_id), str(result.message or ""))
-        for result in results
-    ]
+    return [NodeResult(result.node, found.get(result.node.unique_id), str(result.message or "")) for result in results]
 
 
 @contextmanager
@@ -131,9 +128,7 @@ def _patched_compile(
 
         def task_end_messages(self, results: Any) -> None:
             assert self.graph is not None
-            order = {
-                name: index for index, name in enumerate(lexicographical_topological_sort(self.graph.graph))
-            }
+            order = {name: index for index, name in enumerate(lexicographical_topological_sort(self.graph.graph))}
             results.sort(key=lambda result: order[result.node.unique_id])
 
     before = task.CompileTask

@@ -20,9 +20,7 @@ _STREAMS_ONLY: Final = "config.materialized:streaming"
 _KEYS: Final = ("name", "unique_id", "depends_on")
 
 
-def run(
-    select: Sequence[str], exclude: Sequence[str], full_refresh: bool, target: Mapping[str, str | None]
-) -> bool:
+def run(select: Sequence[str], exclude: Sequence[str], full_refresh: bool, target: Mapping[str, str | None]) -> bool:
     """Run streaming models, each on its own thread, until Ctrl-C or SIGTERM; whether all ended without an error.
 
     If one reads the table of another, each first runs until it has read everything, in the order of dbt's graph.

@@ -28,12 +28,7 @@ WITH_VALUE: Final = frozenset(
 
 def options(values: Mapping[str, object]) -> list[str]:
     """Options by name (`project_dir`) as words of a command line; those that are not set are left out."""
-    return [
-        word
-        for name, value in values.items()
-        if value
-        for word in (f"--{name.replace('_', '-')}", str(value))
-    ]
+    return [word for name, value in values.items() if value for word in (f"--{name.replace('_', '-')}", str(value))]
 
 
 def command(words: Sequence[str]) -> str:

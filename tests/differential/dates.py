@@ -103,7 +103,7 @@ def added(part: str, number: int, start: datetime, zone: str) -> datetime:
 def crossed(part: str, first: datetime, second: datetime) -> int:
     """How many boundaries lie between two times."""
     if part in _MONTHS:
-        return (second.year * 12 + second.month - 1) // _MONTHS[part] - (
-            first.year * 12 + first.month - 1
-        ) // _MONTHS[part]
+        return (second.year * 12 + second.month - 1) // _MONTHS[part] - (first.year * 12 + first.month - 1) // _MONTHS[
+            part
+        ]
     return (second - _SUNDAY) // _SPANS[part] - (first - _SUNDAY) // _SPANS[part]

@@ -19,9 +19,7 @@ from differential.plan import Batch, Plan
 class Project:
     """A project that is parsed once; each command gets a copy of its manifest, for dbt writes into it."""
 
-    def __init__(
-        self, root: Path, plans: Sequence[Plan], target: dict[str, Any], planted: dict[str, str]
-    ) -> None:
+    def __init__(self, root: Path, plans: Sequence[Plan], target: dict[str, Any], planted: dict[str, str]) -> None:
         self._root, self._target = root, target
         project.write(root, plans, target, {"operations.sql": project.OPERATIONS} | planted)
         self._manifest: Manifest = self._invoke(None, "parse", "--no-partial-parse").result
@@ -48,9 +46,7 @@ class Project:
 
     def operate(self, model: str, name: str, arguments: dict[str, Any]) -> str:
         """Call a macro of maintenance; gives what went wrong, or nothing."""
-        return self._run_operation(
-            "differential_operation", {"name": name, "relation": model, "arguments": arguments}
-        )
+        return self._run_operation("differential_operation", {"name": name, "relation": model, "arguments": arguments})
 
     def statement(self, sql: str) -> str:
         """Run a statement as a macro or a hook does; gives what went wrong, or nothing."""
@@ -70,9 +66,7 @@ class Project:
             self.session.sql(f"drop table if exists {table}")
             self.session.sql(f"create table {table} using paimon as {query}")
         else:
-            self.session.sql(
-                f"create or replace global temporary view {project.source_name(plan)} as {query}"
-            )
+            self.session.sql(f"create or replace global temporary view {project.source_name(plan)} as {query}")
 
     def table(self, name: str) -> str:
         return f"paimon.{self._target['schema']}.{name}"
@@ -87,9 +81,7 @@ class Project:
             f"select {number} as at, count(*) as n from {self.table(name)} where {condition}"
             for number, condition in enumerate(conditions)
         )
-        return [
-            row["n"] for row in self.fresh_session().sql(" union all ".join(parts) + " order by at").collect()
-        ]
+        return [row["n"] for row in self.fresh_session().sql(" union all ".join(parts) + " order by at").collect()]
 
     def read(
         self, reader: Any, name: str, columns: dict[str, str] | None = None
@@ -103,15 +95,11 @@ class Project:
             frame = frame.selectExpr(*(f"{sql} as `{column}`" for column, sql in columns.items()))
         kinds = {field.name: field.dataType.simpleString() for field in frame.schema.fields}
         rows = frame.selectExpr(
-            *(
-                f"{values.shown(kind, f'`{column}`')} as c{at}"
-                for at, (column, kind) in enumerate(kinds.items())
-            )
+            *(f"{values.shown(kind, f'`{column}`')} as c{at}" for at, (column, kind) in enumerate(kinds.items()))
         ).collect()
         return kinds, [
             tuple(
-                values.comparable(kind, values.read(kind, text))
-                for kind, text in zip(kinds.values(), row, strict=True)
+                values.comparable(kind, values.read(kind, text)) for kind, text in zip(kinds.values(), row, strict=True)
             )
             for row in rows
         ]

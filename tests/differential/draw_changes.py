@@ -33,9 +33,7 @@ def changes(c: Chooser, zone: str) -> Plan:
             tags.clear()
         operations = _operations(c, number, tags)
         consumers = tuple(range(1, 3)) if number == 0 else tuple(c.some((1, 2), 65))
-        steps.append(
-            Step(Batch(columns, rows), full_refresh=refresh, operations=operations, consumers=consumers)
-        )
+        steps.append(Step(Batch(columns, rows), full_refresh=refresh, operations=operations, consumers=consumers))
     return Plan(0, "changes", zone, config, tuple(steps))
 
 

@@ -71,9 +71,7 @@ class Columns:
         """Write names in the config in another case than the column's."""
         if not c.chance(20):
             return False
-        keys = [
-            key for key in ("primary_key", "partition_by", "sequence_field", "bucket_key") if key in config
-        ]
+        keys = [key for key in ("primary_key", "partition_by", "sequence_field", "bucket_key") if key in config]
         if not keys:
             return False
         # Where nothing else in the config names the partition, the first run takes it.
@@ -121,9 +119,7 @@ class Columns:
         keys = c.some(pool(self.key[1])[:4], 60)
         if self.repeat and keys and c.chance(50):
             keys += [keys[0]]
-        return [
-            tuple(self._value(c, name, kind, key, lossy, number) for name, kind in columns) for key in keys
-        ]
+        return [tuple(self._value(c, name, kind, key, lossy, number) for name, kind in columns) for key in keys]
 
     def _value(self, c: Chooser, name: str, kind: str, key: Any, lossy: str | None, number: int) -> Any:
         if name == self.key[0]:

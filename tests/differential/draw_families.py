@@ -75,9 +75,7 @@ def _plan(c: Chooser, zone: str, family: str, config: dict[str, Any], columns: C
         operations = draw_columns.operations(c, number, tags) if how.get("operations", True) else ()
         steps.append(Step(batch, full_refresh=refresh, operations=operations, traits=traits))
     if columns.plain_case(c, config):
-        steps = [
-            Step(s.batch, s.full_refresh, s.window, s.operations, s.consumers, s.traits + "e") for s in steps
-        ]
+        steps = [Step(s.batch, s.full_refresh, s.window, s.operations, s.consumers, s.traits + "e") for s in steps]
     return Plan(0, family, zone, config, tuple(steps))
 
 

@@ -65,11 +65,7 @@ def microbatch(c: Chooser, zone: str) -> Plan:
             )
             for key in sorted(there)
         ]
-        window = (
-            whole
-            if number == 0 or hourly or not c.chance(80 if dropped else 40)
-            else ("2024-03-10", "2024-03-11")
-        )
+        window = whole if number == 0 or hourly or not c.chance(80 if dropped else 40) else ("2024-03-10", "2024-03-11")
         traits = ("a" if nulls or dropped else "") + ("d" if zoned else "")
         steps.append(Step(Batch(tuple(given), tuple(rows)), window=window, traits=traits))
     return Plan(0, "microbatch", zone, config, tuple(steps))

@@ -26,9 +26,7 @@ def of_pairs(c: Chooser, zone: str) -> Plan:
     return _plan(c, zone, "snapshot_of_pairs", [("a", "string"), ("b", "string")], _PAIRS[first : first + 4])
 
 
-def _plan(
-    c: Chooser, zone: str, family: str, columns: list[tuple[str, str]], keys: Sequence[tuple[Any, ...]]
-) -> Plan:
+def _plan(c: Chooser, zone: str, family: str, columns: list[tuple[str, str]], keys: Sequence[tuple[Any, ...]]) -> Plan:
     names = [name for name, _ in columns]
     config: dict[str, Any] = {
         "unique_key": names if len(names) > 1 else names[0],

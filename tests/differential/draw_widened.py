@@ -60,8 +60,7 @@ def widened(c: Chooser, zone: str) -> Plan:
         kind = way[stage]
         keys = c.some((1, 2, 3, 4), 60) or [1]
         rows = tuple(
-            (key if keyed else 10 * number + key, None if c.chance(20) else c.pick(_VALUES[kind]))
-            for key in keys
+            (key if keyed else 10 * number + key, None if c.chance(20) else c.pick(_VALUES[kind])) for key in keys
         )
         filters = tuple(_filter(c, way[: stage + 1]) for _ in range(7))
         operations = (Operation("compact"),) if c.chance(10) else ()

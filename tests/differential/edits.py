@@ -55,7 +55,5 @@ def _rows(kinds: Mapping[str, str], rows: Sequence[Row]) -> str:
     if not rows:
         nulls = ", ".join(f"cast(null as {kind})" for kind in kinds.values())
         return f"select {nulls} where false"
-    texts = (
-        "(" + ", ".join(values.literal(kind, row[name]) for name, kind in kinds.items()) + ")" for row in rows
-    )
+    texts = ("(" + ", ".join(values.literal(kind, row[name]) for name, kind in kinds.items()) + ")" for row in rows)
     return f"values {', '.join(texts)}"

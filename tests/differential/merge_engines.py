@@ -84,9 +84,7 @@ def _aggregation(plan: Plan, table: Table, old: Row, new: Row) -> Row:
     return {
         name: old[name]
         if name in key
-        else FUNCTIONS[settings.get(name, {}).get("aggregate_function", "last_non_null_value")](
-            old[name], new[name]
-        )
+        else FUNCTIONS[settings.get(name, {}).get("aggregate_function", "last_non_null_value")](old[name], new[name])
         for name in table.columns
     }
 

@@ -172,9 +172,7 @@ _STRATEGIES: Final[Mapping[str, Callable[..., list[Row]]]] = {
     **dict.fromkeys(("deletes", "partition_deletes", "row_kind_deletes", "key_deletes"), _added),
     "times": _added,
     "widened": _added,
-    "changes": lambda plan, *rest: (_merge if "merge_delete_condition" in plan.config else _upsert)(
-        plan, *rest
-    ),
+    "changes": lambda plan, *rest: (_merge if "merge_delete_condition" in plan.config else _upsert)(plan, *rest),
 }
 
 

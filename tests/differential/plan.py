@@ -63,9 +63,7 @@ class Plan:
     @property
     def crosses_partitions(self) -> bool:
         """Whether a key may move to another partition: the key leaves one out, and the buckets are dynamic."""
-        key, parts = (
-            {name.lower() for name in self.columns_of(of)} for of in ("primary_key", "partition_by")
-        )
+        key, parts = ({name.lower() for name in self.columns_of(of)} for of in ("primary_key", "partition_by"))
         return bool(key and parts - key and self.config.get("bucket", -1) == -1)
 
     @property

@@ -91,9 +91,7 @@ def batch_query(batch: Batch) -> str:
     if not batch.rows:
         return f"select {nulls} where false"
     rows = ",\n".join(
-        "("
-        + ", ".join(values.literal(kind, value) for (_, kind), value in zip(batch.columns, row, strict=True))
-        + ")"
+        "(" + ", ".join(values.literal(kind, value) for (_, kind), value in zip(batch.columns, row, strict=True)) + ")"
         for row in batch.rows
     )
     names = ", ".join(f"`{name}`" for name, _ in batch.columns)

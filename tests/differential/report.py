@@ -32,18 +32,12 @@ VIEW_FIGURES = (
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("differential")
-    group.addoption(
-        "--sequences", type=int, default=30, help="how many random sequences: 30 in CI, 1000 by hand"
-    )
+    group.addoption("--sequences", type=int, default=30, help="how many random sequences: 30 in CI, 1000 by hand")
     group.addoption("--sequence-seed", type=int, default=20261123, help="the seed of all sequences")
     group.addoption("--sequence-from", type=int, default=0, help="the first sequence's number")
     group.addoption("--sequence-only", type=int, nargs="*", help="these alone")
-    group.addoption(
-        "--planted", default="", help="put a defect back, by its letter (tests/differential/faults)"
-    )
-    group.addoption(
-        "--known", default="", help="letters of known defects: what they explain is counted and passes"
-    )
+    group.addoption("--planted", default="", help="put a defect back, by its letter (tests/differential/faults)")
+    group.addoption("--known", default="", help="letters of known defects: what they explain is counted and passes")
     group.addoption("--sequence-state", type=Path, help="a file of what is done, to go on from there")
     group.addoption(
         "--views",
@@ -51,9 +45,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=16,
         help="how many sequences of materialized views: 16 in CI, 1000 by hand",
     )
-    group.addoption(
-        "--views-from", type=int, default=0, help="the first plan of theirs, which has several views"
-    )
+    group.addoption("--views-from", type=int, default=0, help="the first plan of theirs, which has several views")
     group.addoption("--shrink", action="store_true", help="let hypothesis shrink the first difference")
 
 

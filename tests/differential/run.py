@@ -30,7 +30,9 @@ class Difference:
 
     def __str__(self) -> str:
         known = f" (known: {self.traits})" if self.traits else ""
-        return f"sequence {self.plan.number} ({self.plan.family}, {self.plan.zone}), step {self.step}{known}: {self.text}"
+        return (
+            f"sequence {self.plan.number} ({self.plan.family}, {self.plan.zone}), step {self.step}{known}: {self.text}"
+        )
 
 
 @dataclass
@@ -67,9 +69,7 @@ class _Sequence:
         return "".join(sorted({letter for step in self.plan.steps[: number + 1] for letter in step.traits}))
 
 
-def run(
-    root: Path, plans: Sequence[Plan], target: dict[str, Any], planted: dict[str, str] | None = None
-) -> Outcome:
+def run(root: Path, plans: Sequence[Plan], target: dict[str, Any], planted: dict[str, str] | None = None) -> Outcome:
     """Run plans side by side in one project; they share nothing but that and the session's time zone.
 
     Args:
@@ -158,9 +158,7 @@ class _Block:
             self._outcome.figures["refusals"] += 1
             there = self._project.read(reader, plan.name)
             expected = Expected(refused(plan, sequence.table, step.batch, there[0] if there else ()))
-        self._compare(
-            reader, sequence, number, expected.table, "after the run" if succeeded else "after a refusal"
-        )
+        self._compare(reader, sequence, number, expected.table, "after the run" if succeeded else "after a refusal")
         sequence.table = expected.table
         if plan.family == "times" and sequence.table is not None:
             sequence.clock = sequence.clock or times.Clock(self._project, plan)
@@ -190,9 +188,7 @@ class _Block:
         self, sequence: _Sequence, number: int, kinds: dict[str, str], rows: Iterable[dict[str, Any]], found: Any, when: str
     ) -> None:  # fmt: skip
         have, there = found
-        if {name: _plain(kind) for name, kind in kinds.items()} != {
-            name: _plain(kind) for name, kind in have.items()
-        }:
+        if {name: _plain(kind) for name, kind in kinds.items()} != {name: _plain(kind) for name, kind in have.items()}:
             self._differs(sequence, number, f"{when} columns: expected {kinds}, found {have}")
             return
         wanted = Counter(tuple(values.comparable(kinds[name], row[name]) for name in have) for row in rows)

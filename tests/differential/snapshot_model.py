@@ -137,6 +137,4 @@ def _later(one: Any, other: Any) -> Any:
 def _with_all_columns(versions: Sequence[Version]) -> tuple[Version, ...]:
     """A column that is new is NULL in the versions before, one that is gone is NULL in those since."""
     names = dict.fromkeys(name for version in versions for name in version.row)
-    return tuple(
-        replace(version, row={name: version.row.get(name) for name in names}) for version in versions
-    )
+    return tuple(replace(version, row={name: version.row.get(name) for name in names}) for version in versions)

@@ -19,9 +19,7 @@ _OWN: Final = {
 }
 # Times of the clock are compared by whether they are of it: the times of rows are of 2024.
 _CLOCK: Final = "clock"
-_SHOWN: Final = (
-    "if({0} > timestamp'2025-01-01 00:00:00', 'clock', date_format({0}, 'yyyy-MM-dd HH:mm:ss.SSSSSS'))"
-)
+_SHOWN: Final = "if({0} > timestamp'2025-01-01 00:00:00', 'clock', date_format({0}, 'yyyy-MM-dd HH:mm:ss.SSSSSS'))"
 
 
 def expressions(plan: Plan) -> dict[str, str]:

@@ -92,9 +92,7 @@ def synced(plan: Plan, table: Table, batch: Batch) -> tuple[Table, list[Row], Re
     drop = [name for name in have if name not in wanted]
     changed = {name: kind for name, kind in wanted.items() if name in have and have[name] != kind}
     reordered = {
-        name
-        for name, kind in changed.items()
-        if (have[name], kind) in _TURNED or (kind, have[name]) in _TURNED
+        name for name, kind in changed.items() if (have[name], kind) in _TURNED or (kind, have[name]) in _TURNED
     }
     if mode == "fail" and (add or drop or changed):
         raise Refused
@@ -145,11 +143,7 @@ def refused(plan: Plan, table: Table | None, batch: Batch, found: Collection[str
     """
     if table is None or plan.config.get("on_schema_change") not in ("append_new_columns", "sync_all_columns"):
         return table
-    new = {
-        name: (kind, _next(table))
-        for name, kind in batch.columns
-        if name in found and name not in table.columns
-    }
+    new = {name: (kind, _next(table)) for name, kind in batch.columns if name in found and name not in table.columns}
     return replace(table, columns={**table.columns, **new}).with_rows(table.rows)
 
 
@@ -176,9 +170,7 @@ def widened(value: Any, old: str, new: str) -> Any:
 def rolled_back(table: Table, tag: str) -> Table:
     """The rows of a tag, in the columns of now; tags that came later are gone."""
     then = table.tags[tag]
-    same = {
-        name for name, column in table.columns.items() if then.columns.get(name, ("", -1))[1] == column[1]
-    }
+    same = {name for name, column in table.columns.items() if then.columns.get(name, ("", -1))[1] == column[1]}
     rows = [
         {
             name: widened(row[name], then.columns[name][0], kind) if name in same else None

@@ -29,19 +29,13 @@ class _Snapshots:
 
     @classmethod
     def of(cls, folder: Path) -> _Snapshots:
-        found = [
-            json.loads(path.read_text(encoding="utf-8")) for path in (folder / "snapshot").glob("snapshot-*")
-        ]
-        return cls(
-            {data["id"]: data["timeMillis"] / 1000 for data in sorted(found, key=lambda data: data["id"])}
-        )
+        found = [json.loads(path.read_text(encoding="utf-8")) for path in (folder / "snapshot").glob("snapshot-*")]
+        return cls({data["id"]: data["timeMillis"] / 1000 for data in sorted(found, key=lambda data: data["id"])})
 
     def after_expiry(self, older_than: float, retain_min: int) -> list[int]:
         """Those that are not older, and the newest ones in any case."""
         numbers = list(self.times)
-        kept = next(
-            (at for at, number in enumerate(numbers) if self.times[number] >= older_than), len(numbers)
-        )
+        kept = next((at for at, number in enumerate(numbers) if self.times[number] >= older_than), len(numbers))
         return numbers[min(kept, len(numbers) - retain_min) :]
 
 

@@ -52,9 +52,7 @@ _CONFIG: Final = {
     "over_view": "materialized='table'",
     "overwritten": "materialized='incremental', incremental_strategy='insert_overwrite', partition_by='id'",
 }
-_NEWER: Final = (
-    "{% if is_incremental() %} where id > (select coalesce(max(id), -1) from {{ this }}) {% endif %}"
-)
+_NEWER: Final = "{% if is_incremental() %} where id > (select coalesce(max(id), -1) from {{ this }}) {% endif %}"
 
 
 @dataclass
@@ -107,8 +105,7 @@ class Block:
     def __init__(self, root: Path, target: dict[str, Any], seed: int, count: int) -> None:
         self._root, self._schema = root, str(target["schema"])
         self._sequences = [
-            _Sequence(number, KINDS[number % len(KINDS)], random.Random(f"{seed} {number}"))
-            for number in range(count)
+            _Sequence(number, KINDS[number % len(KINDS)], random.Random(f"{seed} {number}")) for number in range(count)
         ]
         self._write(target)
         fields = {key: value for key, value in target.items() if key not in ("type", "threads")}

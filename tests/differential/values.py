@@ -73,9 +73,7 @@ WIDER: Final = {
     "decimal(10,2)": "decimal(12,2)",
 }
 # What sync_all_columns makes wider, too.
-ALTERED: Final = frozenset(
-    {("int", "double"), ("int", "decimal(12,2)"), ("int", "string"), ("bigint", "string")}
-)
+ALTERED: Final = frozenset({("int", "double"), ("int", "decimal(12,2)"), ("int", "string"), ("bigint", "string")})
 # type of the table -> a type of the model that it does not take without a loss.
 LOSSY: Final = {
     "int": ("double", "bigint", "string"),
@@ -175,10 +173,4 @@ def comparable(kind: str, value: Value) -> str:
 
 def order(kind: str, value: Value) -> Any:
     """What Python sorts as Spark sorts the values; of the types that have an order."""
-    return (
-        float(value)
-        if kind in ("float", "double")
-        else Decimal(value)
-        if kind.startswith("decimal")
-        else value
-    )
+    return float(value) if kind in ("float", "double") else Decimal(value) if kind.startswith("decimal") else value

@@ -111,7 +111,5 @@ def from_json(text: str) -> Plan:
         found["number"],
         tuple(Source(**{**each, "key": tuple(each["key"])}) for each in found["sources"]),
         tuple(View(**{**each, "key": tuple(each["key"])}) for each in found["views"]),
-        tuple(
-            tuple(Change(**{**each, "sql": tuple(each["sql"])}) for each in step) for step in found["steps"]
-        ),
+        tuple(tuple(Change(**{**each, "sql": tuple(each["sql"])}) for each in step) for step in found["steps"]),
     )

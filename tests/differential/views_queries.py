@@ -150,9 +150,7 @@ class Queries:
                 kind = source.columns[column]
                 fits = [name for name, other in read.driving.items() if other == kind]
                 same = [name for name in fits if name.lower().endswith(f".{column}")]
-                foreign = [
-                    name for name in fits if name.lower().rpartition(".")[2] in ("k", "parent", "j", "p")
-                ]
+                foreign = [name for name in fits if name.lower().rpartition(".")[2] in ("k", "parent", "j", "p")]
                 choices = (same * 2 + foreign * 3) or fits
                 if choices:
                     pairs.append((self._chance.choice(choices), column))
@@ -171,9 +169,7 @@ class Queries:
                 cte = self._alias("cte_")
                 read.ctes.append(f"{cte} as {sql}")
                 sql = cte
-        first = not read.joined and all(
-            one.lower().rpartition(".")[2] == other and "." in one for one, other in pairs
-        )
+        first = not read.joined and all(one.lower().rpartition(".")[2] == other and "." in one for one, other in pairs)
         if first and self._chance.random() < 0.6:
             read.sql += f" {kind} {sql} as {alias} using ({', '.join(other for _, other in pairs)})"
         else:
@@ -189,11 +185,7 @@ class Queries:
     # -- expressions ------------------------------------------------------------------------------------------------
 
     def _column(self, columns: Mapping[str, str], kind: str = "") -> str:
-        found = [
-            name
-            for name, each in columns.items()
-            if each.startswith(kind) and not name.lower().endswith("seq")
-        ]
+        found = [name for name, each in columns.items() if each.startswith(kind) and not name.lower().endswith("seq")]
         if found:
             return self._chance.choice(found)
         return {"int": "1", "decimal": "cast(1.5 as decimal(10,2))", "string": "'z'", "": "1"}.get(kind, "1")
@@ -241,9 +233,7 @@ class Queries:
 
     # -- queries ----------------------------------------------------------------------------------------------------
 
-    def _select(
-        self, read: _From, more: int, names: list[str] | None = None
-    ) -> tuple[list[str], dict[str, str]]:
+    def _select(self, read: _From, more: int, names: list[str] | None = None) -> tuple[list[str], dict[str, str]]:
         items, columns = [], {}
         for key, at in read.key.items():
             items.append(at if self._chance.random() < 0.7 and not names else f"{at} as {key}")

@@ -77,9 +77,7 @@ class Difference:
     def __str__(self) -> str:
         view = self.plan.view(self.view)
         assert view is not None
-        tables = "\n".join(
-            f"  {each.create}" for each in self.plan.sources if each.name in _all_names(self.plan, view)
-        )
+        tables = "\n".join(f"  {each.create}" for each in self.plan.sources if each.name in _all_names(self.plan, view))
         others = "\n".join(
             f"  {each.name} {each.config}: {each.sql}"
             for each in self.plan.views
@@ -168,9 +166,7 @@ class _Project:
 
     def _build_during(self, number: int, whole: Sequence[str], changes: Sequence[Change]) -> dict[str, str]:
         """Refresh the views while something changes, and once more if something has."""
-        names = [view.name for view in self._plan.views if view.config is None] + [
-            each.name for each in self._left()
-        ]
+        names = [view.name for view in self._plan.views if view.config is None] + [each.name for each in self._left()]
         if not changes:
             return self._build(number, names, whole)
         self._log.append("-- while dbt runs")
@@ -218,9 +214,7 @@ class _Project:
         compacted = max((row[0] for row in found if row[1] == "COMPACT"), default=0)
         before = [row[0] for row in found[:-1] if row[0] >= compacted][-change.steps :]
         if before:
-            self._try(
-                f"call paimon.sys.rollback(table => '{{schema}}.{change.table}', version => '{before[0]}')"
-            )
+            self._try(f"call paimon.sys.rollback(table => '{{schema}}.{change.table}', version => '{before[0]}')")
 
     # -- comparing --------------------------------------------------------------------------------------------------
 
@@ -245,9 +239,7 @@ class _Project:
             self._differs(number, view, f"columns differ: after [{words}] not expected {sorted(others)}")
         elif wanted != found:
             missing, extra = list((wanted - found).elements()), list((found - wanted).elements())
-            self._differs(
-                number, view, f"rows differ: after [{words}] missing {missing[:5]}, not expected {extra[:5]}"
-            )
+            self._differs(number, view, f"rows differ: after [{words}] missing {missing[:5]}, not expected {extra[:5]}")
 
     def _check_none(self, number: int, views: Sequence[View]) -> None:
         """Check that a second run finds nothing to do."""
@@ -279,9 +271,7 @@ class _Project:
 
     def _write(self, target: dict[str, Any], automatic: frozenset[str] = frozenset()) -> None:
         def name(read: str) -> str:
-            return (
-                f"{{{{ ref('{read}') }}}}" if self._plan.view(read) else f"{{{{ source('raw', '{read}') }}}}"
-            )
+            return f"{{{{ ref('{read}') }}}}" if self._plan.view(read) else f"{{{{ source('raw', '{read}') }}}}"
 
         self._target = target
         sources = {
@@ -301,9 +291,7 @@ class _Project:
                 if view.name in automatic:
                     config.pop("refresh_mode", None)
             given = ", ".join(f"{key}={value!r}" for key, value in config.items())
-            files[f"models/{view.name}.sql"] = (
-                f"{{{{ config({given}) }}}}\n{views_plan.with_names(view.sql, name)}\n"
-            )
+            files[f"models/{view.name}.sql"] = f"{{{{ config({given}) }}}}\n{views_plan.with_names(view.sql, name)}\n"
         for path, text in files.items():
             (self._root / path).parent.mkdir(parents=True, exist_ok=True)
             (self._root / path).write_text(text, encoding="utf-8")
@@ -350,11 +338,7 @@ class _Project:
                 views=tuple(
                     replace(
                         view,
-                        config={
-                            k: v
-                            for k, v in (view.config or {}).items()
-                            if k not in ("refresh_mode", "bucket")
-                        },
+                        config={k: v for k, v in (view.config or {}).items() if k not in ("refresh_mode", "bucket")},
                     )
                     if view.name in refused
                     else view

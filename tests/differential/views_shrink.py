@@ -25,9 +25,7 @@ def shrunk(found: Difference, again: Callable[[Plan], Outcome]) -> Difference:
         smaller = False
         for plan in _smaller(best):
             tries += 1
-            same = [
-                each for each in again(plan).differences if (each.view, each.kind) == (found.view, found.kind)
-            ]
+            same = [each for each in again(plan).differences if (each.view, each.kind) == (found.view, found.kind)]
             if same:
                 best, smaller = same[0], True
                 break
@@ -43,8 +41,7 @@ def _smaller(found: Difference) -> Iterator[Plan]:
     views = tuple(view for view in plan.views if view.name in needed)
     steps = plan.steps[: found.step + 1]
     own = tuple(
-        tuple(change for change in step if change.table in needed or change.table == found.view)
-        for step in steps
+        tuple(change for change in step if change.table in needed or change.table == found.view) for step in steps
     )
     if (views, own) != (plan.views, plan.steps):
         yield replace(plan, views=views, steps=own)

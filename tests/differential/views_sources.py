@@ -73,9 +73,7 @@ def sources(chance: Random) -> tuple[Source, ...]:
     )
 
 
-def _keyed(
-    chance: Random, name: str, columns: dict[str, str], key: tuple[str, ...], *, parted: bool = False
-) -> Source:
+def _keyed(chance: Random, name: str, columns: dict[str, str], key: tuple[str, ...], *, parted: bool = False) -> Source:
     engine = chance.choice(_ENGINES)
     options = {"bucket": str(chance.choice((1, 1, 2, -1)))}
     moves = parted and engine == "deduplicate" and chance.random() < 0.3
@@ -96,11 +94,7 @@ def _keyed(
             options["sequence.field"] = "seq"
         if chance.random() < 0.25:
             options["changelog-producer"] = chance.choice(("lookup", "full-compaction", "input"))
-    if (
-        options.get("changelog-producer") in (None, "lookup")
-        and engine != "first-row"
-        and chance.random() < 0.15
-    ):
+    if options.get("changelog-producer") in (None, "lookup") and engine != "first-row" and chance.random() < 0.15:
         options["deletion-vectors.enabled"] = "true"
     return Source(name, columns, key, "p" if parted else "", options)
 
@@ -132,8 +126,7 @@ def _rows(chance: Random, source: Source, count: int) -> str:
         row = {column: _value(chance, source, column) for column in source.columns}
         key = tuple(row[column] for column in source.key) or (str(number),)
         typed = (
-            f"cast(null as {kind})" if row[column] == "null" else row[column]
-            for column, kind in source.columns.items()
+            f"cast(null as {kind})" if row[column] == "null" else row[column] for column, kind in source.columns.items()
         )
         rows[key] = f"({', '.join(typed)})"
     return ", ".join(rows.values())

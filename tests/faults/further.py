@@ -156,9 +156,7 @@ COMMANDS = {
         )
     ),
     "maintain": Command(lambda step, times: _operation("maintain", select="kept", force=True)),
-    "rescale": Command(
-        lambda step, times: _operation("rescale", relation="rescaled", bucket_num=_buckets(times + 1))
-    ),
+    "rescale": Command(lambda step, times: _operation("rescale", relation="rescaled", bucket_num=_buckets(times + 1))),
     "fast_forward": Command(
         lambda step, times: _operation("fast_forward", relation="forwarded", branch="next"),
         prepare=lambda step, times: (("run-operation", "branch_off"),),
@@ -211,9 +209,7 @@ STATES = {
     "applied": State("select id, step from {s}.applied", _applied),
     "versions": State("select id, step, is_current and valid_to is null from {s}.versions", _versions),
     "audited": State("select id, step from {s}.audited", _all_of),
-    "audited_increment": State(
-        "select id, step from {s}.audited_increment", lambda step: _by_key(step).items()
-    ),
+    "audited_increment": State("select id, step from {s}.audited_increment", lambda step: _by_key(step).items()),
     "told": State("select id, step from {s}.told", _all_of),
     "told_increment": State("select id, step from {s}.told_increment", lambda step: _by_key(step).items()),
     "added": State(
@@ -250,9 +246,7 @@ def _moments(table: str, *moments: str) -> list[Point]:
 
 
 def _during(table: str, statement: str, *delays: float, **more: Any) -> list[Point]:
-    return [
-        {"table": table, "statement": statement, "when": "during", "delay": delay} | more for delay in delays
-    ]
+    return [{"table": table, "statement": statement, "when": "during", "delay": delay} | more for delay in delays]
 
 
 # Each kind once, then the rest: a run of few kills meets every feature.

@@ -252,9 +252,7 @@ def check_kill(house: House, point: Point, record: Callable[[str, int], None]) -
     if returned == 0:
         house.note(command)
     # A random time may come after the end of the run.
-    assert returned == -9 or (returned == 0 and point.keys() & {"after_seconds", "delay"}), (
-        f"{point} was never reached"
-    )
+    assert returned == -9 or (returned == 0 and point.keys() & {"after_seconds", "delay"}), f"{point} was never reached"
     problems = house.wrong(killed=command)
     # By two renames a table has no name for a moment.
     missing = [

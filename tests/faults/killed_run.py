@@ -28,9 +28,7 @@ from dbt.adapters.paimon.spark.session import SessionCursor
 from dbt.adapters.paimon.writing import swaps
 from functional.streaming import killed_stream
 
-WRITES = re.compile(
-    r"^\s*(?:/\*.*?\*/\s*)*(insert|merge|create|alter|drop|call)\b", re.IGNORECASE | re.DOTALL
-)
+WRITES = re.compile(r"^\s*(?:/\*.*?\*/\s*)*(insert|merge|create|alter|drop|call)\b", re.IGNORECASE | re.DOTALL)
 
 
 def die(point: dict[str, Any]) -> None:

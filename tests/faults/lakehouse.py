@@ -119,9 +119,7 @@ def variables(step: int, times: Mapping[str, int]) -> dict[str, Any]:
 
 
 COMMANDS = {
-    "build": Command(
-        lambda step, times: ("build", "--event-time-start", DAYS[0], "--event-time-end", "2026-01-03")
-    )
+    "build": Command(lambda step, times: ("build", "--event-time-start", DAYS[0], "--event-time-end", "2026-01-03"))
 }
 
 

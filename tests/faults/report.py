@@ -23,9 +23,7 @@ _IN_CI = 3
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption(
-        "--kills", type=int, default=_IN_CI, help="how many runs to kill: 3 in CI, 60 and more by night"
-    )
+    parser.addoption("--kills", type=int, default=_IN_CI, help="how many runs to kill: 3 in CI, 60 and more by night")
     parser.addoption("--kill-seed", type=int, default=20261121, help="the seed of random times")
     parser.addoption(
         "--kill-record",
@@ -59,9 +57,7 @@ def _name_of(item: pytest.Item) -> str:
     which = next((name for name in _numbers(item.config) if name in params), "")
     if not which:
         return ""
-    return " ".join(
-        (_name(item.config, which, params[which]), *([params["other"]] if "other" in params else []))
-    )
+    return " ".join((_name(item.config, which, params[which]), *([params["other"]] if "other" in params else [])))
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -75,9 +71,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     done = _recorded(config)
     none = {which for which, number in _numbers(config).items() if not number}
     items[:] = [
-        item
-        for item in items
-        if not none & set(getattr(item, "fixturenames", ())) and _name_of(item) not in done
+        item for item in items if not none & set(getattr(item, "fixturenames", ())) and _name_of(item) not in done
     ]
 
 

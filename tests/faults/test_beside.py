@@ -18,9 +18,7 @@ from dbt.adapters.paimon.credentials import PaimonCredentials
 
 TESTS = Path(__file__).parents[1]
 BATCH = 100
-POLICY = (
-    "maintenance={'compact': {'after_run': false}, 'expire_snapshots': {'retain_max': 2, 'after_run': false}}"
-)
+POLICY = "maintenance={'compact': {'after_run': false}, 'expire_snapshots': {'retain_max': 2, 'after_run': false}}"
 MODELS = {
     "upserted": f"""{{{{ config(materialized='incremental', primary_key=['run', 'id'], bucket=2, {POLICY}) }}}}
 select {{{{ var('run') }}}} as run, id from range({BATCH})""",
@@ -79,10 +77,7 @@ class Lake:
             paimon_version="0.9.0", schema="beside", warehouse=lake, spark_config=dict(spark_config)
         )
         self.session = open_session(Runtime(credentials)).session
-        assert (
-            self.start(["-c", "from dbt.cli.main import cli; cli()", "run", "--vars", "{run: 0}"]).wait(300)
-            == 0
-        )
+        assert self.start(["-c", "from dbt.cli.main import cli; cli()", "run", "--vars", "{run: 0}"]).wait(300) == 0
 
     def start(self, command: list[str], own: str = "mine", **more: Any) -> subprocess.Popen[str]:
         folder = str(self.folder)
@@ -150,16 +145,12 @@ def test_a_killed_run(
     runs = [int(line.split()[1]) for line in (*said, *output.splitlines()) if line.startswith("DONE ")]
     theirs = dict.fromkeys(runs, BATCH) if other == "a second dbt" else {}
     wrong = [
-        table
-        for table, counts in killed.items()
-        if counts.get(lake.runs, BATCH) != BATCH or counts.get(0) != BATCH
+        table for table, counts in killed.items() if counts.get(lake.runs, BATCH) != BATCH or counts.get(0) != BATCH
     ]
     wrong += [
         table
         for table, counts in after.items()
-        if counts.get(lake.runs) != BATCH
-        or not theirs.items() <= counts.items()
-        or set(counts.values()) != {BATCH}
+        if counts.get(lake.runs) != BATCH or not theirs.items() <= counts.items() or set(counts.values()) != {BATCH}
     ]
     record_property("kills tried", int(returned == -9))
     record_property("states wrong", len(wrong))

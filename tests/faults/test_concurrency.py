@@ -70,9 +70,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory, spark_config: dict[str, Any
         "threads": 8,
         "spark_config": spark_config,
     }
-    (folder / "profiles.yml").write_text(
-        yaml.safe_dump({"both": {"target": "here", "outputs": {"here": target}}})
-    )
+    (folder / "profiles.yml").write_text(yaml.safe_dump({"both": {"target": "here", "outputs": {"here": target}}}))
     return folder
 
 
@@ -153,9 +151,7 @@ class TestReader:
             "    assert result.success, result\n"
         )
 
-    def test_the_table_is_always_there(
-        self, folder: Path, read, loop: str, rebuilds: int, record_property
-    ) -> None:
+    def test_the_table_is_always_there(self, folder: Path, read, loop: str, rebuilds: int, record_property) -> None:
         for run in (0, 1):
             dbt_passes(folder, "run", "--vars", f"{{run: {run}}}", "--select", "rebuilt", "swapped")
         command = [
@@ -204,9 +200,7 @@ class TestReader:
             assert set(found) == {(BATCH, 1)}, table
         assert faults["rebuilt"] == []
         # A swap ends the old table: who has begun to read its files may lose them, but nobody finds no table.
-        assert [
-            fault for fault in faults["swapped"] if "NOT_FOUND" in fault or "FileNotFound" not in fault
-        ] == []
+        assert [fault for fault in faults["swapped"] if "NOT_FOUND" in fault or "FileNotFound" not in fault] == []
         record_property(f"reads during {rebuilds} rebuilds", sum(len(found) for found in answers.values()))
         record_property("reads that failed, of rebuilt tables", len(faults["rebuilt"]))
         record_property("reads that failed, of swapped tables", len(faults["swapped"]))

@@ -53,9 +53,7 @@ def folder(tmp_path: Path, spark_config: dict[str, Any]) -> Path:
         "threads": 2,
         "spark_config": spark_config,
     }
-    (tmp_path / "profiles.yml").write_text(
-        yaml.safe_dump({"full": {"target": "here", "outputs": {"here": target}}})
-    )
+    (tmp_path / "profiles.yml").write_text(yaml.safe_dump({"full": {"target": "here", "outputs": {"here": target}}}))
     return tmp_path
 
 
@@ -134,9 +132,7 @@ class TestFullDisk:
 
     def test_old_rows_stay(self, folder: Path, read, filling: int) -> None:
         build(folder, 100)
-        before = {
-            table: sorted(read(f"select * from paimon.full.{table}")) for table in ("rebuilt", "upserted")
-        }
+        before = {table: sorted(read(f"select * from paimon.full.{table}")) for table in ("rebuilt", "upserted")}
         failed = run(folder, 1_000_000, filling)
         assert failed.returncode == 1, failed.stdout
         for model in ("rebuilt", "upserted", "created"):

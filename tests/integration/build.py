@@ -47,9 +47,7 @@ def main(output: Path, arguments: list[str]) -> int:
     success = all(result.success for result in results)
     if success:
         options = dict(pairwise(arguments))
-        credentials = load_credentials(
-            options["--project-dir"], options["--profiles-dir"], target=options["--target"]
-        )
+        credentials = load_credentials(options["--project-dir"], options["--profiles-dir"], target=options["--target"])
         report["tables"] = fingerprints(credentials)
     output.write_text(json.dumps(report))
     return 0 if success else 1
@@ -89,9 +87,7 @@ def fingerprints(credentials: PaimonCredentials) -> dict[str, list[str]]:
                 continue
             name = f"`{catalog}`.`{schema}`.`{table}`"
             columns = {
-                row[0]: row[1]
-                for row in rows(f"describe table {name}")
-                if row[0] and not row[0].startswith("#")
+                row[0]: row[1] for row in rows(f"describe table {name}") if row[0] and not row[0].startswith("#")
             }
             kept = [
                 # Spark hashes no map: its entries have no order.

@@ -26,9 +26,7 @@ from integration.services.rest_catalog import RestCatalog, rest_catalog
 from integration.services.s3 import S3, s3
 from integration.services.spark import spark_version
 
-CONNECTOR = packages.effective_paimon_version(
-    PaimonCredentials(schema="any", paimon_version=DEFAULT_PAIMON_VERSION)
-)
+CONNECTOR = packages.effective_paimon_version(PaimonCredentials(schema="any", paimon_version=DEFAULT_PAIMON_VERSION))
 # Paimon's plug-ins for stores; who names a connector by DBT_PAIMON_JARS names them there, too.
 PLUG_INS = [] if os.environ.get("DBT_PAIMON_JARS") else ["paimon-s3", "paimon-oss"]
 # A JVM gets its jars when it starts, whichever test starts it: those of all of them.

@@ -46,9 +46,7 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     for outcome in ("passed", "failed"):
         for report in terminalreporter.stats.get(outcome, []):
             if isinstance(report, pytest.TestReport):
-                rows += [
-                    (*map(str, value), outcome) for name, value in report.user_properties if name == PROPERTY
-                ]
+                rows += [(*map(str, value), outcome) for name, value in report.user_properties if name == PROPERTY]
                 properties = dict(report.user_properties)
                 _tell_figures(terminalreporter, "a stream that was killed", properties.get(KILLS))
                 _tell_figures(terminalreporter, "two runs on a bucket", properties.get(BUCKET_KILLS))

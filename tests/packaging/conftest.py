@@ -34,9 +34,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="install and run on Python 3.10 to 3.13, with each extra, and write what was seen into docs/install.md",
     )
-    parser.addoption(
-        "--wheels", type=Path, help="the folder with the wheel, instead of one that is built here"
-    )
+    parser.addoption("--wheels", type=Path, help="the folder with the wheel, instead of one that is built here")
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -20,11 +20,7 @@ from doc_pages import ROOT, Shell, blocks_of
 def new_environment(shell: Shell, python: str, uv: str) -> Path:
     """An empty environment of some Python, which the shell goes into."""
     here = ".".join(map(str, sys.version_info[:2]))
-    found = (
-        sys.executable
-        if python == here
-        else shell.run(f"HOME={Path.home()} {uv} python find {python}").strip()
-    )
+    found = sys.executable if python == here else shell.run(f"HOME={Path.home()} {uv} python find {python}").strip()
     folder = shell.folder / "environment"
     shell.run(f"{found} -m venv {folder}")
     shell.environ["PATH"] = f"{folder / 'bin'}{os.pathsep}{shell.environ['PATH']}"
@@ -122,18 +118,14 @@ def model(dbt, session):
 def test_warm_server(shell: Shell, uv: str, python_by_hand: str, figures: list[str]) -> None:
     """`dbt-paimon server`, as docs/deployment.md has it, and pandas: run by hand (make wheel-check)."""
     environment = new_environment(shell, python_by_hand, uv)
-    install, start, run, status, stop = blocks_of("docs/deployment.md", "## A warm local server")[
-        0
-    ].commands()
+    install, start, run, status, stop = blocks_of("docs/deployment.md", "## A warm local server")[0].commands()
     shell.run(install, attempts=3)
     shell.run("dbt init --skip-profile-setup my_lakehouse")
     target = {"type": "paimon", "schema": "analytics", "paimon_version": "0.9.0", "threads": 2}
     target |= {"warehouse": str(shell.folder / "warehouse")}
     outputs = {"warm": {**target, "method": "connect"}, "cold": {**target, "method": "session"}}
     shell.run("cd my_lakehouse")
-    (shell.folder / "profiles.yml").write_text(
-        yaml.safe_dump({"my_lakehouse": {"target": "warm", "outputs": outputs}})
-    )
+    (shell.folder / "profiles.yml").write_text(yaml.safe_dump({"my_lakehouse": {"target": "warm", "outputs": outputs}}))
     (shell.folder / "models" / "from_pandas.py").write_text(PANDAS_MODEL)
     try:
         shell.run(start)

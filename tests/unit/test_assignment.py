@@ -192,9 +192,7 @@ def test_a_required_column_that_is_not_given_is_refused():
     def said(**config) -> str:
         with pytest.raises(CompilationError) as raised:
             checked_columns(query, to(*table, **config))
-        assert "column n is NOT NULL in the table" in str(raised.value) and "column v" not in str(
-            raised.value
-        )
+        assert "column n is NOT NULL in the table" in str(raised.value) and "column v" not in str(raised.value)
         return str(raised.value)
 
     assert "sync_all_columns" in said() and "--full-refresh" in said()
@@ -295,9 +293,7 @@ def test_what_orders_rows_becomes_no_text(option, value, compared):
 def test_a_refusal_names_sync_only_where_it_alters():
     table, query = (ExistingColumn("n", "int"),), columns(("n", "string"))
     for options, named in (({}, True), ({"sequence.field": "n"}, False)):
-        where = replace(
-            to(*table), spec=TableSpec(options=options), syncs=True, versions=Versions.of("1.4.2")
-        )
+        where = replace(to(*table), spec=TableSpec(options=options), syncs=True, versions=Versions.of("1.4.2"))
         with pytest.raises(CompilationError) as raised:
             checked_columns(query, where)
         assert ("sync_all_columns" in str(raised.value)) is named

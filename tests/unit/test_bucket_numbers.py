@@ -129,9 +129,7 @@ BEST = {
 
 
 def test_table_of_the_best():
-    found = {
-        session: {b: bucket_tasks.best_partitions(b, session) for b in of} for session, of in BEST.items()
-    }
+    found = {session: {b: bucket_tasks.best_partitions(b, session) for b in of} for session, of in BEST.items()}
     assert found == BEST
 
 

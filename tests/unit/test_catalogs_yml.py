@@ -68,9 +68,7 @@ class TestVersion2:
             integration(tmp_path, type="filesystem", **catalog)
 
     def test_the_other_layout(self, tmp_path: Path) -> None:
-        with pytest.raises(
-            DbtBaseException, match=r"Unknown keys in catalog entry: \['write_integrations'\]"
-        ):
+        with pytest.raises(DbtBaseException, match=r"Unknown keys in catalog entry: \['write_integrations'\]"):
             integration(tmp_path, type="filesystem", config={}, write_integrations=[])
 
 

@@ -124,9 +124,7 @@ def test_none(
     assert java_options(JavaRuntime(java.home, major, ""), [jar], conf) == []
 
 
-def test_no_folder_is_no_error(
-    java: JavaRuntime, jar: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_folder_is_no_error(java: JavaRuntime, jar: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(jar))
     assert java_options(java, [jar], {}) == []
 

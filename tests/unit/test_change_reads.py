@@ -40,20 +40,11 @@ def test_an_append_that_takes_rows_away():
     """Its files do not name the keys that it deleted."""
     versions = Versions.of("0.9.0")
     commits = [Commit(1, "APPEND", "someone", 3, 3), Commit(2, "APPEND", "someone", 2, -1)]
-    assert (
-        read_mode(KEYED, commits, versions, incremental_catalog="paimon", before=False)
-        is ChangeReadMode.COMPARE
-    )
-    assert (
-        read_mode(KEYED, commits[:1], versions, incremental_catalog="paimon", before=False)
-        is ChangeReadMode.FILES
-    )
+    assert read_mode(KEYED, commits, versions, incremental_catalog="paimon", before=False) is ChangeReadMode.COMPARE
+    assert read_mode(KEYED, commits[:1], versions, incremental_catalog="paimon", before=False) is ChangeReadMode.FILES
     # A compaction also takes rows away: those that later ones have replaced.
     commits = [commits[0], replace(commits[1], kind="COMPACT")]
-    assert (
-        read_mode(KEYED, commits, versions, incremental_catalog="paimon", before=False)
-        is ChangeReadMode.FILES
-    )
+    assert read_mode(KEYED, commits, versions, incremental_catalog="paimon", before=False) is ChangeReadMode.FILES
 
 
 @pytest.mark.parametrize(
@@ -82,9 +73,7 @@ def test_what_is_seen_after_compaction_only():
 
 def test_a_key_that_may_move():
     assert read(replace(KEYED, partition_by=("v",)), "APPEND") is ChangeReadMode.COMPARE
-    assert (
-        read(replace(KEYED, primary_key=("id", "v"), partition_by=("v",)), "APPEND") is ChangeReadMode.FILES
-    )
+    assert read(replace(KEYED, primary_key=("id", "v"), partition_by=("v",)), "APPEND") is ChangeReadMode.FILES
 
 
 def test_versions():
@@ -96,7 +85,4 @@ def test_versions():
 
 
 def test_a_column_that_the_audit_log_has():
-    assert (
-        read(replace(KEYED, columns=(("id", "int"), ("RowKind", "string"))), "APPEND")
-        is ChangeReadMode.COMPARE
-    )
+    assert read(replace(KEYED, columns=(("id", "int"), ("RowKind", "string"))), "APPEND") is ChangeReadMode.COMPARE

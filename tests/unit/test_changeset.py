@@ -198,9 +198,7 @@ def test_the_order_of_the_two_statements_keeps_the_table_valid(wanted, present, 
 
 
 def test_an_immutable_change_reads_as_a_sentence():
-    assert (
-        str(PropertyChange("merge-engine", None, "aggregation")) == "merge-engine: not set -> 'aggregation'"
-    )
+    assert str(PropertyChange("merge-engine", None, "aggregation")) == "merge-engine: not set -> 'aggregation'"
 
 
 def test_columns_play_no_part():

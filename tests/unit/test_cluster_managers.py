@@ -70,9 +70,7 @@ def test_no_api_server(master: str) -> None:
 @pytest.mark.parametrize("master", [KUBERNETES, "yarn", "spark://host:7077", "local[*]"])
 def test_client_mode_only(master: str, tmp_path: Path) -> None:
     (tmp_path / "yarn-site.xml").touch()
-    found = problems(
-        master, {"HADOOP_CONF_DIR": str(tmp_path)}, **IMAGE, **{"spark.submit.deployMode": "cluster"}
-    )
+    found = problems(master, {"HADOOP_CONF_DIR": str(tmp_path)}, **IMAGE, **{"spark.submit.deployMode": "cluster"})
     (problem,) = found
     assert "spark.submit.deployMode=cluster" in problem
     assert "only client mode" in problem

@@ -25,9 +25,7 @@ def test_a_key_and_an_option_belong_to_one_component():
 
 def test_a_rule_belongs_to_one_component():
     rules = [
-        rule
-        for each in COMPONENTS
-        for rule in (*each.rules, *each.unread_rules, *each.column_rules, *each.advice)
+        rule for each in COMPONENTS for rule in (*each.rules, *each.unread_rules, *each.column_rules, *each.advice)
     ]
     assert not twice(rules)
 

@@ -24,9 +24,7 @@ REMEDY = re.compile(
 
 
 def test_size():
-    assert len(BAD) + len(CHANGES) >= 300 and len({(c.version, str(c.config), c.where) for c in BAD}) == len(
-        BAD
-    )
+    assert len(BAD) + len(CHANGES) >= 300 and len({(c.version, str(c.config), c.where) for c in BAD}) == len(BAD)
     assert len(GOOD) >= 150 and len({(c.version, str(c.config), str(c.columns)) for c in GOOD}) == len(GOOD)
 
 

@@ -12,9 +12,7 @@ from coverage_proof import IN_CI, PAGE, ROOT, UNPROVED, Feature, faults, feature
 
 FEATURES = features(PAGE.read_text())
 MODELS = {
-    path.stem
-    for folder in ("models", "examples/models", "snapshots")
-    for path in (ROOT / folder).rglob("*.sql")
+    path.stem for folder in ("models", "examples/models", "snapshots") for path in (ROOT / folder).rglob("*.sql")
 } | {path.stem for path in (ROOT / "snapshots").glob("*.yml")}
 RESULTS = ROOT / "docs" / "compatibility"
 
@@ -62,15 +60,9 @@ def test_a_committed_run_has_shown_it(feature: Feature) -> None:
     version, day = feature.run
     runs = [json.loads(path.read_text()) for path in RESULTS.rglob(f"paimon-{version}-*.json")]
     for test in feature.tests:
-        commits = {
-            sitting["commit"] for run in runs for sitting in run["sittings"] if passed(sitting["tests"], test)
-        }
+        commits = {sitting["commit"] for run in runs for sitting in run["sittings"] if passed(sitting["tests"], test)}
         assert commits, f"no committed run on Paimon {version} has passed {test}"
-        days = [
-            day_of(commit)
-            for commit in commits
-            if not git("diff", "--name-only", commit, "--", file_of(test))
-        ]
+        days = [day_of(commit) for commit in commits if not git("diff", "--name-only", commit, "--", file_of(test))]
         assert max(days, default="") >= day, f"{test}: run it again (make compat, make flink, …)"
 
 

@@ -65,9 +65,7 @@ class TestNames:
         assert "contradict" in problem
         assert "leave `database` out" in problem
 
-    @given(
-        st.dictionaries(st.sampled_from(["catalog", "database", "schema"]), st.sampled_from(["a", "b", "c"]))
-    )
+    @given(st.dictionaries(st.sampled_from(["catalog", "database", "schema"]), st.sampled_from(["a", "b", "c"])))
     def test_translating_twice_changes_nothing(self, names: dict[str, str]) -> None:
         once = PaimonCredentials.translate_aliases({"warehouse": "/tmp/wh", **names})
         assert PaimonCredentials.translate_aliases(once) == once
@@ -107,9 +105,7 @@ class TestNames:
         assert load(metastore="jdbc", uri=uri).spark_catalog.sqlite_folder == folder
 
     def test_sparks_own_catalog_on_two_metastores(self) -> None:
-        catalog = load(
-            catalog="spark_catalog", metastore="hive", uri="thrift://a:1, thrift://[::1]:2"
-        ).spark_catalog
+        catalog = load(catalog="spark_catalog", metastore="hive", uri="thrift://a:1, thrift://[::1]:2").spark_catalog
         assert catalog.is_sessions
         assert catalog.thrift_addresses == (("a", 1), ("::1", 2))
 
@@ -318,9 +314,7 @@ class TestSecrets:
 
     @given(
         secret=SECRET,
-        before=st.sampled_from(
-            ["", "jdbc:mysql://ann:", "jdbc:x:-Da=b -Dx.password=", "jdbc:x:https://h/?token="]
-        ),
+        before=st.sampled_from(["", "jdbc:mysql://ann:", "jdbc:x:-Da=b -Dx.password=", "jdbc:x:https://h/?token="]),
     )
     def test_none_is_shown_wherever_it_stands(self, secret: str, before: str) -> None:
         after = "@host/db" if before.endswith("ann:") else ""
@@ -334,15 +328,11 @@ class TestSecrets:
         assert secret not in blank(f"refused: {secret}, sorry", shown.secrets)
 
     def test_taken_out_of_any_text(self, credentials: PaimonCredentials) -> None:
-        text = blank(
-            "403: the key AKIAEXAMPLE with s3cr3t was refused at https://u:p@host", credentials.secrets
-        )
+        text = blank("403: the key AKIAEXAMPLE with s3cr3t was refused at https://u:p@host", credentials.secrets)
         assert text == f"403: the key {MASK} with {MASK} was refused at https://{MASK}@host"
 
     def test_none_in_a_problem(self) -> None:
-        problems = problems_of(
-            jars=["https://ann:hunter2@host/a.jar"], catalog_options={"s3.secret-key": ["s3cr3t"]}
-        )
+        problems = problems_of(jars=["https://ann:hunter2@host/a.jar"], catalog_options={"s3.secret-key": ["s3cr3t"]})
         assert "hunter2" not in str(problems)
         assert "s3cr3t" not in str(problems)
 

@@ -58,9 +58,7 @@ def test_is_nullable():
 def test_fields_whose_names_need_backticks():
     from pyspark.sql import types
 
-    inner = types.StructType(
-        [types.StructField("a b", types.IntegerType()), types.StructField("c", types.NullType())]
-    )
+    inner = types.StructType([types.StructField("a b", types.IntegerType()), types.StructField("c", types.NullType())])
     whole = types.MapType(types.StringType(), types.ArrayType(inner))
     assert type_text(whole) == "map<string,array<struct<`a b`:int,c:void>>>"
 

@@ -19,9 +19,7 @@ def messages(
     described = tuple(SourceColumn(name, kind, nullable=name != "id") for name, kind in columns.items())
     nodes = {name: {"name": name, "meta": (meta or {}).get(name, {})} for name in columns}
     call = StreamCall("v", "", "tower", "planes", {"columns": nodes}, row_kind=row_kind)
-    return DebeziumMessages.of(
-        Description("tower.planes", "kafka", "planes", "debezium", {}, described), call
-    )
+    return DebeziumMessages.of(Description("tower.planes", "kafka", "planes", "debezium", {}, described), call)
 
 
 @pytest.mark.parametrize(

@@ -107,9 +107,7 @@ def test_the_tested_versions_are_those_of_whole_runs() -> None:
     for line in script["SPARKS"]:
         runs = {paimon for paimon, spark in whole if spark.startswith(f"{line}.")}
         newest_first = sorted(runs, key=capabilities.parse_version, reverse=True)
-        assert list(capabilities.tested(f"{line}.0")) == newest_first, (
-            f"write it in capabilities._TESTED: {line}"
-        )
+        assert list(capabilities.tested(f"{line}.0")) == newest_first, f"write it in capabilities._TESTED: {line}"
 
 
 def test_a_repository_with_the_oldest_alone(machine: Path) -> None:
@@ -142,9 +140,7 @@ def test_repositories_of_spark_config(machine: Path) -> None:
     config = {"spark.jars.repositories": f"{mirror}, file:/nowhere"}
     assert version_of(target(machine / "a", spark_config=config)) == NEWEST
     settings = machine / "ivysettings.xml"
-    settings.write_text(
-        f"<s><resolvers><ibiblio name='m' m2compatible='true' root='{mirror}/'/></resolvers></s>"
-    )
+    settings.write_text(f"<s><resolvers><ibiblio name='m' m2compatible='true' root='{mirror}/'/></resolvers></s>")
     assert version_of(target(machine / "b", spark_config={"spark.jars.ivySettings": str(settings)})) == NEWEST
 
 

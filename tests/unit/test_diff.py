@@ -67,7 +67,5 @@ def test_text_cannot_leave_its_place_in_markdown():
 def test_json_leaves_out_what_is_empty():
     sample = Sample("gone", {"id": "1"}, {"v": "2"})
     found = Difference("model.a.b", "s.b", "tag:a", "now", gone=1, samples=(sample,))
-    assert found.as_dict()["samples"] == (
-        {"kind": "gone", "key": {"id": "1"}, "before": {"v": "2"}, "after": {}},
-    )
+    assert found.as_dict()["samples"] == ({"kind": "gone", "key": {"id": "1"}, "before": {"v": "2"}, "after": {}},)
     assert "options" not in found.as_dict()

@@ -164,9 +164,7 @@ def templates(draw: st.DrawFn) -> str:
     numbers = count()
 
     def words() -> str:
-        gaps = draw(
-            st.lists(st.sampled_from([" ", "\n  ", ",\n", "\t", " é名 ", ")", ""]), min_size=1, max_size=3)
-        )
+        gaps = draw(st.lists(st.sampled_from([" ", "\n  ", ",\n", "\t", " é名 ", ")", ""]), min_size=1, max_size=3))
         return "".join(f"{gap} w{next(numbers)}" for gap in gaps) + draw(st.sampled_from(["", "\n", " "]))
 
     def tag(text: str) -> str:
@@ -216,7 +214,9 @@ def test_no_word_is_found_where_it_is_not(raw, compiled):
 # -- where Spark says that it is ------------------------------------------------------------------------------------------
 
 STATEMENT = "/* x */\nselect o.custmer, id\nfrom `a`.`b` as o"
-COLUMN = "[UNRESOLVED_COLUMN.WITH_SUGGESTION] A column or function parameter with name `o`.`custmer` cannot be resolved."
+COLUMN = (
+    "[UNRESOLVED_COLUMN.WITH_SUGGESTION] A column or function parameter with name `o`.`custmer` cannot be resolved."
+)
 ZERO = "[DIVIDE_BY_ZERO] Division by zero.\n== SQL{of}(line {line}, position {position}) ==\nselect 1 / 0 as x\n       ^^^^^\n"
 
 
@@ -277,9 +277,7 @@ def test_lines_are_counted_as_spark_does():
     ],
 )
 def test_carets_stand_below(text, wanted):
-    head, line, carets = shown(
-        SourceLocation("models/m.sql", 12, text, text.index(wanted), len(wanted))
-    ).split("\n")
+    head, line, carets = shown(SourceLocation("models/m.sql", 12, text, text.index(wanted), len(wanted))).split("\n")
     assert head == f"  models/m.sql:12:{text.index(wanted) + 1}"
     assert line.startswith("    12 | ")
     assert "\t" not in line

@@ -38,8 +38,7 @@ def test_a_day_is_its_midnight():
     )
     midnight = NOON.replace(hour=0)
     assert (
-        event_time.condition("d", event_time.Window(midnight, None), "date")
-        == "cast(d as date) >= date '2024-01-01'"
+        event_time.condition("d", event_time.Window(midnight, None), "date") == "cast(d as date) >= date '2024-01-01'"
     )
 
 
@@ -62,9 +61,7 @@ def test_without_bounds_an_input_is_read_whole():
     assert str(relation.replace(event_time_filter=EventTimeFilter("at"))) == str(relation)
 
 
-@pytest.mark.parametrize(
-    "data_type", ["timestamp", "timestamp_ntz", "date", "string", "varchar(30)", "char(10)"]
-)
+@pytest.mark.parametrize("data_type", ["timestamp", "timestamp_ntz", "date", "string", "varchar(30)", "char(10)"])
 def test_times(data_type):
     event_time.refuse_column("m", "AT", {"id": "int", "at": data_type})
     assert event_time.condition("at", event_time.Window(NOON, None), data_type)

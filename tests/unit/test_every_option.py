@@ -102,7 +102,7 @@ def test_an_older_paimon_is_told():
         assert missing
         for name in missing:
             (problem,) = validate_option(name, "1", version)
-            assert "only Flink" in problem or re.search(
-                r"(1\.4|2\.0) has it|the catalog decides|always", problem
-            ), problem
+            assert "only Flink" in problem or re.search(r"(1\.4|2\.0) has it|the catalog decides|always", problem), (
+                problem
+            )
             assert "paimon_version" in problem or "Remove it" in problem

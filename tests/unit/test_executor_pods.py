@@ -16,9 +16,7 @@ def waiting(**state: str) -> dict[str, Any]:
 
 UNSCHEDULED = {
     "status": {
-        "conditions": [
-            {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "no cpu"}
-        ]
+        "conditions": [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "no cpu"}]
     }
 }
 
@@ -49,12 +47,7 @@ def test_refusal(tmp_path: Path) -> None:
         file.write(line.format("WARN", "pods is forbidden.") + "\tat io.fabric8\n")
     assert _refusal(log, since) == "Kubernetes refused the executors' pods: pods is forbidden"
     # As the client words every 403, whatever the reason.
-    guess = (
-        "Forbidden!Configured service account doesn't have access. Service account may have been revoked. "
-    )
+    guess = "Forbidden!Configured service account doesn't have access. Service account may have been revoked. "
     with log.open("a") as file:
         file.write(line.format("WARN", f'{guess}pods "x" is forbidden: exceeded quota.'))
-    assert (
-        _refusal(log, since)
-        == 'Kubernetes refused the executors\' pods: pods "x" is forbidden: exceeded quota'
-    )
+    assert _refusal(log, since) == 'Kubernetes refused the executors\' pods: pods "x" is forbidden: exceeded quota'

@@ -25,9 +25,7 @@ def test_unknown_column() -> None:
 
 def test_each_row_has_the_columns_of_the_first() -> None:
     fixtures.check_names({"ID": 1, "t": 2}, {"t": 1, "id": 0}, "u")
-    with pytest.raises(
-        CompilationError, match="unit test 'u': expect: one row has the columns t, another one id"
-    ):
+    with pytest.raises(CompilationError, match="unit test 'u': expect: one row has the columns t, another one id"):
         fixtures.check_names({"t": 1}, {"id": 0}, "u")
 
 
@@ -53,15 +51,11 @@ def test_values_that_surely_fit(value: Any, data_type: str, sql: str) -> None:
     assert fixtures.cell_sql(value, data_type, "here") == sql
 
 
-@pytest.mark.parametrize(
-    "value", [300, -129, 1.5, "abc", "1_0", "1e99999999", "NaN", "Infinity", float("inf")]
-)
+@pytest.mark.parametrize("value", [300, -129, 1.5, "abc", "1_0", "1e99999999", "NaN", "Infinity", float("inf")])
 @pytest.mark.parametrize("nested", [False, True])
 def test_integers_that_do_not_fit(value: Any, nested: bool) -> None:
     with pytest.raises(CompilationError, match=r"here: '.*' is not a valid tinyint"):
-        fixtures.cell_sql(
-            {"a": value} if nested else value, "struct<a:tinyint>" if nested else "tinyint", "here"
-        )
+        fixtures.cell_sql({"a": value} if nested else value, "struct<a:tinyint>" if nested else "tinyint", "here")
 
 
 @pytest.mark.parametrize(

@@ -78,9 +78,7 @@ def test_partitions_by_a_list_of_mappings():
     value = [{"field": "day", "data_type": "date"}, "carrier"]
     spec = build_table_spec({"partition_by": value}, model="m", versions=Versions.of("0.9.0"))
     assert spec.partition_by == ("day", "carrier")
-    assert dict(warnings({"partition_by": value})) == {
-        "partition_by": "read as partition_by=['day', 'carrier']"
-    }
+    assert dict(warnings({"partition_by": value})) == {"partition_by": "read as partition_by=['day', 'carrier']"}
     with pytest.raises(ConfigErrors, match=r"date_trunc\('month', day\)"):
         build_table_spec(
             {"partition_by": [{"field": "day", "granularity": "month"}]},

@@ -67,9 +67,7 @@ def test_java_home_that_does_not_start(tmp_path: Path) -> None:
 
 def test_java_home_of_a_wrong_version(tmp_path: Path) -> None:
     home = make_java(tmp_path / "jdk", "25.0.3")
-    with pytest.raises(
-        DbtRuntimeError, match=r"runs on Java 17, 11 or 8, and JAVA_HOME .* is Java 25"
-    ) as error:
+    with pytest.raises(DbtRuntimeError, match=r"runs on Java 17, 11 or 8, and JAVA_HOME .* is Java 25") as error:
         find_java({"JAVA_HOME": str(home)}, SPARK)
     assert "dbt-paimon[jre]" in str(error.value)
 
@@ -91,17 +89,13 @@ def test_a_launcher_on_the_path_is_asked(tmp_path: Path) -> None:
 
 
 def test_none_at_all(tmp_path: Path) -> None:
-    with pytest.raises(
-        DbtRuntimeError, match=r"this machine has none: .*Install Java 17 .*dbt-paimon\[jre\]"
-    ):
+    with pytest.raises(DbtRuntimeError, match=r"this machine has none: .*Install Java 17 .*dbt-paimon\[jre\]"):
         find_java({"PATH": str(tmp_path)}, SPARK)
 
 
 def test_a_wrong_one_on_the_path_and_none_else(tmp_path: Path) -> None:
     home = make_java(tmp_path / "jdk", "21.0.1")
-    with pytest.raises(
-        DbtRuntimeError, match=r"runs on Java 17, 11 or 8, and this machine has Java 21 \(PATH"
-    ):
+    with pytest.raises(DbtRuntimeError, match=r"runs on Java 17, 11 or 8, and this machine has Java 21 \(PATH"):
         find_java({"PATH": str(home / "bin")}, SPARK)
 
 

@@ -72,11 +72,7 @@ def test_what_is_printed_is_blanked_on_its_way(tmp_path: Path) -> None:
     log = tmp_path / "spark.log"
     output = Output(log, ["hunter2"])
     os.write(output.end, b"http://ann:pw@host added\nsaid hunter2\nx.token=abc\n\xff")
-    assert (
-        output.text()
-        == log.read_text()
-        == "http://********@host added\nsaid ********\nx.token=********\n\ufffd"
-    )
+    assert output.text() == log.read_text() == "http://********@host added\nsaid ********\nx.token=********\n\ufffd"
 
 
 def test_ctrl_c_does_not_reach_the_jvm() -> None:

@@ -45,9 +45,7 @@ def test_what_is_there() -> None:
     }
     (namespace,) = of_kind("Namespace")
     assert {
-        document["metadata"]["namespace"]
-        for document in MANIFESTS.values()
-        if document["kind"] != "Namespace"
+        document["metadata"]["namespace"] for document in MANIFESTS.values() if document["kind"] != "Namespace"
     } == {namespace["metadata"]["name"]}
 
 

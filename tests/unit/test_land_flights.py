@@ -10,9 +10,7 @@ from land_flights import MISSING, messages
 FLIGHT = {"year": "2013", "month": "3", "day": "1", "carrier": "AA", "flight": "7", "origin": "JFK"}
 
 
-def told(
-    sched: int, delay: int | None, landed: int | None, arr_delay: int | None = 0
-) -> list[tuple[date, str, str]]:
+def told(sched: int, delay: int | None, landed: int | None, arr_delay: int | None = 0) -> list[tuple[date, str, str]]:
     """Day, status and moment of each message of a flight."""
     values = {
         "sched_dep_time": sched,

@@ -174,9 +174,7 @@ def test_whether_another_has_written(store: S3, other: subprocess.Popen[str]) ->
     later.release()
 
 
-def test_a_killed_process_is_waited_for_until_its_lease_has_run_out(
-    store: S3, other: subprocess.Popen[str]
-) -> None:
+def test_a_killed_process_is_waited_for_until_its_lease_has_run_out(store: S3, other: subprocess.Popen[str]) -> None:
     other.kill()
     locks = TableLocks()
     took = seconds_of(lambda: locks.hold(NAME, leases_in(store)))
@@ -307,9 +305,7 @@ class TestAskingTheStore:
         assert "no-such-key" not in why
 
     def test_there_is_no_bucket(self, store: S3) -> None:
-        assert "NoSuchBucket" in lock_places.why_no_leases(
-            storage_in(dataclasses.replace(store, bucket="none"))
-        )
+        assert "NoSuchBucket" in lock_places.why_no_leases(storage_in(dataclasses.replace(store, bucket="none")))
 
     def test_it_does_not_answer(self, store: S3) -> None:
         with forwarding(1) as way:
@@ -333,9 +329,7 @@ class TestAskingTheStore:
             ("hdfs://n/w", "filesystem", None, False),
         ],
     )
-    def test_who_needs_leases(
-        self, warehouse: str, metastore: str, s3_lock: bool | None, needed: bool
-    ) -> None:
+    def test_who_needs_leases(self, warehouse: str, metastore: str, s3_lock: bool | None, needed: bool) -> None:
         catalog = SparkCatalog.of("paimon", metastore, warehouse, None, {})
         assert lock_places.needs_leases(catalog, s3_lock) is needed
 

@@ -29,9 +29,7 @@ from dbt.adapters.paimon.spec.table import TableSpec
 P09, P14, P20 = (Versions.of(version) for version in ("0.9.0", "1.4.2", "2.0.0"))
 TABLE = PaimonRelation.create(database="paimon", schema="db", identifier="t", type="table")
 NOW = datetime.fromisoformat("2024-03-10 12:00:00")
-STATE = TableState(
-    now=NOW, wall_clock=NOW + timedelta(hours=5), types={"dt": "string", "n": "int", "d": "date"}
-)
+STATE = TableState(now=NOW, wall_clock=NOW + timedelta(hours=5), types={"dt": "string", "n": "int", "d": "date"})
 
 
 def spec_of(maintenance, versions=P09, **config):
@@ -54,9 +52,7 @@ def test_the_documents_policy():
         partition_by="dt",
     )
     policy = spec.maintenance
-    assert policy.compact == Compact(
-        order="zorder", order_by=("a",), newest=2, small_files=0, every_commits=10
-    )
+    assert policy.compact == Compact(order="zorder", order_by=("a",), newest=2, small_files=0, every_commits=10)
     assert policy.expire_snapshots == ExpireSnapshots(20, 5, "2 d")
     assert policy.expire_partitions == ExpirePartitions("90 d", "yyyy-MM-dd")
     assert policy.after_run().remove_orphan_files is None
@@ -189,9 +185,7 @@ def planned(policy, versions=P09, spec=None, *, force=False, **state):
     return {action.name: action for action in actions}
 
 
-@pytest.mark.parametrize(
-    ("small_files", "commits", "due"), [(9, 0, False), (10, 0, True), (0, 4, False), (0, 5, True)]
-)
+@pytest.mark.parametrize(("small_files", "commits", "due"), [(9, 0, False), (10, 0, True), (0, 4, False), (0, 5, True)])
 def test_compaction_is_due(small_files, commits, due):
     policy = MaintenancePolicy(Compact(small_files=10, every_commits=5))
     action = planned(policy, small_files=small_files, commits=commits)["compact"]
@@ -204,14 +198,10 @@ def test_compaction_of_the_newest_partitions():
     spec = TableSpec(partition_by=("n", "d"))
     days = [Partition({"n": str(n), "d": "2024-01-09"}, n, NOW) for n in (9, 10, 2)]
     days.append(Partition({"n": "null", "d": "2024-01-09"}, 50, NOW))
-    sql = planned(MaintenancePolicy(Compact(newest=1)), spec=spec, partitions=tuple(days))[
-        "compact"
-    ].statement.sql
+    sql = planned(MaintenancePolicy(Compact(newest=1)), spec=spec, partitions=tuple(days))["compact"].statement.sql
     assert r"where => '(`n` = 10 AND `d` = DATE \'2024-01-09\')'" in sql
     assert "options => 'compaction.min.file-num=10,compaction.max.file-num=10'" in sql
-    later = planned(MaintenancePolicy(Compact(idle="1 d")), P14, spec=spec, small_files=12)[
-        "compact"
-    ].statement.sql
+    later = planned(MaintenancePolicy(Compact(idle="1 d")), P14, spec=spec, small_files=12)["compact"].statement.sql
     assert "partition_idle_time => '1 d'" in later
     assert "compact_strategy => 'full'" in later
     assert "options => 'compaction.min.file-num=10'" in later
@@ -248,9 +238,7 @@ def test_what_the_table_was_then_stays():
 
 def test_ages_are_told_in_the_zone_that_reads_them():
     policy = MaintenancePolicy(expire_snapshots=ExpireSnapshots(None, 1, "2 d"))
-    assert (
-        "older_than => TIMESTAMP '2024-03-08 12:00:00'" in planned(policy)["expire_snapshots"].statement.sql
-    )
+    assert "older_than => TIMESTAMP '2024-03-08 12:00:00'" in planned(policy)["expire_snapshots"].statement.sql
     assert "older_than => '2024-03-08 17:00:00'" in planned(policy, P14)["expire_snapshots"].statement.sql
 
 
@@ -326,9 +314,7 @@ def test_partitions_that_are_due(value, formatter, pattern, expired):
 )
 def test_tables_that_have_outgrown_their_buckets(spec, largest, buckets):
     policy = MaintenancePolicy(rescale=Rescale(max_bucket_size=1000))
-    action = planned(policy, spec=spec, largest_bucket=largest, largest_partition=2600, fixed_buckets=2)[
-        "rescale"
-    ]
+    action = planned(policy, spec=spec, largest_bucket=largest, largest_partition=2600, fixed_buckets=2)["rescale"]
     assert action.due is (buckets is not None)
     if buckets:
         assert action.buckets == buckets

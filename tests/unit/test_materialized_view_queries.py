@@ -300,9 +300,7 @@ NOT_IN_THE_SQL = {
 }
 
 
-@pytest.mark.parametrize(
-    ("reason", "sql"), [(reason, sql) for reason, queries in REFUSED.items() for sql in queries]
-)
+@pytest.mark.parametrize(("reason", "sql"), [(reason, sql) for reason, queries in REFUSED.items() for sql in queries])
 def test_a_query_that_is_not_incremental_says_why(reason: Reason, sql: str) -> None:
     refusal = why_not(sql)
     assert refusal is not None
@@ -469,9 +467,7 @@ def test_a_query_that_is_incremental(sql: str) -> None:
 
 
 def test_what_a_table_is_joined_by() -> None:
-    query = read(
-        "select f.id, r.rate from flights f left join rates r on r.day = f.day and f.carrier = r.carrier"
-    )
+    query = read("select f.id, r.rate from flights f left join rates r on r.day = f.day and f.carrier = r.carrier")
     assert [dict(join.keys) for join in query.branches[0].joins] == [{"carrier": "carrier", "day": "day"}]
 
 
@@ -548,7 +544,9 @@ def test_having_is_left_out_of_the_text(having: str, rest: str) -> None:
 
 
 def test_having_of_a_cte_is_left_out_of_the_text() -> None:
-    sql = "with n as (select carrier, count(*) as n from flights group by carrier having n > 1) select carrier, n from n"
+    sql = (
+        "with n as (select carrier, count(*) as n from flights group by carrier having n > 1) select carrier, n from n"
+    )
     assert read(sql).spliced({}, without_having=True) == sql.replace("having n > 1", "")
 
 

@@ -14,12 +14,9 @@ from dbt.adapters.paimon.metadata.snapshots import Commit, of_rows
 
 SOURCES = Path(paimon.__file__).parents[3]
 # Rendering the name of a system table, and Paimon's own objects through py4j.
-NAMED = re.compile(
-    r"\$(snapshots|schemas|options|files|partitions|buckets|tags|branches|consumers|manifests)['\"`]"
-)
+NAMED = re.compile(r"\$(snapshots|schemas|options|files|partitions|buckets|tags|branches|consumers|manifests)['\"`]")
 READS = re.compile(
-    NAMED.pattern
-    + r"|\.system_table\(|\.org\.apache\.paimon\.|paimonCatalog\(\)\.get|snapshotManager\(|\.newScan\("
+    NAMED.pattern + r"|\.system_table\(|\.org\.apache\.paimon\.|paimonCatalog\(\)\.get|snapshotManager\(|\.newScan\("
 )
 # Why a module may do so, too.
 ALLOWED = {
@@ -49,11 +46,7 @@ def test_only_metadata_reads_system_tables_and_paimons_classes() -> None:
 
 
 def test_macros_select_from_no_system_table_by_name() -> None:
-    macros = [
-        path
-        for path in (SOURCES / "dbt/include/paimon").rglob("*.sql")
-        if NAMED.search(path.read_text("utf-8"))
-    ]
+    macros = [path for path in (SOURCES / "dbt/include/paimon").rglob("*.sql") if NAMED.search(path.read_text("utf-8"))]
     assert macros == []
 
 

@@ -62,9 +62,7 @@ def test_a_sequence_has_no_nan(data_type, condition):
 def test_a_key_has_no_nan():
     columns = [PaimonColumn("id", "double"), PaimonColumn("v", "double")]
     selected = checked(columns, TableSpec(primary_key=("id",)), {"name": "m", "resource_type": "model"})
-    assert selected is not None and selected.startswith(
-        "if(isnan(`id`), raise_error('model \\'m\\': the key column id"
-    )
+    assert selected is not None and selected.startswith("if(isnan(`id`), raise_error('model \\'m\\': the key column id")
     assert selected.endswith("as `id`, `v`")
 
 

@@ -11,9 +11,7 @@ from dbt.cli.main import dbtRunner
 from dbt.adapters.paimon import overrides
 from dbt.adapters.paimon.plan import run
 
-PROFILE = (
-    "p: {target: t, outputs: {t: {type: paimon, schema: s, warehouse: /tmp/none, paimon_version: 0.9.0}}}"
-)
+PROFILE = "p: {target: t, outputs: {t: {type: paimon, schema: s, warehouse: /tmp/none, paimon_version: 0.9.0}}}"
 MACROS = """
 {% macro location_clause() %}{% endmacro %}
 {% macro default__get_batch_size() %}{{ return(10) }}{% endmacro %}
@@ -96,9 +94,7 @@ def reached(macros, begin):
 
 def test_each_macro_of_dbts_materializations_is_called_or_named(macros):
     """Where dbt dispatches a macro, a project may have another one."""
-    by_python = {
-        name for path in PLAN.glob("*.py") for name in re.findall(r'"(\w+)"', path.read_text("utf-8"))
-    }
+    by_python = {name for path in PLAN.glob("*.py") for name in re.findall(r'"(\w+)"', path.read_text("utf-8"))}
     own = reached(
         macros,
         lambda macro: (
@@ -109,9 +105,7 @@ def test_each_macro_of_dbts_materializations_is_called_or_named(macros):
     )
     theirs = reached(
         macros,
-        lambda macro: (
-            macro.name.startswith("materialization_") and macro.package_name in ("dbt", "dbt_spark")
-        ),
+        lambda macro: macro.name.startswith("materialization_") and macro.package_name in ("dbt", "dbt_spark"),
     )
     dispatched = {macro.name for macro in macros.values() if "adapter.dispatch" in macro.macro_sql}
     named = {name for _, names in overrides.NOT_CALLED for name in names.split()}

@@ -98,9 +98,7 @@ class TestPlan:
         jdbc = {"metastore": "jdbc", "uri": "jdbc:postgresql://h/d"}
         own = "org.postgresql:postgresql:42.2.0"
         assert plan_packages(target(**jdbc, packages=[own]), SPARK, {}).packages == (CONNECTOR, own)
-        assert plan_packages(target(metastore="jdbc", uri="jdbc:oracle:x"), SPARK, {}).packages == (
-            CONNECTOR,
-        )
+        assert plan_packages(target(metastore="jdbc", uri="jdbc:oracle:x"), SPARK, {}).packages == (CONNECTOR,)
 
     def test_further_packages_and_repositories(self) -> None:
         plan = plan_packages(target(packages=["a:b:1"], repositories=["https://mirror"]), SPARK, {})
@@ -136,9 +134,7 @@ class TestPlan:
         "name", ["paimon-spark-3.5_2.13-1.4.2.jar", "paimon-spark-4.0-1.2.0.jar", "spark-avro_2.13-3.5.7.jar"]
     )
     def test_a_jar_of_another_scala(self, tmp_path: Path, name: str) -> None:
-        with pytest.raises(
-            DbtRuntimeError, match=r"is made for Scala 2\.13, and Spark 3\.5\.7 runs on Scala 2\.12"
-        ):
+        with pytest.raises(DbtRuntimeError, match=r"is made for Scala 2\.13, and Spark 3\.5\.7 runs on Scala 2\.12"):
             plan_packages(target(jars=[make_jar(tmp_path / name)]), SPARK, {})
 
     def test_a_renamed_jar_of_another_scala(self, tmp_path: Path) -> None:
@@ -177,9 +173,7 @@ class TestEnvironment:
         plan = plan_packages(target(), SPARK, {"DBT_PAIMON_JARS": other})
         assert (plan.jars, plan.packages, plan.paimon_version) == ((other,), (), "1.4.2")
 
-    def test_replaces_the_connector_of_the_profile_and_keeps_the_rest(
-        self, tmp_path: Path, other: str
-    ) -> None:
+    def test_replaces_the_connector_of_the_profile_and_keeps_the_rest(self, tmp_path: Path, other: str) -> None:
         connector = make_jar(tmp_path / "paimon-spark-3.5-0.9.0.jar")
         functions = make_jar(tmp_path / "functions.jar")
         plan = plan_packages(target(jars=[connector, functions]), SPARK, {"DBT_PAIMON_JARS": other})
@@ -197,9 +191,7 @@ class TestEnvironment:
     @pytest.mark.parametrize("separator", [",", os.pathsep, f" {os.pathsep}, "])
     def test_several(self, tmp_path: Path, other: str, separator: str) -> None:
         s3 = make_jar(tmp_path / "paimon-s3-1.4.2.jar")
-        plan = plan_packages(
-            target(warehouse="s3://b/w"), SPARK, {"DBT_PAIMON_JARS": separator.join((other, s3))}
-        )
+        plan = plan_packages(target(warehouse="s3://b/w"), SPARK, {"DBT_PAIMON_JARS": separator.join((other, s3))})
         assert (plan.jars, plan.packages) == ((other, s3), ())
 
     def test_empty_is_unset(self) -> None:
@@ -208,9 +200,7 @@ class TestEnvironment:
 
 class TestVersion:
     def test_pom_before_name(self, tmp_path: Path) -> None:
-        jar = make_jar(
-            tmp_path / "paimon-spark-3.5-1.5-20250901.002211-12.jar", "paimon-spark-3.5", "1.5-SNAPSHOT"
-        )
+        jar = make_jar(tmp_path / "paimon-spark-3.5-1.5-20250901.002211-12.jar", "paimon-spark-3.5", "1.5-SNAPSHOT")
         assert connector_version_from_jars([jar]) == "1.5-SNAPSHOT"
 
     @pytest.mark.parametrize(
@@ -263,9 +253,7 @@ def test_the_wait_for_the_lock_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPa
             pass
 
 
-def test_nothing_is_locked_when_nothing_is_downloaded(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nothing_is_locked_when_nothing_is_downloaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     with resolution_lock(()):
         assert not ivy_lock_path().exists()
@@ -306,7 +294,5 @@ def test_a_damaged_download_is_not_a_missing_jar(why: str) -> None:
     Exception in thread "main" java.lang.RuntimeException: [download failed: org.nobody#thing;1.0!thing.jar]
     """
     message = explain_resolution_failure(text, SPARK)
-    assert message.startswith(
-        f"A repository has org.nobody:thing:1.0 ({why}), but the file did not arrive whole."
-    )
+    assert message.startswith(f"A repository has org.nobody:thing:1.0 ({why}), but the file did not arrive whole.")
     assert "all of them answered" not in message

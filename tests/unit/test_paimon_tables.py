@@ -40,9 +40,7 @@ class TestRanges:
     def test_one_range_without_a_limit(self):
         assert ends(Limits()) == [8]
 
-    @pytest.mark.parametrize(
-        ("rows", "found"), [(1, [5, 6, 7, 8]), (2, [5, 7, 8]), (4, [7, 8]), (5, [7, 8]), (6, [8])]
-    )
+    @pytest.mark.parametrize(("rows", "found"), [(1, [5, 6, 7, 8]), (2, [5, 7, 8]), (4, [7, 8]), (5, [7, 8]), (6, [8])])
     def test_rows(self, rows, found):
         assert ends(Limits(rows=rows)) == found
 
@@ -104,9 +102,7 @@ class TestInput:
         assert (
             opened("kind")
             .rows_sql("raw")
-            .endswith(
-                "as `_kind`, cast(null as string) as `kind`, cast(null as bigint) as `_snapshot` from raw"
-            )
+            .endswith("as `_kind`, cast(null as string) as `kind`, cast(null as bigint) as `_snapshot` from raw")
         )
 
     def test_the_table_s_own_row_kind_gives_way(self):

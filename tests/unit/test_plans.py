@@ -112,9 +112,7 @@ def compute_changes(versions: Versions, spec: TableSpec, existing: ExistingTable
 
 def steps(plan: Plan) -> list[Any]:
     """(kind, words) of each step, in order, with ROWS where the rows are written."""
-    before, after = (
-        [(step.kind, "; ".join(step.alters)) for step in each] for each in (plan.before, plan.after)
-    )
+    before, after = ([(step.kind, "; ".join(step.alters)) for step in each] for each in (plan.before, plan.after))
     return [*before, ROWS, *after]
 
 

@@ -29,9 +29,7 @@ def test_a_mark_is_read_back():
     assert marked(mark(positions) + UUID) == positions
 
 
-@pytest.mark.parametrize(
-    "user", ["", UUID[1:], "dbtc", "dbtc_x", "dbtc-zz.1.2_x", "someone-dbtc-00000000.1.00000000_"]
-)
+@pytest.mark.parametrize("user", ["", UUID[1:], "dbtc", "dbtc_x", "dbtc-zz.1.2_x", "someone-dbtc-00000000.1.00000000_"])
 def test_other_users_are_none(user):
     assert marked(user) == {}
 

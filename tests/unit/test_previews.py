@@ -61,9 +61,7 @@ def test_a_scan_in_words(scan, text):
     ("limit", "refused"), [(None, False), (300, False), ("300", False), (299, True), ("1 kb", False)]
 )
 def test_a_limit_counts_all_scans(limit, refused):
-    found = read_limits.problem(
-        node(max_bytes_read=limit), [Scan("a", bytes=100), Scan("b", bytes=200), Scan("c")]
-    )
+    found = read_limits.problem(node(max_bytes_read=limit), [Scan("a", bytes=100), Scan("b", bytes=200), Scan("c")])
     assert bool(found) is refused
     if refused:
         assert "would read 300 bytes (b: " in found
@@ -79,9 +77,7 @@ def test_values_that_are_refused(config):
         build_table_spec(config, model="m", versions=Versions.of("0.9.0"))
 
 
-@pytest.mark.parametrize(
-    "config", [{"max_bytes_read": "10 gb"}, {"max_bytes_read": 5}, {"on_rebuild": "ask"}]
-)
+@pytest.mark.parametrize("config", [{"max_bytes_read": "10 gb"}, {"max_bytes_read": 5}, {"on_rebuild": "ask"}])
 def test_values_that_are_allowed(config):
     build_table_spec(config, model="m", versions=Versions.of("0.9.0"))
 
@@ -127,9 +123,7 @@ def test_history_that_is_worth_asking_for(history, refused):
 
 def test_a_preview_as_text_and_as_json():
     lost = History(14, 13, ("audited",))
-    found = Preview(
-        "model.p.m", "s.m", "table", Action.SWAP, steps=("audits",), reasons=("key",), lost=lost, asks=True
-    )
+    found = Preview("model.p.m", "s.m", "table", Action.SWAP, steps=("audits",), reasons=("key",), lost=lost, asks=True)
     assert list(found.lines()) == [
         "s.m (table): rebuild as a new table",
         "  audits",

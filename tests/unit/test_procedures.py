@@ -224,10 +224,7 @@ def test_all_problems_and_the_usage_are_told_at_once():
     assert "snapshot='x'" in message
     assert "Did you mean 'time_retained'?" in message
     assert "tag: required." in message
-    assert (
-        "Arguments: tag (name, required), snapshot (number of a table snapshot), time_retained (duration)"
-        in message
-    )
+    assert "Arguments: tag (name, required), snapshot (number of a table snapshot), time_retained (duration)" in message
 
 
 @pytest.mark.parametrize("missing", [("", "db", "t"), ("paimon", None, "t"), ("paimon", "db", "")])

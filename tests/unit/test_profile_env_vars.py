@@ -19,9 +19,7 @@ def test_env_var(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         "warehouse": "{{ env_var('WANTED_WAREHOUSE', '/lake') }}",
     }
     (tmp_path / "dbt_project.yml").write_text(yaml.safe_dump({"name": "warm", "profile": "warm"}))
-    (tmp_path / "profiles.yml").write_text(
-        yaml.safe_dump({"warm": {"target": "dev", "outputs": {"dev": target}}})
-    )
+    (tmp_path / "profiles.yml").write_text(yaml.safe_dump({"warm": {"target": "dev", "outputs": {"dev": target}}}))
     monkeypatch.setenv("WANTED_SCHEMA", "flights")
     # A command of dbt's leaves its context behind; one of ours has none.
     found = Context().run(load_credentials, project_dir=str(tmp_path), profiles_dir=str(tmp_path))

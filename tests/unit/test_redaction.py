@@ -48,32 +48,22 @@ def test_secrets_of(key: str, value: str, secrets: tuple[str, ...]) -> None:
 
 def test_one_that_is_part_of_another_leaves_nothing() -> None:
     secrets = redaction.secrets_of([("password", "pass"), ("secret", "password-of-ann")])
-    assert (
-        redaction.blank("x password-of-ann y pass z", secrets) == f"x {redaction.MASK} y {redaction.MASK} z"
-    )
+    assert redaction.blank("x password-of-ann y pass z", secrets) == f"x {redaction.MASK} y {redaction.MASK} z"
 
 
 def test_dbt_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "environ", {"DBT_ENV_SECRET_A": "known"})
-    PaimonCredentials(
-        schema="s", warehouse="/x", catalog_options={"s3.secret-key": "known", "token": "other"}
-    )
+    PaimonCredentials(schema="s", warehouse="/x", catalog_options={"s3.secret-key": "known", "token": "other"})
     with pytest.raises(DbtRuntimeError, match=r"\*\*\*\*\* and \*\*\*\*\*"):
         raise DbtRuntimeError("known and other")
     assert sorted(os.environ.values()) == ["known", "other"]
 
 
-@pytest.mark.parametrize(
-    "name", ["s3.secret-key", "metadata.iceberg.jdbc.password", "fs.oss.accessKeySecret"]
-)
+@pytest.mark.parametrize("name", ["s3.secret-key", "metadata.iceberg.jdbc.password", "fs.oss.accessKeySecret"])
 def test_no_option_of_a_table(name: str) -> None:
     assert validate_option(name, "s3cr3t", "0.9.0") == [redaction.REFUSAL]
-    with pytest.raises(
-        ValidationError, match=re.escape(f"tblproperties: {name}: anyone who reads the table")
-    ):
-        PaimonCredentials.translate_aliases(
-            {"materialized": "table", "tblproperties": {name: "s3cr3t", "bucket": 1}}
-        )
+    with pytest.raises(ValidationError, match=re.escape(f"tblproperties: {name}: anyone who reads the table")):
+        PaimonCredentials.translate_aliases({"materialized": "table", "tblproperties": {name: "s3cr3t", "bucket": 1}})
     with pytest.raises(DbtRuntimeError) as raised:
         procedures.render("compact", ("c", "s", "t"), {"options": {name: "s3cr3t"}}, Versions.of("0.9.0"))
     assert redaction.REFUSAL in str(raised.value) and "s3cr3t" not in str(raised.value)

@@ -43,9 +43,7 @@ def test_pages():
 
 
 def test_every_config_key():
-    assert {*TABLE_KEYS, *STRATEGY_KEYS, *STREAM_KEYS, *VIEW_KEYS, "spark_config"} == set(
-        keys_of(PaimonConfig)
-    )
+    assert {*TABLE_KEYS, *STRATEGY_KEYS, *STREAM_KEYS, *VIEW_KEYS, "spark_config"} == set(keys_of(PaimonConfig))
     assert {name.replace("_", "-") for name in FIELD_KEYS} == set(FIELD_ATTRIBUTES)
     assert {*ACTION_KEYS, "on_failure"} == set(MaintenancePolicy.__dataclass_fields__)
 
@@ -113,11 +111,7 @@ def reported(path: Path) -> Iterator[int]:
         if not isinstance(function, ast.FunctionDef) or function.name in ELSEWHERE:
             continue
         for node in ast.walk(function):
-            if (
-                isinstance(node, ast.Yield)
-                and isinstance(node.value, ast.Tuple)
-                and len(node.value.elts) == 2
-            ):
+            if isinstance(node, ast.Yield) and isinstance(node.value, ast.Tuple) and len(node.value.elts) == 2:
                 yield node.lineno
             elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
                 owner = ast.unparse(node.func.value)

@@ -94,9 +94,7 @@ def test_unreleased_changes_become_fragments() -> None:
 
 
 def test_notes_are_the_section_of_the_version() -> None:
-    changelog = without_unreleased(CHANGELOG)[0].replace(
-        "## 0.1.0", "## 0.2.0 (2026-12-01)\n\n- Now.\n\n## 0.1.0"
-    )
+    changelog = without_unreleased(CHANGELOG)[0].replace("## 0.1.0", "## 0.2.0 (2026-12-01)\n\n- Now.\n\n## 0.1.0")
     assert notes_of("0.2.0", changelog) == "0.2.0 (2026-12-01)\n\n- Now.\n"
 
 
@@ -120,6 +118,4 @@ def test_fragments_are_of_a_kind_that_appears() -> None:
     for fragment in (ROOT / "changelog.d").iterdir():
         if fragment.name not in ("README.md", "template.md.jinja"):
             issue, kind, ending = fragment.name.split(".")
-            assert (issue.isdigit() or issue.startswith("+")) and kind in kinds and ending == "md", (
-                fragment.name
-            )
+            assert (issue.isdigit() or issue.startswith("+")) and kind in kinds and ending == "md", fragment.name

@@ -99,12 +99,6 @@ def test_keys_that_replace_those_of_other_adapters():
         "meta",
         "tags",
     }
-    named = {
-        name
-        for said in instead
-        for name in re.findall(r"`(\w+)`|(?<!\w)(\w+)='", said)
-        for name in name
-        if name
-    }
+    named = {name for said in instead for name in re.findall(r"`(\w+)`|(?<!\w)(\w+)='", said) for name in name if name}
     assert len(named) > 10
     assert named - known == set()

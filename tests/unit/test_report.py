@@ -29,9 +29,7 @@ def test_limits_are_the_defaults_of_the_data_tests(test: str) -> None:
         rf"{{% test {test}\((.*?)\) %}}", "\n".join(file.read_text() for file in MACROS.rglob("*.sql"))
     )
     defaults = dict(re.findall(r"(\w+)='?([^,']+)'?", signature))
-    assert {name: defaults[name] for name in LIMITS[test]} == {
-        name: str(value) for name, value in LIMITS[test].items()
-    }
+    assert {name: defaults[name] for name in LIMITS[test]} == {name: str(value) for name, value in LIMITS[test].items()}
 
 
 @pytest.mark.parametrize(
@@ -170,9 +168,7 @@ def test_runs(tmp_path: Path) -> None:
 
 
 def test_page_escapes_and_refers_to_nothing() -> None:
-    made = page.html(
-        report(2, Table("model.shop.x", "shop.<b>x", "table", problem="<script>alert(1)</script>"))
-    )
+    made = page.html(report(2, Table("model.shop.x", "shop.<b>x", "table", problem="<script>alert(1)</script>")))
     assert "<script>alert" not in made
     assert "shop.<b>" not in made
     assert not re.findall(r"""(?:src|href)=["'](?!#|data:,)[^"']*""", made)
@@ -208,6 +204,4 @@ def test_the_line_counts_what_failed_last(tmp_path: Path) -> None:
     (run,) = made.runs
     failed = replace(run, nodes=(replace(run.nodes[0], status="error"), *run.nodes[1:]))
     assert "2 tables, 0 to fix;" in page.write(made, tmp_path / "report.html")
-    assert "1 node failed in the last run;" in page.write(
-        replace(made, runs=(run, failed)), tmp_path / "report.html"
-    )
+    assert "1 node failed in the last run;" in page.write(replace(made, runs=(run, failed)), tmp_path / "report.html")

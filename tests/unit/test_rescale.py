@@ -72,9 +72,7 @@ def test_an_option_by_which_the_procedure_would_lose_partitions():
     kept = table(dynamic_partition_overwrite="false")
     assert steps(kept, "1.4.2", partitions={"dt": "a"})[0][1] == DYNAMIC
     postpone = table("-2", dynamic_partition_overwrite="false")
-    assert "would delete all other partitions" in refused(
-        postpone, "1.4.2", bucket_num=4, partitions={"dt": "a"}
-    )
+    assert "would delete all other partitions" in refused(postpone, "1.4.2", bucket_num=4, partitions={"dt": "a"})
 
 
 @pytest.mark.parametrize("options", [{"deletion_vectors.enabled": "true"}, {"merge_engine": "first-row"}])

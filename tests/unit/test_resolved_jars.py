@@ -41,9 +41,7 @@ def test_own_jars_stay_first(jar: Path, tmp_path: Path) -> None:
     assert known(plan).jars == (str(own), str(jar))
 
 
-@pytest.mark.parametrize(
-    "what", ["gone", "changed", "another version", "another repository", "another setting"]
-)
+@pytest.mark.parametrize("what", ["gone", "changed", "another version", "another repository", "another setting"])
 def test_not_known(what: str, jar: Path) -> None:
     remember(PLAN, f"file://{jar}")
     plan = PLAN
@@ -99,9 +97,7 @@ def test_a_list_that_others_may_have_written_is_none(what: str, jar: Path, tmp_p
     assert known(PLAN) == PLAN
 
 
-def test_a_folder_that_others_may_write_is_not_used(
-    jar: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_folder_that_others_may_write_is_not_used(jar: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     remember(PLAN, f"file://{jar}")
     (tmp_path / "dbt-paimon").chmod(0o777)

@@ -91,13 +91,9 @@ def test_mismatches() -> None:
     credentials = target()
     note = note_of(credentials)
     older = replace(note, versions={**note.versions, "Paimon": "0.8"})
-    assert server.mismatches(older, Runtime(credentials)) == [
-        f"it runs Paimon 0.8, this is {note.versions['Paimon']}"
-    ]
+    assert server.mismatches(older, Runtime(credentials)) == [f"it runs Paimon 0.8, this is {note.versions['Paimon']}"]
     more = target(spark_config={"spark.driver.memory": "9g", "spark.sql.shuffle.partitions": "7"})
-    assert server.mismatches(note, Runtime(more)) == [
-        "it was started with other settings (spark.driver.memory)"
-    ]
+    assert server.mismatches(note, Runtime(more)) == ["it was started with other settings (spark.driver.memory)"]
 
 
 def test_no_secret_in_a_note() -> None:

@@ -81,9 +81,7 @@ def test_options_with_a_value_are_those_of_dbt():
 
 def test_options_of_dbt_are_passed_on(monkeypatch):
     given = []
-    monkeypatch.setattr(
-        commands.preview, "run", lambda arguments, *rest, **more: given.extend(arguments) or []
-    )
+    monkeypatch.setattr(commands.preview, "run", lambda arguments, *rest, **more: given.extend(arguments) or [])
     line = "--no-write-json -t dev plan --log-path logs -s a b --selector=nightly --quiet --threads 2"
     done = CliRunner().invoke(commands.main, line.split())
     assert done.exit_code == 0, done.output

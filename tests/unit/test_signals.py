@@ -45,9 +45,7 @@ finally:
 
 
 def ran(script: str) -> tuple[int, str]:
-    ended = subprocess.run(
-        [sys.executable, "-c", BEGINS + script], stdout=subprocess.PIPE, text=True, check=False
-    )
+    ended = subprocess.run([sys.executable, "-c", BEGINS + script], stdout=subprocess.PIPE, text=True, check=False)
     return ended.returncode, ended.stdout
 
 

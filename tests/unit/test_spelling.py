@@ -62,17 +62,12 @@ def test_no_change_of_a_table_in_another_case():
     table = existing(checked(CONFIG))
     assert compute_changeset(spec_of(CONFIG), table, P09) == Changeset()
     for name in ("dt", "DT", "Dt"):
-        assert (
-            compute_changeset(spec_of({"partition_by": name}), existing(TableSpec((), ("Dt",))), P09)
-            == Changeset()
-        )
+        assert compute_changeset(spec_of({"partition_by": name}), existing(TableSpec((), ("Dt",))), P09) == Changeset()
 
 
 def test_a_column_that_changed_its_case_after_the_table_was_made():
     """The query gives ID now, and the table has id."""
-    table = existing(
-        TableSpec(("id",), (), {"merge-engine": "aggregation", "fields.v.aggregate-function": "sum"})
-    )
+    table = existing(TableSpec(("id",), (), {"merge-engine": "aggregation", "fields.v.aggregate-function": "sum"}))
     config = {
         "primary_key": "ID",
         "merge_engine": "aggregation",

@@ -88,8 +88,7 @@ class TestTables:
         run: list[str] = []
         assert tables.migrate_table(Kind.POSITIONS, 1, "`c`.`s`.`t`", run.append) == later
         assert run == [
-            f"alter table `c`.`s`.`t` set tblproperties ('dbt.state-version' = '{version}')"
-            for version in (2, 3)
+            f"alter table `c`.`s`.`t` set tblproperties ('dbt.state-version' = '{version}')" for version in (2, 3)
         ]
 
     def test_the_version_is_an_option(self):
@@ -136,9 +135,7 @@ class TestMarks:
         with pytest.raises(NewerStateError, match=r"s\.t was written by a newer dbt-paimon"):
             positions.find("0a0a0a0a", [self.OLD, newer], None, "s.t")
 
-    @pytest.mark.parametrize(
-        "user", ["dbt_12345678_uuid", "dbtc", "dbtcx-1", "spark-dbtc9-1", "9b2f7a30-uuid"]
-    )
+    @pytest.mark.parametrize("user", ["dbt_12345678_uuid", "dbtc", "dbtcx-1", "spark-dbtc9-1", "9b2f7a30-uuid"])
     def test_others_commits_are_others(self, user):
         marks.refuse_newer_mark(Kind.READ_MARK, user, "t")
 
@@ -206,6 +203,4 @@ def test_newer_views_are_refused_where_a_statement_mentions_them():
     directory.configure("paimon", "spark_catalog", "here")
     for _ in range(2):
         with pytest.raises(NewerStateError, match=r"s\._dbt_views was written by a newer"):
-            directory.create_mentioned(
-                "select * from `spark_catalog`.`s`.`v`", lambda sql: [(tables.OPTION, "9")]
-            )
+            directory.create_mentioned("select * from `spark_catalog`.`s`.`v`", lambda sql: [(tables.OPTION, "9")])

@@ -54,8 +54,7 @@ def conf(version: str = "0.9.0", **profile: Any) -> dict[str, str]:
 class TestS3Keys:
     def test_of_the_profile(self) -> None:
         assert (
-            told(catalog(**KEYS), {"spark.hadoop.fs.s3a.access.key": "other"}, {"AWS_ACCESS_KEY_ID": "third"})
-            == KEYS
+            told(catalog(**KEYS), {"spark.hadoop.fs.s3a.access.key": "other"}, {"AWS_ACCESS_KEY_ID": "third"}) == KEYS
         )
 
     @pytest.mark.parametrize("prefix", ["s3.", "s3a.", "fs.s3a."])
@@ -183,10 +182,7 @@ class TestLocks:
     def test_are_asked_for_where_the_catalog_can(self, metastore: str) -> None:
         assert told(catalog("s3://b/w", metastore, **KEYS))["lock.enabled"] == "true"
         assert "lock.enabled" not in told(catalog("hdfs://nn/w", metastore))
-        assert (
-            told(catalog("s3://b/w", metastore, **KEYS, **{"lock.enabled": "false"}))["lock.enabled"]
-            == "false"
-        )
+        assert told(catalog("s3://b/w", metastore, **KEYS, **{"lock.enabled": "false"}))["lock.enabled"] == "false"
 
     @pytest.mark.parametrize(
         ("warehouse", "metastore", "version", "safe"),

@@ -69,11 +69,7 @@ def test_default_with_a_unique_key(unique_key):
     config = {"unique_key": unique_key}
     assert default_strategy(APPEND, config) == "merge"
     assert default_strategy(ENGINES["deduplicate"], config) == "upsert"
-    assert (
-        default_strategy(APPEND, {"unique_key": []})
-        == default_strategy(APPEND, {"unique_key": ""})
-        == "append"
-    )
+    assert default_strategy(APPEND, {"unique_key": []}) == default_strategy(APPEND, {"unique_key": ""}) == "append"
 
 
 def test_missing_key():
@@ -84,9 +80,7 @@ def test_missing_key():
     assert unknown("merge", ["ID", "b"]) == []
     assert unknown("of our own", "c") == unknown("append", "concat(c)") == []
     for strategy in STRATEGIES:
-        assert unknown(strategy, ["id", "c"]) == [
-            ("unique_key", "the query has no column 'c'. Its columns: id, b")
-        ]
+        assert unknown(strategy, ["id", "c"]) == [("unique_key", "the query has no column 'c'. Its columns: id, b")]
 
 
 def test_an_expression_is_no_key():

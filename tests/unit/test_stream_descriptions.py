@@ -80,9 +80,7 @@ class TestDescription:
         assert described(using="csv", location=location).location == folder
 
     def test_options_of_a_model_win(self) -> None:
-        found = described(
-            {"maxfilespertrigger": 1}, using="json", location="a", options={"maxFilesPerTrigger": 9}
-        )
+        found = described({"maxfilespertrigger": 1}, using="json", location="a", options={"maxFilesPerTrigger": 9})
         assert found.options == {"maxfilespertrigger": "1"}
 
     def test_parquet_says_its_columns_itself(self) -> None:

@@ -43,9 +43,7 @@ def test_staged_tables() -> None:
 @pytest.mark.parametrize("alone", [True, False])
 def test_leftovers(alone: bool) -> None:
     now = 1.8e9
-    running, dead, others = (
-        own_staging_name(name, at) for name, at in [("t", now - 60), ("t", now - 1e6), ("t2", 0)]
-    )
+    running, dead, others = (own_staging_name(name, at) for name, at in [("t", now - 60), ("t", now - 1e6), ("t2", 0)])
     tables = ["t", "t__dbt_tmp", "t__dbt_backup", running, dead, others, "t__dbt_tmp_kept"]
     gone = {"t__dbt_tmp", "t__dbt_backup", dead} | ({running} if alone else set())
     assert set(leftovers("t", tables, now, alone)) == gone

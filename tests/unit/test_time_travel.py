@@ -49,9 +49,7 @@ def test_many_names_are_shortened():
 
 
 def test_a_table_without_snapshots():
-    assert states.missing("at", TABLE, asked(snapshot=1), []).endswith(
-        "there is no table snapshot 1. It has none."
-    )
+    assert states.missing("at", TABLE, asked(snapshot=1), []).endswith("there is no table snapshot 1. It has none.")
     assert "has no snapshot yet" in states.missing("at", TABLE, asked(timestamp="2024-01-01"), [])
 
 

@@ -7,9 +7,7 @@ import pytest
 import yaml
 
 ROOT = Path(__file__).parents[2]
-WORKFLOWS = {
-    path.name: yaml.safe_load(path.read_text()) for path in (ROOT / ".github" / "workflows").glob("*.yml")
-}
+WORKFLOWS = {path.name: yaml.safe_load(path.read_text()) for path in (ROOT / ".github" / "workflows").glob("*.yml")}
 PROJECT = (ROOT / "pyproject.toml").read_text()
 MAKEFILE = (ROOT / "Makefile").read_text()
 PYTHONS = re.findall(r'"Programming Language :: Python :: (\d\.\d+)"', PROJECT)
@@ -85,9 +83,7 @@ def test_variables_are_read_by_the_makefile() -> None:
 
 def test_pythons_are_those_of_the_classifiers() -> None:
     assert matrix(jobs("ci.yml")["unit"])["python"] == PYTHONS
-    (setup,) = [
-        step for step in jobs("release.yml")["wheel"]["steps"] if "setup-python" in step.get("uses", "")
-    ]
+    (setup,) = [step for step in jobs("release.yml")["wheel"]["steps"] if "setup-python" in step.get("uses", "")]
     assert sorted(setup["with"]["python-version"].split()) == sorted(PYTHONS)
     first, last = PYTHONS[0], PYTHONS[-1]
     after = f"3.{int(last.split('.')[1]) + 1}"
@@ -105,9 +101,7 @@ def test_wheel_is_tested_on_each_of_them() -> None:
 def test_every_folder_of_functional_tests_is_in_one_shard() -> None:
     shards = matrix(jobs("ci.yml")["functional"])["include"]
     listed = [folder for shard in shards for folder in shard["folders"].split()]
-    there = [
-        path.name for path in (ROOT / "tests" / "functional").iterdir() if any(path.glob("**/test_*.py"))
-    ]
+    there = [path.name for path in (ROOT / "tests" / "functional").iterdir() if any(path.glob("**/test_*.py"))]
     assert sorted(listed) == sorted(there)
 
 

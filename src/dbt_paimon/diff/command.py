@@ -59,9 +59,7 @@ def run(
     return found
 
 
-def _deferred(
-    target: Mapping[str, str | None], before: Side, after: Side, state: str | None, folder: str
-) -> list[str]:
+def _deferred(target: Mapping[str, str | None], before: Side, after: Side, state: str | None, folder: str) -> list[str]:
     """dbt's options for the manifest of another target, which is written into the folder, or of `--state`."""
     kept = ["--state", state] if state else []
     other = next((side.value for side in (before, after) if side.kind is Kind.TARGET), None)

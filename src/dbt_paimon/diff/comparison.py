@@ -43,9 +43,7 @@ class Comparison:
     def __init__(self, adapter: PaimonAdapter) -> None:
         self._adapter = adapter
 
-    def of(
-        self, node: Mapping[str, Any], before: Side, after: Side, *, key: Sequence[str], samples: int
-    ) -> Difference:
+    def of(self, node: Mapping[str, Any], before: Side, after: Side, *, key: Sequence[str], samples: int) -> Difference:
         """The differences of a node's table between two sides, or the problem that prevents a comparison.
 
         Rows are matched by `key`, by default the primary key, else the `unique_key`.
@@ -71,9 +69,7 @@ class Comparison:
         old = self._state(node, before)
         if old is None:
             ((rows,),) = self._adapter.query(f"select count(*) from {new.relation.render()}")
-            return replace(
-                found, rows_after=rows, added=rows, schema=("the table is new",), read=f"{rows:,} rows"
-            )
+            return replace(found, rows_after=rows, added=rows, schema=("the table is new",), read=f"{rows:,} rows")
         found = replace(
             found,
             before=_label(before, old),
@@ -100,9 +96,7 @@ class Comparison:
         if queries.key:
             rows_before, rows_after, added, gone, changed, *by_column = numbers
             columns = {c.after: number for c, number in zip(queries.rest, by_column, strict=True) if number}
-            found = replace(
-                found, rows_before=rows_before, rows_after=rows_after, changed=changed, columns=columns
-            )
+            found = replace(found, rows_before=rows_before, rows_after=rows_after, changed=changed, columns=columns)
         else:
             added, gone = numbers
         found = replace(found, added=added, gone=gone, read=_read_words(scans, of_all))
@@ -205,9 +199,7 @@ class Comparison:
         assert new.existing is not None
         types = {column.name.lower(): column.dtype for column in new.columns}
         differing = [text for text, differs in partitions if differs]
-        where = statements.of_partitions(
-            differing, {name: types[name.lower()] for name in new.existing.partition_by}
-        )
+        where = statements.of_partitions(differing, {name: types[name.lower()] for name in new.existing.partition_by})
         if where is None:
             return queries, ""
         words = f" of {len(differing)} of {len(partitions)} partitions"
@@ -266,9 +258,7 @@ def _read_words(scans: Sequence[Scan], partitions: str) -> str:
     """What was read: `12 files, 40.0 MiB, 12,408 rows of 2 of 31 partitions`."""
     if not scans or any(scan.files is None for scan in scans):
         return f"both tables{partitions}"
-    files, held, rows = (
-        sum(getattr(scan, name) or 0 for scan in scans) for name in ("files", "bytes", "rows")
-    )
+    files, held, rows = (sum(getattr(scan, name) or 0 for scan in scans) for name in ("files", "bytes", "rows"))
     return f"{counted(files, 'file')}, {size(held)}, {counted(rows, 'row')}{partitions}"
 
 
@@ -313,11 +303,7 @@ def _key_changes(old: ExistingTable | None, new: ExistingTable | None) -> list[s
         "primary key": (old.primary_key, new.primary_key),
         "partitions": (old.partition_by, new.partition_by),
     }
-    return [
-        f"{what}: {', '.join(a) or 'none'} -> {', '.join(b) or 'none'}"
-        for what, (a, b) in pairs.items()
-        if a != b
-    ]
+    return [f"{what}: {', '.join(a) or 'none'} -> {', '.join(b) or 'none'}" for what, (a, b) in pairs.items() if a != b]
 
 
 def _option_changes(old: _State, new: _State) -> list[str]:

@@ -10,9 +10,7 @@ from typing import Final
 from dbt.adapters.paimon.sql.text import quoted, string_literal
 
 # Types whose values in the partitions of `$files` can be read back as literals.
-_PLAIN_TYPES: Final = re.compile(
-    r"(string|varchar\(\d+\)|char\(\d+\)|int|bigint|smallint|tinyint|date|boolean)"
-)
+_PLAIN_TYPES: Final = re.compile(r"(string|varchar\(\d+\)|char\(\d+\)|int|bigint|smallint|tinyint|date|boolean)")
 _THERE: Final = "__dbt_there"
 
 
@@ -93,9 +91,7 @@ class Statements:
     def samples(self, most: int) -> str:
         """At most `most` rows per kind: kind; as JSON, the key, and per column of `rest` if it differs, old, new."""
         if not self.key:
-            values = _json(
-                (f"cast({_name(index)} as string)" for index in range(len(self.columns))), "string"
-            )
+            values = _json((f"cast({_name(index)} as string)" for index in range(len(self.columns))), "string")
             return (
                 f"select kind, {values} from (\n"
                 "  select *, if(n > 0, 'added', 'gone') as kind, row_number() over (partition by n > 0 order by "
@@ -103,8 +99,7 @@ class Statements:
             )
         changed = " or ".join(column.differs for column in self.rest) or "false"
         keys = [
-            f"coalesce(cast({c.values('after')} as string), cast({c.values('before')} as string))"
-            for c in self.key
+            f"coalesce(cast({c.values('after')} as string), cast({c.values('before')} as string))" for c in self.key
         ]
         order = ", ".join(f"coalesce({c.values('after')}, {c.values('before')})" for c in self.key)
 

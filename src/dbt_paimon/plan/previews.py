@@ -127,9 +127,7 @@ class Previewer:
         full_refresh: bool,
     ) -> Preview:
         refresh = self._adapter.plans.refresh(node, spec, table, full_refresh=full_refresh)
-        return replace(
-            found, does=_REFRESHES[refresh.does], reasons=(refresh.words,) if refresh.words else ()
-        )
+        return replace(found, does=_REFRESHES[refresh.does], reasons=(refresh.words,) if refresh.words else ())
 
     def _query(self, node: Mapping[str, Any]) -> ModelQuery | None:
         """A node's query and columns; None for seeds, Python models, snapshots and streams."""
@@ -143,9 +141,7 @@ class Previewer:
         return self._adapter.get_relation(node["database"], node["schema"], node["alias"])
 
 
-def _descriptions(
-    node: Mapping[str, Any], spec: TableSpec, target: _Target, strategy: str
-) -> tuple[str, ...]:
+def _descriptions(node: Mapping[str, Any], spec: TableSpec, target: _Target, strategy: str) -> tuple[str, ...]:
     own = strategy if node["config"].get("materialized") == "incremental" else ""
     steps = steps_of(spec, adds=target.adds, strategy=own, branch=target.is_branch, override=False)
     return tuple(step.description for step in steps if step.description)

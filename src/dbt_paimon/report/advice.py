@@ -99,9 +99,7 @@ def _files(found: Condition) -> Iterator[Advice]:
     runs = _limit("compaction_needed", "max_sorted_runs")
     small = _limit("compaction_needed", "max_small_files")
     if found.is_keyed and found.sorted_runs > runs:
-        reason = (
-            f"A bucket has {found.sorted_runs} sorted runs, which every reader merges (more than {runs:.0f})."
-        )
+        reason = f"A bucket has {found.sorted_runs} sorted runs, which every reader merges (more than {runs:.0f})."
         yield Advice("compaction_needed", reason, _compact(found))
     elif not found.is_keyed and found.most_small_files > small:
         reason = f"A bucket has {found.most_small_files:,} small files (more than {small:.0f})."

@@ -103,13 +103,9 @@ def largest(tables: Sequence[Table]) -> str:
     if len(shown) < 2:
         return ""
     shown.reverse()
-    chart = _chart(
-        "HorizontalBar", height=40 + 24 * len(shown), width=920, value_formatter=size, truncate_label=34
-    )
+    chart = _chart("HorizontalBar", height=40 + 24 * len(shown), width=920, value_formatter=size, truncate_label=34)
     chart.x_labels = [table.name for table in shown]
-    chart.add(
-        "bytes", [{"value": table.bytes, "label": f"{table.name}: {size(table.bytes)}"} for table in shown]
-    )
+    chart.add("bytes", [{"value": table.bytes, "label": f"{table.name}: {size(table.bytes)}"} for table in shown])
     first = shown[-1]
     chart.y_labels = [round(first.bytes * part / 4) for part in range(5)]
     says = f"The {len(shown)} largest tables. The largest is {first.name} with {size(first.bytes)}."
@@ -125,9 +121,7 @@ def threads(run: Run) -> str:
     if not rows:
         return ""
     names = sorted(rows)
-    chart = _chart(
-        "HorizontalStackedBar", height=60 + 34 * len(names), width=920, value_formatter=seconds, spacing=6
-    )
+    chart = _chart("HorizontalStackedBar", height=60 + 34 * len(names), width=920, value_formatter=seconds, spacing=6)
     chart.x_labels = [f"thread {index}" for index, _ in enumerate(names, 1)][::-1]
     classes = []
     # Gaps and bars alternate.

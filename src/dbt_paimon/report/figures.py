@@ -234,9 +234,7 @@ def figures(facts: Facts) -> dict[str, Any]:
         "sorted_runs": max((each.sorted_runs for each in buckets), default=0),
         "compaction_trigger": int(facts.schema.options.get(_TRIGGER, _USUAL_TRIGGER)),
         "level_0_bytes": levels[0][1] if facts.schema.primary_keys else 0,
-        "commits_since_compaction": sum(
-            each.kind != COMPACT and each.snapshot > since for each in facts.snapshots
-        ),
+        "commits_since_compaction": sum(each.kind != COMPACT and each.snapshot > since for each in facts.snapshots),
         "last_compaction": compacted[-1].at if compacted else None,
         "snapshots": tuple(map(TableSnapshot.of, facts.snapshots)),
         "tags": dict(facts.tags),
@@ -301,8 +299,7 @@ def keeps(facts: Facts) -> Iterable[str]:
     young = options.get("snapshot.time-retained", _KEEPS_FOR)
     yield (
         f"A commit expires those older than {young} (snapshot.time-retained), but leaves {least} "
-        "(snapshot.num-retained.min)"
-        + (f" and never more than {most} (snapshot.num-retained.max)." if most else ".")
+        "(snapshot.num-retained.min)" + (f" and never more than {most} (snapshot.num-retained.max)." if most else ".")
     )
     if options.get("write-only", "").lower() == "true":
         yield "With write-only, commits expire nothing: expire_snapshots or a maintenance policy does."
@@ -339,9 +336,7 @@ def condition(facts: Facts, table: Mapping[str, Any], name: str, has_policy: boo
         snapshots=len(facts.snapshots),
         oldest_snapshot=now - first.at if first else 0,
         least_snapshots=int(facts.schema.options.get("snapshot.num-retained.min", LEAST_SNAPSHOTS)),
-        consumers=tuple(
-            sorted(each for each, number in facts.consumers.items() if first and number <= first.snapshot)
-        ),
+        consumers=tuple(sorted(each for each, number in facts.consumers.items() if first and number <= first.snapshot)),
     )
 
 
@@ -363,17 +358,13 @@ def behind(snapshots: Sequence[TableSnapshot], read: int) -> tuple[int, int]:
 def connected(tables: Sequence[Table]) -> tuple[Table, ...]:
     """Compute how far readers are behind, and add each one to the table that it reads."""
     snapshots = {table.name: table.snapshots for table in tables}
-    known = {
-        table.node: tuple(_placed(each, snapshots.get(each.source)) for each in table.reads)
-        for table in tables
-    }
+    known = {table.node: tuple(_placed(each, snapshots.get(each.source)) for each in table.reads) for table in tables}
     readers: dict[str, list[Reader]] = defaultdict(list)
     for table in tables:
         for each in known[table.node]:
             readers[each.source].append(each)
     return tuple(
-        replace(table, reads=known[table.node], readers=(*table.readers, *readers[table.name]))
-        for table in tables
+        replace(table, reads=known[table.node], readers=(*table.readers, *readers[table.name])) for table in tables
     )
 
 

@@ -100,9 +100,7 @@ class TableReader:
         config = node["config"]
         try:
             is_incremental = config.get("materialized") == "incremental"
-            spec = (
-                self._adapter.specs.incremental(node).spec if is_incremental else self._adapter.specs.of(node)
-            )
+            spec = self._adapter.specs.incremental(node).spec if is_incremental else self._adapter.specs.of(node)
             texts = config_advice.advice(spec, config, node["name"], self._adapter.versions)
         except DbtBaseException as exc:
             logger.debug(f"No advice on the config of {node['name']}: {exc}")
@@ -116,9 +114,7 @@ class TableReader:
         if not stream or self._adapter.credentials.method != PaimonConnectionMethod.SESSION:
             return
         session = self._adapter.handle.session
-        folder = node["config"].get("checkpoint_location") or checkpoints.folder_of(
-            session, relation.render()
-        )
+        folder = node["config"].get("checkpoint_location") or checkpoints.folder_of(session, relation.render())
         checkpoint = Checkpoint(session, f"{folder.rstrip('/')}/{stream}")
         note, unfinished = checkpoint.note(), checkpoint.unfinished_batch()
         state = f"{checkpoint.last_batch() + 1} batches"
@@ -135,9 +131,7 @@ class TableReader:
                 position = offsets[index] if index < len(offsets) else "nothing read yet"
             yield Reader(node["name"], "stream", source, position, state=state)
 
-    def _incremental(
-        self, node: Mapping[str, Any], relation: PaimonRelation, known: Facts
-    ) -> Iterable[Reader]:
+    def _incremental(self, node: Mapping[str, Any], relation: PaimonRelation, known: Facts) -> Iterable[Reader]:
         """The progress of an incremental model, from its commits and its positions table."""
         found = self._adapter.get_relation(*positions.positions_of(relation).parts)
         if node["resource_type"] != "model" or found is None:

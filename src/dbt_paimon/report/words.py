@@ -28,9 +28,7 @@ def ago(value: float | None) -> str:
     """An age: `3 d`, `12 h`, `40 s`."""
     if value is None:
         return UNKNOWN
-    return next(
-        (f"{int(value // unit)} {name}" for unit, name in _AGES if value >= unit), f"{max(int(value), 0)} s"
-    )
+    return next((f"{int(value // unit)} {name}" for unit, name in _AGES if value >= unit), f"{max(int(value), 0)} s")
 
 
 def moment(at: float | None) -> str:

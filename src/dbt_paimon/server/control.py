@@ -24,9 +24,7 @@ _STOP_TIMEOUT: Final = 30.0
 _POLL_INTERVAL: Final = 0.1
 
 
-def start(
-    path: Path, idle_minutes: float, asks_token: bool, target: Mapping[str, str | None]
-) -> server.ServerNote:
+def start(path: Path, idle_minutes: float, asks_token: bool, target: Mapping[str, str | None]) -> server.ServerNote:
     """Start the server of a target, and wait until it has written its note to `path`."""
     arguments = options(target)
     if not asks_token:
@@ -51,15 +49,13 @@ def start(
         note = server.read_note(path)
         if note is None and process.poll() is not None:
             lines = [line for line in log.read_text(errors="replace").splitlines() if line.strip()]
-            raise click.ClickException(
-                f"Spark did not start: {lines[-1] if lines else 'no output'}\nMore in {log}"
-            )
+            raise click.ClickException(f"Spark did not start: {lines[-1] if lines else 'no output'}\nMore in {log}")
         return note
 
     try:
-        return Wait(
-            "Spark to start", _START_TIMEOUT, f"It was stopped. More in {log}", notify=click.echo
-        ).until(started, _POLL_INTERVAL)
+        return Wait("Spark to start", _START_TIMEOUT, f"It was stopped. More in {log}", notify=click.echo).until(
+            started, _POLL_INTERVAL
+        )
     except WaitedTooLongError as exc:
         process.terminate()
         raise click.ClickException(exc.msg) from None

@@ -31,9 +31,7 @@ FOLDERS: Final[Mapping[str, tuple[str, ...]]] = {
 _FILES: Final = ("dbt_project.yml", "packages.yml", "dependencies.yml", "catalogs.yml", "selectors.yml")
 # Commands that parse the project themselves or need none, and options with which it must be parsed again.
 _WITHOUT_MANIFEST: Final = frozenset(
-    (
-        "parse deps clean init debug --vars --target --profile --no-partial-parse --project-dir --profiles-dir"
-    ).split()
+    ("parse deps clean init debug --vars --target --profile --no-partial-parse --project-dir --profiles-dir").split()
 )
 # Options that are folders: made absolute, as a command may run in another folder.
 _FOLDER_OPTIONS: Final = ("project_dir", "profiles_dir")

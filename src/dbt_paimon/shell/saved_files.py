@@ -36,9 +36,7 @@ def _with_callers(manifest: Manifest, macros: set[str]) -> set[str]:
     """The macros and all macros that call them."""
     found = set(macros)
     while True:
-        more = {
-            name for name, macro in manifest.macros.items() if found & set(macro.depends_on.macros)
-        } - found
+        more = {name for name, macro in manifest.macros.items() if found & set(macro.depends_on.macros)} - found
         if not more:
             return found
         found |= more

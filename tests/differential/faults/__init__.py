@@ -156,9 +156,7 @@ def plant(letter: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     Raises:
         LookupError: there is none of this letter, or what it is to take the place of is not there any more.
     """
-    macros = {
-        path.name: path.read_text(encoding="utf-8") for path in Path(__file__).parent.glob(f"{letter}.sql")
-    }
+    macros = {path.name: path.read_text(encoding="utf-8") for path in Path(__file__).parent.glob(f"{letter}.sql")}
     if not macros and letter not in PATCHES:
         raise LookupError(f"no defect {letter}")
     for module, attribute, instead in PATCHES.get(letter, ()):

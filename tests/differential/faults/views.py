@@ -43,10 +43,7 @@ def _newest_when_written(old: Any) -> Any:
         reading = changes._readings.get(model["unique_id"])
         if reading is None or not reading.sources:
             return old(changes, model)
-        ends = {
-            source.key: positions.latest(changes._commits(source.relation))
-            for source in reading.sources.values()
-        }
+        ends = {source.key: positions.latest(changes._commits(source.relation)) for source in reading.sources.values()}
         return {COMMIT_USER_CONF: positions.mark(ends)}
 
     return commit_conf

@@ -112,9 +112,7 @@ class TestDocsGenReferences(BaseDocsGenReferences):
 class TestGetCatalogForSingleRelation(BaseGetCatalogForSingleRelation):
     @pytest.fixture(scope="class")
     def expected_catalog_my_seed(self, project):
-        return self._expected(
-            project, "my_seed", "table", {k: StatsItem(**v) for k, v in _statistics().items()}
-        )
+        return self._expected(project, "my_seed", "table", {k: StatsItem(**v) for k, v in _statistics().items()})
 
     @pytest.fixture(scope="class")
     def expected_catalog_my_view_model(self, project):

@@ -141,9 +141,7 @@ class TestTableConstraintsRuntimeDdlEnforcement(DdlInSpark, BaseConstraintsRunti
     pass
 
 
-class TestIncrementalConstraintsRuntimeDdlEnforcement(
-    DdlInSpark, BaseIncrementalConstraintsRuntimeDdlEnforcement
-):
+class TestIncrementalConstraintsRuntimeDdlEnforcement(DdlInSpark, BaseIncrementalConstraintsRuntimeDdlEnforcement):
     pass
 
 

@@ -32,7 +32,5 @@ class TestPersistDocsQuotedColumnCaseSensitive(BasePersistDocsQuotedColumnCaseSe
     pass
 
 
-class TestPersistDocsQuotedDescriptionNotAppliedOnMismatch(
-    BasePersistDocsQuotedDescriptionNotAppliedOnMismatch
-):
+class TestPersistDocsQuotedDescriptionNotAppliedOnMismatch(BasePersistDocsQuotedDescriptionNotAppliedOnMismatch):
     pass

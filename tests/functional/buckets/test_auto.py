@@ -17,8 +17,7 @@ MODELS = {
     "spark_config={'spark.sql.shuffle.partitions': 16}) }} "
     "select id, id as other from range(200000000) where id < 10",
     # Spark expects as many rows as the two sides' product.
-    "joined.sql": AUTO
-    + "select a.id from range(300000) as a join range(400000) as b on a.id = b.id and b.id < 9",
+    "joined.sql": AUTO + "select a.id from range(300000) as a join range(400000) as b on a.id = b.id and b.id < 9",
     "none_yet.sql": AUTO + "select id, {{ var('run', 0) }} as run from range({{ var('rows', 0) }})",
     "partitioned.sql": "{{ config(materialized='incremental', primary_key=['id', 'p'], partition_by='p', bucket='auto') }} "
     "select id, id % 3 as p from range(100)",
@@ -75,9 +74,7 @@ class TestAuto:
     def built(self, project):
         run_dbt(["build"])
 
-    @pytest.mark.parametrize(
-        "table", ["small", "partitioned", "spread", "rebuilt", "joined", "seeded", "kept"]
-    )
+    @pytest.mark.parametrize("table", ["small", "partitioned", "spread", "rebuilt", "joined", "seeded", "kept"])
     def test_small_tables_have_one(self, rows, table):
         assert number(rows, table) == "1"
         assert buckets(rows, table) == {0}

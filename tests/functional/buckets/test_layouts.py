@@ -32,9 +32,7 @@ class TestLayouts:
     @pytest.fixture(scope="class")
     def models(self):
         return {
-            "wo_pk_table.sql": model(
-                "bucket=2, bucket_key='order_id'", ORDERS, orders(1), orders(2, 3), orders(2)
-            ),
+            "wo_pk_table.sql": model("bucket=2, bucket_key='order_id'", ORDERS, orders(1), orders(2, 3), orders(2)),
             "unaware.sql": model("", ORDERS, orders(1), orders(2, 3), orders(2)),
             "with_pk_table.sql": model(
                 "primary_key='order_id', bucket=-1", ORDERS, orders(1), orders(2, 3), orders(4, 5, 6, 7)

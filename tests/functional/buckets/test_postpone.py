@@ -38,9 +38,7 @@ class TestPostpone:
 
     @pytest.fixture
     def ids(self, rows):
-        return lambda: [
-            row[0] for row in rows("select order_id from {schema}.postpone_bucket_table order by 1")
-        ]
+        return lambda: [row[0] for row in rows("select order_id from {schema}.postpone_bucket_table order by 1")]
 
     @pytest.fixture
     def buckets(self, rows):
@@ -113,9 +111,7 @@ class TestPostpone:
         write("t", False)
         self.operate("compact", relation="t")
         # postpone.default-bucket-num: the four keys of partition 1 are in two buckets, whose files have the table's format.
-        assert {("bucket-0", ".parquet"), ("bucket-1", ".parquet")} == folders("t") - {
-            ("bucket-postpone", ".avro")
-        }
+        assert {("bucket-0", ".parquet"), ("bucket-1", ".parquet")} == folders("t") - {("bucket-postpone", ".avro")}
         assert rows("select * from {schema}.t order by k, pt") == [
             (1, 10, 1),
             (1, 11, 2),

@@ -48,9 +48,7 @@ class TestRescale:
 
     def rescale(self, expect_pass: bool = True, **arguments) -> str:
         """What the user reads."""
-        return run_dbt_and_capture(
-            ["run-operation", "rescale", "--args", str(arguments)], expect_pass=expect_pass
-        )[1]
+        return run_dbt_and_capture(["run-operation", "rescale", "--args", str(arguments)], expect_pass=expect_pass)[1]
 
     def test_partition_by_partition(self, project, rows, buckets):
         one = ["run", "--select", "partitioned"]
@@ -78,9 +76,7 @@ class TestRescale:
             self.rescale(relation="partitioned")
         else:
             # Newer ones let rows into the other partition, where a key would be there twice.
-            assert "keys written to them again would be duplicated" in self.rescale(
-                expect_pass=False, **only_p0
-            )
+            assert "keys written to them again would be duplicated" in self.rescale(expect_pass=False, **only_p0)
             assert rows("select value from {schema}.`partitioned$options` where key = 'bucket'") == [("2",)]
             self.rescale(relation="partitioned", bucket_num=4)
         assert rows(contents) == before

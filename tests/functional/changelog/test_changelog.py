@@ -151,9 +151,7 @@ class TestChangelog:
             assert changes(name)[-1] == {("-D", 2, 5)}
             assert rows(f"select id, n from {{schema}}.{name}") == [(1, 5)]
 
-    @pytest.mark.parametrize(
-        ("name", "total"), [("none", 20), ("input", 10), ("lookup", 10), ("full_compaction", 10)]
-    )
+    @pytest.mark.parametrize(("name", "total"), [("none", 20), ("input", 10), ("lookup", 10), ("full_compaction", 10)])
     def test_running_sum(self, changes, rows, name, total):
         """Of the latest value 5 one cannot tell whether it was 4 or 6; of -U and +U one can."""
         seen = [change for commit in changes(name)[:2] for change in commit]

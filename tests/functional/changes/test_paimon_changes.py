@@ -100,9 +100,7 @@ class TestLostChanges:
         rows("create table {schema}.events (id int)")
         for n in range(6):
             rows(f"insert into {{schema}}.events values ({n})")
-        results = {
-            r.node.name: r for r in run_dbt(["run", "--select", "strict", "rebuilt"], expect_pass=False)
-        }
+        results = {r.node.name: r for r in run_dbt(["run", "--select", "strict", "rebuilt"], expect_pass=False)}
         assert "rolled back or recreated" in results["strict"].message
         assert rows(IDS.format(name="rebuilt")) == [(n,) for n in range(6)]
 

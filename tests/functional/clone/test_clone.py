@@ -68,9 +68,7 @@ class TestClone:
         return run_dbt(["clone", "--state", "state", "--target", "other", *flags])
 
     def table(self, rows, home: str):
-        schemas = (
-            f"select fields, partition_keys, primary_keys, options, comment from {home}.`orders$schemas`"
-        )
+        schemas = f"select fields, partition_keys, primary_keys, options, comment from {home}.`orders$schemas`"
         fields, partitions, key, options, comment = rows(f"{schemas} order by schema_id desc limit 1")[0]
         return [json.loads(text) for text in (fields, partitions, key, options)], comment
 

@@ -18,9 +18,7 @@ from dbt.adapters.paimon.spark.launch import cds_archive
 pytestmark = pytest.mark.full
 
 DBT = [sys.executable, "-c", "from dbt.cli.main import cli; cli()", "run"]
-MODEL = (
-    "{{ config(materialized='incremental', primary_key='id') }} select cast('{{ var('run') }}' as int) as id"
-)
+MODEL = "{{ config(materialized='incremental', primary_key='id') }} select cast('{{ var('run') }}' as int) as id"
 
 
 @pytest.fixture(scope="class")
@@ -58,9 +56,7 @@ def run(folder: Path, dbt_profile_target, spark_config):
             time.sleep(0.2)
         looks = 0
         with (folder / "output").open("w") as output:
-            process = subprocess.Popen(
-                command, cwd=folder, env=environment, stdout=output, stderr=subprocess.STDOUT
-            )
+            process = subprocess.Popen(command, cwd=folder, env=environment, stdout=output, stderr=subprocess.STDOUT)
             while process.poll() is None:
                 looks += mapped(caches(folder))
                 time.sleep(0.5)

@@ -66,9 +66,7 @@ models:
             failures = {r.node.name: r.failures for r in results if r.status == "fail"}
             assert failures == dict.fromkeys(("kept_in_a_table", "kept_in_a_view", "kept_nowhere"), 2)
             assert sorted(rows(f"select id from {schema}.kept_in_a_table")) == [(2,), (3,)]
-            assert {row[1] for row in rows(f"show tables in {schema}")} - {"_dbt_views"} == {
-                "kept_in_a_table"
-            }
+            assert {row[1] for row in rows(f"show tables in {schema}")} - {"_dbt_views"} == {"kept_in_a_table"}
         (shown,) = run_dbt(
             [
                 "show",
@@ -102,9 +100,7 @@ class TestCompileAndShow:
         run_dbt(["build"])
         (result,) = run_dbt(["show", "--select", "doubled", "--limit", "1"])
         assert len(result.agate_table.rows) == 1
-        (result,) = run_dbt(
-            ["show", "--inline", "select id from {{ ref('doubled') }} order by 1", "--limit", "-1"]
-        )
+        (result,) = run_dbt(["show", "--inline", "select id from {{ ref('doubled') }} order by 1", "--limit", "-1"])
         assert [tuple(row) for row in result.agate_table.rows] == [(1,), (2,)]
 
     def test_seed_empty(self, project, rows):

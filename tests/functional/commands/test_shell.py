@@ -100,9 +100,7 @@ class TestShell:
         terminal.type("watch\r")
         terminal.wait_for("Ctrl-C ends it.")
         time.sleep(1)
-        Path(project.project_root, "models", "small.sql").write_text(
-            MODELS["small.sql"].replace("1 as", "2 as")
-        )
+        Path(project.project_root, "models", "small.sql").write_text(MODELS["small.sql"].replace("1 as", "2 as"))
         terminal.wait_for("PASS not_null_small_id")
         terminal.wait_for(" s\r\n")
         assert rows("select * from {schema}.small") == [(2,)]

@@ -14,9 +14,7 @@ from dbt.adapters.paimon.spark import statement_timeout
 
 REBUILT = "{{ config(materialized='table', primary_key='id', bucket=1) }} select {{ var('id', 1) }} as id"
 # A job that takes longer than the bound, on one core.
-LONG = (
-    "select sum(hash(a.id, b.id)) as h from range(0, 20000, 1, 1) as a cross join range(0, 40000, 1, 1) as b"
-)
+LONG = "select sum(hash(a.id, b.id)) as h from range(0, 20000, 1, 1) as a cross join range(0, 40000, 1, 1) as b"
 
 
 class TestStalls:

@@ -33,9 +33,7 @@ print(json.dumps([alive, status, took, jvm_exit.error(Py4JError("gone")).msg]))
 
 
 def test_it_ends_the_jvm_at_its_time() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", STEPS], capture_output=True, text=True, timeout=120, check=False
-    )
+    done = subprocess.run([sys.executable, "-c", STEPS], capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
     alive, status, took, message = json.loads(done.stdout.splitlines()[-1])
     assert alive

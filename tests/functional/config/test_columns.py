@@ -32,9 +32,7 @@ SEED_YAML = "seeds:\n  - name: seed\n    config: {{primary_key: id, merge_engine
 def write(project, config: str) -> None:
     root = project.project_root
     for kind in ("table", "incremental"):
-        head = (
-            f"{{{{ config(materialized='{kind}', primary_key='id', merge_engine='aggregation', {config}) }}}}"
-        )
+        head = f"{{{{ config(materialized='{kind}', primary_key='id', merge_engine='aggregation', {config}) }}}}"
         write_file(f"{head}\n{QUERY}", root, "models", f"{kind}.sql")
     write_file(SEED_YAML.format(config=config.replace("=", ": ")), root, "seeds", "seed.yml")
 
@@ -78,13 +76,7 @@ class TestSnapshot:
         config = "unique_key='id', strategy='check', check_cols='all'"
         options = "tblproperties=var('options', {})"
         return {
-            "kept.sql": "{% snapshot kept %}{{ config("
-            + config
-            + ", "
-            + options
-            + ") }}"
-            + QUERY
-            + "{% endsnapshot %}"
+            "kept.sql": "{% snapshot kept %}{{ config(" + config + ", " + options + ") }}" + QUERY + "{% endsnapshot %}"
         }
 
     def test_nothing_is_sent(self, project, rows, sent):

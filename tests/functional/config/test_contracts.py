@@ -98,9 +98,7 @@ class TestContracts:
 
     def test_a_text_that_is_too_long_changes_nothing(self, project, rows):
         before = rows("select * from {schema}.matching")
-        write_file(
-            MATCHING.replace("'abc'", "'longer than five'"), project.project_root, "models", "matching.sql"
-        )
+        write_file(MATCHING.replace("'abc'", "'longer than five'"), project.project_root, "models", "matching.sql")
         (result,) = run_dbt(["run", "--select", "matching"], expect_pass=False)
         assert "length limitation: 5" in result.message
         assert rows("select * from {schema}.matching") == before

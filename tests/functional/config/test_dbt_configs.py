@@ -83,8 +83,7 @@ class TestTaken:
     @pytest.fixture(scope="class")
     def models(self):
         tables = {
-            f"{name}.sql": f"{config} select 1 as id, 1 as k, {N} as a, {N} as b;"
-            for name, config in TABLES.items()
+            f"{name}.sql": f"{config} select 1 as id, 1 as k, {N} as a, {N} as b;" for name, config in TABLES.items()
         }
         return {
             **tables,

@@ -59,9 +59,7 @@ def statuses(results) -> dict[str, str]:
 
 def messages(results) -> dict[str, str]:
     return {
-        r.node.name.removeprefix("drift_"): r.message
-        for r in results
-        if str(r.status) not in ("success", "skipped")
+        r.node.name.removeprefix("drift_"): r.message for r in results if str(r.status) not in ("success", "skipped")
     }
 
 
@@ -180,9 +178,7 @@ class TestImmutable:
         run_dbt(["run", *select])
         assert contents(rows, "incremental") == [(1, "b", 2)]
         assert snapshots(rows, "incremental") == 1 and options(rows, "incremental")["bucket"] == "2"
-        keys = rows("select primary_keys from {schema}.`drift_incremental$schemas` order by schema_id desc")[
-            0
-        ]
+        keys = rows("select primary_keys from {schema}.`drift_incremental$schemas` order by schema_id desc")[0]
         assert keys == ('["id","name"]',)
         assert {row[1] for row in rows("show tables in {schema}")} == {f"drift_{kind}" for kind in KINDS}
 
@@ -227,8 +223,7 @@ class TestOptionsOfColumns:
         query = "select 1 as id, {{ var('columns', '1 as old') }}"
         kinds = {"summed": "'incremental', on_schema_change='sync_all_columns'", "totals": "'table'"}
         return {
-            f"{name}.sql": f"{{{{ config({config} materialized={kind}) }}}} {query}"
-            for name, kind in kinds.items()
+            f"{name}.sql": f"{{{{ config({config} materialized={kind}) }}}} {query}" for name, kind in kinds.items()
         }
 
     @pytest.fixture(scope="class")
@@ -269,9 +264,7 @@ class TestMergesOtherwise:
         run_dbt(["run", "--vars", "n: 4"])
         changed = ["run", "--vars", "{function: max, n: 1}"]
         failed = messages(run_dbt(changed, expect_pass=False))
-        assert (
-            "fields.n.aggregate_function" in failed["adds"] or "fields.n.aggregate-function" in failed["adds"]
-        )
+        assert "fields.n.aggregate_function" in failed["adds"] or "fields.n.aggregate-function" in failed["adds"]
         assert set(failed) == {"adds", "rebuilt"}
         assert rows("select * from {schema}.adds union all select * from {schema}.rebuilt") == [
             (1, 7),

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 from dbt.tests.util import run_dbt
 
-DELTA = "{{ config(materialized='table', file_format='delta', location_root='/nowhere', buckets=4, clustered_by='id') }}"
+DELTA = (
+    "{{ config(materialized='table', file_format='delta', location_root='/nowhere', buckets=4, clustered_by='id') }}"
+)
 MODELS = {
     "days.sql": "{{ config(materialized='incremental', incremental_strategy='insert_overwrite', "
     "partition_by={'field': 'day', 'data_type': 'date', 'granularity': 'day'}, cluster_by=['id']) }} "
@@ -61,9 +63,7 @@ class TestPackage:
         assert rows("select typeof(born) from {schema}.people") == [("date",)]
         assert rows("select id from {schema}.kept") == [(2,)]
         assert rows("select id from {schema}.framed") == [(3,)]
-        told = (
-            "file_format location_root buckets clustered_by cluster_by partition_by secure labels transient"
-        )
+        told = "file_format location_root buckets clustered_by cluster_by partition_by secure labels transient"
         for key in told.split():
             assert len([text for text in warned if f": {key}=" in text]) == 1, (key, warned)
         assert len([text for text in warned if "'idd'" in text and "'id'" in text]) == 2

@@ -62,10 +62,6 @@ class TestSchemas:
 
         assert {row[1] for row in rows("show tables in {schema}")} == {"good", "seed_good"}
         home = project.test_schema
-        schemas = {
-            row[0].strip("`")
-            for row in rows("show databases in paimon")
-            if row[0].strip("`").startswith(home)
-        }
+        schemas = {row[0].strip("`") for row in rows("show databases in paimon") if row[0].strip("`").startswith(home)}
         assert schemas == {home, f"{home}_da-shed"}
         assert rows("select * from `paimon`.`" + home + "_da-shed`.dashed") == [(1,)]

@@ -31,8 +31,7 @@ class TestRefused:
     @pytest.fixture(scope="class")
     def models(self):
         refused = {
-            f"{name}.sql": f"{{{{ config({config}) }}}} select 1 as id, 2 as n"
-            for name, (config, _) in REFUSED.items()
+            f"{name}.sql": f"{{{{ config({config}) }}}} select 1 as id, 2 as n" for name, (config, _) in REFUSED.items()
         }
         return refused | {"good.sql": "{{ config(primary_key='id') }} select 1 as id"}
 
@@ -53,9 +52,7 @@ class TestRefused:
 class TestTooNew:
     @pytest.fixture(scope="class")
     def models(self):
-        return {
-            "postponed.sql": "{{ config(materialized='table', primary_key='id', bucket=-2) }} select 1 as id"
-        }
+        return {"postponed.sql": "{{ config(materialized='table', primary_key='id', bucket=-2) }} select 1 as id"}
 
     def test_refused_with_the_version_it_needs(self, project, rows):
         (result,) = run_dbt(["run"], expect_pass=False)

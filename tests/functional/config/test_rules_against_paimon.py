@@ -39,11 +39,7 @@ def told(case: Case, of: str) -> bool:
 
 
 def as_texts(value: Any) -> list[str]:
-    return [
-        part.strip()
-        for item in (value if isinstance(value, list) else [value])
-        for part in str(item).split(",")
-    ]
+    return [part.strip() for item in (value if isinstance(value, list) else [value]) for part in str(item).split(",")]
 
 
 class Tables:
@@ -91,12 +87,8 @@ class Tables:
         if "id" not in types or len(types) < len(COLUMNS):
             return types
         spoken = str(case.config).lower()
-        named = {
-            name for name in types if f"'{name}'" in spoken or f"'{name}," in spoken or f".{name}." in spoken
-        }
-        named |= {
-            name for name in types if f",{name}'" in spoken or f" {name}'" in spoken or f"{name}, " in spoken
-        }
+        named = {name for name in types if f"'{name}'" in spoken or f"'{name}," in spoken or f".{name}." in spoken}
+        named |= {name for name in types if f",{name}'" in spoken or f" {name}'" in spoken or f"{name}, " in spoken}
         return {name: kind for name, kind in types.items() if name in ("id", "name", "v") or name in named}
 
     @staticmethod

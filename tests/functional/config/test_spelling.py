@@ -97,10 +97,7 @@ class TestValues:
         }
         at = "cast('{{ var(\"at\", 7) }}' as double)"
         nested = rows.replace(at, f"named_struct('a', array(null, {at}))")
-        return {
-            f"{name}.sql": f"{{{{ config(primary_key='id', {head}) }}}} {rows}"
-            for name, head in heads.items()
-        } | {
+        return {f"{name}.sql": f"{{{{ config(primary_key='id', {head}) }}}} {rows}" for name, head in heads.items()} | {
             "nested.sql": f"{{{{ config(primary_key='id', {heads['sequence']}) }}}} {nested}",
             "keyed.sql": f"{{{{ config(materialized='table', primary_key='at') }}}} {rows}",
         }

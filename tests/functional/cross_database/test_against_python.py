@@ -73,12 +73,8 @@ class Arguments:
     def _any_time(self) -> dt.datetime:
         pick = self._random
         year = pick.choice((self._years[0], self._years[-1], pick.choice(self._years)))
-        time = pick.choice(
-            (dt.time(), dt.time(23, 59, 59, 999999), dt.time(*(pick.randrange(24) for _ in range(3))))
-        )
-        month, day = pick.choice(
-            ((1, 1), (12, 31), (2, 28), (1, 31), (pick.randint(1, 12), pick.randint(1, 28)))
-        )
+        time = pick.choice((dt.time(), dt.time(23, 59, 59, 999999), dt.time(*(pick.randrange(24) for _ in range(3)))))
+        month, day = pick.choice(((1, 1), (12, 31), (2, 28), (1, 31), (pick.randint(1, 12), pick.randint(1, 28))))
         micros = pick.choice((time.microsecond, pick.randrange(1_000_000)))
         return dt.datetime.combine(dt.date(year, month, day), time.replace(microsecond=micros))
 
@@ -102,9 +98,7 @@ def literal(value: Any, kind: str, clock: Clock) -> str:
 def arguments_sql(rows: list[dict[str, Any]], clock: Clock) -> str:
     """The rows as SQL. A date, like a text, is midnight in the session's zone."""
     names = list(rows[0])
-    values = (
-        f"({', '.join(literal(row[name], name.rstrip('12'), clock) for name in names)})" for row in rows
-    )
+    values = (f"({', '.join(literal(row[name], name.rstrip('12'), clock) for name in names)})" for row in rows)
     return f"select * from values {', '.join(values)} as arguments({', '.join(names)})"
 
 
@@ -165,17 +159,13 @@ def planted_cases(clock: Clock) -> Iterator[Case]:
     for part in ("week", "hour"):
         yield Case(
             f"spark__dateadd('{part}', 'n - 1', 'ts1')",
-            lambda row, part=part: of_moments(
-                row, ("ts1", "n"), lambda moment, n: clock.dateadd(part, n - 1, moment)
-            ),
+            lambda row, part=part: of_moments(row, ("ts1", "n"), lambda moment, n: clock.dateadd(part, n - 1, moment)),
             planted=True,
         )
     for part in ("month", "hour", "minute"):
         yield Case(
             f"spark__datediff('ts1', 'ts2', '{part}')",
-            lambda row, part=part: of_moments(
-                row, ("ts1", "ts2"), lambda one, other: clock.datediff(one, other, part)
-            ),
+            lambda row, part=part: of_moments(row, ("ts1", "ts2"), lambda one, other: clock.datediff(one, other, part)),
             planted=True,
         )
 
@@ -380,9 +370,7 @@ class AgainstPython:
         found, clock, differ = self.values(built, "moments"), self.clock, []
         for number, case in enumerate(self.moments):
             wrong = [
-                message
-                for row in self.rows
-                if (message := self.wrong(case, row, clock, found[row["id"], number]))
+                message for row in self.rows if (message := self.wrong(case, row, clock, found[row["id"], number]))
             ]
             if case.planted:
                 assert wrong, case.call
@@ -415,9 +403,7 @@ class AgainstPython:
             run_dbt(["show", "--select", "too_large"])
 
     def test_date_spine(self, built):
-        found = built.run_sql(
-            f"select part, value from {built.test_schema}.spines order by moment", fetch="all"
-        )
+        found = built.run_sql(f"select part, value from {built.test_schema}.spines order by moment", fetch="all")
         for part, texts in SPINES.items():
             start, end = (self.clock.instant(dt.datetime.fromisoformat(text)) for text in texts)
             expected, moment = [], start

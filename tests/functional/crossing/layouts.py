@@ -53,9 +53,7 @@ def write_project(folder: Path, target: dict[str, Any]) -> None:
     (folder / "profiles.yml").write_text(yaml.safe_dump({"layouts": {"target": "here", "outputs": outputs}}))
     configs = {name: _UPSERT + config for name, config in _ENGINES.items()} | _APPENDED
     for name, config in configs.items():
-        (folder / "models" / f"{name}.sql").write_text(
-            f"{{{{ config({config}) }}}} {_ROWS}".replace("<ids>", str(IDS))
-        )
+        (folder / "models" / f"{name}.sql").write_text(f"{{{{ config({config}) }}}} {_ROWS}".replace("<ids>", str(IDS)))
 
 
 def write_step(folder: Path, step: int) -> None:
@@ -81,7 +79,4 @@ def _rows_of(name: str) -> Callable[[int], Iterable[Row]]:
     return _all_of
 
 
-STATES = {
-    name: State(f"select id, step, part from {{s}}.{name}", _rows_of(name))
-    for name in (*_ENGINES, *_APPENDED)
-}
+STATES = {name: State(f"select id, step, part from {{s}}.{name}", _rows_of(name)) for name in (*_ENGINES, *_APPENDED)}

@@ -22,9 +22,7 @@ class TestDebug:
 
 
 @pytest.fixture
-def here(
-    tmp_path: Path, dbt_profile_target: dict[str, Any], capfd: pytest.CaptureFixture[str]
-) -> Iterator[Here]:
+def here(tmp_path: Path, dbt_profile_target: dict[str, Any], capfd: pytest.CaptureFixture[str]) -> Iterator[Here]:
     """Runs dbt on a warehouse with a read-only schema: it is in /proc, where even root cannot write."""
     lake = tmp_path / "lake"
     lake.mkdir()

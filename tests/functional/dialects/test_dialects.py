@@ -188,18 +188,12 @@ class TestDialects:
     def test_errors_name_sparks_way(self, run):
         told = {query: run(query) for query, _ in FAILING}
         if MORE_WORKS:
-            own = {
-                query for query, text in told.items() if not text or any(words in text for words in OWN_WORDS)
-            }
+            own = {query for query, text in told.items() if not text or any(words in text for words in OWN_WORDS)}
         else:
             own = set()
         failed = {query: text for query, text in told.items() if query not in own}
-        assert {
-            query: failed[query] for query, said in FAILING if said not in (failed.get(query, said) or "")
-        } == {}
-        unused = [
-            idiom for idiom in IDIOMS if not any(idiom.advice in (text or "") for text in told.values())
-        ]
+        assert {query: failed[query] for query, said in FAILING if said not in (failed.get(query, said) or "")} == {}
+        unused = [idiom for idiom in IDIOMS if not any(idiom.advice in (text or "") for text in told.values())]
         assert unused == [] or MORE_WORKS
 
     def test_functions_and_types(self, run):
@@ -207,9 +201,7 @@ class TestDialects:
         queries |= {f"select cast(null as {name})": f"{name} is {advice}" for name, advice in TYPES.items()}
         told = {query: run(query) for query in queries}
         # Spark 4 has more functions, which take other arguments.
-        known = {
-            query for query, text in told.items() if MORE_WORKS and (not text or "DATATYPE_MISMATCH" in text)
-        }
+        known = {query for query, text in told.items() if MORE_WORKS and (not text or "DATATYPE_MISMATCH" in text)}
         assert {
             query: told[query]
             for query, advice in queries.items()

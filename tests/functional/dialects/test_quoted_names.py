@@ -9,9 +9,7 @@ from dbt.tests.util import run_dbt
 
 MAILS = "{{ config(materialized='table') }} select * from values (1, 'a@b.c'), (2, 'd@e.f') as t(id, `from`)"
 STAGED = """select id, {quoted} as from_email from {{{{ ref('mails') }}}} where {quoted} is not null"""
-CONSTANT = (
-    'select \'x\' as id, "none" as kind, "id" as what from {{ ref(\'mails\') }} where "far" is not null'
-)
+CONSTANT = 'select \'x\' as id, "none" as kind, "id" as what from {{ ref(\'mails\') }} where "far" is not null'
 NAMES = "{'spark.sql.ansi.enabled': true, 'spark.sql.ansi.doubleQuotedIdentifiers': true}"
 HEADS = MappingProxyType(
     {
@@ -33,8 +31,7 @@ class TestQuotedNames:
             "mails.sql": MAILS,
             **{f"{name}.sql": HEAD.format(config) + quoted for name, config in HEADS.items()},
             "constant.sql": HEAD.format("materialized='table'") + CONSTANT,
-            "backticks.sql": HEAD.format("materialized='table'")
-            + STAGED.format(quoted="{{ adapter.quote('from') }}"),
+            "backticks.sql": HEAD.format("materialized='table'") + STAGED.format(quoted="{{ adapter.quote('from') }}"),
             "by_setting.sql": HEAD.format(f"materialized='table', spark_config={NAMES}") + quoted,
         }
 

@@ -115,9 +115,7 @@ class TestDiff(Diffs):
             "create table {schema}.other (id int, day string, amount string, more int) partitioned by (day) "
             "tblproperties ('primary-key' = 'id,day', 'bucket' = '2')"
         )
-        rows(
-            "insert into {schema}.other select cast(id as int), day, cast(amount as string), 1 from {schema}.keyed"
-        )
+        rows("insert into {schema}.other select cast(id as int), day, cast(amount as string), 1 from {schema}.keyed")
         found, _ = diff("keyed", "--from", f"table:{project.test_schema}.other")
         assert (found["added"], found["gone"], found["changed"]) == (0, 0, 0)
         assert set(found["schema"]) == {
@@ -184,9 +182,7 @@ class TestPullRequest(Diffs):
         run_dbt(["run"])
         state = tmp_path / "production"
         state.mkdir()
-        (state / "manifest.json").write_bytes(
-            (Path(project.project_root) / "target" / "manifest.json").read_bytes()
-        )
+        (state / "manifest.json").write_bytes((Path(project.project_root) / "target" / "manifest.json").read_bytes())
         changed = KEYED.replace("10 * id as amount", "10 * id + if(id = 3, 1, 0) as amount")
         write_file(changed, project.project_root, "models", "keyed.sql")
         write_file("select 1 as one", project.project_root, "models", "brand_new.sql")

@@ -24,8 +24,7 @@ class TestDocs:
         columns = [{"name": "id", "description": TEXT}]
         config = {"persist_docs": {"relation": True, "columns": True}}
         described = [
-            {"name": name, "description": TEXT, "config": config, "columns": columns}
-            for name in ("described", "seen")
+            {"name": name, "description": TEXT, "config": config, "columns": columns} for name in ("described", "seen")
         ]
         return {
             "described.sql": "{{ config(materialized='table', primary_key='id') }} select 1 as id, 'x' as `odd name`",

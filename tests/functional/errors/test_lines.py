@@ -32,8 +32,7 @@ MODELS = {
         "`o`.`customer`",
     ),
     "unknown_function.sql": Wrong(
-        HEAD
-        + "{% for n in [1, 2] %}\n-- {{ n }}\n{% endfor %}\nselect upprr(customer) as x\nfrom {{ ref('orders') }}",
+        HEAD + "{% for n in [1, 2] %}\n-- {{ n }}\n{% endfor %}\nselect upprr(customer) as x\nfrom {{ ref('orders') }}",
         "[UNRESOLVED_ROUTINE]",
         "models/unknown_function.sql:7:8",
         "upprr",
@@ -109,8 +108,7 @@ MODELS = {
         "custmer",
     ),
     "with_an_ephemeral.sql": Wrong(
-        HEAD
-        + "with x as (select 1 as id)\nselect * from {{ ref('good_ephemeral') }} e\n  join x on x.idd = e.id",
+        HEAD + "with x as (select 1 as id)\nselect * from {{ ref('good_ephemeral') }} e\n  join x on x.idd = e.id",
         "[UNRESOLVED_COLUMN",
         "models/with_an_ephemeral.sql:6:13",
         "x.idd",
@@ -128,9 +126,7 @@ MODELS = {
         "custmer",
     ),
     "in_a_header.sql": Wrong(
-        "{% call set_sql_header(config) %}\nselect bad from range(2);\n{% endcall %}"
-        + HEAD
-        + "select 1 as id",
+        "{% call set_sql_header(config) %}\nselect bad from range(2);\n{% endcall %}" + HEAD + "select 1 as id",
         "[UNRESOLVED_COLUMN",
         "models/in_a_header.sql:2:8",
         "bad",

@@ -50,9 +50,7 @@ class TestFirstDay:
                 "tables": [{"name": "taken_over"}],
             },
         ]
-        described = [
-            {"name": node["name"], "columns": node["columns"]} for node in MODELS if "columns" in node
-        ]
+        described = [{"name": node["name"], "columns": node["columns"]} for node in MODELS if "columns" in node]
         tested = [
             {"name": node["test"], "data_tests": [{"not_null": {"name": node["name"]}}]}
             for node in NODES
@@ -73,9 +71,7 @@ class TestFirstDay:
     def seeds(self):
         seeds = [node for node in NODES if "csv" in node]
         types = [{"name": node["name"], "config": node["config"]} for node in seeds if "config" in node]
-        return {f"{node['name']}.csv": node["csv"] for node in seeds} | {
-            "seeds.yml": yaml.safe_dump({"seeds": types})
-        }
+        return {f"{node['name']}.csv": node["csv"] for node in seeds} | {"seeds.yml": yaml.safe_dump({"seeds": types})}
 
     @pytest.fixture(scope="class")
     def said(self, project, tmp_path_factory) -> dict[str, str]:
@@ -90,9 +86,9 @@ class TestFirstDay:
         )
         first = run_dbt(["build", "--exclude", "left_out"], expect_pass=False)
         late = [node["name"] for node in NODES if node.get("second")]
-        assert {
-            r.node.name: str(r.status) for r in first if r.node.name in [*late, "orders"]
-        } == dict.fromkeys([*late, "orders"], "success")
+        assert {r.node.name: str(r.status) for r in first if r.node.name in [*late, "orders"]} == dict.fromkeys(
+            [*late, "orders"], "success"
+        )
         second = run_dbt(["run", "--select", *late], expect_pass=False)
         return {r.node.name: r.message for r in (*first, *second) if str(r.status) == "error"}
 

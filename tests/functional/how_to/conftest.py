@@ -16,9 +16,7 @@ from own_process import credentials_of
 
 
 @pytest.fixture(scope="class")
-def follow(
-    tmp_path_factory: pytest.TempPathFactory, dbt_profile_target: dict[str, Any]
-) -> Callable[..., Page]:
+def follow(tmp_path_factory: pytest.TempPathFactory, dbt_profile_target: dict[str, Any]) -> Callable[..., Page]:
     """A page, in a new folder with a profile and a project, or several; their schema is the page's own."""
 
     def begun(name: str, *projects: str) -> Page:

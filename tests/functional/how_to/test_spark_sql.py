@@ -34,9 +34,7 @@ def adapted(page, text):
     return (
         text.replace("shop", page.target["schema"])
         .replace("/data/lake", page.target["warehouse"])
-        .replace(
-            'project_dir=".", profiles_dir="."', f'project_dir="{page.folder}", profiles_dir="{page.folder}"'
-        )
+        .replace('project_dir=".", profiles_dir="."', f'project_dir="{page.folder}", profiles_dir="{page.folder}"')
     )
 
 

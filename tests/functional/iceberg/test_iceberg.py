@@ -214,9 +214,7 @@ class TestRefused:
         assert "tables that Iceberg's readers can read" in self.refusal(project, name)
 
     @pytest.mark.needs(Capability.ICEBERG_METADATA)
-    @pytest.mark.parametrize(
-        ("name", "reason"), [("of_orc", "not orc"), ("audited", "a branch's commits would write")]
-    )
+    @pytest.mark.parametrize(("name", "reason"), [("of_orc", "not orc"), ("audited", "a branch's commits would write")])
     def test_what_does_not_go_together(self, project, name, reason):
         assert reason in self.refusal(project, name)
 

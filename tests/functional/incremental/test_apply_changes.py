@@ -133,9 +133,7 @@ class TestApplyChanges:
             ((None, "-D", 4, "A"), "no 'id'", False),
         ],
     )
-    def test_what_is_no_change_is_refused_and_nothing_written(
-        self, applied, rows, change, said, full_refresh
-    ):
+    def test_what_is_no_change_is_refused_and_nothing_written(self, applied, rows, change, said, full_refresh):
         state = (ROWS, DELETES, "select max(snapshot_id) from {schema}.`changed$snapshots`")
         before = [rows(sql) for sql in state]
         (result,) = apply((-2, "-D", 9, None), change, full_refresh=full_refresh, expect_pass=False).results
@@ -221,9 +219,7 @@ class TestAnyOrder:
         def model(case: int) -> str:
             hook = ", post_hook='{{ compact(this) }}'" if case % 2 else ""
             key = "['id', 'part'], partition_by='part'" if case % 3 == 2 else "'id'"
-            config = CONFIG.replace("sequence_field='seq'", "sequence_field=['seq', 'sub']").replace(
-                "'id'", key
-            )
+            config = CONFIG.replace("sequence_field='seq'", "sequence_field=['seq', 'sub']").replace("'id'", key)
             return (
                 f"{{{{ config({config}, bucket={-1 if case % 4 == 0 else 2}{hook}) }}}}\n"
                 "select id, id % 2 as part, op, seq, sub, word from {{ source('s', 'stream') }}\n"
@@ -245,9 +241,7 @@ class TestAnyOrder:
         for run in range(RUNS):
             run_dbt(["run", "--vars", f"run: {run}"])
         for case in range(CASES):
-            assert rows(f"select id, op, word from {{schema}}.case_{case} order by id") == stream(case)[1], (
-                case
-            )
+            assert rows(f"select id, op, word from {{schema}}.case_{case} order by id") == stream(case)[1], case
 
     def test_a_sequence_that_outgrows_its_type(self, project, rows):
         """Goes on from the runs of the test before."""

@@ -53,9 +53,7 @@ class TestRule:
 
     def test_one_batch_a_row(self, zone, rows):
         moments = ", ".join(f"({micros(moment)}L)" for moment in MOMENTS)
-        windows = [
-            (size, start, end) for size, edges in SIZES.items() for start, end in itertools.pairwise(edges)
-        ]
+        windows = [(size, start, end) for size, edges in SIZES.items() for start, end in itertools.pairwise(edges)]
         for data_type in TYPES:
             inside = [
                 f"array({', '.join(event_time.condition('c', event_time.Window.of(*w[1:]), kind) for w in windows)})"

@@ -12,10 +12,10 @@ from dbt.adapters.paimon.spark.session import SessionCursor, open_session
 # Seconds between two commits of the other writer.
 PAUSE = 0.1
 # Some seconds of work before the statement's commit, in one task: the other writer's need a core, too.
-SLOWLY = "(select sum(hash(a.id, b.id)) from range(0, 20000, 1, 1) as a cross join range(0, 20000, 1, 1) as b) is not null"
-INCREMENT = (
-    "select id, {{ 2 if is_incremental() else 1 }} as n from range({{ 3 if is_incremental() else 2 }})"
+SLOWLY = (
+    "(select sum(hash(a.id, b.id)) from range(0, 20000, 1, 1) as a cross join range(0, 20000, 1, 1) as b) is not null"
 )
+INCREMENT = "select id, {{ 2 if is_incremental() else 1 }} as n from range({{ 3 if is_incremental() else 2 }})"
 # A strategy of a project's own: the adapter cannot know whether doing it twice is doing it once.
 MACRO = (
     """

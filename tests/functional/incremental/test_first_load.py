@@ -37,10 +37,7 @@ class TestSettling:
         return {row[0] for row in rows(f"select level from {{schema}}.`{name}$files`")}
 
     def kinds(self, rows, name: str) -> list[str]:
-        return [
-            row[0]
-            for row in rows(f"select commit_kind from {{schema}}.`{name}$snapshots` order by snapshot_id")
-        ]
+        return [row[0] for row in rows(f"select commit_kind from {{schema}}.`{name}$snapshots` order by snapshot_id")]
 
     def test_a_small_load_is_left_alone(self, project, rows):
         run_dbt(["run"])

@@ -41,9 +41,7 @@ UNFILTERED = "select count(*) from {schema}.`appended$options` where key like 'p
 
 
 def model(config: str, query: str) -> str:
-    return (
-        f"{{{{ config(materialized='incremental', {config}on_schema_change='sync_all_columns') }}}}\n{query}"
-    )
+    return f"{{{{ config(materialized='incremental', {config}on_schema_change='sync_all_columns') }}}}\n{query}"
 
 
 class TestOlderTypes:
@@ -72,9 +70,7 @@ class TestOlderTypes:
         rows("create table {schema}.numbers using paimon as select 1 as id, 5 as v")
         run_dbt(["build"])
         rows("alter table {schema}.healed alter column v type bigint")
-        rows(
-            "create table {schema}.wide using paimon as select * from values (1, 5L), (2, 3000000000L) as v(id, v)"
-        )
+        rows("create table {schema}.wide using paimon as select * from values (1, 5L), (2, 3000000000L) as v(id, v)")
         results = run_dbt(["build", "--vars", "second: true"], expect_pass=False)
         return {result.node.name: result for result in results}
 

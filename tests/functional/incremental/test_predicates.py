@@ -59,10 +59,7 @@ class TestPredicates:
         run_dbt([*run])
         results = {r.node.name: r for r in run_dbt([*run], expect_pass=False)}
         assert [name for name, result in results.items() if result.status == "error"] == ["broken"]
-        assert (
-            "model 'broken': incremental_predicates: 'id !=' is not a SQL expression"
-            in results["broken"].message
-        )
+        assert "model 'broken': incremental_predicates: 'id !=' is not a SQL expression" in results["broken"].message
         for name, (_, expected) in MODELS.items():
             assert sorted(rows(f"select id, `the text` from {{schema}}.{name}")) == expected, name
             assert len(rows(f"select * from {{schema}}.`{name}$snapshots`")) == 2, name

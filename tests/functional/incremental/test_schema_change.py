@@ -69,8 +69,7 @@ SYNCED = {
 LEFT_OUT = {
     "updates_left_out": "primary_key='id', incremental_strategy='merge', "
     f"merge_update_columns=['fresh' if {SECOND_RUN} else 'kept']",
-    "matches_left_out": "incremental_strategy='merge', "
-    f"unique_key=['id', 'fresh'] if {SECOND_RUN} else ['id']",
+    "matches_left_out": f"incremental_strategy='merge', unique_key=['id', 'fresh'] if {SECOND_RUN} else ['id']",
 }
 AT = ", timestamp'2024-01-01 12:00:00' as at"
 
@@ -84,7 +83,9 @@ def less(mode: str, config: str) -> str:
 
 
 def contract(names, gone: str = "") -> str:
-    columns = f"[{{name: id, data_type: int}}, {{name: kept, data_type: string}}, {gone}{{name: at, data_type: timestamp}}]"
+    columns = (
+        f"[{{name: id, data_type: int}}, {{name: kept, data_type: string}}, {gone}{{name: at, data_type: timestamp}}]"
+    )
     return "models:\n" + "".join(
         f"  - {{name: {name}, config: {{contract: {{enforced: true}}}}, columns: {columns}}}\n"
         for name in names
@@ -160,9 +161,7 @@ class TestSchemaChange:
             + REQUIRED.format("")
             + DESCRIBED,
             **{
-                f"{name}_model.sql": model(
-                    "sync_all_columns", f"select 1 as id, 'b' as kept, {second} as gone"
-                )
+                f"{name}_model.sql": model("sync_all_columns", f"select 1 as id, 'b' as kept, {second} as gone")
                 .replace("10 as gone", f"{first} as gone")
                 .replace("primary_key='id'", config)
                 for name, (config, first, second) in NO_ALTER.items()
@@ -273,9 +272,7 @@ class TestMerged:
                 "kept",
                 "fresh",
             ], name
-            assert sorted(rows(f"select * from {{schema}}.{name}_sync_all")) == [(1, "b", 7), (2, "b", 7)], (
-                name
-            )
+            assert sorted(rows(f"select * from {{schema}}.{name}_sync_all")) == [(1, "b", 7), (2, "b", 7)], name
             expected = [(1, "b", gone, 7), (2, "b", None, 7)]
             assert sorted(rows(f"select * from {{schema}}.{name}_append_new")) == expected, name
 

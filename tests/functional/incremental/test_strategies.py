@@ -98,9 +98,7 @@ class TestStrategies:
     def test_full_refresh_keeps_snapshots_and_starts_over(self, project, rows, first_run):
         run_dbt(["run", "--full-refresh"])
         for name in CASES:
-            assert sorted(rows(f"select * from {{schema}}.{name}_model")) == [(1, "a", 10), (2, "b", 20)], (
-                name
-            )
+            assert sorted(rows(f"select * from {{schema}}.{name}_model")) == [(1, "a", 10), (2, "b", 20)], name
             assert len(rows(f"select * from {{schema}}.`{name}_model$snapshots`")) >= 3, name
 
     def test_nothing_is_left_behind(self, project, rows, first_run):

@@ -113,8 +113,7 @@ class TestNested:
     @pytest.fixture(scope="class")
     def models(self):
         files: dict[str, str] = {
-            f"{name}.sql": f"{{{{ config({config}) }}}} {NESTED_QUERY}"
-            for name, config in NESTED_CONFIGS.items()
+            f"{name}.sql": f"{{{{ config({config}) }}}} {NESTED_QUERY}" for name, config in NESTED_CONFIGS.items()
         }
         files["reader.sql"] = (
             "select structs.avoid, structs.`a b`.`c.d`[0].`e'f` as inner from {{ ref('nested_table') }}"
@@ -257,9 +256,7 @@ class TestNulls:
     @pytest.fixture(scope="class")
     def models(self):
         files = {f"{n}.sql": f"{{{{ config({config}) }}}} {NULLS}" for n, config in NULL_CONFIGS.items()}
-        files["null_python.py"] = (
-            "def model(dbt, session):\n    return session.sql('select 1 as id, null as bare')\n"
-        )
+        files["null_python.py"] = "def model(dbt, session):\n    return session.sql('select 1 as id, null as bare')\n"
         files["null_contract.sql"] = (
             "select 1 as id, cast(null as decimal(10,2)) as amount, cast(null as array<struct<a:int>>) as items"
         )
@@ -282,9 +279,7 @@ class TestNulls:
 
     @pytest.fixture(scope="class")
     def tests(self):
-        return {
-            "stored.sql": "{{ config(store_failures=true, severity='warn', alias='null_stored') }} " + NULLS
-        }
+        return {"stored.sql": "{{ config(store_failures=true, severity='warn', alias='null_stored') }} " + NULLS}
 
     def test_columns_of_nothing_but_null(self, project, rows):
         for run in (1, 2):
@@ -293,9 +288,9 @@ class TestNulls:
             described = {row[0]: row[1] for row in rows(f"describe {{schema}}.{name}")}
             assert {column: described[column] for column in NULL_TYPES} == NULL_TYPES, name
             assert len(rows(f"select * from {{schema}}.`{name}$schemas`")) == 1
-            assert rows(
-                f"select id, bare, typed, in_array, in_map, in_struct, no_elements from {{schema}}.{name}"
-            ) == [(1, None, None, [None], {"k": None}, (1, None), [])]
+            assert rows(f"select id, bare, typed, in_array, in_map, in_struct, no_elements from {{schema}}.{name}") == [
+                (1, None, None, [None], {"k": None}, (1, None), [])
+            ]
         assert rows("select * from {schema}.null_python") == [(1, None)]
         assert rows("select * from {schema}.null_contract") == [(1, None, None)]
         assert rows("select * from {schema}.filled") == [(1, 42)]

@@ -71,9 +71,7 @@ class Timestamps:
                 "seeds": [
                     {
                         "name": "seeded",
-                        "config": {
-                            "column_types": {"moment": "timestamp", "clock": "timestamp_ntz", "day": "date"}
-                        },
+                        "config": {"column_types": {"moment": "timestamp", "clock": "timestamp_ntz", "day": "date"}},
                     }
                 ],
             }
@@ -105,9 +103,7 @@ class Timestamps:
         assert rows(seeded.format("{schema}.seeded")) == expected
 
     def test_shown(self, project):
-        _, output = run_dbt_and_capture(
-            ["--quiet", "show", "--output", "json", "--limit", "-1", "--inline", SHOWN]
-        )
+        _, output = run_dbt_and_capture(["--quiet", "show", "--output", "json", "--limit", "-1", "--inline", SHOWN])
         shown = json.loads(output[output.index("{") :])["show"]
         assert len(shown) >= len(MOMENTS) - 1
         for row in shown:

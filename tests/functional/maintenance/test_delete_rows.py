@@ -78,8 +78,7 @@ class TestDeleteRows:
     def models(self):
         return {
             "hooked.sql": model(
-                "merge_engine='first-row', primary_key='id', bucket=1, "
-                "post_hook=\"{{ delete_rows(this, 'id = 2') }}\"",
+                "merge_engine='first-row', primary_key='id', bucket=1, post_hook=\"{{ delete_rows(this, 'id = 2') }}\"",
                 ["values (1), (2), (3) as t(id)"] * 2,
             ),
             "applied.sql": model(
@@ -109,9 +108,7 @@ class TestDeleteRows:
                 f"{where} tblproperties ('write-only' = 'false'{KINDS[name] and ', '}{KINDS[name]})"
             )
             if name in UNCOMPACTED:
-                rows(
-                    f"insert into {{schema}}.{name} values (1, {0 if name == 'sums' else 9}, 'x', 5, '+I', 0)"
-                )
+                rows(f"insert into {{schema}}.{name} values (1, {0 if name == 'sums' else 9}, 'x', 5, '+I', 0)")
             values = ", ".join(
                 f"({key}, {sql(amount)}, {sql(p)}, {sql(f)}, '+I', 1)" for key, amount, p, f in before(name)
             )

@@ -21,8 +21,7 @@ class TestBesideAWriter:
     def models(self):
         by_hand = "partition_by='part'"
         in_a_hook = (
-            by_hand
-            + ", post_hook=\"{{ compact(this, order_strategy='order', order_by='a', where='part = 0L') }}\""
+            by_hand + ", post_hook=\"{{ compact(this, order_strategy='order', order_by='a', where='part = 0L') }}\""
         )
         return {
             "by_policy.sql": MODEL.format(config=f"maintenance={SORTED}"),
@@ -87,9 +86,7 @@ class TestBesideAWriter:
         added = stop()
         ours = 1 if command[0] == "run" else 0
         assert added > 1
-        assert rows(f"select count_if(id < 0), count(*) - {added} from {{schema}}.{table}") == [
-            (added, ROWS + ours)
-        ]
+        assert rows(f"select count_if(id < 0), count(*) - {added} from {{schema}}.{table}") == [(added, ROWS + ours)]
 
     def test_the_rows_are_sorted(self, rows):
         """Without another writer it does what it is for; only the chosen partition is rewritten."""

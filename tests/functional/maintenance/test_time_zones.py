@@ -134,9 +134,7 @@ class SessionZone:
         operate("expire_partitions", **expire, expect_pass=not east)
         assert rows("select count(*) from {schema}.hours") == (made if east else [(1,)])
         tblproperties = str({"config": {"tblproperties": EXPIRES}})
-        results = run_dbt(
-            ["run", "--select", "hours", "defaulted", "--vars", tblproperties], expect_pass=False
-        )
+        results = run_dbt(["run", "--select", "hours", "defaulted", "--vars", tblproperties], expect_pass=False)
         by_name = {result.node.name: result.message for result in results}
         assert "-Duser.timezone" in by_name["hours"]
         if VERSIONS.supports(Capability.FIELD_DEFAULT_VALUE):
@@ -172,9 +170,7 @@ class SessionZone:
 
     def test_docs(self, project):
         run_dbt(["docs", "generate"])
-        stats = get_artifact(project.project_root, "target", "catalog.json")["nodes"]["model.test.history"][
-            "stats"
-        ]
+        stats = get_artifact(project.project_root, "target", "catalog.json")["nodes"]["model.test.history"]["stats"]
         shown = datetime.fromisoformat(stats["last_modified"]["value"]).replace(tzinfo=timezone.utc)
         assert timedelta() < datetime.now(timezone.utc) - shown < timedelta(minutes=5)
 
@@ -188,9 +184,7 @@ class TestEast(SessionZone):
 
 
 TAGGED = "{{ config(materialized='table', auto_tags={'creation': 'process-time', 'period': 'hourly'}) }} select 1 as id"
-SHOWN = (
-    "select cast(now() as timestamp_ntz) - max(commit_time) < interval 10 minutes from s.`hours$snapshots`"
-)
+SHOWN = "select cast(now() as timestamp_ntz) - max(commit_time) < interval 10 minutes from s.`hours$snapshots`"
 
 
 def test_the_jvm_has_the_sessions_zone(tmp_path, dbt_profile_target, monkeypatch):

@@ -58,9 +58,7 @@ class Life:
 
     def expected(self, rows: Any, table: str) -> list[tuple[Any, ...]]:
         return sorted(
-            rows(
-                f"select f.id, f.amount, c.name from {table}.facts f left join {table}.names c on c.id = f.name_id"
-            )
+            rows(f"select f.id, f.amount, c.name from {table}.facts f left join {table}.names c on c.id = f.name_id")
         )
 
     def found(self, rows: Any, table: str, name: str = "star") -> list[tuple[Any, ...]]:
@@ -75,9 +73,7 @@ class TestMaterializations(Life):
     def models(self) -> dict[str, str]:
         return {"star.sql": view(), "sources.yml": SOURCES} | {f"was_{other}.sql": view() for other in OTHERS}
 
-    def test_a_view_becomes_another_materialization_and_comes_back(
-        self, project: Any, rows: Any, table: str
-    ) -> None:
+    def test_a_view_becomes_another_materialization_and_comes_back(self, project: Any, rows: Any, table: str) -> None:
         for other in OTHERS:
             key = "" if other == "view" else ", primary_key='id'"
             model = f"{{{{ config(materialized='{other}'{key}) }}}}\n{STAR}"
@@ -170,14 +166,10 @@ class TestAlteredSources(Life):
 class TestWrites(Life):
     def test_a_foreign_write_is_undone_by_a_full_refresh(self, project: Any, rows: Any, table: str) -> None:
         rows(f"delete from {table}.star where id = 3")
-        assert refresh_of(run_dbt(["run"])).startswith(
-            "full: something other than its refresh wrote its table"
-        )
+        assert refresh_of(run_dbt(["run"])).startswith("full: something other than its refresh wrote its table")
         assert self.found(rows, table) == self.expected(rows, table)
 
-    def test_a_compaction_of_the_view_or_of_a_source_changes_nothing(
-        self, project: Any, rows: Any, table: str
-    ) -> None:
+    def test_a_compaction_of_the_view_or_of_a_source_changes_nothing(self, project: Any, rows: Any, table: str) -> None:
         rows(f"call sys.compact(table => '{table}.star')")
         rows(f"call sys.compact(table => '{table}.facts')")
         run_dbt(["run"])
@@ -201,9 +193,7 @@ class TestWrites(Life):
         assert "rolled back or recreated" in refresh_of(run_dbt(["run"]))
         assert self.found(rows, table) == self.expected(rows, table)
         rows(f"drop table {table}.names")
-        rows(
-            f"create table {table}.names (id int, name string) tblproperties ('primary-key' = 'id', 'bucket' = '1')"
-        )
+        rows(f"create table {table}.names (id int, name string) tblproperties ('primary-key' = 'id', 'bucket' = '1')")
         rows(f"insert into {table}.names values (2, 'new')")
         assert "rolled back or recreated" in refresh_of(run_dbt(["run"]))
         assert self.found(rows, table) == self.expected(rows, table)
@@ -217,9 +207,7 @@ class TestWrites(Life):
 
 
 class TestPartitions(Life):
-    def test_a_change_that_joins_nothing_of_a_partitioned_table(
-        self, project: Any, rows: Any, table: str
-    ) -> None:
+    def test_a_change_that_joins_nothing_of_a_partitioned_table(self, project: Any, rows: Any, table: str) -> None:
         key = "partitioned by (part) tblproperties ('primary-key' = 'part,id', 'bucket' = '1')"
         rows(f"create table {table}.parts (part string, id int, v int) {key}")
         rows(f"insert into {table}.parts select cast(id % 2 as string), id, id from range(4)")
@@ -279,19 +267,16 @@ class TestConfigs(Life):
     def test_a_longer_key_than_the_querys_is_full(self, project: Any, rows: Any, table: str) -> None:
         config = {"primary_key": ["id", "amount"], "on_rebuild": "drop_history"}
         write_file(view(**config), project.project_root, "models", "star.sql")
-        assert refresh_of(run_dbt(["run"])).startswith(
-            "full: its table is rebuilt (primary-key: id -> id,amount"
-        )
+        assert refresh_of(run_dbt(["run"])).startswith("full: its table is rebuilt (primary-key: id -> id,amount")
         rows(f"insert into {table}.facts values (1, 0, 301)")
-        assert (
-            refresh_of(run_dbt(["run"]))
-            == "full: primary_key is (id, amount), and the key of the query is (id)"
-        )
+        assert refresh_of(run_dbt(["run"])) == "full: primary_key is (id, amount), and the key of the query is (id)"
         assert self.found(rows, table) == self.expected(rows, table)
 
     def test_audited_before_its_commit(self, project: Any, rows: Any, table: str) -> None:
         write_file(view(wap=True), project.project_root, "models", "star.sql")
-        schema = f"models:\n  - name: star\n    columns:\n      - name: amount\n        data_tests: [not_null]\n{SOURCES}"
+        schema = (
+            f"models:\n  - name: star\n    columns:\n      - name: amount\n        data_tests: [not_null]\n{SOURCES}"
+        )
         write_file(schema, project.project_root, "models", "sources.yml")
         try:
             rows(f"insert into {table}.facts values (1, 2, 11), (20, 0, 1)")
@@ -315,7 +300,9 @@ class TestConfigs(Life):
             f"      - {{name: {name}, data_type: {kind}}}\n"
             for name, kind in (("id", "int"), ("amount", "int"), ("name", "string"))
         )
-        schema = f"models:\n  - name: star\n    config: {{contract: {{enforced: true}}}}\n    columns:\n{columns}{SOURCES}"
+        schema = (
+            f"models:\n  - name: star\n    config: {{contract: {{enforced: true}}}}\n    columns:\n{columns}{SOURCES}"
+        )
         write_file(schema, project.project_root, "models", "sources.yml")
         try:
             run_dbt(["run"])
@@ -363,9 +350,9 @@ select * from {{ ref('star') }}{% endsnapshot %}"""
             run_dbt(["build"])
             last = rows(f"select id, _row_kind from {table}.log order by id desc")
             assert rows(f"select count(*) from {table}.kept where dbt_valid_to is not null")[0][0] >= 1
-            assert sorted(
-                rows(f"select id, amount, name from {table}.kept where id = 1 and dbt_valid_to is null")
-            ) == [(1, 11, None)]
+            assert sorted(rows(f"select id, amount, name from {table}.kept where id = 1 and dbt_valid_to is null")) == [
+                (1, 11, None)
+            ]
             assert (4, "-D") in last
         finally:
             (project.project_root.join("models", "log.sql")).remove()

@@ -123,9 +123,7 @@ sources:
         }  # fmt: skip
 
     def test_each_transition(self, project: Any, rows: Any) -> None:
-        tables = {
-            key: f"paimon.{project.test_schema}.{name}" for key, name in (("f", "facts"), ("d", "dimension"))
-        }
+        tables = {key: f"paimon.{project.test_schema}.{name}" for key, name in (("f", "facts"), ("d", "dimension"))}
         rows(f"create database if not exists paimon.{project.test_schema}")
         for statement in (*CREATE, *FILL):
             rows(statement.format(**tables, w=1))

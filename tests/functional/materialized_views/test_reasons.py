@@ -222,9 +222,7 @@ MODELS: dict[str, tuple[str, str, str]] = {
         "full: a RIGHT join",
     ),
     "join_to_query": (
-        "select o.order_id, n.n from {orders} as o left join ("
-        + COUNTED
-        + ") as n on n.customer_id = o.customer_id",
+        "select o.order_id, n.n from {orders} as o left join (" + COUNTED + ") as n on n.customer_id = o.customer_id",
         "",
         "full: a join with a query that joins or aggregates",
     ),
@@ -328,9 +326,7 @@ sources:
                 differs[name] = (found - wanted, wanted - found)
         assert differs == {}
         # dbt puts subqueries in the place of tables for --empty; they do not make a query refused.
-        assert said(run_dbt(["run", "--empty", "--select", "strict"])) == {
-            "strict": "full: --empty or --sample"
-        }
+        assert said(run_dbt(["run", "--empty", "--select", "strict"])) == {"strict": "full: --empty or --sample"}
         assert rows(f"select * from paimon.{schema}.strict") == []
 
 

@@ -73,9 +73,7 @@ STEPS: dict[str, tuple[tuple[str, ...], dict[str, str]]] = {
         {"log": "incremental, 3 rows added"},
     ),
     "an overwrite": (
-        (
-            "insert overwrite {f} select id, carrier, day, if(id < 50, delay + 1, delay) from {f} where id <> 9",
-        ),
+        ("insert overwrite {f} select id, carrier, day, if(id < 50, delay + 1, delay) from {f} where id <> 9",),
         {"star": "incremental, 47 of about"},
     ),
     "a deleted log line": (
@@ -119,15 +117,11 @@ sources:
                 rows(statement.format(**tables))
             self.check(rows, tables, run_dbt(["run"]), expected, step)
 
-    def check(
-        self, rows: Any, tables: dict[str, str], results: Any, expected: dict[str, str], step: str
-    ) -> None:
+    def check(self, rows: Any, tables: dict[str, str], results: Any, expected: dict[str, str], step: str) -> None:
         words = said(results)
         print(step, words)
         for name, sql in VIEWS.items():
             wanted = Counter(rows(sql.format(**tables)))
-            assert Counter(rows(f"select * from {{schema}}.{name}")) == wanted, (
-                f"{step}: {name}: {words[name]}"
-            )
+            assert Counter(rows(f"select * from {{schema}}.{name}")) == wanted, f"{step}: {name}: {words[name]}"
         for name, start in expected.items():
             assert (words[name] or "").startswith(start), f"{step}: {name}: {words[name]}"

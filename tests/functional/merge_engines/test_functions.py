@@ -57,9 +57,7 @@ class Column:
 
 def columns() -> list[Column]:
     """All of them; names are given by place."""
-    found = [
-        Column(f, kind, ("2", "3"), left) for f, left in (("sum", 5), ("product", 6)) for kind in NUMBERS
-    ]
+    found = [Column(f, kind, ("2", "3"), left) for f, left in (("sum", 5), ("product", 6)) for kind in NUMBERS]
     for kind, (sql, python) in ORDERED.items():
         found.append(Column("max", kind, (sql[1], sql[0]), python[1]))
         found.append(Column("min", kind, sql, python[0]))
@@ -82,10 +80,7 @@ def columns() -> list[Column]:
         Column("merge_map", "map<string,int>", ("map('a', 1, 'b', 1)", "map('b', 2)"), {"a": 1, "b": 2}),
         Column("nested_update", ROWS, (row(1, "a"), row(1, "b")), [(1, "a"), (1, "b")]),
         Column("nested_update", ROWS, (row(1, "a"), row(1, "b")), [(1, "b")], (("nested_key", "k"),)),
-        *(
-            Column(f, "binary", (hexed(a), hexed(b)), bytes.fromhex(left))
-            for f, (a, b, left) in SKETCHES.items()
-        ),
+        *(Column(f, "binary", (hexed(a), hexed(b)), bytes.fromhex(left)) for f, (a, b, left) in SKETCHES.items()),
     ]
 
 
@@ -148,22 +143,17 @@ NEWER = [
     ),
 ]
 KNOWN = names_at(AGGREGATE_FUNCTIONS, CONNECTOR)
-COLUMNS = {
-    f"c{number}": column for number, column in enumerate(columns() + NEWER) if column.function in KNOWN
-}
+COLUMNS = {f"c{number}": column for number, column in enumerate(columns() + NEWER) if column.function in KNOWN}
 
 
 def model() -> str:
     """The table; both messages come in one run, in their order."""
     fields = {
-        name: {"aggregate_function": column.function, **dict(column.settings)}
-        for name, column in COLUMNS.items()
+        name: {"aggregate_function": column.function, **dict(column.settings)} for name, column in COLUMNS.items()
     }
     messages = " union all ".join(
         f"select 1 as id, {number} as message_no, "
-        + ", ".join(
-            f"cast({column.values[number]} as {column.type}) as {name}" for name, column in COLUMNS.items()
-        )
+        + ", ".join(f"cast({column.values[number]} as {column.type}) as {name}" for name, column in COLUMNS.items())
         for number in (0, 1)
     )
     return (
@@ -186,9 +176,7 @@ class TestFunctions:
     def test_every_function_is_here(self):
         assert {column.function for column in COLUMNS.values()} == set(KNOWN)
 
-    @pytest.mark.parametrize(
-        "name", COLUMNS, ids=lambda name: f"{COLUMNS[name].function}-{COLUMNS[name].type}-{name}"
-    )
+    @pytest.mark.parametrize("name", COLUMNS, ids=lambda name: f"{COLUMNS[name].function}-{COLUMNS[name].type}-{name}")
     def test_value(self, left, name):
         expected = COLUMNS[name].left
         value = left[name]

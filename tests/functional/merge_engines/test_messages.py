@@ -184,9 +184,7 @@ class TestMessages:
     @pytest.mark.parametrize("name", SCENARIOS)
     def test_rows(self, ran, rows, name):
         config, columns, _, expected = SCENARIOS[name]
-        missing = [
-            text for text in map(str, Capability) if text in config and not PAIMON.supports(Capability(text))
-        ]
+        missing = [text for text in map(str, Capability) if text in config and not PAIMON.supports(Capability(text))]
         if missing:
             assert rows(f"show tables in {{schema}} like '{name}'") == []
             return
@@ -204,8 +202,6 @@ class TestMessages:
         assert rows("select * from {schema}.write_only") == [(1, 1)]
 
     def test_partition_of_null(self, ran, rows, project, warehouse):
-        folders = {
-            path.name for path in (warehouse / f"{project.test_schema}.db" / "partitioned").glob("day=*")
-        }
+        folders = {path.name for path in (warehouse / f"{project.test_schema}.db" / "partitioned").glob("day=*")}
         assert folders == {"day=unknown", "day=2024-01-01"}
         assert rows("select distinct id from {schema}.partitioned where day is null") == [(1,)]

@@ -67,9 +67,7 @@ class TestRefused:
     @pytest.fixture(scope="class")
     def models(self):
         asking = "{% if execute %}{{ adapter.has_capability('remove record on deletes') }}{% endif %} select 1 as id"
-        refused = {
-            f"{name}.sql": f"{{{{ config({config}) }}}}\n{QUERY}" for name, (config, _) in REFUSED.items()
-        }
+        refused = {f"{name}.sql": f"{{{{ config({config}) }}}}\n{QUERY}" for name, (config, _) in REFUSED.items()}
         return {**refused, "no_capability.sql": asking}
 
     @pytest.fixture(scope="class")

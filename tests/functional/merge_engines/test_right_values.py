@@ -35,8 +35,7 @@ def function(name: str) -> str:
 
 def first(kind: str, order: str) -> str:
     return model(
-        AGGREGATED.format(kind=kind, engine="aggregation")
-        + f"{order} fields={{'v': {function('first_value')}}}",
+        AGGREGATED.format(kind=kind, engine="aggregation") + f"{order} fields={{'v': {function('first_value')}}}",
         "select 1 as id, 2 as no, 'a' as v",
     )
 
@@ -49,9 +48,7 @@ class TestStored:
         zeros = f"select 1 as id, {NEGATIVE} as f, cast({NEGATIVE} as float) as g union all select 2, 5D, 5F"
         keyed = f"select {{% if is_incremental() %}}{NEGATIVE} as k, 2 as v{{% else %}}0D as k, 1 as v{{% endif %}}"
         return {
-            **{
-                f"{name}.sql": model(f"materialized='table', file_format='{name}'", zeros) for name in FORMATS
-            },
+            **{f"{name}.sql": model(f"materialized='table', file_format='{name}'", zeros) for name in FORMATS},
             **{
                 f"keyed_{name}.sql": model(
                     f"materialized='incremental', primary_key='k', bucket=1, file_format='{name}'", keyed
@@ -93,9 +90,7 @@ class TestStored:
 
     def test_a_partition_by_date_is_compacted(self):
         for day in ("'2024-01-31'", "2024-01-31"):
-            run_dbt(
-                ["run-operation", "compact", "--args", f"{{relation: by_day, partitions: [{{day: {day}}}]}}"]
-            )
+            run_dbt(["run-operation", "compact", "--args", f"{{relation: by_day, partitions: [{{day: {day}}}]}}"])
 
 
 class TestRefused:
@@ -114,15 +109,15 @@ class TestRefused:
         grouped = AGGREGATED.format(kind="incremental", engine="partial-update") + (
             f"rowkind_field='op', fields={{'no': {{'sequence_group': ['v']}}, 'v': {function('sum')}}}"
         )
-        expiring = "materialized='incremental', primary_key='id', bucket=1, tblproperties={'record-level.expire-time': '1 d', "
+        expiring = (
+            "materialized='incremental', primary_key='id', bucket=1, tblproperties={'record-level.expire-time': '1 d', "
+        )
         return {
             **by_function,
             "grouped_sum.sql": model(grouped, "select 1 as id, 1 as no, 2 as v, '+I' as op"),
             "first_in_order.sql": first("incremental", "sequence_field='no',"),
             "first_in_one_write.sql": first("table", "sequence_field='no',"),
-            "first_written.sql": first("incremental", "").replace(
-                "'v': ", "'no': {}, 'v': ".format(function("max"))
-            ),
+            "first_written.sql": first("incremental", "").replace("'v': ", "'no': {}, 'v': ".format(function("max"))),
             "existing.sql": first("incremental", "sequence_field='no',"),
             "expiring.sql": model(
                 expiring + "'record-level.time-field': 'at'}", "select 1 as id, cast(null as int) as at"

@@ -119,10 +119,7 @@ class TestColumns:
         write_project(
             project.project_root,
             "models",
-            {
-                f"{name}.sql": "{{ config(materialized='table') }} " + sql
-                for name, (sql, _) in REFUSED.items()
-            },
+            {f"{name}.sql": "{{ config(materialized='table') }} " + sql for name, (sql, _) in REFUSED.items()},
         )
         write_project(project.project_root, "snapshots", {})
         results = run_dbt(["run"], expect_pass=False)
@@ -171,9 +168,7 @@ class TestColumns:
                 for i, name in enumerate(names)
                 for bucket in ("1", "-1")
             }
-            | {
-                "plain.sql": "{{ config(materialized='table', primary_key='1a', bucket=1) }} select 'x' as `1a`"
-            },
+            | {"plain.sql": "{{ config(materialized='table', primary_key='1a', bucket=1) }} select 'x' as `1a`"},
         )
         results = run_dbt(["run"], expect_pass=None)
         for result in results:

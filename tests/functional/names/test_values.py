@@ -82,9 +82,7 @@ class TestSeeds:
             return quoted("paimon", project.test_schema, name)
 
         assert ask(f"select cell from {table('cells')} order by number") == [(cell,) for cell in cells]
-        assert ask(f"select {', '.join(map(quoted, header))} from {table('wide')}") == [
-            tuple(cells[: len(header)])
-        ]
+        assert ask(f"select {', '.join(map(quoted, header))} from {table('wide')}") == [tuple(cells[: len(header)])]
         written = [(cell, i, 2 if i % 2 == 0 else 1) for i, cell in enumerate(cells)]
         assert ask(f"select cell, number, run from {table('partitioned')} order by number") == written
         assert ask(f"select cell, number, run from {table('keyed')} order by number") == [
@@ -116,9 +114,7 @@ class TestSeeds:
             assert ask(f"select id, run from {table} order by id") == expected
 
     def test_a_value_that_no_folder_is_named_after(self, project, ask):
-        sql = (
-            "{{ config(materialized='table', partition_by='part') }} select 1 as id, repeat('x', 300) as part"
-        )
+        sql = "{{ config(materialized='table', partition_by='part') }} select 1 as id, repeat('x', 300) as part"
         write_project(project.project_root, "seeds", {})
         write_project(project.project_root, "models", {"long.sql": sql})
         (result,) = run_dbt(["run"], expect_pass=False)
@@ -146,9 +142,7 @@ class TestTagsAndHooks:
         hooks = [hook("create_tag", name) for name in good]
         models = {"tagged.sql": tagged(1, *hooks)}
         models |= {
-            f"bad{i}.sql": tagged(1, hook("create_tag", name))
-            for i, name in enumerate(names)
-            if name not in good
+            f"bad{i}.sql": tagged(1, hook("create_tag", name)) for i, name in enumerate(names) if name not in good
         }
         write_project(project.project_root, "models", models)
         results = run_dbt(["run"], expect_pass=len(models) == 1)

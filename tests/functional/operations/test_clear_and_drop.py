@@ -68,9 +68,7 @@ class TestClearAndDrop:
         try:
             operate("clear_table", "a place.things", variable="a place.things")
             assert rows("select * from paimon.`a place`.things") == []
-            assert "holds 1 row. They cannot be restored" in refusal(
-                "clear_table", "spark_catalog.elsewhere.facts"
-            )
+            assert "holds 1 row. They cannot be restored" in refusal("clear_table", "spark_catalog.elsewhere.facts")
             for table in ("paimon.a place.things", "spark_catalog.elsewhere.facts"):
                 operate("drop_table", table, table)
             assert rows("show tables in paimon.`a place`") == []
@@ -154,9 +152,7 @@ class TestDropSchema:
 
     def drop(self, schema, *, confirm=None, passes=True):
         arguments = {"schema": schema} | ({} if confirm is None else {"confirm": confirm})
-        _, output = run_dbt_and_capture(
-            ["run-operation", "drop_schema", "--args", str(arguments)], expect_pass=passes
-        )
+        _, output = run_dbt_and_capture(["run-operation", "drop_schema", "--args", str(arguments)], expect_pass=passes)
         return " ".join(output.split())
 
     def test_only_the_confirmed_one_goes(self, project, rows, warehouse):

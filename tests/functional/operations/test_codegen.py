@@ -54,9 +54,7 @@ class TestGenerateSources:
     def test_own_schema(self, project, rows):
         content, path = self.generated(project, "own.yml", name="own", exclude="\\_dbt%")
         (source,) = content["sources"]
-        assert {"name": "own", "schema": project.test_schema} == {
-            k: v for k, v in source.items() if k != "tables"
-        }
+        assert {"name": "own", "schema": project.test_schema} == {k: v for k, v in source.items() if k != "tables"}
         tables = {table["name"]: table for table in source["tables"]}
         assert list(tables) == ["commented", "keyed", "odd", "one", "plain"]
         assert tables["plain"] == {
@@ -105,9 +103,7 @@ class TestGenerateSources:
         rows("create database if not exists spark_catalog.elsewhere")
         rows("create table spark_catalog.elsewhere.facts (id int comment 'the key', n double) using parquet")
         try:
-            content, path = self.generated(
-                project, "other.yml", database_name="spark_catalog", schema_name="elsewhere"
-            )
+            content, path = self.generated(project, "other.yml", database_name="spark_catalog", schema_name="elsewhere")
             path.unlink()
         finally:
             rows("drop database spark_catalog.elsewhere cascade")

@@ -94,8 +94,7 @@ class TestErase:
     @pytest.fixture
     def found(self, rows: Any) -> Any:
         return lambda: {
-            table: dict(rows(f"select email, count(*) from {{schema}}.{table} group by 1"))
-            for table in TABLES
+            table: dict(rows(f"select email, count(*) from {{schema}}.{table} group by 1")) for table in TABLES
         }
 
     def test_everything_of_a_person_goes(self, project: Any, rows: Any, lake: Lake, found: Any) -> None:
@@ -137,11 +136,7 @@ class TestErase:
         assert letters == [(f'{{"email":"{BOB}"}}',), (f'{{"email":"x{ANN}"}}',)]
         for table in TABLES:
             assert rows(f"select count(*) from {{schema}}.`{table}$snapshots`") == [(1,)]
-        assert (
-            rows("select * from {schema}.`people$tags`")
-            == rows("select * from {schema}.`people$branches`")
-            == []
-        )
+        assert rows("select * from {schema}.`people$tags`") == rows("select * from {schema}.`people$branches`") == []
         assert set(lake.files("days")) == files["days"]
 
         # All is erased: a second call writes nothing.
@@ -175,9 +170,7 @@ class TestRefusals:
         def created(name: str, column: str = "email", partition: str = "", **options: str) -> None:
             given = ", ".join(f"'{option}'='{value}'" for option, value in (PLAIN | options).items())
             by = f"partitioned by ({partition})" if partition else ""
-            rows(
-                f"create table {{schema}}.{name} ({column} string, day int) using paimon {by} tblproperties ({given})"
-            )
+            rows(f"create table {{schema}}.{name} ({column} string, day int) using paimon {by} tblproperties ({given})")
             rows(f"insert into {{schema}}.{name} values ('{ANN}', 1), ('{BOB}', 1)")
 
         return created

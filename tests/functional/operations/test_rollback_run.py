@@ -26,9 +26,7 @@ def undo(**arguments: Any) -> None:
 
 def refusal(**arguments: Any) -> str:
     """The message that the user gets."""
-    _, output = run_dbt_and_capture(
-        ["run-operation", "rollback_run", "--args", str(arguments)], expect_pass=False
-    )
+    _, output = run_dbt_and_capture(["run-operation", "rollback_run", "--args", str(arguments)], expect_pass=False)
     return " ".join(output.split())
 
 
@@ -39,9 +37,7 @@ class TestRollbackRun:
 
     def test_all_or_none(self, project: Any, rows: Any) -> None:
         def found() -> dict[str, list[int]]:
-            return {
-                name: [n for (n,) in rows(f"select n from {{schema}}.{name} order by n")] for name in TABLES
-            }
+            return {name: [n for (n,) in rows(f"select n from {{schema}}.{name} order by n")] for name in TABLES}
 
         run_dbt(["run", "--select", "added upserted rebuilt seen"])
         before = found()

@@ -62,9 +62,7 @@ class TestExpectations:
         }
 
     @pytest.mark.usefixtures("project", "installed")
-    @pytest.mark.parametrize(
-        ("model", "said"), [("flag", "no flag q"), ("occurrence", "the first match only")]
-    )
+    @pytest.mark.parametrize(("model", "said"), [("flag", "no flag q"), ("occurrence", "the first match only")])
     def test_what_spark_cannot(self, model, said):
         results = run_dbt(["run", "--select", model], expect_pass=False)
         assert said in results[0].message

@@ -63,9 +63,7 @@ class TestForeignMaterialization:
     @pytest.mark.usefixtures("installed")
     def test_merge_into_what_was_staged(self, project, rows):
         run_dbt(["run", "--vars", "{word: abc, alias: merged}"])
-        failed = run_dbt(
-            ["run-operation", "periods.merge_staged", "--args", "{temporary: true}"], expect_pass=False
-        )
+        failed = run_dbt(["run-operation", "periods.merge_staged", "--args", "{temporary: true}"], expect_pass=False)
         assert "make_intermediate_relation" in failed.results[0].message
         run_dbt(["run-operation", "periods.merge_staged", "--args", "{temporary: false}"])
         assert ("abc", 2) in rows("select word, n from {schema}.merged__stage")

@@ -34,7 +34,9 @@ PROJECT = """
 FIRST = "(1, 10, date '2024-01-01'), (2, 20, date '2024-01-02')"
 # A row of a day that the window leaves out, one of a day in it, one that is new, and one that is too old: it must not
 # come in because the statement has deleted the newest row before it inserts.
-SECOND = "(1, 25, date '2024-01-01'), (2, 26, date '2024-01-02'), (3, 30, date '2024-01-03'), (4, 15, date '2024-01-03')"
+SECOND = (
+    "(1, 25, date '2024-01-01'), (2, 26, date '2024-01-02'), (3, 30, date '2024-01-03'), (4, 15, date '2024-01-03')"
+)
 MODEL = f"""
 select id, n, day from values
 {{% if is_incremental() %}}{SECOND}{{% else %}}{FIRST}{{% endif %}} as t(id, n, day)

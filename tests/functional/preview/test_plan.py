@@ -57,9 +57,7 @@ class Plans:
     @pytest.fixture(scope="class")
     def files(self, warehouse):
         def there() -> set[tuple[str, int]]:
-            return {
-                (str(path), path.stat().st_mtime_ns) for path in Path(warehouse).rglob("*") if path.is_file()
-            }
+            return {(str(path), path.stat().st_mtime_ns) for path in Path(warehouse).rglob("*") if path.is_file()}
 
         return there
 
@@ -144,9 +142,7 @@ class TestPlan(Plans):
         assert column == "columns: adds added int"
         run_dbt(["run", "--select", "kept"])
         assert "alters" not in plan("--select", "kept")[0]["kept"]
-        assert rows("select value from {schema}.`kept$options` where key = 'snapshot.num-retained.max'") == [
-            ("50",)
-        ]
+        assert rows("select value from {schema}.`kept$options` where key = 'snapshot.num-retained.max'") == [("50",)]
 
     def test_a_name_that_nothing_has(self, project):
         places = ["--project-dir", project.project_root, "--profiles-dir", project.profiles_dir]

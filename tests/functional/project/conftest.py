@@ -60,9 +60,7 @@ class Lakehouse:
     def names(self) -> list[tuple[str, str]]:
         """Schema and name of every table of the warehouse."""
         schemas = [row[0] for row in self.rows("show databases in paimon")]
-        return [
-            (schema, row[1]) for schema in schemas for row in self.rows(f"show tables in paimon.`{schema}`")
-        ]
+        return [(schema, row[1]) for schema in schemas for row in self.rows(f"show tables in paimon.`{schema}`")]
 
     def fingerprints(self) -> dict[str, tuple[int, int]]:
         """Row count and sum of the rows' hashes of every table, by `schema.table`.
@@ -89,9 +87,7 @@ class Lakehouse:
 
 
 @pytest.fixture(scope="session")
-def new_lakehouse(
-    tmp_path_factory: pytest.TempPathFactory, spark_config: dict[str, Any]
-) -> Callable[[str], Lakehouse]:
+def new_lakehouse(tmp_path_factory: pytest.TempPathFactory, spark_config: dict[str, Any]) -> Callable[[str], Lakehouse]:
     """Make an empty warehouse and a profile for it."""
     land_flights.land()
 

@@ -22,9 +22,7 @@ BAND_BORDERS = [-1440, 0, 15, 60, 180, 10000]
 def read_flights(data_dir: Path) -> pd.DataFrame:
     """All flights, with what more than one mart needs: month, late departures and arrivals, cancellations."""
     flights = pd.read_csv(data_dir / "flights.csv.zip")
-    flights["flight_month"] = [
-        f"{year}-{month:02d}" for year, month in zip(flights.year, flights.month, strict=True)
-    ]
+    flights["flight_month"] = [f"{year}-{month:02d}" for year, month in zip(flights.year, flights.month, strict=True)]
     flights["cancelled"] = flights.dep_time.isna()
     flights["departed_late"] = flights.dep_delay >= LATE_AFTER_MINUTES
     flights["arrived_late"] = flights.arr_delay >= LATE_AFTER_MINUTES

@@ -19,9 +19,7 @@ def stepped(new_lakehouse):
     lakehouse = new_lakehouse("stepped")
     ids = []
     for day in STEPS:
-        lakehouse.dbt(
-            "build", "--exclude-resource-type", "test", "unit_test", "--vars", f"known_until: {day}"
-        )
+        lakehouse.dbt("build", "--exclude-resource-type", "test", "unit_test", "--vars", f"known_until: {day}")
         ids.append(lakehouse.snapshot_ids())
     return lakehouse, ids
 
@@ -82,9 +80,7 @@ def test_a_build_without_news_changes_no_row(stepped):
     lakehouse, _ = stepped
     before = lakehouse.fingerprints()
     # Its tests would see the rows that they have seen.
-    lakehouse.dbt(
-        "build", "--exclude-resource-type", "test", "unit_test", "--vars", f"known_until: {STEPS[-1]}"
-    )
+    lakehouse.dbt("build", "--exclude-resource-type", "test", "unit_test", "--vars", f"known_until: {STEPS[-1]}")
     after = lakehouse.fingerprints()
     assert set(after) == set(before)
     # A position names the table's newest snapshot, which was a compaction's.

@@ -60,9 +60,9 @@ def test_every_node_passes(built):
 def test_all_flights_are_in(built):
     flights = len(by_pandas.read_flights(built.data))
     assert flights > 50_000
-    assert built.lakehouse.rows(
-        "select count(*), count(distinct flight_id) from paimon.flights_marts.fct_flights"
-    ) == [(flights, flights)]
+    assert built.lakehouse.rows("select count(*), count(distinct flight_id) from paimon.flights_marts.fct_flights") == [
+        (flights, flights)
+    ]
 
 
 @pytest.mark.parametrize("mart", MARTS)
@@ -73,9 +73,7 @@ def test_mart_equals_pandas(built, mart):
     home = "`paimon`" if ("flights_marts", mart) in lakehouse.names() else "`spark_catalog`"
     rows = lakehouse.rows(f"select {columns} from {home}.`flights_marts`.`{mart}`")
     got = pd.DataFrame(rows, columns=expected.columns)
-    keys = [c for c in expected.columns if not pd.api.types.is_numeric_dtype(expected[c])] or list(
-        expected.columns[:1]
-    )
+    keys = [c for c in expected.columns if not pd.api.types.is_numeric_dtype(expected[c])] or list(expected.columns[:1])
     pd.testing.assert_frame_equal(
         got.sort_values(keys).reset_index(drop=True),
         expected.sort_values(keys).reset_index(drop=True),

@@ -91,9 +91,7 @@ class Branches:
         run_dbt(["run"])
         state = Path(project.project_root) / "production"
         state.mkdir()
-        (state / "manifest.json").write_bytes(
-            (Path(project.project_root) / "target/manifest.json").read_bytes()
-        )
+        (state / "manifest.json").write_bytes((Path(project.project_root) / "target/manifest.json").read_bytes())
         yield
         rows(f"drop database {raw} cascade")
         run_dbt(
@@ -166,9 +164,7 @@ class Branches:
 
         def run(*arguments: str) -> dict[str, Any]:
             places = ["--project-dir", project.project_root, "--profiles-dir", project.profiles_dir]
-            done = CliRunner().invoke(
-                main, ["diff", "--target", "pr", "--output", "json", *places, *arguments]
-            )
+            done = CliRunner().invoke(main, ["diff", "--target", "pr", "--output", "json", *places, *arguments])
             (line,) = (json.loads(text) for text in done.stdout.splitlines() if text.startswith("{"))
             assert "problem" not in line, line["problem"]
             return line
@@ -229,9 +225,7 @@ class TestIncrements(Branches):
         for _ in range(3):
             run_dbt(["run", "--select", "sales", "audited", "--vars", "{amount: 1}"])
             for name in ("sales", "audited"):
-                keep = (
-                    f"{{relation: {name}, retain_max: 1, retain_min: 1, older_than: '2999-12-31 00:00:00'}}"
-                )
+                keep = f"{{relation: {name}, retain_max: 1, retain_min: 1, older_than: '2999-12-31 00:00:00'}}"
                 run_dbt(["run-operation", "expire_snapshots", "--args", keep])
         assert of_clone("sales") == there
         before = {name: main_of(name) for name in MODELS}
@@ -321,9 +315,7 @@ class TestFallbacks(Branches):
         assert main_of("audited") == before
 
     def test_a_view_in_its_place(self, project, build, of_table):
-        write_file(
-            "{{ config(materialized='view') }} select 1 as id", project.project_root, "models", "appended.sql"
-        )
+        write_file("{{ config(materialized='view') }} select 1 as id", project.project_root, "models", "appended.sql")
         build("--select", "appended")
         assert of_table("appended", "branches") == []
         write_file(APPENDED, project.project_root, "models", "appended.sql")

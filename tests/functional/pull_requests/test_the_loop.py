@@ -89,9 +89,7 @@ class TheLoop:
         run_dbt(["build"])
         state = Path(project.project_root) / "production"
         state.mkdir()
-        (state / "manifest.json").write_bytes(
-            (Path(project.project_root) / "target/manifest.json").read_bytes()
-        )
+        (state / "manifest.json").write_bytes((Path(project.project_root) / "target/manifest.json").read_bytes())
         yield
         for schema in ("shop", "shop_pr_7"):
             rows(f"drop database if exists paimon.{schema} cascade")
@@ -111,11 +109,7 @@ class TheLoop:
 
     def of_production(self, rows: Any) -> Any:
         table = "paimon.shop.`customers${}`"
-        tags = [
-            name
-            for (name,) in rows(f"select tag_name from {table.format('tags')}")
-            if name != "branch_shop_pr_7"
-        ]
+        tags = [name for (name,) in rows(f"select tag_name from {table.format('tags')}") if name != "branch_shop_pr_7"]
         snapshots = rows(f"select * from {table.format('snapshots')} order by snapshot_id")
         return sorted(rows("select * from paimon.shop.customers")), snapshots, tags
 
@@ -130,9 +124,7 @@ class TheLoop:
         branches = rows("select branch_name from paimon.shop.`customers$branches`")
         assert branches == ([("shop_pr_7",)] if self.way == "branch" else [])
         home = "spark_catalog" if self.way == "branch" else "paimon"
-        built = dict(
-            rows(f"select customer_id, revenue from {home}.shop_pr_7.customers where day = '2026-11-03'")
-        )
+        built = dict(rows(f"select customer_id, revenue from {home}.shop_pr_7.customers where day = '2026-11-03'"))
         was = {customer: revenue for day, customer, revenue in production[0] if day == "2026-11-03"}
         returned = {number % 20: 10 + number for number in range(80, 120) if number % 7 == 0}
         assert built == {customer: revenue - returned.get(customer, 0) for customer, revenue in was.items()}

@@ -86,9 +86,7 @@ class TestReport:
         assert {int(level): pile[0] for level, pile in found["levels"].items()} == dict(
             rows(f"select level, count(*) from {table}files` group by level")
         )
-        assert [
-            (each["number"], each["kind"], each["added"], each["total"]) for each in found["snapshots"]
-        ] == rows(
+        assert [(each["number"], each["kind"], each["added"], each["total"]) for each in found["snapshots"]] == rows(
             f"select snapshot_id, commit_kind, delta_record_count, total_record_count from {table}snapshots` order by 1"
         )
         assert len({each["partition"] for each in found["buckets"]}) == len(
@@ -128,10 +126,7 @@ class TestReport:
             other = facts.by_sql(adapter.query, relation)
         moments = [(a.at, b.at) for a, b in zip(one.snapshots, other.snapshots, strict=True)]
         assert all(abs(a - b) < 10 for a, b in moments)
-        same = [
-            tuple(replace(each, at=0, unique="", index="") for each in read.snapshots)
-            for read in (one, other)
-        ]
+        same = [tuple(replace(each, at=0, unique="", index="") for each in read.snapshots) for read in (one, other)]
         assert same[0] == same[1]
         schemas = [replace(read.schema, options={}) for read in (one, other)]
         assert schemas[0] == schemas[1]

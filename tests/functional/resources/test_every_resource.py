@@ -18,9 +18,7 @@ from dbt.tests.util import get_connection, run_dbt
 PROJECT = Path(__file__).parent / "project"
 # Spark 3.5 makes no functions by SQL: they are parsed and listed, and refused one by one when they are built.
 BUILT = ("--exclude", "resource_type:function")
-KINDS = set(
-    "exposure function metric model saved_query seed semantic_model snapshot source test unit_test".split()
-)
+KINDS = set("exposure function metric model saved_query seed semantic_model snapshot source test unit_test".split())
 UNIT_TESTS = ("small_amounts_go", "days_of_csv", "totals_of_files")
 
 ORDERS = [
@@ -88,9 +86,7 @@ class TestEveryResource:
         assert {built[name] for name in UNIT_TESTS} == {("pass", 0)}
 
         assert rows("orders") == ORDERS
-        assert rows("stg_orders", "spark_catalog") == [
-            (*order, datetime.combine(order[2], time())) for order in ORDERS
-        ]
+        assert rows("stg_orders", "spark_catalog") == [(*order, datetime.combine(order[2], time())) for order in ORDERS]
         assert rows("totals") == rows("kept", "archive_lake") == TOTALS
         assert [row[0] for row in rows("by_day")] == [1, 2, 3]
         assert rows("customers") == [("ann",), ("bob",)]

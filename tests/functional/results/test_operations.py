@@ -42,8 +42,7 @@ class TestOperations:
     @pytest.fixture
     def table_snapshots(self, rows):
         return lambda: [
-            number
-            for (number,) in rows("select snapshot_id from {schema}.`events$snapshots` order by snapshot_id")
+            number for (number,) in rows("select snapshot_id from {schema}.`events$snapshots` order by snapshot_id")
         ]
 
     def test_compact(self, operate, files, table_snapshots):

@@ -124,8 +124,7 @@ class TestResponses:
         assert second["files_removed"] > 0
         assert live == [
             tuple(
-                first[f"{of}_written"] - second[f"{of}_removed"] + second[f"{of}_written"]
-                for of in ("files", "bytes")
+                first[f"{of}_written"] - second[f"{of}_removed"] + second[f"{of}_written"] for of in ("files", "bytes")
             )
         ]
         assert second["rows_affected"] > NEWS

@@ -98,9 +98,7 @@ class Project:
         for folder in ("models", "tmp"):
             (root / folder).mkdir()
         (root / "dbt_project.yml").write_text(
-            yaml.safe_dump(
-                {"name": "secrets", "profile": "secrets", "flags": {"send_anonymous_usage_stats": False}}
-            )
+            yaml.safe_dump({"name": "secrets", "profile": "secrets", "flags": {"send_anonymous_usage_stats": False}})
         )
         (root / "profiles.yml").write_text(
             yaml.safe_dump({"secrets": {"target": "good", "outputs": targets}}, width=1000)
@@ -117,9 +115,7 @@ class Project:
             "TMPDIR": str(self.root / "tmp"),
         }
         with (self.root / "output.txt").open("ab") as output:
-            process = subprocess.Popen(
-                [*DBT, *arguments], cwd=self.root, stdout=output, stderr=output, env=environment
-            )
+            process = subprocess.Popen([*DBT, *arguments], cwd=self.root, stdout=output, stderr=output, env=environment)
             seen: set[str] = set()
             started: set[psutil.Process] = set()
             while process.poll() is None:

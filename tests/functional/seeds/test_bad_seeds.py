@@ -64,8 +64,7 @@ class TestBadSeeds:
         return {
             "seeds": {
                 "test": {
-                    name: {f"+{key}": value for key, value in config.items()}
-                    for name, (_, config, _) in BAD.items()
+                    name: {f"+{key}": value for key, value in config.items()} for name, (_, config, _) in BAD.items()
                 }
             }
         }

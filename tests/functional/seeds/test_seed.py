@@ -70,9 +70,7 @@ class TestSeed:
 
     def test_a_cell_of_the_wrong_type_changes_nothing(self, project, rows):
         before = rows("select * from {schema}.cells")
-        write_file(
-            CSV.replace("12345678901234567890.12", "a lot"), project.project_root, "seeds", "cells.csv"
-        )
+        write_file(CSV.replace("12345678901234567890.12", "a lot"), project.project_root, "seeds", "cells.csv")
         (result,) = run_dbt(["seed", "--select", "cells"], expect_pass=False)
         assert "money" in result.message and "a lot" in result.message
         assert rows("select * from {schema}.cells") == before
@@ -208,7 +206,5 @@ class TestHeaders:
         assert rows("select * from {schema}.named") == [(1, 2, 3, 4, 5, 6)]
         assert rows("select * from {schema}.piped") == [("1|2", "it,is")]
         assert rows("select * from {schema}.tabbed") == [(1, 2)]
-        assert [(a, b.replace("\r", "")) for a, b in rows("select a, b from {schema}.windows")] == [
-            (1, "two\nlines")
-        ]
+        assert [(a, b.replace("\r", "")) for a, b in rows("select a, b from {schema}.windows")] == [(1, "two\nlines")]
         assert rows("select `a-b`, b_2 from {schema}.plain") == [(1, 2)]

@@ -145,13 +145,9 @@ class TestSnapshot:
         run_dbt(["snapshot"])
         for name in VERSIONS:
             assert rows(f"select count(*) from {{schema}}.{name}") == [(3,)]
-            keys = rows(
-                f"select primary_keys from {{schema}}.`{name}$schemas` order by schema_id desc limit 1"
-            )
+            keys = rows(f"select primary_keys from {{schema}}.`{name}$schemas` order by schema_id desc limit 1")
             assert keys == [('["dbt_scd_id"]',)]
-        days = {
-            name: rows(f"select * from {{schema}}.{name}") for name in ("day_then_time", "day_then_clock")
-        }
+        days = {name: rows(f"select * from {{schema}}.{name}") for name in ("day_then_time", "day_then_clock")}
 
         run_dbt(["run", "--vars", "day: 2"])
         write_file(TIMES, project.project_root, "snapshots", "days.yml")
@@ -164,21 +160,15 @@ class TestSnapshot:
                 ("bigint", None),
                 ("decimal(20,4)", None),
             ]
-            found = rows(
-                "select id, deep[0][1].x['k'], dbt_valid_to is null from {schema}.grown order by 1, 2, 3"
-            )
+            found = rows("select id, deep[0][1].x['k'], dbt_valid_to is null from {schema}.grown order by 1, 2, 3")
             assert found == GROWN_THEN
             for name, before in days.items():
                 assert rows(f"select * from {{schema}}.{name}") == before, name
             for name, expected in VERSIONS.items():
-                found = rows(
-                    f"select id, owner, dbt_valid_to is null from {{schema}}.{name} order by 1, 3, 2 desc"
-                )
+                found = rows(f"select id, owner, dbt_valid_to is null from {{schema}}.{name} order by 1, 3, 2 desc")
                 assert found == expected, name
             for name, expected in SHAPES_THEN.items():
-                found = rows(
-                    f"select id, n, s[0].y, dbt_valid_to is null from {{schema}}.{name} order by 1, 4, 3"
-                )
+                found = rows(f"select id, n, s[0].y, dbt_valid_to is null from {{schema}}.{name} order by 1, 4, 3")
                 assert found == expected, name
         comments = rows("select comment from {schema}.`documented$schemas` order by schema_id desc limit 1")
         assert comments == [("day two",)]

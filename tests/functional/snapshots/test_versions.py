@@ -136,8 +136,7 @@ def now() -> dt.datetime:
 
 def as_text(versions: Sequence[Version]) -> list[str]:
     return sorted(
-        json.dumps([*v.row.values(), v.valid_from, v.valid_to, v.updated_at, v.deleted], default=str)
-        for v in versions
+        json.dumps([*v.row.values(), v.valid_from, v.valid_to, v.updated_at, v.deleted], default=str) for v in versions
     )
 
 
@@ -159,11 +158,7 @@ class TestVersions:
         ]
         entries.append({"name": "in_berlin", "relation": "ref('clocks')", "config": IN_BERLIN})
         given = ", ".join(f"{key}={value!r}" for key, value in configs()["renamed"].items())
-        sql = (
-            "{% snapshot renamed %}{{ config("
-            + given
-            + ") }} select * from {{ ref('history') }} {% endsnapshot %}"
-        )
+        sql = "{% snapshot renamed %}{{ config(" + given + ") }} select * from {{ ref('history') }} {% endsnapshot %}"
         return {"history.yml": yaml.safe_dump({"snapshots": entries}), "renamed.sql": sql}
 
     def test_versions(self, project, rows):
@@ -178,9 +173,7 @@ class TestVersions:
             wrong = {}
             for name, config in configs().items():
                 expected[name] = _after_run(config, expected.get(name), given, start, bool(arguments))
-                if (found := as_text(_found(rows, name, config, runs))) != (
-                    wanted := as_text(expected[name])
-                ):
+                if (found := as_text(_found(rows, name, config, runs))) != (wanted := as_text(expected[name])):
                     wrong[name] = {
                         "too much": sorted(set(found) - set(wanted)),
                         "missing": sorted(set(wanted) - set(found)),
@@ -198,9 +191,7 @@ class TestVersions:
         sample = [row for row in rows_of(4) if row["u"] == dt.datetime(2024, 1, 3)]
         run(4, sample, "--sample", "{'start': '2024-01-03', 'end': '2024-01-04'}")
         run(4, rows_of(4))
-        assert rows("select count(*), count(dbt_valid_to), count(distinct u) from {schema}.in_berlin") == [
-            (3, 2, 3)
-        ]
+        assert rows("select count(*), count(dbt_valid_to), count(distinct u) from {schema}.in_berlin") == [(3, 2, 3)]
         for name, config in configs().items():
             if name == "was_text":
                 continue
@@ -236,9 +227,7 @@ def _of_run(value: Any, runs: Sequence[Run]) -> Any:
     """The start of the run for a time that is a run's."""
     value = dt.datetime.fromisoformat(value) if isinstance(value, str) else value
     for run in runs:
-        start, end = (
-            (run.start, run.end) if isinstance(value, dt.datetime) else (run.start.date(), run.end.date())
-        )
+        start, end = (run.start, run.end) if isinstance(value, dt.datetime) else (run.start.date(), run.end.date())
         if value is not None and start <= value <= end:
             return start
     return value

@@ -81,9 +81,7 @@ select *, cast(moment as timestamp_ntz) as moment_shown from {{ stream(source('t
 DECIMAL = "org.apache.kafka.connect.data.Decimal"
 
 
-def change(
-    op: str, lsn: int, row: dict[str, Any] | None, before: dict[str, Any] | None = None
-) -> dict[str, Any]:
+def change(op: str, lsn: int, row: dict[str, Any] | None, before: dict[str, Any] | None = None) -> dict[str, Any]:
     source = {"connector": "postgresql", "lsn": lsn, "ts_ms": 1_700_000_000_000}
     before, after = (row, None) if op == "d" else (before, row)
     return {"before": before, "after": after, "source": source, "op": op, "ts_ms": 1_700_000_000_001}
@@ -248,9 +246,7 @@ class TestDebezium:
             # Out of order, and twice; a deletion has the key alone where the replica identity is the default.
             change("u", 40, {"id": 1, "name": "one, last"}),
             change("u", 30, {"id": 1, "name": "one, late"}),
-            described(
-                change("d", 50, {"id": 2, "name": None}), id={"type": "int64"}, name={"type": "string"}
-            ),
+            described(change("d", 50, {"id": 2, "name": None}), id={"type": "int64"}, name={"type": "string"}),
             "null",
             change("u", 20, {"id": 2, "name": "before it went"}),
             change("c", 60, {"id": 3, "name": "three"}),

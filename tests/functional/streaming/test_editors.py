@@ -57,9 +57,7 @@ class TestEditors:
         found = {}
         for name in ("streamed", "changed"):
             with adapter.connection_named("editor"):
-                node = Compiler(config).compile_node(
-                    manifest.nodes[f"model.test.{name}"], manifest, {}, write=False
-                )
+                node = Compiler(config).compile_node(manifest.nodes[f"model.test.{name}"], manifest, {}, write=False)
             found[name] = rows(node.compiled_code)
         # All rows of the stream's table; of the changes, what the next run will read.
         assert found == {"streamed": [(1,)], "changed": []}

@@ -62,9 +62,7 @@ select id, text, last, regexp_extract(_file, '[^/]+$', 0) as file from {{ stream
 COLUMNS = """{{ config(materialized='streaming') }}
 select id, name from {{ stream(source('landing', 'columns')) }}
 """
-ANY = (
-    """{{{{ config(materialized='streaming') }}}} select id from {{{{ stream(source('landing', '{}')) }}}}"""
-)
+ANY = """{{{{ config(materialized='streaming') }}}} select id from {{{{ stream(source('landing', '{}')) }}}}"""
 
 
 def put(folder: Path, name: str, text: str | bytes) -> None:

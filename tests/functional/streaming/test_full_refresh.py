@@ -35,9 +35,7 @@ class TestFullRefresh:
     @pytest.fixture(scope="class")
     def beside(self, rows):
         """The tables beside the model's."""
-        return lambda: sorted(
-            row[1] for row in rows("show tables in {schema}") if row[1].startswith("copy__")
-        )
+        return lambda: sorted(row[1] for row in rows("show tables in {schema}") if row[1].startswith("copy__"))
 
     def test_the_deletes_of_another_table_are_forgotten(self, project, rows, beside):
         rows(TABLE)

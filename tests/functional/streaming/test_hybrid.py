@@ -63,9 +63,7 @@ class TestHybrid:
     def test_all_at_once(self, project, rows, stream):
         def add(step):
             """New keys, and new values of old ones."""
-            rows(
-                f"insert into {{schema}}.events select id, id + {1000 * step} from range({5 * step}, {5 * step + 20})"
-            )
+            rows(f"insert into {{schema}}.events select id, id + {1000 * step} from range({5 * step}, {5 * step + 20})")
             expected.update({key: key + 1000 * step for key in range(5 * step, 5 * step + 20)})
 
         def status():
@@ -102,9 +100,7 @@ class TestHybrid:
             (result,) = run_dbt(["run", "--select", "status"])
             assert result.message == "20 rows read in 1 batch"
             run_dbt(["run-operation", "maintain"])
-            assert rows("select max_by(commit_kind, snapshot_id) from {schema}.`status$snapshots`") == [
-                ("COMPACT",)
-            ]
+            assert rows("select max_by(commit_kind, snapshot_id) from {schema}.`status$snapshots`") == [("COMPACT",)]
             now = time.strftime("%Y-%m-%d %H:%M:%S")
             run_dbt(["run-operation", "tidy", "--args", f"{{orphans_of: '{now}'}}"])
         run_dbt(["run"])

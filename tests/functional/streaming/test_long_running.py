@@ -51,9 +51,7 @@ class Project:
         (root / "models" / "followed.sql").write_text(FOLLOWED)
         (root / "models" / "slow.sql").write_text(SLOW)
         (root / "dbt_project.yml").write_text(
-            yaml.safe_dump(
-                {"name": "streams", "profile": "streams", "flags": {"send_anonymous_usage_stats": False}}
-            )
+            yaml.safe_dump({"name": "streams", "profile": "streams", "flags": {"send_anonymous_usage_stats": False}})
         )
         target = {
             "type": "paimon",
@@ -62,9 +60,7 @@ class Project:
             "warehouse": str(root / "warehouse"),
             "spark_config": spark_config | {"spark.sql.warehouse.dir": str(root / "of-spark")},
         }
-        (root / "profiles.yml").write_text(
-            yaml.safe_dump({"streams": {"target": "a", "outputs": {"a": target}}})
-        )
+        (root / "profiles.yml").write_text(yaml.safe_dump({"streams": {"target": "a", "outputs": {"a": target}}}))
 
         self._credentials = credentials_of(target)
 

@@ -32,9 +32,7 @@ COLUMNS = {
     "m": "map<string,tinyint>",
     "l": "array<struct<k:string,n:bigint>>",
 }
-JSON = JsonMessages(
-    tuple(SourceColumn(name, kind, name != "id") for name, kind in COLUMNS.items()), ("_key",)
-)
+JSON = JsonMessages(tuple(SourceColumn(name, kind, name != "id") for name, kind in COLUMNS.items()), ("_key",))
 
 # Longer than Java's regular expressions take without care.
 LONG = 'a "quoted" \\ 12.50 , ' * 20_000
@@ -172,18 +170,14 @@ class TestMessages:
                 for index, message in enumerate(messages)
             ]
             frame = session.createDataFrame(values, "i int, value binary").coalesce(1)
-            frame = frame.selectExpr(
-                "*", "value as key", "'here' as place", "current_timestamp() as received_at"
-            )
+            frame = frame.selectExpr("*", "value as key", "'here' as place", "current_timestamp() as received_at")
             # Written down, as a batch is: what follows does not read the messages again.
             raw = parsed(frame, JSON).persist()
             raw.createOrReplaceTempView("raw_messages")
             faults = session.sql(JSON.faults_sql("raw_messages")).collect()
             rows = session.sql(JSON.rows_sql("raw_messages", ["i", "unix_micros(`__row`.`at`) as at_micros"]))
             found = {row.i: row.asDict(recursive=True) for row in rows.collect()}
-            new = {
-                row.name: row.data_type for row in session.sql(JSON.new_columns_sql("raw_messages")).collect()
-            }
+            new = {row.name: row.data_type for row in session.sql(JSON.new_columns_sql("raw_messages")).collect()}
             raw.unpersist()
 
         told = [(row.key if row.key is None else bytes(row.key), row.reason) for row in faults]

@@ -90,10 +90,7 @@ class TestScanModes:
     )
     def test_read(self, built, rows, model, expected):
         # `+U` where the table's files say that it is one.
-        found = [
-            (kind.replace("U", "I"), *row)
-            for kind, *row in rows(f"select _kind, id, v from {{schema}}.{model}")
-        ]
+        found = [(kind.replace("U", "I"), *row) for kind, *row in rows(f"select _kind, id, v from {{schema}}.{model}")]
         assert sorted(found) == sorted(expected)
 
     @pytest.mark.parametrize("name", EXPIRED)

@@ -15,11 +15,7 @@ def model(config: str, select: str = "select 1 as id, 'a' as name, 2 as n") -> s
 class TestChangedConfig:
     @pytest.fixture(scope="class")
     def models(self):
-        return {
-            "changing.sql": model(
-                "primary_key='id', bucket=1, tblproperties={'snapshot.num-retained.min': 5}"
-            )
-        }
+        return {"changing.sql": model("primary_key='id', bucket=1, tblproperties={'snapshot.num-retained.min': 5}")}
 
     def rebuild(self, project, config, select="select 1 as id, 'a' as name, 2 as n", expect_pass=True):
         write_file(model(config, select), project.project_root, "models", "changing.sql")
@@ -42,18 +38,14 @@ class TestChangedConfig:
         assert self.snapshots(rows) == 2
 
         # Columns come and go by ALTER around one overwrite: the history stays.
-        self.rebuild(
-            project, "primary_key='id', bucket=2", "select 3 as id, cast(5 as bigint) as n, true as flag"
-        )
+        self.rebuild(project, "primary_key='id', bucket=2", "select 3 as id, cast(5 as bigint) as n, true as flag")
         assert rows("select id, n, flag from {schema}.changing") == [(3, 5, True)]
         assert [c[0] for c in rows("describe table {schema}.changing")] == ["id", "n", "flag"]
         assert self.snapshots(rows) == 3
         assert rows("select * from {schema}.changing version as of 1") == [(1, "a", 2)]
 
         # A failing query after the ALTERs leaves every value.
-        self.rebuild(
-            project, "primary_key='id', bucket=2", "select raise_error('no') as id", expect_pass=False
-        )
+        self.rebuild(project, "primary_key='id', bucket=2", "select raise_error('no') as id", expect_pass=False)
         assert rows("select id, n, flag from {schema}.changing") == [(3, 5, True)]
 
         # What Paimon cannot alter is a new table, which loses the old one's history: refused until that is given up.

@@ -7,7 +7,9 @@ from dbt.tests.util import run_dbt
 from pyarrow import parquet
 
 RUN = "{{ var('run', 1) }}"
-ROWS = "select /*+ coalesce(1) */ id, 10 * id + {{ var('run', 1) }} as v from range({{ 4 if var('run', 1) == 1 else 2 }})"
+ROWS = (
+    "select /*+ coalesce(1) */ id, 10 * id + {{ var('run', 1) }} as v from range({{ 4 if var('run', 1) == 1 else 2 }})"
+)
 
 
 def model(config: str) -> str:

@@ -180,9 +180,7 @@ class TestAnalyze:
     def test_an_operation(self, project, rows):
         run_dbt(["run-operation", "analyze", "--args", "{relation: by_hand}"])
         run_dbt(["run-operation", "analyze", "--args", "{relation: by_hand, columns: [order]}"])
-        found = rows(
-            "select mergedRecordCount, colstat from {schema}.`by_hand$statistics` order by snapshot_id"
-        )
+        found = rows("select mergedRecordCount, colstat from {schema}.`by_hand$statistics` order by snapshot_id")
         assert [count for count, _ in found][-1] == 1
         assert set(json.loads(found[-1][1])) == {"order"}
         # Statistics are no news to readers of changes, and no rows.

@@ -39,16 +39,16 @@ BY_NUMBER = """
 ) }}
 """
 # Paimon 0.9 merges small files once there are as many as the greater number.
-NUMBERS = {
-    name: 3 for name in ("compaction.min.file-num", "compaction.max.file-num") if lookup(name, CONNECTOR)
-}
+NUMBERS = {name: 3 for name in ("compaction.min.file-num", "compaction.max.file-num") if lookup(name, CONNECTOR)}
 OVERWRITTEN = """
 {{ config(
     materialized='incremental', primary_key='id', bucket=1, tblproperties={'write-only': true},
     post_hook="{{ 'insert overwrite ' ~ this ~ ' select * from ' ~ this if var('run', 1) == 3 }}"
 ) }}
 """
-HASHED = "{{ config(materialized='table', bucket=7, bucket_key='id') }} select cast(id as int) as id from range(-50, 50)"
+HASHED = (
+    "{{ config(materialized='table', bucket=7, bucket_key='id') }} select cast(id as int) as id from range(-50, 50)"
+)
 COUNTED = SHORT.replace("'time_retained': '1 ms'", "'num_retained_max': 2")
 LEVELS = (
     "{{ config(materialized='table', file_format='FORMAT', tblproperties={'file.compression.zstd-level': LEVEL}) }} "
@@ -125,9 +125,7 @@ class TestNamedOptions:
 
     def test_the_bucket_of_a_hash(self, built, rows):
         """As KeyAndBucketExtractor.bucket and BinaryRow.hashCode of Paimon say it."""
-        places = rows(
-            "select id, regexp_extract(__paimon_file_path, 'bucket-(.)', 1) from {schema}.hashed order by id"
-        )
+        places = rows("select id, regexp_extract(__paimon_file_path, 'bucket-(.)', 1) from {schema}.hashed order by id")
         assert places == [(number, str(bucket_of([number], 7))) for number in range(-50, 50)]
         assert len({bucket for _, bucket in places}) == 7
 
@@ -153,12 +151,10 @@ class TestNamedOptions:
         """It merges the runs into one commit with the same rows; before 1.4 that file is of level 0 again."""
         assert rows("select id from {schema}.overwritten order by id") == [(1,), (2,), (3,)]
         lifted = reaches(VERSIONS.paimon, "1.4")
-        assert rows("select level, record_count from {schema}.`overwritten$files`") == [
-            (5 if lifted else 0, 3)
+        assert rows("select level, record_count from {schema}.`overwritten$files`") == [(5 if lifted else 0, 3)]
+        assert [kind for (kind,) in rows("select commit_kind from {schema}.`overwritten$snapshots`")][3:4] == [
+            "OVERWRITE"
         ]
-        assert [kind for (kind,) in rows("select commit_kind from {schema}.`overwritten$snapshots`")][
-            3:4
-        ] == ["OVERWRITE"]
 
     def test_sys_compact_with_empty_arguments(self, built, rows):
         assert rows("select count(*) from {schema}.`compacted$files`") == [(1,)]

@@ -110,9 +110,7 @@ class TestReadBack:
     @pytest.fixture(scope="class")
     def models(self):
         batch = "{% if is_incremental() %}" + BATCHES[1] + "{% else %}" + BATCHES[0] + "{% endif %}"
-        return {
-            f"{name}.sql": f"{config}\n{QUERY.replace('BATCH', batch)}" for name, config in MODELS.items()
-        }
+        return {f"{name}.sql": f"{config}\n{QUERY.replace('BATCH', batch)}" for name, config in MODELS.items()}
 
     @pytest.fixture(scope="class")
     def built(self, project):
@@ -186,9 +184,7 @@ class TestEveryReader:
     def test_plain_files(self, built, warehouse, rows, name):
         """The files of the newest table snapshot, as if there were no Paimon."""
         duckdb = pytest.importorskip("duckdb", reason="`make compat` installs it")
-        listed = {
-            path.rpartition("/")[2] for (path,) in rows(f"select file_path from {{schema}}.`{name}$files`")
-        }
+        listed = {path.rpartition("/")[2] for (path,) in rows(f"select file_path from {{schema}}.`{name}$files`")}
         files = [str(path) for path in (warehouse / f"{built}.db" / name).rglob("*") if path.name in listed]
         assert len(files) == len(listed)
         # Partition columns come again at the end; a table with a key has columns of Paimon's in its files.
@@ -205,9 +201,7 @@ class TestEveryReader:
 
 def _by_old(warehouse: Path, schema: str) -> dict[str, Rows]:
     jars = Path(pyspark.__file__).parent / "jars"
-    hadoop = [
-        path for name in ("hadoop-client-*", "commons-logging-*", "slf4j-api-*") for path in jars.glob(name)
-    ]
+    hadoop = [path for name in ("hadoop-client-*", "commons-logging-*", "slf4j-api-*") for path in jars.glob(name)]
     ways = [
         "--quiet",
         "--isolated",

@@ -52,9 +52,7 @@ def failure(*arguments):
 
 
 def operate(macro, *, expect_pass=True, **arguments):
-    return run_dbt(
-        ["run-operation", macro, "--args", str({"relation": "prices"} | arguments)], expect_pass=expect_pass
-    )
+    return run_dbt(["run-operation", macro, "--args", str({"relation": "prices"} | arguments)], expect_pass=expect_pass)
 
 
 class TestTimeTravel:
@@ -125,9 +123,7 @@ class TestTimeTravel:
 
     def test_instants(self, project, rows):
         """Of each commit the instant it was made at: what the table was then."""
-        made = rows(
-            "select snapshot_id, cast(commit_time as string) from {schema}.`prices$snapshots` order by 1"
-        )
+        made = rows("select snapshot_id, cast(commit_time as string) from {schema}.`prices$snapshots` order by 1")
         assert len(made) > 3
         for snapshot, instant in made[:3]:
             (shown,) = run_dbt(["show", "--select", "any", "--vars", f"at: {{timestamp: '{instant}'}}"])
@@ -224,9 +220,7 @@ class TestTimeTravel:
 
     def test_rollback_behind_compactions(self, project, rows):
         """Paimon before 1.2 deletes files that a compaction only moved to another level."""
-        rows(
-            "create table {schema}.lifted (id int, v int) tblproperties ('primary-key' = 'id', 'bucket' = '1')"
-        )
+        rows("create table {schema}.lifted (id int, v int) tblproperties ('primary-key' = 'id', 'bucket' = '1')")
         rows("insert into {schema}.lifted values (1, 1)")
         compact = ["run-operation", "compact", "--args", "{relation: lifted}"]
         back = ["run-operation", "rollback_to", "--args"]
@@ -237,9 +231,7 @@ class TestTimeTravel:
         assert rows("select * from {schema}.lifted") == [(1, 1)]
 
         # A compaction that is not the next commit: no state has these rows and all its files.
-        rows(
-            "create table {schema}.mixed (id int, v int) tblproperties ('primary-key' = 'id', 'bucket' = '2')"
-        )
+        rows("create table {schema}.mixed (id int, v int) tblproperties ('primary-key' = 'id', 'bucket' = '2')")
         rows("insert into {schema}.mixed values (1, 1), (2, 1), (3, 1), (4, 1), (5, 1), (6, 1)")
         rows("insert into {schema}.mixed values (1, 2)")
         run_dbt(["run-operation", "compact", "--args", "{relation: mixed}"])
@@ -272,9 +264,7 @@ class TestAutomaticTags:
 
     @pytest.fixture
     def tags(self, rows):
-        return lambda table: [
-            tag for (tag,) in rows(f"select tag_name from {{schema}}.`{table}$tags` order by 1")
-        ]
+        return lambda table: [tag for (tag,) in rows(f"select tag_name from {{schema}}.`{table}$tags` order by 1")]
 
     def test_periods(self, project, tags):
         started = datetime.now(timezone.utc)

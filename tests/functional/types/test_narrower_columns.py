@@ -65,9 +65,7 @@ class TestNarrowerColumns:
         run_dbt(["run"])
         run_dbt(["run", "--vars", "run: 1"])
         names = [f"{case}_{strategy}" for case in CASES for strategy in STRATEGIES]
-        before = {
-            name: rows(f"select id, cast(n as string) from {{schema}}.{name} order by id") for name in names
-        }
+        before = {name: rows(f"select id, cast(n as string) from {{schema}}.{name} order by id") for name in names}
         assert {name: [row[1] for row in found] for name, found in before.items()} == {
             f"{case}_{strategy}": values
             for case, values in {
@@ -89,9 +87,7 @@ class TestNarrowerColumns:
                 assert remedy in result.message, result.message
                 assert ("on_schema_change" in result.message) is altered
         for name in names:
-            assert rows(f"select id, cast(n as string) from {{schema}}.{name} order by id") == before[name], (
-                name
-            )
+            assert rows(f"select id, cast(n as string) from {{schema}}.{name} order by id") == before[name], name
 
         self._casts_with_the_flag_off(rows, names)
 

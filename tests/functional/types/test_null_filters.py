@@ -25,8 +25,7 @@ ERRORS = ["--warn-error-options", "{error: [AdapterEventWarning]}"]
 
 def model(condition: str) -> str:
     return "{{ config(materialized='table') }}\n" + " union all ".join(
-        f"select '{each}' as format, id from {{{{ source('raw', '{each}') }}}} where {condition}"
-        for each in FORMATS
+        f"select '{each}' as format, id from {{{{ source('raw', '{each}') }}}} where {condition}" for each in FORMATS
     )
 
 

@@ -60,9 +60,7 @@ class TestTypesOfPaimon:
             builder = paimon.schema.Schema.newBuilder().column("id", paimon.types.DataTypes.INT())
             for name, (data_type, _) in FOREIGN.items():
                 parsed = paimon.types.DataTypeJsonParser.parseDataType(
-                    jvm.org.apache.paimon.shade.jackson2.com.fasterxml.jackson.databind.node.TextNode(
-                        data_type
-                    )
+                    jvm.org.apache.paimon.shade.jackson2.com.fasterxml.jackson.databind.node.TextNode(data_type)
                 )
                 builder = builder.column(name, parsed)
             catalog = paimon.catalog.CatalogFactory.createCatalog(
@@ -87,9 +85,7 @@ class TestTypesOfPaimon:
             write_builder.newCommit().commit(write.prepareCommit())
             write.close()
         return rows(
-            "select id, "
-            + ", ".join(SHOWN.get(name, name) for name in FOREIGN)
-            + " from {schema}.foreign_types"
+            "select id, " + ", ".join(SHOWN.get(name, name) for name in FOREIGN) + " from {schema}.foreign_types"
         )
 
     def test_types(self, made, project, rows):
@@ -199,9 +195,7 @@ class TestTypesOfSpark:
     @pytest.mark.parametrize(
         "values",
         [
-            pytest.param(
-                "100, 1", marks=pytest.mark.xfail(strict=True, raises=pytest.fail.Exception, reason=CASTS)
-            ),
+            pytest.param("100, 1", marks=pytest.mark.xfail(strict=True, raises=pytest.fail.Exception, reason=CASTS)),
             # Spark 4 looks at integers itself.
             pytest.param(
                 "1, 128",

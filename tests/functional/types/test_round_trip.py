@@ -26,10 +26,7 @@ TYPES: dict[str, tuple[str, str, list[str]]] = {
     "f32": (
         "float",
         "FLOAT",
-        [
-            f"float('{value}')"
-            for value in ("NaN", "Infinity", "-Infinity", "3.4028235E38", "1.4E-45", "-0.0", "0.1")
-        ],
+        [f"float('{value}')" for value in ("NaN", "Infinity", "-Infinity", "3.4028235E38", "1.4E-45", "-0.0", "0.1")],
     ),
     "f64": (
         "double",
@@ -195,9 +192,7 @@ class TestRoundTrip:
             project.adapter.query(f"cache table given as {query()}")
             for table, options in TABLES.items():
                 name = f"paimon.{project.test_schema}.{table}"
-                project.adapter.query(
-                    f"create table {name} (id int not null, {columns}) using paimon {options}"
-                )
+                project.adapter.query(f"create table {name} (id int not null, {columns}) using paimon {options}")
                 project.adapter.query(f"insert into {name} select * from given")
             values = project.adapter.query(texts("given"))
             project.adapter.query("drop view given")
@@ -209,11 +204,7 @@ class TestRoundTrip:
 
     @pytest.mark.parametrize(
         ("table", "column"),
-        [
-            pytest.param(table, column, marks=LOSSES.get((table, column), ()))
-            for table in TABLES
-            for column in TYPES
-        ],
+        [pytest.param(table, column, marks=LOSSES.get((table, column), ())) for table in TABLES for column in TYPES],
     )
     def test_spark_reads_what_it_wrote(self, written, read, table, column):
         assert read[table][column] == written[column]
@@ -241,20 +232,14 @@ class TestRoundTrip:
         # In Avro nothing is lost: what the models are given is what was written. -0.0 becomes 0.0, which filters find.
         for _ in range(2):
             run_dbt(["run"])
-        zeros = {
-            name: ["0.0" if text == "-0.0" else text for text in written[name]] for name in ("f32", "f64")
-        }
+        zeros = {name: ["0.0" if text == "-0.0" else text for text in written[name]] for name in ("f32", "f64")}
         for model in ("model_append", "model_keyed"):
             assert by_column(rows(texts(f"{{schema}}.{model}"))) == written | zeros
 
     def test_pyarrow(self, written, project, rows, warehouse):
         got = []
         for bucket, path in rows("select bucket, file_path from {schema}.`appended$files`"):
-            file = (
-                path
-                if "/" in path
-                else f"{warehouse}/{project.test_schema}.db/appended/bucket-{bucket}/{path}"
-            )
+            file = path if "/" in path else f"{warehouse}/{project.test_schema}.db/appended/bucket-{bucket}/{path}"
             got += pyarrow.parquet.ParquetFile(file.removeprefix("file:")).read().to_pylist()
         self.check_python(got)
 
@@ -265,9 +250,7 @@ class TestRoundTrip:
         reason="pypaimon 1.3 and later expect the manifest field _VALUE_STATS_COLS, which Paimon 0.9 does not write",
     )
     def test_pypaimon(self, written, project, warehouse):
-        table = CatalogFactory.create({"warehouse": str(warehouse)}).get_table(
-            f"{project.test_schema}.appended"
-        )
+        table = CatalogFactory.create({"warehouse": str(warehouse)}).get_table(f"{project.test_schema}.appended")
         builder = table.new_read_builder()
         self.check_python(builder.new_read().to_arrow(builder.new_scan().plan().splits()).to_pylist())
 

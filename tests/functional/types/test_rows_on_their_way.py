@@ -27,8 +27,7 @@ WITH_KEY = {
     "replace_by_key": KEYED + "incremental_strategy='delete+insert'",
     "overwrite_by_key": "primary_key=['p', 'id'], partition_by='p', incremental_strategy='insert_overwrite'",
     "partial": KEYED + "incremental_strategy='partial_update', merge_engine='partial-update'",
-    "batch_by_key": KEYED
-    + "incremental_strategy='microbatch', event_time='at', batch_size='day', begin='2024-01-01'",
+    "batch_by_key": KEYED + "incremental_strategy='microbatch', event_time='at', batch_size='day', begin='2024-01-01'",
     "changes": KEYED + "incremental_strategy='apply_changes', rowkind_field='kind', sequence_field='at'",
     "across": KEYED + "partition_by='p', bucket=-1",
     "audited": KEYED + "wap=true",
@@ -170,10 +169,7 @@ class TestTypes:
             + (value.replace(" from ", " as v from ") if " from " in value else f"{value} as v")
             for number, value in enumerate(values)
         ]
-        return (
-            "{{ config(materialized='incremental', primary_key='id') }}\n"
-            f"{{{{ {selects}[var('run', 0)] }}}}"
-        )
+        return f"{{{{ config(materialized='incremental', primary_key='id') }}}}\n{{{{ {selects}[var('run', 0)] }}}}"
 
     def test_what_loses_is_refused_and_what_does_not_is_written(self, project, rows):
         run_dbt(["run"])
@@ -184,9 +180,7 @@ class TestTypes:
             assert rows(f"select id from {{schema}}.{name}") == [(0,)], name
         for name, (_, _, expected) in WIDER.items():
             assert results[name].status == "success", results[name].message
-            assert rows(f"select cast(v as string) from {{schema}}.{name} where id = 1") == [(expected,)], (
-                name
-            )
+            assert rows(f"select cast(v as string) from {{schema}}.{name} where id = 1") == [(expected,)], name
         run_dbt(["run", "--vars", "run: 2", "--select", *ROUNDED])
         for name in ROUNDED:
             assert rows(f"select count(*) from {{schema}}.{name} where id = 2") == [(1,)], name
@@ -234,17 +228,11 @@ class TestTypes:
             for shape in shapes:
                 for source, target in itertools.product(atoms, repeat=2):
                     told = shape.format(source), shape.format(target)
-                    expected = (
-                        can_up_cast(types[told[0]], types[told[1]]) and (source, target) not in NARROWER
-                    )
+                    expected = can_up_cast(types[told[0]], types[told[1]]) and (source, target) not in NARROWER
                     assert fits(*map(type_tree, told)) is expected, told
             for plain, nested in itertools.product(atoms, ("array<int>", "struct<a:int>")):
-                assert fits(type_tree(plain), type_tree(nested)) is can_up_cast(types[plain], read(nested)), (
-                    plain
-                )
-                assert fits(type_tree(nested), type_tree(plain)) is can_up_cast(read(nested), types[plain]), (
-                    plain
-                )
+                assert fits(type_tree(plain), type_tree(nested)) is can_up_cast(types[plain], read(nested)), plain
+                assert fits(type_tree(nested), type_tree(plain)) is can_up_cast(read(nested), types[plain]), plain
 
 
 # Partitions outside of the key, whose NULL Paimon stores as '', 0, false and 1970-01-01.
@@ -338,9 +326,7 @@ class TestMaterializations:
     def test_contract(self, project, rows):
         run_dbt(["run", "--select", "contracted"])
         for number, said in ((1, "non-null column(n)"), (2, "length limitation: 3")):
-            (result,) = run_dbt(
-                ["run", "--select", "contracted", "--vars", f"run: {number}"], expect_pass=False
-            )
+            (result,) = run_dbt(["run", "--select", "contracted", "--vars", f"run: {number}"], expect_pass=False)
             assert said in result.message and "model 'contracted'" in result.message, result.message
         run_dbt(["run", "--select", "contracted"])
         assert rows("select id, n, word from {schema}.contracted") == [(1, 1, "abc")]
@@ -366,9 +352,7 @@ class TestMaterializations:
     def test_python_model(self, project, rows):
         run_dbt(["run", "--select", "by_python"])
         for number, said in ((1, "column n is int in the table"), (2, "non-null column(id)")):
-            (result,) = run_dbt(
-                ["run", "--select", "by_python", "--vars", f"run: {number}"], expect_pass=False
-            )
+            (result,) = run_dbt(["run", "--select", "by_python", "--vars", f"run: {number}"], expect_pass=False)
             assert said in result.message, result.message
         assert rows("select id, n from {schema}.by_python") == [(1, 1)]
 

@@ -115,9 +115,7 @@ class TestDataTests:
         text = path.read_text()
         path.write_text(text.replace("[1, 2, 3]", "[1, 2, 3, 4]"))
         try:
-            assert not any(
-                reused for name, (*_, reused) in self.outcomes().items() if name.startswith("accepted")
-            )
+            assert not any(reused for name, (*_, reused) in self.outcomes().items() if name.startswith("accepted"))
         finally:
             path.write_text(text)
 

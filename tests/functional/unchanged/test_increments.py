@@ -10,9 +10,7 @@ from dbt.tests.util import run_dbt
 
 from functional.unchanged.conftest import ORDERS, SOURCE, incremental
 
-NEWER = (
-    ORDERS + " {% if is_incremental() %} where id > (select coalesce(max(id), 0) from {{ this }}) {% endif %}"
-)
+NEWER = ORDERS + " {% if is_incremental() %} where id > (select coalesce(max(id), 0) from {{ this }}) {% endif %}"
 STRATEGIES = {
     "append": "",
     "upsert": ", primary_key='id'",
@@ -61,9 +59,9 @@ class TestIncrements:
         """The second run has another query than the first, and finds nothing: that is committed, too."""
         assert not runs("newer")
         assert not runs("newer")
-        assert rows(
-            "select commit_kind, delta_record_count from {schema}.`newer$snapshots` order by snapshot_id"
-        )[1:] == [("APPEND", 0)]
+        assert rows("select commit_kind, delta_record_count from {schema}.`newer$snapshots` order by snapshot_id")[
+            1:
+        ] == [("APPEND", 0)]
         assert runs("newer")
         rows("insert into {schema}.orders values (3, 'c')")
         assert not runs("newer")

@@ -54,9 +54,7 @@ TESTS = {
 
 
 def unit_tests() -> str:
-    tests = [
-        HEAD.format(name=name, given=given, expect=expect) for name, (given, expect, _, _) in TESTS.items()
-    ]
+    tests = [HEAD.format(name=name, given=given, expect=expect) for name, (given, expect, _, _) in TESTS.items()]
     in_csv = HEAD.format(
         name="csv",
         given='format: csv\n        rows: "t,day,s\\n300,2024-01-01,x"',

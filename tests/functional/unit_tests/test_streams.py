@@ -47,7 +47,9 @@ class TestStreams:
         assert result.status == "pass"
 
     def test_columns(self, project):
-        columns = "{{ adapter.get_columns_in_relation(source('registry', 'planes')) | map(attribute='name') | join(' ') }}"
+        columns = (
+            "{{ adapter.get_columns_in_relation(source('registry', 'planes')) | map(attribute='name') | join(' ') }}"
+        )
         (shown,) = run_dbt(["show", "--inline", f"select '{columns}' as columns"])
         assert shown.agate_table.rows[0][0] == (
             "id price _row_kind _position _source_time _key _topic _partition _offset _timestamp _headers"

@@ -66,9 +66,7 @@ def unit_tests():
     nothing = row(dict.fromkeys(COLUMNS.values(), "null"))
     same = row({f"same_{name}": "true" for name in COLUMNS.values()})
     lines = [HEAD.format(name="all", given=given) + f"        - {given}\n        - {nothing}"]
-    lines.append(
-        HEAD.format(name="same", given=given).replace("          - {c0: null}\n", "") + f"        - {same}"
-    )
+    lines.append(HEAD.format(name="same", given=given).replace("          - {c0: null}\n", "") + f"        - {same}")
     for data_type, (_, _, other) in TYPES.items():
         expected = row({COLUMNS[data_type]: other})
         lines.append(
@@ -81,9 +79,7 @@ def unit_tests():
 class TestTypes:
     @pytest.fixture(scope="class")
     def models(self):
-        given = [
-            f"cast({sql} as {data_type}) as {COLUMNS[data_type]}" for data_type, (sql, _, _) in TYPES.items()
-        ]
+        given = [f"cast({sql} as {data_type}) as {COLUMNS[data_type]}" for data_type, (sql, _, _) in TYPES.items()]
         # What the model's own SQL says, as text: maps cannot be compared.
         same = [
             f"cast({name} as string) <=> cast(cast({TYPES[data_type][0]} as {data_type}) as string) as same_{name}"

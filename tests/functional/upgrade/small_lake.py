@@ -101,9 +101,7 @@ def _logged(step: int) -> Iterable[Row]:
 
 STATES = {
     "fed": State("select id, step from {s}.fed", _fed),
-    "logged": State(
-        "select id, step, if(_row_kind = '+I' and step > 1, '+U', _row_kind) from {s}.logged", _logged
-    ),
+    "logged": State("select id, step, if(_row_kind = '+I' and step > 1, '+U', _row_kind) from {s}.logged", _logged),
     "marked": State("select id, step from {s}.marked", _written),
     "applied": State(
         "select id, step from {s}.applied",

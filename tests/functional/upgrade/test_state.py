@@ -82,17 +82,13 @@ def options_of(house: House, table: str) -> dict[str, str]:
 
 
 def note_of(house: House) -> Path:
-    (note,) = (house.folder / "lake" / f"{small_lake.SCHEMA}.db" / "streamed").glob(
-        "__dbt_checkpoint/*/dbt.json"
-    )
+    (note,) = (house.folder / "lake" / f"{small_lake.SCHEMA}.db" / "streamed").glob("__dbt_checkpoint/*/dbt.json")
     return note
 
 
 def versions(house: House) -> dict[Kind, Any]:
     """The version of each kind that carries one, as the warehouse has it."""
-    found: dict[Kind, Any] = {
-        kind: options_of(house, name).get(tables.OPTION) for kind, name in TABLES.items()
-    }
+    found: dict[Kind, Any] = {kind: options_of(house, name).get(tables.OPTION) for kind, name in TABLES.items()}
     found[Kind.CHECKPOINT] = json.loads(note_of(house).read_text()).get("version")
     locks = house.folder / "lake" / ".dbt_paimon" / folders.FILE
     found[Kind.LOCKS] = locks.read_text().strip() if locks.exists() else None
@@ -208,13 +204,9 @@ class TestNewer:
         bump(house)
         before = contents(lake)
         more = ["--full-refresh"] if full_refresh else []
-        result = dbt_here(
-            house.folder, "run", "--select", model, *more, "--vars", json.dumps({"step": house.step})
-        )
+        result = dbt_here(house.folder, "run", "--select", model, *more, "--vars", json.dumps({"step": house.step}))
         assert not result.success
-        messages = (
-            [str(result.exception)] if result.exception else [str(node.message) for node in result.result]
-        )
+        messages = [str(result.exception)] if result.exception else [str(node.message) for node in result.result]
         assert [f"state version {NEWER}; this one" in message for message in messages] == [True]
         assert contents(lake) == before
 

@@ -34,9 +34,7 @@ def main() -> None:
                 ["build", *places, "--log-path", f"{name}/logs", "--vars", json.dumps({"step": step})]
             )
             assert result.success, result.exception
-        credentials = PaimonCredentials(
-            schema=small_lake.SCHEMA, warehouse=f"{name}/lake", spark_config=config
-        )
+        credentials = PaimonCredentials(schema=small_lake.SCHEMA, warehouse=f"{name}/lake", spark_config=config)
         # Where that commit has it.
         from dbt.adapters.paimon.session import open_session  # type: ignore[import-not-found]
 

@@ -134,9 +134,7 @@ class TestWap:
         ]
         # No file of either branch is left.
         now = f"{datetime.now(timezone.utc):%Y-%m-%d %H:%M:%S}"
-        run_dbt(
-            ["run-operation", "remove_orphan_files", "--args", f"{{relation: orders, older_than: '{now}'}}"]
-        )
+        run_dbt(["run-operation", "remove_orphan_files", "--args", f"{{relation: orders, older_than: '{now}'}}"])
         files = rows("select count(*) from {schema}.`orders$files`")
         assert files == [(1,)]
 
@@ -159,9 +157,7 @@ class TestWap:
         assert rows("select n from {schema}.downstream") == [(4,)]
 
     @pytest.mark.parametrize("table", ["orders", "payments"])
-    def test_a_run_that_ends_between_audit_and_publication(
-        self, project, state, raw, rows, table, monkeypatch
-    ):
+    def test_a_run_that_ends_between_audit_and_publication(self, project, state, raw, rows, table, monkeypatch):
         raw("(1, 9), (3, 3), (4, 1), (5, 1)")
         before = state(table)
 
@@ -238,8 +234,6 @@ class TestAlteredTable:
             for table in ("growing", f"`growing$branch_side{run}`"):
                 assert rows(f"select {columns} from {{schema}}.{table} order by id") == expected, (run, table)
             # Tags and compaction after a run also work after a publication.
-            tags = rows(
-                "select tag_name from {schema}.`growing$tags` where tag_name like 'of_run%' order by 1"
-            )
+            tags = rows("select tag_name from {schema}.`growing$tags` where tag_name like 'of_run%' order by 1")
             assert tags == [(f"of_run_{number}",) for number in range(1, run + 1)]
             assert rows("select count(*) from {schema}.`growing$files`") == [(1,)]

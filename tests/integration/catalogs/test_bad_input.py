@@ -24,9 +24,7 @@ from integration.services.process import LOOPBACK, free_port
 SECONDS = 120
 
 
-def run(
-    folder: Path, *arguments: str, when: Callable[[Any], None] = lambda event: None
-) -> tuple[Any, str, float]:
+def run(folder: Path, *arguments: str, when: Callable[[Any], None] = lambda event: None) -> tuple[Any, str, float]:
     """Run dbt; its result, all that a user is shown of errors, and the seconds it took."""
     said: list[str] = []
 
@@ -57,9 +55,7 @@ def write(folder: Path, spark_config: dict[str, Any], models: dict[str, str], **
         "spark_config": spark_config,
     }
     output |= {"warehouse": str(folder / "lake")} | target
-    (folder / "profiles.yml").write_text(
-        yaml.safe_dump({"bad": {"target": "here", "outputs": {"here": output}}})
-    )
+    (folder / "profiles.yml").write_text(yaml.safe_dump({"bad": {"target": "here", "outputs": {"here": output}}}))
     for name, sql in models.items():
         (folder / "models" / f"{name}.sql").write_text(sql)
 

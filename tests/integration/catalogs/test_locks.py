@@ -108,12 +108,7 @@ def test_two_runs_of_dbt(target, folder):
     assert [set(step) for found in answers for step in found] == [models] * 4, answers
     # One that makes a table that another is making ends with an error.
     written = {
-        model: [
-            first + 2 * step
-            for first in (0, 1)
-            for step in (0, 1)
-            if answers[first][step][model] == "success"
-        ]
+        model: [first + 2 * step for first in (0, 1) for step in (0, 1) if answers[first][step][model] == "success"]
         for model in models
     }
     for found in written.values():

@@ -81,8 +81,7 @@ class TestSeveralCatalogs:
         }
         return {
             "catalogs": [
-                {"name": name, "write_integrations": [{"name": f"{name}_lake"} | kind]}
-                for name, kind in kinds.items()
+                {"name": name, "write_integrations": [{"name": f"{name}_lake"} | kind]} for name, kind in kinds.items()
             ]
         }
 

@@ -65,16 +65,10 @@ class Settings:
         if self.with_schema:
             return ""
         if kind.moment:
-            return (
-                f"{_CONNECT}.{kind.moment.replace('Micro', '')}"
-                if self.in_millis
-                else f"{_DEBEZIUM}.{kind.moment}"
-            )
+            return f"{_CONNECT}.{kind.moment.replace('Micro', '')}" if self.in_millis else f"{_DEBEZIUM}.{kind.moment}"
         in_bytes = self.decimals == "precise" or kind.always_decimal
         return (
-            {"Decimal": _DECIMAL, "VariableScaleDecimal": _VARIABLE_DECIMAL}.get(kind.decimal, "")
-            if in_bytes
-            else ""
+            {"Decimal": _DECIMAL, "VariableScaleDecimal": _VARIABLE_DECIMAL}.get(kind.decimal, "") if in_bytes else ""
         )
 
     def source(self, kinds: Sequence[Kind], location: str) -> dict[str, Any]:
@@ -110,11 +104,12 @@ def inserted(kinds: Sequence[Kind], first: int) -> str:
     """A script with a row for each of the values of the column that has most, and one without any; from an id on."""
     count = max(len(kind.values) for kind in kinds)
     rows = [
-        f"({first + row}, {', '.join(kind.values[row % len(kind.values)] for kind in kinds)})"
-        for row in range(count)
+        f"({first + row}, {', '.join(kind.values[row % len(kind.values)] for kind in kinds)})" for row in range(count)
     ]
     names = ", ".join(kind.name for kind in kinds)
-    return f"insert into kinds (id, {names}) values {', '.join(rows)};\ninsert into kinds (id) values ({first + count});"
+    return (
+        f"insert into kinds (id, {names}) values {', '.join(rows)};\ninsert into kinds (id) values ({first + count});"
+    )
 
 
 def texts_here(kinds: Sequence[Kind], table: str) -> str:

@@ -98,9 +98,7 @@ class Orders:
                 number = self._next
             self._next = max(self._next, number + 1)
             self._there.append(number)
-            return (
-                f"insert into orders values ({number}, 'new', {amount}, current_timestamp(6), {self.made});"
-            )
+            return f"insert into orders values ({number}, 'new', {amount}, current_timestamp(6), {self.made});"
         index = self.random.randrange(len(self._there))
         number = self._there[index]
         if kind < 0.75:
@@ -189,9 +187,7 @@ class Project:
             "threads": 2,
             "kafka_options": {"kafka.bootstrap.servers": broker.address},
             # The jars of this target alone: a process is killed again and again.
-            "spark_config": {
-                key: value for key, value in spark_config.items() if key != "spark.jars.packages"
-            },
+            "spark_config": {key: value for key, value in spark_config.items() if key != "spark.jars.packages"},
         }
         profiles = {"shop": {"target": "it", "outputs": {"it": target}}}
         (folder / "dbt_project.yml").write_text(yaml.safe_dump(project))

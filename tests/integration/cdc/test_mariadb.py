@@ -68,9 +68,7 @@ class TestMariaDb:
             assert sorted(here, key=str) == sorted((tuple(row.values()) for row in there), key=str)
 
         server.lines(TABLE)
-        feed = MariaDbFeed(
-            worker=worker, server=server, name="airfield", with_schema=True, broker=broker.address
-        )
+        feed = MariaDbFeed(worker=worker, server=server, name="airfield", with_schema=True, broker=broker.address)
         feed.begin("planes", skipped_operations="none")
         assert_same()
         server.lines(

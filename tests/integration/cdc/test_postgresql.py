@@ -129,9 +129,7 @@ class TestPostgres:
         assert rows("select count(*) from {schema}.planes__dead_letters") == [(0,)]
 
         # The long name is not sent again while the replica identity is the key: that change cannot be applied whole.
-        database.lines(
-            "update planes set wear = 1 where model = 3; alter table planes replica identity full;"
-        )
+        database.lines("update planes set wear = 1 where model = 3; alter table planes replica identity full;")
         database.lines("update planes set wear = 2 where model = 3; truncate planes;")
         feed.wait()
         run_dbt(["run"])

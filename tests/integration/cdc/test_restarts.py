@@ -187,8 +187,7 @@ class Restarts:
             for row in self.rows(server)
         ]
         counted = [
-            tuple(line.split(","))
-            for line in server.lines("select concat_ws(',', kind, id, made) from counted;")
+            tuple(line.split(",")) for line in server.lines("select concat_ws(',', kind, id, made) from counted;")
         ]
         in_kafka = sum(value is not None for _, value in broker.messages(feed.topic("orders")))
         figures = {

@@ -78,9 +78,7 @@ def until(condition: Callable[[], bool]) -> None:
 class TestSnapshots:
     @pytest.fixture(scope="class")
     def models(self) -> dict[str, str]:
-        tables = {
-            "sources": [{"name": "tower", "schema": "tower", "tables": [source(name) for name in NAMES]}]
-        }
+        tables = {"sources": [{"name": "tower", "schema": "tower", "tables": [source(name) for name in NAMES]}]}
         return {"sources.yml": yaml.safe_dump(tables), **{f"{name}.sql": model(name) for name in NAMES}}
 
     @pytest.fixture(scope="class")
@@ -119,9 +117,7 @@ class TestSnapshots:
         begun.join()
         until(
             lambda: (
-                database.lines(
-                    f"select count(*) from pg_replication_slots where active and slot_name = '{feed.name}';"
-                )
+                database.lines(f"select count(*) from pg_replication_slots where active and slot_name = '{feed.name}';")
                 == ["1"]
             )
         )

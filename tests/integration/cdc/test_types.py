@@ -126,9 +126,7 @@ class TestPostgresTypes(Types):
             decimal="Decimal",
         ),
         Kind("free", "numeric", "decimal(38,10)", ["12345.678901", "-0.5", "'1e20'"], "{}::numeric(38,10)"),
-        Kind(
-            "free_text", "numeric", "string", ["12345.678901", "-0.5", "100"], decimal="VariableScaleDecimal"
-        ),
+        Kind("free_text", "numeric", "string", ["12345.678901", "-0.5", "100"], decimal="VariableScaleDecimal"),
         Kind("cost", "money", "decimal(19,2)", ["'-12.34'", "'9999.99'"], "{}::numeric", decimal="Decimal"),
         Kind("ratio", "real", "float", ["1.1", "'-Infinity'", "'NaN'"]),
         Kind("wear", "float8", "double", ["-0.1", "'Infinity'", "123456.789"]),
@@ -215,9 +213,7 @@ class TestPostgresTypes(Types):
         Kind("place", "inet", "string", ["'10.0.0.1/8'", "'::1/64'"]),
         Kind("reach", "int4range", "string", ["'[1,5)'"]),
         Kind("numbers", "int[]", "array<int>", ["'{1,null,3}'", "'{}'"], "array_to_json({})", "to_json({})"),
-        Kind(
-            "words", "text[]", "array<string>", ["""'{"a b",null,"é"}'"""], "array_to_json({})", "to_json({})"
-        ),
+        Kind("words", "text[]", "array<string>", ["""'{"a b",null,"é"}'"""], "array_to_json({})", "to_json({})"),
         Kind(
             "prices",
             "numeric(10,2)[]",
@@ -252,9 +248,7 @@ class TestPostgresTypes(Types):
         return database
 
     def feed(self, settings: Settings, worker: Connect, server: Any, broker: Kafka) -> Feed:
-        return PostgresFeed(
-            worker=worker, server=server, name=settings.name, with_schema=settings.with_schema
-        )
+        return PostgresFeed(worker=worker, server=server, name=settings.name, with_schema=settings.with_schema)
 
 
 _WALL = "cast({} as char)"
@@ -268,9 +262,7 @@ class TestMariaDbTypes(Types):
     KINDS = (
         Kind("flag", "tinyint(1)", "boolean", ["1", "0"], "if({0} is null, null, if({0}, 'true', 'false'))"),
         Kind("flag_number", "boolean", "tinyint", ["1", "0", "7"]),
-        Kind(
-            "switch", "bit(1)", "boolean", ["b'1'", "b'0'"], "if({0} is null, null, if({0}, 'true', 'false'))"
-        ),
+        Kind("switch", "bit(1)", "boolean", ["b'1'", "b'0'"], "if({0} is null, null, if({0}, 'true', 'false'))"),
         Kind("tiny", "tinyint", "tinyint", ["-128", "127"]),
         Kind("tiny_u", "tinyint unsigned", "smallint", ["255", "0"]),
         Kind("small_u", "smallint unsigned", "int", ["65535", "0"]),

@@ -116,9 +116,7 @@ def local(folder: Path, request: pytest.FixtureRequest) -> Iterator[Deployment]:
 @contextmanager
 def standalone(folder: Path, request: pytest.FixtureRequest) -> Iterator[Deployment]:
     with spark.standalone_cluster(folder / "services") as master:
-        yield Deployment(
-            "standalone", {"FLIGHTS_WAREHOUSE": str(folder / "warehouse"), "FLIGHTS_MASTER": master}
-        )
+        yield Deployment("standalone", {"FLIGHTS_WAREHOUSE": str(folder / "warehouse"), "FLIGHTS_MASTER": master})
 
 
 @contextmanager
@@ -203,11 +201,7 @@ def running_spark(tmp_path_factory: pytest.TempPathFactory, spark_config: dict[s
     """The Spark of this process, with the jars of every test's target."""
     warehouse = str(tmp_path_factory.mktemp("running"))
     open_session(
-        Runtime(
-            PaimonCredentials(
-                paimon_version="0.9.0", schema="any", warehouse=warehouse, spark_config=spark_config
-            )
-        )
+        Runtime(PaimonCredentials(paimon_version="0.9.0", schema="any", warehouse=warehouse, spark_config=spark_config))
     )
 
 

@@ -66,9 +66,7 @@ class Folder:
                 "spark.driver.memory": "1g",
             },
         }
-        (path / "profiles.yml").write_text(
-            yaml.safe_dump({"it": {"target": "it", "outputs": {"it": target}}})
-        )
+        (path / "profiles.yml").write_text(yaml.safe_dump({"it": {"target": "it", "outputs": {"it": target}}}))
         (path / "dbt_project.yml").write_text(yaml.safe_dump({"name": "on_yarn", "profile": "it"}))
         (path / "models").mkdir()
         self.environment = {
@@ -124,9 +122,7 @@ def executors() -> list[psutil.Process]:
 def _executors() -> Iterator[psutil.Process]:
     for process in psutil.process_iter(["cmdline", "name"]):
         line = process.info["cmdline"] or []
-        if process.info["name"] == "java" and any(
-            "YarnCoarseGrainedExecutorBackend" in part for part in line
-        ):
+        if process.info["name"] == "java" and any("YarnCoarseGrainedExecutorBackend" in part for part in line):
             yield process
 
 
@@ -151,9 +147,7 @@ def test_upserts_and_python(folder: Folder, cluster: Yarn, rows: Any) -> None:
         folder.run("--vars", f"step: {step}")
         application = cluster.last_application()
         assert (application["Final-State"], application["Application-Type"]) == ("SUCCEEDED", "SPARK")
-    assert rows(
-        "select step, count(*), min(id) from paimon.on_yarn.upserted group by step order by step"
-    ) == [
+    assert rows("select step, count(*), min(id) from paimon.on_yarn.upserted group by step order by step") == [
         (1, ROWS // 2, ROWS // 2),
         (2, ROWS // 2, 0),
     ]

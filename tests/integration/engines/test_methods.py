@@ -173,9 +173,7 @@ class Methods:
         ],
     )
     def test_settings_that_a_model_cannot_have(self, project, setting, remedy):
-        (refused,) = run_dbt(
-            ["run", "--select", "refused", "--vars", f"{{name: {setting}}}"], expect_pass=False
-        )
+        (refused,) = run_dbt(["run", "--select", "refused", "--vars", f"{{name: {setting}}}"], expect_pass=False)
         assert setting in refused.message
         assert remedy in refused.message
 
@@ -185,15 +183,13 @@ class Methods:
 
     def test_values(self, project, rows):
         run_dbt(["run", "--select", "typed"])
-        ((price, flag, data, at, local_at),) = rows(
-            "select price, flag, bytes, at, local_at from {schema}.typed"
-        )
+        ((price, flag, data, at, local_at),) = rows("select price, flag, bytes, at, local_at from {schema}.typed")
         assert (price, flag, bytes(data)) == (Decimal("9.99"), True, b"\x00\xff")
         assert at == datetime.datetime(2026, 1, 1, 10, 0, 0, 123456)
         assert local_at == datetime.datetime(2026, 1, 1, 10, 0, 0, 500000)
-        assert rows(
-            "select nested.b[0], nested.b[1], pairs['k'], isnan(nan), nothing from {schema}.typed"
-        ) == [("x", None, 1.5, True, None)]
+        assert rows("select nested.b[0], nested.b[1], pairs['k'], isnan(nan), nothing from {schema}.typed") == [
+            ("x", None, 1.5, True, None)
+        ]
         types = {row[0]: row[1] for row in rows("describe table {schema}.typed")}
         assert types["nested"] == "struct<a:int,b:array<string>>"
         assert types["price"] == "decimal(10,2)"

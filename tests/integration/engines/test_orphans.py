@@ -155,9 +155,7 @@ def check(project: Project, model: str, number: int, delay: float) -> tuple[dict
     # Another server's client might be building it, so it is kept for a day.
     own = OWN_STAGING if project.has_other_clients else None
     left = {
-        name
-        for name in project.tables()
-        if name.startswith(f"{model}__dbt_tmp") and not (own and own.search(name))
+        name for name in project.tables() if name.startswith(f"{model}__dbt_tmp") and not (own and own.search(name))
     }
     wrong = (
         found.get(project.n) != ROWS
@@ -184,9 +182,7 @@ def warm_target(folder: Path) -> dict[str, Any]:
         pytest.param("thrift", marks=pytest.mark.full),
     ]
 )
-def project(
-    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Project]:
+def project(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Project]:
     if request.param != "warm":
         port = request.getfixturevalue(f"{request.param}_port")
         target = {"method": request.param, "host": "127.0.0.1", "port": port}

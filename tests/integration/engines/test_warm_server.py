@@ -196,9 +196,7 @@ class TestWarmServer:
         (found,) = attempt("connect", note.port, [header], "set", stranger=False)
         settings = dict(row[:2] for row in found)
         assert "redacted" in settings["spark.sql.catalog.paimon.s3.secret-key"]
-        assert not [
-            key for key, value in settings.items() if "hush-hush" in value or token.read_text() in value
-        ]
+        assert not [key for key, value in settings.items() if "hush-hush" in value or token.read_text() in value]
 
     def test_another_version_is_refused(self, folder: Folder) -> None:
         path, note = folder.note()

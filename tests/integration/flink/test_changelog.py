@@ -19,9 +19,7 @@ select * from values (1L, 10L, '+I'), (2L, 20L, '+I') as t(id, v, kind)
 select * from values BEFORE(1L, 11L, '+U'), (2L, 20L, '-D'), (3L, 30L, '+I') as t(id, v, kind)
 {% endif %}
 """
-CONFIG = (
-    "materialized='incremental', primary_key='id', bucket=1, rowkind_field='kind', changelog_producer='%s'"
-)
+CONFIG = "materialized='incremental', primary_key='id', bucket=1, rowkind_field='kind', changelog_producer='%s'"
 BEFORE = "(1L, 10L, '-U'), "
 AT_FIRST = [("+I", 1, 10), ("+I", 2, 20)]
 AFTERWARDS = [("+I", 3, 30), ("+U", 1, 11), ("-D", 2, 20), ("-U", 1, 10)]

@@ -121,9 +121,7 @@ class TestJoins:
             write(2, "customers")
             time.sleep(2)
             write(2, "orders", "payments")
-            wait_for(
-                rows, enriched, [(1, "silver"), (2, "platinum"), (3, None), (4, "gold"), (5, "platinum")]
-            )
+            wait_for(rows, enriched, [(1, "silver"), (2, "platinum"), (3, None), (4, "gold"), (5, "platinum")])
             wait_for(rows, paid, [(1, 30), (4, 0)])
         run_dbt(["run", "--select", "tiers", "paid_orders"])
         tiers = [(None, 1), ("gold", 1), ("platinum", 2), ("silver", 1)]

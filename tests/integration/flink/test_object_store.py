@@ -37,24 +37,18 @@ class TestS3:
         return {"warehouse": f"s3://{object_store.bucket}/beside-flink", **object_store.catalog_options()}
 
     @pytest.fixture(scope="class")
-    def dbt_profile_target(
-        self, dbt_profile_target: dict[str, Any], options: dict[str, str]
-    ) -> dict[str, Any]:
+    def dbt_profile_target(self, dbt_profile_target: dict[str, Any], options: dict[str, str]) -> dict[str, Any]:
         catalog = {key: value for key, value in options.items() if key != "warehouse"}
         return dbt_profile_target | {"warehouse": options["warehouse"], "catalog_options": catalog}
 
-    def test_one_after_the_other(
-        self, project: Any, flink: Session, rows: Rows, options: dict[str, str]
-    ) -> None:
+    def test_one_after_the_other(self, project: Any, flink: Session, rows: Rows, options: dict[str, str]) -> None:
         given = ", ".join(f"'{key}' = '{value}'" for key, value in options.items())
         flink.define(f"create catalog store with ('type' = 'paimon', {given})")
         table = f"store.`{project.test_schema}`.of_both"
         run_dbt(["run"])
         first = [(key, 1) for key in range(1, 10)]
         assert flink.rows(f"select id, v from {table} order by id") == first
-        with flink.writing(
-            f"insert into {table} values (cast(2 as bigint), 20), (cast(30 as bigint), 30)"
-        ) as job:
+        with flink.writing(f"insert into {table} values (cast(2 as bigint), 20), (cast(30 as bigint), 30)") as job:
             job.wait()
         run_dbt(["run", "--select", "changes"])
         both = sorted({**dict(first), 2: 20, 30: 30}.items())

@@ -148,9 +148,7 @@ class TestStates:
         moment = datetime.fromtimestamp(at / 1000, timezone.utc).strftime("%Y-%m-%d %H:%M:%S.%f")[:-3]
         as_of = f"select * from {{schema}}.states for system_time as of timestamp '{moment}' order by id"
         assert flink.rows(as_of) == FIRST
-        millis = (
-            f"select * from {{schema}}.states /*+ options('scan.timestamp-millis' = '{at}') */ order by id"
-        )
+        millis = f"select * from {{schema}}.states /*+ options('scan.timestamp-millis' = '{at}') */ order by id"
         assert flink.rows(millis) == FIRST
 
     def test_temporary_table_on_a_path(self, flink: Session, folder: Path) -> None:

@@ -38,9 +38,7 @@ from {{ system_table(ref('keys'), 'files') }} where bucket < 2
 # A conflict ends Flink's job. dbt's run fails by one: sums are not sent again.
 NO_SECOND_TRY = {"restart-strategy.type": "none"}
 # Merged beside the writes, which do not wait for it: Paimon's settings for asynchronous compaction.
-ASYNCHRONOUS = (
-    "{'num-sorted-run.stop-trigger': '2147483647', 'sort-spill-threshold': '10', 'lookup-wait': 'false'}"
-)
+ASYNCHRONOUS = "{'num-sorted-run.stop-trigger': '2147483647', 'sort-spill-threshold': '10', 'lookup-wait': 'false'}"
 MODELS = {
     "partitions.sql": f"""
 {{{{ config(materialized='incremental', primary_key=['part', 'id'], partition_by='part', bucket=1,
@@ -122,9 +120,7 @@ class TestTwoWriters:
         with flink.writing(query) as job:
             step = runs_beside(job, "partitions")
         assert step > 2
-        found = {
-            (part, key): value for part, key, value in rows("select part, id, v from {schema}.partitions")
-        }
+        found = {(part, key): value for part, key, value in rows("select part, id, v from {schema}.partitions")}
         of_flink = {("flink", number % 100): number for number in range(1, ROWS + 1)}
         assert found == {("dbt", key): step * 1000 + key for key in range(100)} | of_flink
         assert "COMPACT" in dict(rows(KINDS.format("partitions")))
@@ -132,9 +128,7 @@ class TestTwoWriters:
     @pytest.mark.parametrize(
         ("table", "compacts"), [("buckets_compacted_by_both", True), ("buckets_compacted_by_none", False)]
     )
-    def test_buckets_each_of_one_partition(
-        self, flink: Session, rows: Rows, table: str, compacts: bool
-    ) -> None:
+    def test_buckets_each_of_one_partition(self, flink: Session, rows: Rows, table: str, compacts: bool) -> None:
         """No commit is refused: Flink's job would end, and dbt's run fail."""
         files = rows("select min_key, bucket from {schema}.`keys$files`")
         buckets = {int(key.strip("[]")): bucket for key, bucket in files}
@@ -155,9 +149,7 @@ class TestTwoWriters:
         assert sorted(rows(result)) == expected
 
         # A commit of dbt's for each run, and one more if it compacts; all others are those of Flink's one job.
-        commits = rows(
-            f"select commit_user, commit_kind, commit_identifier from {{schema}}.`{table}$snapshots`"
-        )
+        commits = rows(f"select commit_user, commit_kind, commit_identifier from {{schema}}.`{table}$snapshots`")
         (flinks,) = {user for user, _, number in commits if number < BATCH}
         assert len({user for user, _, _ in commits if user != flinks}) == step
         kinds = Counter(kind for user, kind, _ in commits if user != flinks)
@@ -200,11 +192,7 @@ class TestTwoWriters:
         write("alternating", step=2, **{"from": 30, "to": 80})
         flink.run("insert into {schema}.alternating select id, 30 from {schema}.wanted where id >= 50")
         expected = dict.fromkeys(range(5), 1) | dict.fromkeys(range(10, 30), 10)
-        expected |= (
-            dict.fromkeys(range(30, 50), 2)
-            | dict.fromkeys(range(50, 60), 30)
-            | dict.fromkeys(range(60, 80), 2)
-        )
+        expected |= dict.fromkeys(range(30, 50), 2) | dict.fromkeys(range(50, 60), 30) | dict.fromkeys(range(60, 80), 2)
         assert sorted(rows("select id, v from {schema}.alternating")) == sorted(expected.items())
 
     @pytest.mark.xfail(

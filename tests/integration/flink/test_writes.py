@@ -63,9 +63,7 @@ class TestFlinkWrites:
         seen: list[int] = []
         with (
             flink.writing("insert into {schema}.events select id, id from generated") as added,
-            flink.writing(
-                f"insert into {{schema}}.latest select mod(id, {KEYS}), id from generated"
-            ) as replaced,
+            flink.writing(f"insert into {{schema}}.latest select mod(id, {KEYS}), id from generated") as replaced,
         ):
             while not seen or "RUNNING" in (added.status, replaced.status):
                 run_dbt(["run", "--select", *READERS])
@@ -84,5 +82,7 @@ class TestFlinkWrites:
         between = {count for count in seen if 6 < count < len(events)}
         assert len(between) > 1
         # Each run of the stream was a batch of its own.
-        batches = "select count(distinct commit_user) from {schema}.`streamed$snapshots` where commit_user like 'dbts-%'"
+        batches = (
+            "select count(distinct commit_user) from {schema}.`streamed$snapshots` where commit_user like 'dbts-%'"
+        )
         assert rows(batches)[0][0] > 2

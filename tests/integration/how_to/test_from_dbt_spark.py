@@ -110,9 +110,7 @@ class TestFromDbtSpark:
         target = {"type": "spark", "method": "session", "host": "none", "schema": SCHEMA[kind]}
         profile = {"shop": {"target": kind, "outputs": {kind: target | {"server_side_parameters": settings}}}}
         project = yaml.safe_dump({"name": "shop", "profile": "shop"})
-        for name, text in (
-            OLD | {"profiles.yml": yaml.safe_dump(profile), "dbt_project.yml": project}
-        ).items():
+        for name, text in (OLD | {"profiles.yml": yaml.safe_dump(profile), "dbt_project.yml": project}).items():
             (folder / name).parent.mkdir(exist_ok=True, parents=True)
             (folder / name).write_text(text)
         run_alone(folder, "dbt build")
@@ -148,6 +146,4 @@ class TestFromDbtSpark:
             [2, "paid", True],
             [3, "new", True],
         ]
-        assert _rows(page.folder, "select count(distinct dbt_scd_id) from {{ ref('order_history') }}") == [
-            [4]
-        ]
+        assert _rows(page.folder, "select count(distinct dbt_scd_id) from {{ ref('order_history') }}") == [[4]]

@@ -43,11 +43,7 @@ def rows(page: Page, spark_config: dict[str, Any]) -> Callable[[str], list[tuple
     def read(sql: str) -> list[tuple[Any, ...]]:
         lake = str(page.folder / "lake")
         cursor = open_handle(
-            Runtime(
-                PaimonCredentials(
-                    paimon_version="0.9.0", schema="any", warehouse=lake, spark_config=spark_config
-                )
-            )
+            Runtime(PaimonCredentials(paimon_version="0.9.0", schema="any", warehouse=lake, spark_config=spark_config))
         ).cursor()
         cursor.execute(sql)
         return [tuple(row) for row in cursor.fetchall()]

@@ -70,9 +70,7 @@ def project(tmp_path: Path) -> Path:
         "schema": "boxed",
         "warehouse": "/project/lake",
     }
-    (tmp_path / "profiles.yml").write_text(
-        yaml.safe_dump({"it": {"target": "it", "outputs": {"it": target}}})
-    )
+    (tmp_path / "profiles.yml").write_text(yaml.safe_dump({"it": {"target": "it", "outputs": {"it": target}}}))
     (tmp_path / "dbt_project.yml").write_text(yaml.safe_dump({"name": "boxed", "profile": "it"}))
     (tmp_path / "models").mkdir()
     (tmp_path / "models" / "upserted.sql").write_text(UPSERTED)

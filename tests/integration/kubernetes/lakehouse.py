@@ -115,9 +115,7 @@ class Lakehouse:
 
     def delete(self) -> None:
         """Delete the Job, and with it its pods."""
-        self.cluster.kubectl(
-            *("-n", NAMESPACE, "delete", "job", JOB, "--ignore-not-found", "--cascade=foreground")
-        )
+        self.cluster.kubectl(*("-n", NAMESPACE, "delete", "job", JOB, "--ignore-not-found", "--cascade=foreground"))
 
     def outcome(self, seconds: float = 900) -> str:
         """How the Job ended: Complete or Failed.

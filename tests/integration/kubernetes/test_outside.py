@@ -38,9 +38,7 @@ def test_a_run(lakehouse: Lakehouse, rows: Callable[[str], list[tuple[Any, ...]]
             "spark.kubernetes.container.image": container(next(iter(pods().values())))["image"],
             "spark.kubernetes.executor.podTemplateFile": str(template),
             "spark.kubernetes.authenticate.caCertFile": str(lakehouse.cluster.certificate),
-            "spark.kubernetes.authenticate.oauthToken": kubectl(
-                "-n", NAMESPACE, "create", "token", "dbt"
-            ).strip(),
+            "spark.kubernetes.authenticate.oauthToken": kubectl("-n", NAMESPACE, "create", "token", "dbt").strip(),
             "spark.driver.host": MACHINE,
         },
     }

@@ -42,9 +42,7 @@ def test_steps(
     for command in commands():
         if " logs " in command:
             # Until then its container does not run.
-            lakehouse.wait_for(
-                lambda: [pod for pod in lakehouse.drivers() if pod["status"]["phase"] != "Pending"]
-            )
+            lakehouse.wait_for(lambda: [pod for pod in lakehouse.drivers() if pod["status"]["phase"] != "Pending"])
         subprocess.run(["bash", "-c", command], cwd=project_folder, env=environ, check=True, timeout=900)
     assert lakehouse.outcome() == "Complete", lakehouse.said()
     assert rows("select count(*) from paimon.analytics.upserted") == [(2000,)]

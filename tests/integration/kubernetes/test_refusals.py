@@ -62,7 +62,9 @@ def test_pods_that_the_namespace_refuses(lakehouse: Lakehouse) -> None:
     found["data"]["executor.yaml"] = yaml.safe_dump({"apiVersion": "v1", "kind": "Pod", "spec": {}})
     lakehouse.cluster.apply(found)
     said = _fails(lakehouse, None, START + LONGEST_HOPELESS)
-    refused = r"\(models/upserted\.sql\) Kubernetes refused the executors' pods: pods \S+ is forbidden: violates PodSecurity"
+    refused = (
+        r"\(models/upserted\.sql\) Kubernetes refused the executors' pods: pods \S+ is forbidden: violates PodSecurity"
+    )
     assert re.search(refused, said), said
     assert "podTemplateFile" in said
     assert lakehouse.executors() == []

@@ -83,9 +83,7 @@ def main(folder: Path, settings: dict[str, str]) -> None:
         "message": serialized(spark, "HeartbeatReceiver"),
         "callback": callback,
         "temporary": jvm.java.lang.System.getProperty("java.io.tmpdir"),
-        "local": str(
-            jvm.org.apache.spark.SparkEnv.get().blockManager().diskBlockManager().localDirsString()[0]
-        ),
+        "local": str(jvm.org.apache.spark.SparkEnv.get().blockManager().diskBlockManager().localDirsString()[0]),
     }
     print(json.dumps(told), flush=True)
     sys.stdin.read()

@@ -68,9 +68,7 @@ def messages(told: dict[str, Any]) -> dict[str, bytes]:
     address = b"\1" + utf("127.0.0.1") + struct.pack(">i", told["rpc"])
     return {
         "open a block": request(block),
-        "ask an endpoint": request(
-            address + address + utf("endpoint-verifier") + bytes.fromhex(told["message"])
-        ),
+        "ask an endpoint": request(address + address + utf("endpoint-verifier") + bytes.fromhex(told["message"])),
         "call Java": b"c\nz:java.lang.System\nlineSeparator\ne\n",
         "call Python": f"c\n{told['callback']}\nreached\ne\n".encode(),
         "add to accumulators": b"x" * 64 + struct.pack(">i", 0),

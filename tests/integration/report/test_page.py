@@ -88,9 +88,7 @@ def test_a_screen_reader_has_names_for_all(browser, opened):
         "!each.closest('label') && !each.innerText).map((each) => each.outerHTML.slice(0, 100))"
     )
     assert unnamed == []
-    levels = browser.execute_script(
-        "return [...document.querySelectorAll('h1, h2, h3, h4')].map((h) => h.tagName)"
-    )
+    levels = browser.execute_script("return [...document.querySelectorAll('h1, h2, h3, h4')].map((h) => h.tagName)")
     assert levels[0] == "H1"
     assert levels.count("H1") == 1
 

@@ -242,9 +242,7 @@ class Session:
         builder = api.table.api.EnvironmentSettings.newInstance().withConfiguration(configuration)
         builder = builder.inStreamingMode() if streaming else builder.inBatchMode()
         environment = api.table.api.TableEnvironment.create(builder.build())
-        environment.executeSql(
-            f"create catalog paimon with ('type' = 'paimon', 'warehouse' = 'file:{self.warehouse}')"
-        )
+        environment.executeSql(f"create catalog paimon with ('type' = 'paimon', 'warehouse' = 'file:{self.warehouse}')")
         environment.useCatalog("paimon")
         return environment
 
@@ -271,9 +269,7 @@ def flink(folder: Path, connector: str) -> Iterator[JavaGateway]:
         *("-cp", os.pathsep.join(map(str, _jars(connector))), "py4j.GatewayServer", str(port)),
     ]
     with running(command, folder / "flink.log", [port], cwd=folder):
-        parameters = GatewayParameters(
-            address=LOOPBACK, port=port, auto_convert=True, enable_memory_management=False
-        )
+        parameters = GatewayParameters(address=LOOPBACK, port=port, auto_convert=True, enable_memory_management=False)
         gateway = _Gateway(gateway_parameters=parameters)
         try:
             yield gateway
@@ -352,6 +348,4 @@ def _values(row: Any) -> Row:
 
 def _value(value: Any) -> Any:
     # Dates and times as the text that they have in ISO 8601.
-    return (
-        value if value is None or isinstance(value, (bool, int, float, str, Decimal, bytes)) else str(value)
-    )
+    return value if value is None or isinstance(value, (bool, int, float, str, Decimal, bytes)) else str(value)

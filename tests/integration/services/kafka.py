@@ -138,9 +138,7 @@ class Kafka:
         """Keys and values of all messages that a topic has now, each partition in its order."""
         from confluent_kafka import Consumer, TopicPartition
 
-        consumer = Consumer(
-            {"bootstrap.servers": self.address, "group.id": "tests", "enable.auto.commit": False}
-        )
+        consumer = Consumer({"bootstrap.servers": self.address, "group.id": "tests", "enable.auto.commit": False})
         found: list[tuple[bytes | None, bytes | None]] = []
         try:
             for number in consumer.list_topics(topic, timeout=_TIMEOUT).topics[topic].partitions:

@@ -101,9 +101,7 @@ class MariaDb:
             *("--init-command=set time_zone = '+00:00'", DATABASE),
         ]
         environment = os.environ | {"MYSQL_PWD": self.password}
-        return subprocess.run(
-            command, input=script, env=environment, capture_output=True, text=True, check=False
-        )
+        return subprocess.run(command, input=script, env=environment, capture_output=True, text=True, check=False)
 
 
 @contextlib.contextmanager

@@ -68,8 +68,7 @@ def metastore(folder: Path, port: int | None = None) -> Iterator[Metastore]:
 
 def _write_settings(path: Path, settings: Mapping[str, str]) -> None:
     properties = "".join(
-        f"<property><name>{name}</name><value>{escape(value)}</value></property>"
-        for name, value in settings.items()
+        f"<property><name>{name}</name><value>{escape(value)}</value></property>" for name, value in settings.items()
     )
     path.write_text(f"<configuration>{properties}</configuration>")
 

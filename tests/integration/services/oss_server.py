@@ -27,9 +27,7 @@ _REFUSED = {
     "SignatureDoesNotMatch": "The request signature we calculated does not match the signature you provided.",
 }
 # moto shows what is not public to requests with keys, whichever these are.
-_ANYBODY = (
-    "AWS4-HMAC-SHA256 Credential=anybody/20240101/us-east-1/s3/aws4_request, SignedHeaders=host, Signature=0"
-)
+_ANYBODY = "AWS4-HMAC-SHA256 Credential=anybody/20240101/us-east-1/s3/aws4_request, SignedHeaders=host, Signature=0"
 
 Environ = dict[str, Any]
 
@@ -126,8 +124,7 @@ def _of_oss(headers: list[tuple[str, str]], body: bytes, request: str) -> tuple[
 
 def _error(code: str) -> bytes:
     return (
-        '<?xml version="1.0" encoding="UTF-8"?>'
-        f"<Error><Code>{code}</Code><Message>{_REFUSED[code]}</Message></Error>"
+        f'<?xml version="1.0" encoding="UTF-8"?><Error><Code>{code}</Code><Message>{_REFUSED[code]}</Message></Error>'
     ).encode()
 
 

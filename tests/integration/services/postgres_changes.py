@@ -134,12 +134,7 @@ class _Column:
             micros = (_moment(text) - _EPOCH) // (datetime.resolution)
             return micros // 1000 if self.schema["name"].endswith(".Timestamp") else micros
         if self.oid == _TIMESTAMPTZ:
-            return (
-                _moment(text.removesuffix("+00"))
-                .replace(tzinfo=timezone.utc)
-                .isoformat()
-                .replace("+00:00", "Z")
-            )
+            return _moment(text.removesuffix("+00")).replace(tzinfo=timezone.utc).isoformat().replace("+00:00", "Z")
         if self.oid == _NUMERIC:
             return self._number(Decimal(text))
         if self.oid == _INT4_ARRAY:
@@ -233,13 +228,10 @@ class Feed:
             # Decoded as changes are: the columns are those of the table, whose description comes with its first change.
             table = self._described(name)
             self._keys[table.name] = {column.name for column in table.columns if column.is_key}
-            for line in self.client.lines(
-                f"select row_to_json(t) from (select {_as_texts(table)} from {name}) as t;"
-            ):
+            for line in self.client.lines(f"select row_to_json(t) from (select {_as_texts(table)} from {name}) as t;"):
                 texts = json.loads(line)
                 values = [
-                    None if texts[column.name] is None else column.value(texts[column.name])
-                    for column in table.columns
+                    None if texts[column.name] is None else column.value(texts[column.name]) for column in table.columns
                 ]
                 row = table.row(values)
                 found.append((table.key(row), self._envelope(table, "r", int(lsn), None, row)))
@@ -301,9 +293,7 @@ class Feed:
         assert part == "N"
         return table, before, table.row(reader.tuple(table))
 
-    def _messages(
-        self, table: _Table, lsn: int, kind: str, before: Row | None, after: Row | None
-    ) -> Iterator[Message]:
+    def _messages(self, table: _Table, lsn: int, kind: str, before: Row | None, after: Row | None) -> Iterator[Message]:
         if before is not None and after is not None and table.key(before) != table.key(after):
             # A row that moves to another key goes there, and comes here.
             yield table.key(before), self._envelope(table, "d", lsn, before, None)

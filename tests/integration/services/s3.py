@@ -70,9 +70,7 @@ class S3:
 
 
 @contextlib.contextmanager
-def s3(
-    folder: Path, bucket: str = "warehouse", port: int | None = None, interface: str = LOOPBACK
-) -> Iterator[S3]:
+def s3(folder: Path, bucket: str = "warehouse", port: int | None = None, interface: str = LOOPBACK) -> Iterator[S3]:
     """Run a server with an empty bucket; what it holds is gone when the block ends.
 
     Args:

@@ -67,9 +67,7 @@ def standalone_cluster(logs: Path, workers: int = 2) -> Iterator[str]:
             command = [spark_class, "org.apache.spark.deploy.worker.Worker"]
             options = ["--host", LOOPBACK, "--cores", "1", "--memory", MEMORY, "--webui-port", str(web)]
             options += ["--work-dir", str(logs / f"worker{number}"), master]
-            stack.enter_context(
-                running([*command, *options], logs / f"worker{number}.log", [web], environment())
-            )
+            stack.enter_context(running([*command, *options], logs / f"worker{number}.log", [web], environment()))
         yield master
 
 

@@ -41,9 +41,7 @@ def on_hdfs(service: Hdfs, folder: str) -> Warehouse:
     """A warehouse in a folder of HDFS."""
     return Warehouse(
         {"warehouse": f"{service.address}/{folder}"},
-        lambda path: [
-            name.removeprefix(f"/{folder}/") for name in service.files(f"/{folder}/{path}".rstrip("/"))
-        ],
+        lambda path: [name.removeprefix(f"/{folder}/") for name in service.files(f"/{folder}/{path}".rstrip("/"))],
     )
 
 

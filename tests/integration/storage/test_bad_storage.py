@@ -31,9 +31,7 @@ def _jvm(spark_config: dict[str, Any], tmp_path_factory: pytest.TempPathFactory)
     lake = tmp_path_factory.mktemp("lake")
     open_session(
         Runtime(
-            PaimonCredentials(
-                paimon_version="0.9.0", schema="s", warehouse=str(lake), spark_config=dict(spark_config)
-            )
+            PaimonCredentials(paimon_version="0.9.0", schema="s", warehouse=str(lake), spark_config=dict(spark_config))
         )
     )
 

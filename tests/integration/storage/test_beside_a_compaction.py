@@ -53,9 +53,7 @@ class TestBesideACompaction:
         for run in (1, 2):
             run_dbt(["run", "--vars", f"run: {run}"])
         before = files()
-        write_project(
-            tmp_path, dbt_profile_target | {"schema": project.test_schema}, {"models/upserted.sql": MODEL}
-        )
+        write_project(tmp_path, dbt_profile_target | {"schema": project.test_schema}, {"models/upserted.sql": MODEL})
         compaction = subprocess.Popen(
             [
                 *(sys.executable, "-c", "from dbt.cli.main import cli; cli()", "run-operation", "maintain"),

@@ -23,9 +23,7 @@ def test_keys_of_the_environment(
         "schema": "own",
         "warehouse": f"oss://{aliyun.bucket}/environment",
         # The other tests name the jars, for their JVM starts with those of all of them.
-        "spark_config": {
-            name: value for name, value in spark_config.items() if name != "spark.jars.packages"
-        },
+        "spark_config": {name: value for name, value in spark_config.items() if name != "spark.jars.packages"},
     }
     write_project(tmp_path, target, FILES)
     monkeypatch.setenv("OSS_ENDPOINT", aliyun.endpoint)

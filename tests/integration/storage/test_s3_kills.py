@@ -95,9 +95,7 @@ class Other:
     def runs(self) -> dict[int, str]:
         """What it says of each run that has ended: empty if it was a success."""
         assert self._process.poll() is None, self._said.read_text()[-3000:]
-        lines = [
-            line.split(" ", 3) for line in self._said.read_text().splitlines() if line.startswith("RAN ")
-        ]
+        lines = [line.split(" ", 3) for line in self._said.read_text().splitlines() if line.startswith("RAN ")]
         return {int(run): "" if success == "True" else said for _, run, success, said in lines}
 
     def end(self) -> None:

@@ -75,9 +75,7 @@ class TestJson:
             **{f"{name}.sql": ANY.format(name) for name in names},
         }
 
-    def test_each_message_is_a_row_once(
-        self, project: Any, rows: Any, broker: Kafka, warehouse: Path
-    ) -> None:
+    def test_each_message_is_a_row_once(self, project: Any, rows: Any, broker: Kafka, warehouse: Path) -> None:
         broker.create("flight_status", partitions=2, **{"retention.ms": "-1"})
         keys = [f"k{number}" for number in range(1000)]
         broker.send(
@@ -136,9 +134,7 @@ class TestJson:
         for first in (5, 8):
             broker.send("from_now_on", messages(range(first, first + 3)))
             run_dbt(["run", "--select", "from_now_on"])
-        assert sorted(rows("select flight from {schema}.from_now_on")) == [
-            (number,) for number in range(5, 11)
-        ]
+        assert sorted(rows("select flight from {schema}.from_now_on")) == [(number,) for number in range(5, 11)]
 
     def test_messages_that_retention_removed_are_told(self, project: Any, rows: Any, broker: Kafka) -> None:
         broker.create("short_lived")
@@ -150,9 +146,7 @@ class TestJson:
         assert "15 of short_lived partition 0 (offsets 10 to 24)" in said and "--full-refresh" in said
         assert rows("select count(*) from {schema}.short_lived") == [(10,)]
         run_dbt(["run", "--select", "short_lived", "--full-refresh"])
-        assert sorted(rows("select flight from {schema}.short_lived")) == [
-            (number,) for number in range(25, 30)
-        ]
+        assert sorted(rows("select flight from {schema}.short_lived")) == [(number,) for number in range(25, 30)]
 
     def test_a_topic_that_was_made_anew_is_told(self, project: Any, rows: Any, broker: Kafka) -> None:
         broker.delete("short_lived")
@@ -164,9 +158,7 @@ class TestJson:
         assert "topic ids short_lived=" in said and "--full-refresh" in said
         assert rows("select flight from {schema}.short_lived") == before
         run_dbt(["run", "--select", "short_lived", "--full-refresh"])
-        assert sorted(rows("select flight from {schema}.short_lived")) == [
-            (number,) for number in range(100, 150)
-        ]
+        assert sorted(rows("select flight from {schema}.short_lived")) == [(number,) for number in range(100, 150)]
 
 
 def wait_for(folder: Path, pattern: str) -> None:

@@ -53,9 +53,7 @@ def test_from_a_broker(tmp_path: Path, spark_config: dict[str, Any]) -> None:
             build(tmp_path, broker)
 
     def rows(sql: str) -> list[tuple[Any, ...]]:
-        return sorted(
-            tuple(row) for row in session.sql(sql.format("paimon.flights_kafka_examples")).collect()
-        )
+        return sorted(tuple(row) for row in session.sql(sql.format("paimon.flights_kafka_examples")).collect())
 
     by_status = [("arrived", 168, 3585), ("cancelled", 2, None), ("diverted", 2, None)]
     assert rows("select status, flights, delay_minutes from {}.ex_flights_by_status") == by_status

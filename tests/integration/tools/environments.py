@@ -109,15 +109,10 @@ def environment(name: str, install: str, wheel: Path, folder: Path | None = None
     folder.parent.mkdir(parents=True, exist_ok=True)
     overrides = folder.with_name(f"{folder.name}-overrides.txt")
     overrides.write_text(_NO_PARSER)
-    subprocess.run(
-        [uv(), "venv", "--quiet", "--allow-existing", "--python", sys.executable, str(folder)], check=True
-    )
+    subprocess.run([uv(), "venv", "--quiet", "--allow-existing", "--python", sys.executable, str(folder)], check=True)
     (pip, verb, *packages) = install.replace("'", "").split()
     assert [pip, verb] == ["pip", "install"], install
-    wanted = [
-        f"{package} @ {wheel.as_uri()}" if package.startswith("dbt-paimon") else package
-        for package in packages
-    ]
+    wanted = [f"{package} @ {wheel.as_uri()}" if package.startswith("dbt-paimon") else package for package in packages]
     command = [uv(), "pip", "install", "--quiet", "--no-config", "--python", str(folder)]
     command += ["--overrides", str(overrides), "--reinstall-package", "dbt-paimon"]
     subprocess.run([*command, *wanted], check=True)

@@ -16,9 +16,7 @@ Installed = Callable[[str, str], Environment]
 
 
 @pytest.mark.parametrize("mode", ["LOCAL", "WATCHER"])
-def test_tasks(
-    mode: str, installed: Installed, shop: Path, tmp_path: Path, ran_with: Callable[..., None]
-) -> None:
+def test_tasks(mode: str, installed: Installed, shop: Path, tmp_path: Path, ran_with: Callable[..., None]) -> None:
     of_airflow, of_dbt, parse, test = pages.commands("airflow.md")
     airflow = installed("airflow", of_airflow)
     dbt = installed("dbt", of_dbt.replace("/opt/dbt/bin/", ""))

@@ -28,9 +28,7 @@ print(json.dumps(kept))
 """
 
 
-def test_assets(
-    installed: Callable[[str, str], Environment], shop: Path, ran_with: Callable[..., None]
-) -> None:
+def test_assets(installed: Callable[[str, str], Environment], shop: Path, ran_with: Callable[..., None]) -> None:
     install, parse, materialize = pages.commands("dagster.md")
     environment = installed("dagster", install)
     pages.write(shop, "dagster.md")

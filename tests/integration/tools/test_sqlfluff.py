@@ -14,9 +14,7 @@ from integration.tools.environments import Environment
 pytestmark = pytest.mark.full
 
 
-def test_lint(
-    installed: Callable[[str, str], Environment], shop: Path, ran_with: Callable[..., None]
-) -> None:
+def test_lint(installed: Callable[[str, str], Environment], shop: Path, ran_with: Callable[..., None]) -> None:
     install, lint, fix, without_spark = pages.commands("sqlfluff.md")
     environment = installed("sqlfluff", install)
     pages.write(shop, "sqlfluff.md")

@@ -91,9 +91,7 @@ def bad() -> list[Case]:
     cases = []
     for group, common in (*_groups("bad_tables.yml"), *_groups("bad_policies.yml")):
         for config, where, reason, remedy in group["cases"]:
-            cases.append(
-                Case(**common, config={**group.get("config", {}), **config}, **_said(where, reason, remedy))
-            )
+            cases.append(Case(**common, config={**group.get("config", {}), **config}, **_said(where, reason, remedy)))
     for group, common in _groups("bad_options.yml"):
         for name, value, reason, remedy in group["cases"]:
             config = {**group.get("config", {}), "tblproperties": {name: value}}

@@ -20,9 +20,7 @@ from tests.unit.corpus import FOLDER, MODEL, Case
 from dbt.adapters.paimon.spec.problems import ConfigErrors
 
 # The key and the value that a message names.
-_WHERE: Final = re.compile(
-    r"((?:spark_config: )?[\w.'\[\]-]+(?:=(?:\{.*?\}|\[.*?\]|'.*?'|[^:{\['][^:]*?))?): "
-)
+_WHERE: Final = re.compile(r"((?:spark_config: )?[\w.'\[\]-]+(?:=(?:\{.*?\}|\[.*?\]|'.*?'|[^:{\['][^:]*?))?): ")
 
 Patch = Mapping[str, Any]
 
@@ -87,9 +85,7 @@ def still_wrong(before: Case, after: Case, steps: int = 3) -> str:
 def _leaves(config: Mapping[str, Any], above: str = "") -> dict[str, str]:
     found: dict[str, str] = {}
     for key, value in config.items():
-        found |= (
-            _leaves(value, f"{above}{key}/") if isinstance(value, dict) else {f"{above}{key}": str(value)}
-        )
+        found |= _leaves(value, f"{above}{key}/") if isinstance(value, dict) else {f"{above}{key}": str(value)}
     return found
 
 

@@ -32,13 +32,8 @@ def test_methods_that_macros_call():
     of_dbt = {*dir(SparkAdapter), *dir(BaseDatabaseWrapper)}
     own = {name for name in called if name.partition(".")[0] not in of_dbt}
     of_returned = {
-        name
-        for kind in RETURNED
-        for name, value in vars(kind).items()
-        if callable(value) and not name.startswith("_")
+        name for kind in RETURNED for name, value in vars(kind).items() if callable(value) and not name.startswith("_")
     }
-    called_on_returned = {
-        name for text in texts() for name in re.findall(r"\.(\w+)\(", text) if name in of_returned
-    }
+    called_on_returned = {name for text in texts() for name in re.findall(r"\.(\w+)\(", text) if name in of_returned}
     assert called_on_returned == set()
     assert len(own) <= MOST, sorted(own)

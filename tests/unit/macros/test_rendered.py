@@ -149,9 +149,7 @@ INCREMENTS: dict[str, dict[str, Any]] = {
             "merge_delete_condition": "DBT_INTERNAL_SOURCE.status = 'gone'",
         }
     },
-    "merge_that_deletes": {
-        "config": {**MERGE, "merge_delete_condition": "DBT_INTERNAL_SOURCE.status = 'gone'"}
-    },
+    "merge_that_deletes": {"config": {**MERGE, "merge_delete_condition": "DBT_INTERNAL_SOURCE.status = 'gone'"}},
     "merge_that_deletes_by_the_table": {
         "config": {**MERGE, "merge_delete_condition": "DBT_INTERNAL_DEST.status = 'gone'"}
     },
@@ -329,9 +327,7 @@ def steps(materialized: str, current: ExistingTable = OLD, **config: Any) -> lis
     )
     wanted = render.adapter.tables.wanted_columns(as_dbt_columns(COLUMNS), render.node, spec)
     changes = render.adapter.tables.column_changes(wanted, current, render.node)
-    plan = decide(
-        render.node, spec, current, changes, render.adapter.tables.changes, adds=materialized != "table"
-    )
+    plan = decide(render.node, spec, current, changes, render.adapter.tables.changes, adds=materialized != "table")
     macros = Macros(render.context)
     macros.run(TABLE, plan.before)
     render.adapter.sent.append("-- the rows")
@@ -385,9 +381,7 @@ NAMES = {
 def staging(**config: Any) -> list[str]:
     columns = RECORDS if config.get("hard_deletes") == "new_record" else VERSIONED
     names = config.get("snapshot_table_column_names") or {}
-    table = ExistingTable(
-        columns=tuple(replace(each, name=names.get(each.name, each.name)) for each in columns)
-    )
+    table = ExistingTable(columns=tuple(replace(each, name=names.get(each.name, each.name)) for each in columns))
     node = {"resource_type": "snapshot", "config": config, "compiled_code": "select * from landing"}
     render = Rendering(node, {"orders": table})
     of = render.context["strategy_dispatch"](config["strategy"])
@@ -397,9 +391,7 @@ def staging(**config: Any) -> list[str]:
     return render("snapshot_staging_table", strategy, node["compiled_code"], TABLE)
 
 
-def merging(
-    columns: Sequence[ExistingColumn] = VERSIONED, lacks: Sequence[str] = (), **config: Any
-) -> list[str]:
+def merging(columns: Sequence[ExistingColumn] = VERSIONED, lacks: Sequence[str] = (), **config: Any) -> list[str]:
     render = Rendering(
         {"resource_type": "snapshot", "config": config}, {"orders": ExistingTable(columns=tuple(columns))}
     )
@@ -506,9 +498,7 @@ def deleting(engine: str = "deduplicate", known: Sequence[str] = (), **options: 
     options = {"merge-engine": engine, **{name.replace("_", "-"): value for name, value in options.items()}}
     columns = (*COLUMNS, ExistingColumn("op", "string"))
     table = ExistingTable(("id",), columns=columns, options=options)
-    render = Rendering(
-        known={"orders": table, **dict.fromkeys(known, ExistingTable(columns=(ID, DAY)))}, answers=FOUND
-    )
+    render = Rendering(known={"orders": table, **dict.fromkeys(known, ExistingTable(columns=(ID, DAY)))}, answers=FOUND)
     return render("delete_rows", TABLE, GONE)
 
 
@@ -553,7 +543,5 @@ def test_each_text_is_of_a_case():
 
 
 def test_each_strategy_has_a_text():
-    plans = [
-        plan_incremental(given["config"], model="orders", versions=VERSIONS) for given in INCREMENTS.values()
-    ]
+    plans = [plan_incremental(given["config"], model="orders", versions=VERSIONS) for given in INCREMENTS.values()]
     assert {plan.strategy for plan in plans} == set(STRATEGIES)

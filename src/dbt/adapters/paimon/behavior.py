@@ -11,9 +11,7 @@ from dbt_common.exceptions import DbtRuntimeError
 
 def _flag(name: str, description: str, *, default: bool = True) -> BehaviorFlag:
     docs = "dbt-paimon's docs/behavior-flags.md"
-    return BehaviorFlag(
-        name=name, default=default, description=description, source="dbt-paimon", docs_url=docs
-    )
+    return BehaviorFlag(name=name, default=default, description=description, source="dbt-paimon", docs_url=docs)
 
 
 LOSSLESS_CASTS: Final = _flag(

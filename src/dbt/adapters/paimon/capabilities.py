@@ -71,9 +71,7 @@ class Rule:
         return f"before {self.paimon}" if self.paimon else "all"
 
 
-_WITH_BRANCHES: Final[Mapping[str, str]] = MappingProxyType(
-    {"filesystem": "0.9", "hive": "0.9", "rest": "1.0"}
-)
+_WITH_BRANCHES: Final[Mapping[str, str]] = MappingProxyType({"filesystem": "0.9", "hive": "0.9", "rest": "1.0"})
 
 
 class Capability(Enum):
@@ -95,9 +93,7 @@ class Capability(Enum):
     )
     # HiveCatalog.createTableImpl of 0.9 takes a second client from its pool while it holds one: as many threads as
     # there are clients deadlock [ran, 0.9.0].
-    HIVE_CALLS_ONE_AT_A_TIME = Rule(
-        "hive catalogs that create tables with one client of the metastore", paimon="1.0"
-    )
+    HIVE_CALLS_ONE_AT_A_TIME = Rule("hive catalogs that create tables with one client of the metastore", paimon="1.0")
     # PostgresqlDistributedLockDialect, from 1.1.
     JDBC_LOCK_ON_POSTGRESQL = Rule(
         "locks of a jdbc catalog on PostgreSQL",
@@ -173,9 +169,7 @@ class Capability(Enum):
         remedy="Remove it: the table could be written, and not read.",
     )
     # AvroFileFormat.createCodecFactory: until 1.0 only avro.codec and zstd are read, any other text is ignored.
-    AVRO_CODEC_IS_ITS_OWN = Rule(
-        "compressions of other formats for Avro files, which ignore them", until="1.0"
-    )
+    AVRO_CODEC_IS_ITS_OWN = Rule("compressions of other formats for Avro files, which ignore them", until="1.0")
     # NestedColumnReader.readRow of 0.9 asks the first field's vector for its length, which a vector of decimals
     # lacks: such rows can be written but not read [ran, 0.9.0].
     DECIMAL_FIRST_IN_STRUCT = Rule(
@@ -207,9 +201,7 @@ class Capability(Enum):
     )
     # PredicateBuilder.in: until then it fails for an empty list, which dynamic partition pruning gives if one
     # side of a join has no rows: "There must be at least 1 inner predicate" [ran, 0.9.0].
-    JOINS_WITH_NOTHING = Rule(
-        "joins of a partitioned table by its partition columns with no rows", paimon="1.4"
-    )
+    JOINS_WITH_NOTHING = Rule("joins of a partitioned table by its partition columns with no rows", paimon="1.4")
     # SchemaEvolutionUtil.createDataFilters, https://github.com/apache/paimon/pull/4705: until then the values of a
     # filter are cast to the type of the file: 3000000000 to -1294967296, 5.5 to 5 [ran, 0.9.0].
     FILTERS_AFTER_TYPE_CHANGE = Rule(
@@ -357,9 +349,7 @@ class Capability(Enum):
         test="functional/merge_engines/test_right_values.py",
     )
     # CompactProcedure of 0.9 does not fold the cast of a literal: "cannot translate expression" [ran, 0.9.0].
-    STRINGS_FOR_DATE_PARTITIONS = Rule(
-        "sys.compact with a text for a partition column of type date", paimon="1.0"
-    )
+    STRINGS_FOR_DATE_PARTITIONS = Rule("sys.compact with a text for a partition column of type date", paimon="1.0")
     # FieldListaggAggFactory, from 1.4: STRING only.
     LISTAGG_ON_VARCHAR = Rule("listagg on varchar(n)", until="1.4", remedy="Cast the column to string.")
     # RecordLevelExpire, from 1.0; before that only integers, of the type in record-level.time-field-type.
@@ -375,9 +365,7 @@ class Capability(Enum):
         remedy="Use changelog_producer = 'full-compaction', or drop full-compaction.delta-commits.",
     )
     # SchemaManager.checkAlterTableOption guards deletion-vectors.enabled and ignore-delete; at 1.4.
-    GUARDED_OPTION_CHANGES = Rule(
-        "deletion-vectors.modifiable, changes of ignore-delete checked", paimon="1.4"
-    )
+    GUARDED_OPTION_CHANGES = Rule("deletion-vectors.modifiable, changes of ignore-delete checked", paimon="1.4")
     # MergeIntoPaimonTable encodes rows with the table's schema, but Spark's RowEncoder does not support varchar
     # [ran, 0.9.0]; the same source at 1.4.2 and 2.0.0.
     MERGE_ON_SIZED_TEXT = Rule(
@@ -453,9 +441,7 @@ class Capability(Enum):
         listed=True,
     )
     # RemoveOrphanFilesProcedure's parameters parallelism and mode, from 1.0.
-    REMOVE_ORPHAN_FILES_MODE = Rule(
-        "sys.remove_orphan_files with parallelism and mode", paimon="1.0", listed=True
-    )
+    REMOVE_ORPHAN_FILES_MODE = Rule("sys.remove_orphan_files with parallelism and mode", paimon="1.0", listed=True)
     # PaimonTableValuedFunctions.resolvePaimonTableValuedFunction always uses the session's catalog until 1.0.
     INCREMENTAL_QUERY_IN_ANY_CATALOG = Rule(
         "paimon_incremental_query on other catalogs than the session's", paimon="1.1"
@@ -532,8 +518,7 @@ class Capability(Enum):
     DELETE_WITHOUT_COMPACTION = Rule(
         "DELETE on partial-update and aggregation tables that are not compacted",
         paimon=None,
-        wrong="DELETE on a `partial-update` or `aggregation` table that is not compacted gives other keys older "
-        "values",
+        wrong="DELETE on a `partial-update` or `aggregation` table that is not compacted gives other keys older values",
         answer="DELETE is refused; `delete_rows` compacts first",
         test="functional/maintenance/test_delete_rows.py",
     )
@@ -578,9 +563,7 @@ class Capability(Enum):
     BUCKETS_TABLE = Rule("$buckets", paimon="1.0", remedy="Group $files by partition and bucket.")
     BINLOG_TABLE = Rule("$binlog", paimon="1.0", remedy="Use $audit_log.")
     TABLE_INDEXES_TABLE = Rule("$table_indexes", paimon="1.0")
-    FILE_KEY_RANGES_TABLE = Rule(
-        "$file_key_ranges", paimon="1.4", remedy="Use min_key and max_key of $files."
-    )
+    FILE_KEY_RANGES_TABLE = Rule("$file_key_ranges", paimon="1.4", remedy="Use min_key and max_key of $files.")
     # S3Loader.requiredOptions does not exist in 2.0: the machine's own keys can be used.
     S3_WITHOUT_KEYS = Rule("S3 without keys in the catalog's options", paimon="2.0")
     # OSSFileIO.tryToWriteAtomic, which forbids overwriting, from 2.0; S3FileIO has no such method yet.
@@ -659,9 +642,7 @@ _PYTHONS: Final[Mapping[str, tuple[int, int]]] = MappingProxyType(
 
 # First Spark -> the Java versions that it documents, the recommended one first.
 # https://spark.apache.org/docs/3.5.7/#downloading and .../4.0.0/#downloading
-_JAVAS: Final[Mapping[str, tuple[int, ...]]] = MappingProxyType(
-    {"4.0": (17, 21), "3.3": (17, 11, 8), "0": (11, 8)}
-)
+_JAVAS: Final[Mapping[str, tuple[int, ...]]] = MappingProxyType({"4.0": (17, 21), "3.3": (17, 11, 8), "0": (11, 8)})
 # The first Java with archives of the classes that a run loaded (JEP 350).
 JAVA_WITH_CLASS_ARCHIVES: Final = 13
 # The first Java whose collector gives memory back when it is idle (JEP 346).

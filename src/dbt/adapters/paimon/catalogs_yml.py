@@ -206,9 +206,7 @@ def _in_catalogs_yml(problem: str) -> str:
 
 
 def _integration(metastore: str) -> type[PaimonCatalogIntegration]:
-    return type(
-        f"{metastore.title()}CatalogIntegration", (PaimonCatalogIntegration,), {"catalog_type": metastore}
-    )
+    return type(f"{metastore.title()}CatalogIntegration", (PaimonCatalogIntegration,), {"catalog_type": metastore})
 
 
 CATALOG_INTEGRATIONS: Iterable[type[CatalogIntegration]] = tuple(map(_integration, METASTORES))

@@ -33,9 +33,7 @@ class PaimonColumn(SparkColumn):
 
     def can_expand_to(self, other_column: Column) -> bool:
         """Whether the other column is longer text (`adapter.expand_target_column_types`)."""
-        return (
-            self.is_string() and other_column.is_string() and other_column.string_size() > self.string_size()
-        )
+        return self.is_string() and other_column.is_string() and other_column.string_size() > self.string_size()
 
     @classmethod
     def string_type(cls, size: int) -> str:

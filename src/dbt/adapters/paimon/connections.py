@@ -235,9 +235,7 @@ class PaimonConnectionManager(SparkConnectionManager):
                     f"files by it as if NULL did not count. Write {found.instead}"
                 )
 
-    def _execute(
-        self, statement: Statement, fetch: bool, limit: int | None
-    ) -> tuple[AdapterResponse, agate.Table]:
+    def _execute(self, statement: Statement, fetch: bool, limit: int | None) -> tuple[AdapterResponse, agate.Table]:
         connection = self.get_thread_connection()
         # dbt's names for the connections that fill the cache.
         if not (connection.name or "").startswith("list_"):

@@ -156,9 +156,7 @@ class PaimonCredentials(Credentials):
         default="`false`",
         page="deployment.md#spark-connect",
     )
-    metastore: str = key_field(
-        "filesystem", "The kind of the Paimon catalog", values=METASTORES, page="catalogs.md"
-    )
+    metastore: str = key_field("filesystem", "The kind of the Paimon catalog", values=METASTORES, page="catalogs.md")
     warehouse: str | None = key_field(
         None,
         "Where the tables are: a path, or `hdfs://…`, `s3://…`, `oss://…`; of a `rest` catalog its name there",
@@ -209,9 +207,7 @@ class PaimonCredentials(Credentials):
         "a list of paths",
         page="storage.md",
     )
-    packages: list[str] = key_field(
-        list, "Further jars to download", "a list of Maven coordinates", page="storage.md"
-    )
+    packages: list[str] = key_field(list, "Further jars to download", "a list of Maven coordinates", page="storage.md")
     repositories: list[str] = key_field(
         list, "Maven repositories to look in first", "a list of addresses", page="storage.md"
     )
@@ -710,10 +706,6 @@ class SecretOptionError(ValidationError, DbtBaseException):
 def refuse_secret_options(properties: Any) -> None:
     """Refuse secrets in a node's `tblproperties`."""
     if isinstance(properties, Mapping):
-        names = [
-            str(name)
-            for name, value in properties.items()
-            if is_secret_option(str(name)) and value is not None
-        ]
+        names = [str(name) for name, value in properties.items() if is_secret_option(str(name)) and value is not None]
         if names:
             raise SecretOptionError(f"tblproperties: {', '.join(names)}: {REFUSAL}.")

@@ -167,9 +167,7 @@ class PaimonAdapter(SparkAdapter):
 
     @macro_api
     def streams(self) -> Streams:
-        return Streams(
-            self, self.specs, self.tables, self.rows, self.builds, self.changes.incremental_catalog
-        )
+        return Streams(self, self.specs, self.tables, self.rows, self.builds, self.changes.incremental_catalog)
 
     @lazy_feature
     def audits(self) -> Audits:
@@ -343,9 +341,7 @@ class PaimonAdapter(SparkAdapter):
         with self.names_suggested():
             prepared, conf = self.row_deletes.prepared(sql)
             try:
-                return self.connections.execute(
-                    users_statement.read(prepared, conf), auto_begin, fetch, limit
-                )
+                return self.connections.execute(users_statement.read(prepared, conf), auto_begin, fetch, limit)
             except StatementError as exc:
                 # The error's line is looked up in the node's own text.
                 exc.statement = exc.statement.replace(prepared, sql)
@@ -369,9 +365,7 @@ class PaimonAdapter(SparkAdapter):
         """Run a macro; `dbt run-operation drop_table` runs the adapter's operation (see `Operations.macro_named`)."""
         resolver = macro_resolver or self._macro_resolver
         macro_name = self.operations.macro_named(macro_name, resolver, project, kwargs or {})
-        return super().execute_macro(
-            macro_name, macro_resolver, project, context_override, kwargs, needs_conn
-        )
+        return super().execute_macro(macro_name, macro_resolver, project, context_override, kwargs, needs_conn)
 
     def pre_model_hook(self, config: Mapping[str, Any]) -> ExitStack:
         """Called when a node begins: describe it on Spark's pages, apply its `spark_config` until `post_model_hook`."""
@@ -463,9 +457,7 @@ class PaimonAdapter(SparkAdapter):
         """All tables and views of a schema (see `writing.listing`)."""
         return self._listing.relations(schema_relation)
 
-    def get_relation(
-        self, database: str | None, schema: str | None, identifier: str | None
-    ) -> PaimonRelation | None:
+    def get_relation(self, database: str | None, schema: str | None, identifier: str | None) -> PaimonRelation | None:
         """A relation by its name, from dbt's cache.
 
         Without a database, or with the schema as database (as macros for dbt-spark do), in the target's catalog.
@@ -484,9 +476,7 @@ class PaimonAdapter(SparkAdapter):
         found = self.tables.described(relation)
         if found is not None or self.get_macro_resolver() is None:
             return found or []
-        columns: list[PaimonColumn] = self.execute_macro(
-            "paimon__described_columns", kwargs={"relation": relation}
-        )
+        columns: list[PaimonColumn] = self.execute_macro("paimon__described_columns", kwargs={"relation": relation})
         return columns
 
     def check_schema_exists(self, database: str | None, schema: str) -> bool:

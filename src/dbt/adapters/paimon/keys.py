@@ -44,9 +44,7 @@ class Key:
         return {_METADATA: self}
 
 
-def key_field(
-    value: Any, meaning: str, takes: str = "", *, is_merged: bool = False, **description: Any
-) -> Any:
+def key_field(value: Any, meaning: str, takes: str = "", *, is_merged: bool = False, **description: Any) -> Any:
     """A dataclass field with a default value, or a factory of it, and the description of its key (see `Key`).
 
     With `is_merged`, dbt merges the mapping of a folder with that of a model.

@@ -99,9 +99,7 @@ class StrategyMacro:
     override: str = ""
 
 
-def strategy_macro(
-    context: Mapping[str, Any], strategy: str, macro: Any, own: Collection[str]
-) -> StrategyMacro:
+def strategy_macro(context: Mapping[str, Any], strategy: str, macro: Any, own: Collection[str]) -> StrategyMacro:
     """The macro of a strategy that dbt's materialization would call; `own`: the adapter's strategies."""
     found = _found(context, macro)
     kind = f"{strategy} override" if strategy in own else strategy

@@ -55,15 +55,11 @@ class PaimonRelation(BaseRelation):
         type: RelationType | None = None,
         **kwargs: Any,
     ) -> PaimonRelation:
-        relation: PaimonRelation = super().create(
-            cls.catalog_of(database, schema), schema, identifier, type, **kwargs
-        )
+        relation: PaimonRelation = super().create(cls.catalog_of(database, schema), schema, identifier, type, **kwargs)
         return relation
 
     @classmethod
-    def create_from(
-        cls, quoting: HasQuoting, relation_config: RelationConfig, **kwargs: Any
-    ) -> PaimonRelation:
+    def create_from(cls, quoting: HasQuoting, relation_config: RelationConfig, **kwargs: Any) -> PaimonRelation:
         """The relation of a node in the manifest.
 
         A view model has the type View even before the cache knows it: the type decides with which catalog the name is
@@ -85,9 +81,7 @@ class PaimonRelation(BaseRelation):
         schema: PaimonRelation = self.include(identifier=False).replace_path(identifier=None)
         return schema.replace(type=None)
 
-    def matches(
-        self, database: str | None = None, schema: str | None = None, identifier: str | None = None
-    ) -> bool:
+    def matches(self, database: str | None = None, schema: str | None = None, identifier: str | None = None) -> bool:
         """Override: if the names differ only in case, dbt's message asks to delete the relation."""
         try:
             return bool(super().matches(database, schema, identifier))

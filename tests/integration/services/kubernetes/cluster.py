@@ -125,9 +125,7 @@ def cluster(folder: Path, images: Sequence[Path]) -> Iterator[Cluster]:
     for image in images:
         (folder / "images" / image.name).symlink_to(image)
     _write_access(folder)
-    subprocess.run(
-        ["openssl", "genrsa", "-out", folder / "accounts.key", "2048"], check=True, capture_output=True
-    )
+    subprocess.run(["openssl", "genrsa", "-out", folder / "accounts.key", "2048"], check=True, capture_output=True)
     command: list[str | Path] = [
         "unshare",
         "--net",

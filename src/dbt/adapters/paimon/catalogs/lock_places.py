@@ -40,6 +40,4 @@ def why_no_leases(storage: Storage) -> str:
 
 def missing_lock(storage: Storage, why: str) -> DbtRuntimeError:
     """The error of a target that requires leases (`s3_lock: true`)."""
-    return DbtRuntimeError(
-        f"The tables of {storage.catalog.name} cannot be locked (`s3_lock: true`): {why}. {REMEDY}."
-    )
+    return DbtRuntimeError(f"The tables of {storage.catalog.name} cannot be locked (`s3_lock: true`): {why}. {REMEDY}.")

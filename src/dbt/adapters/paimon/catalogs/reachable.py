@@ -100,9 +100,7 @@ def _check_connection(host: str, port: int, http: bool, what: str, remedy: str) 
         with socket.create_connection((host, port), timeout=_ANSWERS_WITHIN) as connection:
             if not http:
                 return
-            connection.sendall(
-                f"HEAD / HTTP/1.1\r\nHost: {host}:{port}\r\nConnection: close\r\n\r\n".encode()
-            )
+            connection.sendall(f"HEAD / HTTP/1.1\r\nHost: {host}:{port}\r\nConnection: close\r\n\r\n".encode())
             answer = connection.recv(8)
     except OSError as exc:
         reason = exc.strerror or str(exc)

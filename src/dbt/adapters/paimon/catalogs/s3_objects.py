@@ -77,9 +77,7 @@ class S3Objects:
                 "when it answers; `s3_lock: false` in the profile does without locks."
             ) from exc
         if not kept:
-            raise NoConditionsError(
-                f"the store of {self.place} ignores the condition of a write (If-None-Match)"
-            )
+            raise NoConditionsError(f"the store of {self.place} ignores the condition of a write (If-None-Match)")
 
     def _answer(self, ask: Any, name: str, nothing: frozenset[int], **more: Any) -> dict[str, Any] | None:
         """The answer to a request, with its content; None for the statuses `nothing`; else StoreError."""
@@ -127,9 +125,7 @@ def s3_objects(storage: Storage, folder: str) -> S3Objects:
             **_keys(options),
         )
     except (BotoCoreError, ValueError) as exc:
-        raise NoConditionsError(
-            f"botocore cannot use the settings of the warehouse ({redact_text(str(exc))})"
-        ) from exc
+        raise NoConditionsError(f"botocore cannot use the settings of the warehouse ({redact_text(str(exc))})") from exc
     return S3Objects(client, f"{(storage.warehouse or '').rstrip('/')}/{folder}")
 
 

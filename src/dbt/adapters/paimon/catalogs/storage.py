@@ -21,9 +21,7 @@ if TYPE_CHECKING:
 
 _HADOOP_AWS: Final = "hadoop-aws"
 _PROVIDER: Final = "aws.credentials.provider"
-_OR_A_PROVIDER: Final = (
-    f"; or set s3.{_PROVIDER}, for example to com.amazonaws.auth.DefaultAWSCredentialsProviderChain"
-)
+_OR_A_PROVIDER: Final = f"; or set s3.{_PROVIDER}, for example to com.amazonaws.auth.DefaultAWSCredentialsProviderChain"
 
 
 @dataclass(frozen=True)
@@ -47,9 +45,7 @@ class StorageContext:
 
     def _spark_settings(self, prefix: str) -> dict[str, str]:
         return {
-            name.removeprefix(prefix): value
-            for name, value in self.spark_config.items()
-            if name.startswith(prefix)
+            name.removeprefix(prefix): value for name, value in self.spark_config.items() if name.startswith(prefix)
         }
 
     def has_jar(self, artifact: str) -> bool:
@@ -95,9 +91,7 @@ class Storage:
         missing = [store.prefix + key for key in store.keys if key not in given]
         if not missing:
             return ""
-        variables = ", ".join(
-            name for name, option in store.environment.items() if store.prefix + option in missing
-        )
+        variables = ", ".join(name for name, option in store.environment.items() if store.prefix + option in missing)
         provider = _OR_A_PROVIDER if store is S3 else ""
         return (
             f"{', '.join(missing)}: missing. Write them under catalog_options in the profile (with env_var), or as "

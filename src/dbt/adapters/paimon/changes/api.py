@@ -204,9 +204,7 @@ class Changes:
             return spark.commits(table_name(relation))
         return snapshots.by_sql(self._adapter.query, relation)
 
-    def _from_position(
-        self, what: str, source: Source, reading: Reading, on_expired: str, model: Node
-    ) -> Source:
+    def _from_position(self, what: str, source: Source, reading: Reading, on_expired: str, model: Node) -> Source:
         """The source from the model's position on; as a whole if the changes are lost and on_expired is 'full'."""
         if reading.commits is None:
             reading.commits = self._commits(reading.own)
@@ -240,8 +238,7 @@ class Changes:
             return {}
         rows = self._adapter.query(positions.saved_positions_sql(found.render()))
         return {
-            str(row[0]): SavedPosition(Position(int(row[1]), row[2]), Position(int(row[3]), row[4]))
-            for row in rows
+            str(row[0]): SavedPosition(Position(int(row[1]), row[2]), Position(int(row[3]), row[4])) for row in rows
         }
 
     def _subquery(self, what: str, source: Source, output: Output) -> str:
@@ -426,9 +423,7 @@ class Changes:
             return
         base = positions.latest(self._commits(branch))
         commits = [commit for commit in self._commits(original) if commit.snapshot <= base.snapshot]
-        found = {
-            name: positions.find(fingerprint(name), commits, saved, original) for name, saved in named.items()
-        }
+        found = {name: positions.find(fingerprint(name), commits, saved, original) for name, saved in named.items()}
         moved = {name: SavedPosition(at, base) for name, at in found.items() if at is not None}
         if moved:
             self._write(kept, moved)
@@ -437,9 +432,7 @@ class Changes:
         """Before the commit of a model's rows: tag the table snapshots up to which it reads (keep=true)."""
         reading = self._readings.get(model["unique_id"])
         for tag in reading.tags_to_keep() if reading else ():
-            call_procedure(
-                self._adapter, "create_tag", tag.source, {"tag": tag.name, "snapshot": tag.snapshot}
-            )
+            call_procedure(self._adapter, "create_tag", tag.source, {"tag": tag.name, "snapshot": tag.snapshot})
 
 
 def _label(model: Node, relation: PaimonRelation) -> str:

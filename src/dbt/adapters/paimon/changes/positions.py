@@ -77,9 +77,7 @@ def marked(user: str) -> dict[str, Position]:
     return {key: Position(int(snapshot), commit) for key, snapshot, commit in entries}
 
 
-def find(
-    key: str, own: Sequence[Commit], saved: SavedPosition | None, table: object = "The table"
-) -> Position | None:
+def find(key: str, own: Sequence[Commit], saved: SavedPosition | None, table: object = "The table") -> Position | None:
     """A model's position in a source: the one in the model's newest commit, or the saved one; None if unknown.
 
     Args:

@@ -111,9 +111,7 @@ def read_mode(
 
 def _replaces_files(table: SourceTable, commits: Sequence[Commit]) -> bool:
     """Whether a commit overwrites rows, or takes files of keys away."""
-    return any(
-        commit.kind == "OVERWRITE" or (table.primary_key and commit.takes_files_away) for commit in commits
-    )
+    return any(commit.kind == "OVERWRITE" or (table.primary_key and commit.takes_files_away) for commit in commits)
 
 
 def _last_wins(table: SourceTable) -> bool:
@@ -183,9 +181,7 @@ def files_sql(table: SourceTable, start: int, end: int, output: Output, versions
         source = _incremental(table, "", start, end, versions)
         return _subquery(f"select {_columns(table, output, end)}\nfrom {source}")
     source = _incremental(table, "$audit_log", start, end, versions)
-    return _subquery(
-        f"select {_columns(table, output, end, kind='rowkind')}\nfrom {source}\nwhere rowkind <> '-U'"
-    )
+    return _subquery(f"select {_columns(table, output, end, kind='rowkind')}\nfrom {source}\nwhere rowkind <> '-U'")
 
 
 def count_sql(table: SourceTable, start: int, end: int, versions: Versions) -> str:
@@ -204,9 +200,7 @@ def keys_sql(table: SourceTable, start: int, end: int, output: Output, versions:
     keys = [quoted(name) for name in table.primary_key]
     row = f"named_struct({', '.join(f'{string_literal(n)}, {quoted(n)}' for n, _ in table.columns)})"
     same = " and ".join(f"__now.{key} = __keys.{key}" for key in keys)
-    columns = ",\n  ".join(
-        f"if(__now.__dbt_there, __now.{name}, __keys.__dbt_row.{name}) as {name}" for name in names
-    )
+    columns = ",\n  ".join(f"if(__now.__dbt_there, __now.{name}, __keys.__dbt_row.{name}) as {name}" for name in names)
     # Spark broadcasts the small side of a semi join, but not the outer side of an outer join.
     return _subquery(
         f"""select {columns},
@@ -223,9 +217,7 @@ left join (
     )
 
 
-def compare_sql(
-    table: SourceTable, start: int | str, old_names: Mapping[str, str], end: int, output: Output
-) -> str:
+def compare_sql(table: SourceTable, start: int | str, old_names: Mapping[str, str], end: int, output: Output) -> str:
     """The difference between a table at `start` (a table snapshot, a tag, or 0 for an empty table) and at `end`.
 
     Args:
@@ -243,9 +235,7 @@ def compare_sql(
         return _subquery(_compare_by_key(table, then, now, end, output))
     inserted = f"select *, '+I' as {quoted(output.row_kind)}{_snapshot(output, end)}"
     deleted = f"select *, '-D' as {quoted(output.row_kind)}{_snapshot(output, end)}"
-    return _subquery(
-        f"{inserted} from ({now} except all {then})\nunion all\n{deleted} from ({then} except all {now})"
-    )
+    return _subquery(f"{inserted} from ({now} except all {then})\nunion all\n{deleted} from ({then} except all {now})")
 
 
 def _compare_by_key(table: SourceTable, then: str, now: str, end: int, output: Output) -> str:

@@ -27,9 +27,7 @@ REBUILD: Final = "rebuild"
 SNAPSHOT: Final = "snapshot"
 REFRESH: Final = "refresh"
 # Procedures that only clean up.
-REPEATED_PROCEDURES: Final = frozenset(
-    {"compact", "expire_snapshots", "expire_partitions", "remove_orphan_files"}
-)
+REPEATED_PROCEDURES: Final = frozenset({"compact", "expire_snapshots", "expire_partitions", "remove_orphan_files"})
 
 
 def is_conflict(text: str) -> bool:

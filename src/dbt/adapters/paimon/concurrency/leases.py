@@ -290,9 +290,7 @@ class Lease:
             else:
                 self._arm_watchdog(_LAST_SECONDS)
                 ago = _now() - self._renewed
-                self._taken = (
-                    f"another run took it {ago:.0f} s after its last renewal (was this one stopped?)"
-                )
+                self._taken = f"another run took it {ago:.0f} s after its last renewal (was this one stopped?)"
                 self._end_statement(self._taken)
             return renewed
 

@@ -59,9 +59,7 @@ class TableLocks:
         self._run = uuid.uuid4().hex
         self._began = time.time_ns()
 
-    def hold(
-        self, name: str, place: Place, beside: Callable[[], AbstractContextManager[object]] = nullcontext
-    ) -> bool:
+    def hold(self, name: str, place: Place, beside: Callable[[], AbstractContextManager[object]] = nullcontext) -> bool:
         """Take a table's lock for this thread, until `release`.
 
         `beside` makes a context that is entered after the lock is taken and left before it is released. Returns whether
@@ -155,8 +153,7 @@ class TableLocks:
         wait = Wait(
             f"{name}, which another thread of this run is writing",
             self._bound,
-            "Make the models that write it run one after another (with ref()), or raise `lock_timeout` "
-            "in the profile.",
+            "Make the models that write it run one after another (with ref()), or raise `lock_timeout` in the profile.",
         )
         wait.until(lambda: lock.acquire(timeout=_LOOK_LAST), every=0)
 
@@ -226,9 +223,7 @@ class TableLocks:
         with suppress(OSError):
             folder.mkdir(exist_ok=True)
             ready_folder(Kind.LOCKS, folder)
-            return (folder / f"{hashlib.sha256(name.encode()).hexdigest()[:32]}.lock").open(
-                "a+b", buffering=0
-            )
+            return (folder / f"{hashlib.sha256(name.encode()).hexdigest()[:32]}.lock").open("a+b", buffering=0)
         return None
 
     def _sign(self, file: IO[bytes]) -> None:

@@ -76,9 +76,7 @@ IDIOMS: Final[tuple[DialectHint, ...]] = (
         r"\bqualify\s+$",
     ),
     _syntax("TOP n: limit n, at the end", r"\bselect\s+(distinct\s+)?top\s+$"),
-    _syntax(
-        f"an aggregate of texts in an order: array_sort inside, or {_AGGREGATE_TEXT}", r"\bwithin group\s*$"
-    ),
+    _syntax(f"an aggregate of texts in an order: array_sort inside, or {_AGGREGATE_TEXT}", r"\bwithin group\s*$"),
     _syntax(
         "ORDER BY inside an aggregate: sort_array(collect_list(struct(key, x))).x",
         r"\w" + _OPEN,
@@ -161,22 +159,14 @@ IDIOMS: Final[tuple[DialectHint, ...]] = (
     _column(_EXPLODE, r"\b(unnest|flatten)" + _OPEN),
     _column("current_timestamp()", after=r"(sysdate|systimestamp|localtimestamp|getdate)\b"),
     DialectHint("does not support table-valued functions", _EXPLODE),
-    DialectHint(
-        "expects one of the units without quotes", "the unit is written without quotes: dateadd(day, 1, ts)"
-    ),
+    DialectHint("expects one of the units without quotes", "the unit is written without quotes: dateadd(day, 1, ts)"),
     DialectHint(r'Cannot resolve "date_(add|sub)\(.*INTERVAL', "ts + interval 1 day, or date_add(date, 1)"),
     DialectHint(r'Cannot resolve "to_char\(', f"date_format(ts, …), {_PATTERN}"),
-    DialectHint(
-        r'Cannot resolve "trunc\(.*requires the "DATE"', "a number: floor(x), or cast(x as decimal(18, 1))"
-    ),
+    DialectHint(r'Cannot resolve "trunc\(.*requires the "DATE"', "a number: floor(x), or cast(x as decimal(18, 1))"),
     DialectHint(r'Cannot resolve "any\(.*"BOOLEAN"', "`x = any (array)`: array_contains(array, x)"),
-    DialectHint(
-        r"Fail to recognize '.*' pattern in the DateTimeFormatter", f"the pattern is written {_PATTERN}"
-    ),
+    DialectHint(r"Fail to recognize '.*' pattern in the DateTimeFormatter", f"the pattern is written {_PATTERN}"),
     DialectHint(r"The `(try_)?to_number` requires", "to_number(x): cast(x as decimal(18, 2)), or try_cast"),
-    DialectHint(
-        r"The `to_varchar` requires", f"to_varchar(x): cast(x as string), or date_format(ts, …), {_PATTERN}"
-    ),
+    DialectHint(r"The `to_varchar` requires", f"to_varchar(x): cast(x as string), or date_format(ts, …), {_PATTERN}"),
     DialectHint(r"The `trunc` requires", "trunc(x) of a number: cast(x as bigint)"),
     DialectHint(r"The `date` requires", "date(y, m, d): make_date(y, m, d)"),
     DialectHint(r"The `isnull` requires", "isnull(x, y): coalesce(x, y)"),
@@ -326,9 +316,7 @@ def _advice(text: str, statement: str) -> str | None:
         wanted = TYPES.get(name)
         return f"{name} is {wanted}" if wanted else None
     offset = places.position_in(text, statement)
-    before, after = (
-        ("", "") if offset is None else (statement[max(0, offset - 500) : offset], statement[offset:])
-    )
+    before, after = ("", "") if offset is None else (statement[max(0, offset - 500) : offset], statement[offset:])
     return next((idiom.advice for idiom in IDIOMS if idiom.matches(text, before, after)), None)
 
 

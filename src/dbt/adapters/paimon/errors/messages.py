@@ -272,8 +272,7 @@ REMEDIES: tuple[Remedy, ...] = (
     ),
     Remedy(
         r"SchemaParseException: Illegal (?:initial )?character",
-        "Avro allows only letters, digits and _ in names of columns and fields: rename it, or use "
-        "another file_format.",
+        "Avro allows only letters, digits and _ in names of columns and fields: rename it, or use another file_format.",
     ),
     Remedy(
         r"\[PARSE_SYNTAX_ERROR\] Syntax error at or near end of input\.?\s*(?:SQLSTATE: \w+ ?)?\(line 1, pos 0\)"

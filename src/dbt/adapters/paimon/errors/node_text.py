@@ -78,9 +78,7 @@ def spot(place: Place, statement: str, sources: Sequence[Source]) -> SourceLocat
     if is_compiled_sent:
         return None
     found_within = (
-        _raw_spot(source, statement, place.offset, place.length, within=True)
-        for source in sources
-        if source.raw
+        _raw_spot(source, statement, place.offset, place.length, within=True) for source in sources if source.raw
     )
     return next(filter(None, found_within), None)
 
@@ -125,9 +123,7 @@ def _hook_spot(source: Source, statement: str, place: Place) -> SourceLocation |
     return _raw_spot(source, statement[start:].rstrip(), place.offset - start, place.length)
 
 
-def _raw_spot(
-    source: Source, rendered: str, offset: int, length: int, within: bool = False
-) -> SourceLocation | None:
+def _raw_spot(source: Source, rendered: str, offset: int, length: int, within: bool = False) -> SourceLocation | None:
     """The place in the raw text, if its line is sure."""
     raw = source.raw
     text = normalized(rendered)

@@ -43,9 +43,7 @@ def offset_of(text: str, line: int, column: int) -> int | None:
 
 def fragments(error: str) -> list[str]:
     """The first line of each expression that an error quotes from the failed statement."""
-    return [
-        found["text"][found["carets"].count(" ") : len(found["carets"])] for found in _CONTEXT.finditer(error)
-    ]
+    return [found["text"][found["carets"].count(" ") : len(found["carets"])] for found in _CONTEXT.finditer(error)]
 
 
 def position_in(error: str, statement: str) -> int | None:

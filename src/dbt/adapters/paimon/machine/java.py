@@ -64,9 +64,7 @@ def _from_java_home(java_home: str, spark_version: str) -> JavaRuntime:
         )
     major = _major_of_home(Path(java_home)) or _ask(executable)[0]
     if major is None:
-        raise DbtRuntimeError(
-            f"JAVA_HOME is {java_home}, but its bin/java does not start. " + _remedy(majors)
-        )
+        raise DbtRuntimeError(f"JAVA_HOME is {java_home}, but its bin/java does not start. " + _remedy(majors))
     if major not in majors:
         raise DbtRuntimeError(
             f"Spark {spark_version} runs on Java {_either(majors)}, and JAVA_HOME ({java_home}) is Java {major}. "

@@ -80,9 +80,7 @@ class Wait:
             raise self.error()
         if seconds >= self._next_notice:
             self._next_notice = seconds + self._every
-            self._notify(
-                f"Waiting for {self._what}: {_shown(seconds)} so far, {_shown(self._bound)} at the most"
-            )
+            self._notify(f"Waiting for {self._what}: {_shown(seconds)} so far, {_shown(self._bound)} at the most")
 
     def pause(self, seconds: float) -> None:
         """Sleep, but not past the limit; WaitedTooLongError at the limit."""

@@ -115,9 +115,7 @@ class Maintenance:
             failed = self._maintain(relation, spec, done, dry_run=dry_run, force=force)
             failures += [f"{relation}: {failure}" for failure in failed]
         if failures:
-            raise DbtRuntimeError(
-                "maintain failed for these tables; no rows were lost:\n" + "\n".join(failures)
-            )
+            raise DbtRuntimeError("maintain failed for these tables; no rows were lost:\n" + "\n".join(failures))
         if not done:
             logger.info("maintain: no table has anything to maintain (see the config `maintenance`)")
         return done
@@ -231,9 +229,7 @@ class Maintenance:
             and not versions.supports(nested)
             and len(self._tables.existing(relation).partition_by) > 1
         ):
-            versions.require(
-                nested, f"remove_orphan_files on {relation}, which has several partition columns"
-            )
+            versions.require(nested, f"remove_orphan_files on {relation}, which has several partition columns")
         given = times.with_paimons_clock(
             name, arguments, versions, self._adapter.query, lambda: self._tables.existing(relation).options
         )
@@ -254,9 +250,7 @@ class Maintenance:
 
     def check_compaction(self, relation: PaimonRelation, arguments: Mapping[str, Any]) -> None:
         """Refuse a compaction that the table does not support, instead of letting Paimon fail half way through."""
-        problems = compaction_problems(
-            self._tables.existing(relation).as_spec(), arguments, self._adapter.versions
-        )
+        problems = compaction_problems(self._tables.existing(relation).as_spec(), arguments, self._adapter.versions)
         if problems:
             listed = "\n".join(f"  {problem}" for problem in problems)
             raise DbtRuntimeError(f"compact on {relation}:\n{listed}")

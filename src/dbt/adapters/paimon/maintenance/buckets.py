@@ -52,9 +52,7 @@ class Buckets:
             return
         largest = self._largest(relation)
         if largest is None:
-            self._alter(
-                relation, f"set tblproperties ('{bucket_numbers.MARK}' = '{bucket_numbers.UNDECIDED}')"
-            )
+            self._alter(relation, f"set tblproperties ('{bucket_numbers.MARK}' = '{bucket_numbers.UNDECIDED}')")
         elif bucket_numbers.is_off(spec.bucket, largest, self._tasks):
             number = bucket_numbers.wanted(largest, self._tasks)
             logger.debug(f"{relation}: {spec.bucket} buckets were expected, {number} fit its {largest} bytes")

@@ -35,9 +35,7 @@ def run_and_log(
         handle = adapter.handle
         statement = handle.statement_id
         effect = before and _read_or_none(relation, lambda: handle.effect(table, before))
-    response = (
-        responses.of_operation(name, effect, statement) if effect else responses.unknown(name, statement)
-    )
+    response = responses.of_operation(name, effect, statement) if effect else responses.unknown(name, statement)
     logger.info(f"{relation.shown} {response} in {time.monotonic() - began:.1f} s")
     return result, response
 

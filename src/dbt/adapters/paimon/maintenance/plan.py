@@ -154,20 +154,14 @@ class _Planner:
             arguments["options"] = self._files_per_merge(compact, part.small_files)
         by_files = 0 < compact.small_files <= part.small_files
         by_commits = 0 < compact.every_commits <= self.state.commits
-        return self._action(
-            "compact", by_files or by_commits or force, self._why_compacted(compact, part), arguments
-        )
+        return self._action("compact", by_files or by_commits or force, self._why_compacted(compact, part), arguments)
 
     def _why_compacted(self, compact: Compact, part: _Part) -> str:
         reasons = []
         if compact.small_files:
-            reasons.append(
-                f"{part.small_files} small files in a bucket{part.shown} (due from {compact.small_files})"
-            )
+            reasons.append(f"{part.small_files} small files in a bucket{part.shown} (due from {compact.small_files})")
         if compact.every_commits:
-            reasons.append(
-                f"{self.state.commits} commits since the last one (due from {compact.every_commits})"
-            )
+            reasons.append(f"{self.state.commits} commits since the last one (due from {compact.every_commits})")
         return "; ".join(reasons)
 
     def _files_per_merge(self, compact: Compact, small: int) -> dict[str, int]:

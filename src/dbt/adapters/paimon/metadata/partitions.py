@@ -9,9 +9,7 @@ from datetime import date, timedelta
 from dbt.adapters.paimon.metadata.schemas import Schema
 
 
-def partition_values(
-    text: str, partition_by: Sequence[str], types: Mapping[str, str]
-) -> dict[str, str] | None:
+def partition_values(text: str, partition_by: Sequence[str], types: Mapping[str, str]) -> dict[str, str] | None:
     """Parse the `partition` column of a system table into values by column; None if it is ambiguous.
 
     Paimon's versions write '[a, 1]' with dates as a number of days, '{a, 1}' or 'dt=a/hh=1' (PartitionsTable.toRow,

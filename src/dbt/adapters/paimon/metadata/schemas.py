@@ -62,10 +62,7 @@ class Schema:
     @classmethod
     def _of(cls, number: int, parts: Sequence[Any], comment: str | None) -> Schema:
         fields, partition_keys, primary_keys, options = parts
-        columns = (
-            Field(int(each["id"]), each["name"], each["type"], each.get("description") or "")
-            for each in fields
-        )
+        columns = (Field(int(each["id"]), each["name"], each["type"], each.get("description") or "") for each in fields)
         return cls(number, tuple(columns), tuple(partition_keys), tuple(primary_keys), options, comment or "")
 
 
@@ -103,9 +100,7 @@ def _select(table: Table) -> str:
 def identity(query: Query, table: Table) -> tuple[str, int]:
     """When a table was created, the same text in every time zone; and the id of its newest schema."""
     made = clocks.in_utc("min(update_time)")
-    ((text, newest),) = query(
-        f"select cast({made} as string), max(schema_id) from {table.system_table('schemas')}"
-    )
+    ((text, newest),) = query(f"select cast({made} as string), max(schema_id) from {table.system_table('schemas')}")
     return str(text), int(newest)
 
 

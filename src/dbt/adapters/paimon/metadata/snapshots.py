@@ -141,9 +141,7 @@ def _of_row(row: Sequence[Any]) -> Commit:
 
 def range_by_sql(query: Query, table: Table) -> SnapshotRange:
     """The numbers of a table's snapshots, by a query of one row."""
-    ((first, last),) = query(
-        f"select min(snapshot_id), max(snapshot_id) from {table.system_table('snapshots')}"
-    )
+    ((first, last),) = query(f"select min(snapshot_id), max(snapshot_id) from {table.system_table('snapshots')}")
     return SnapshotRange(int(first or 0), int(last or 0))
 
 

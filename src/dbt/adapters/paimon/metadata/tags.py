@@ -92,9 +92,7 @@ def history(query: Query, table: Table) -> History:
 
 def newest_and_tagged(query: Query, table: Table, name: str) -> tuple[int | None, int | None]:
     """The newest table snapshot and the one with a tag, by one statement; None for one that does not exist."""
-    tagged = (
-        f"select max(snapshot_id) from {table.system_table('tags')} where tag_name = {string_literal(name)}"
-    )
+    tagged = f"select max(snapshot_id) from {table.system_table('tags')} where tag_name = {string_literal(name)}"
     ((newest, at),) = query(f"select max(snapshot_id), ({tagged}) from {table.system_table('snapshots')}")
     return newest, at
 

@@ -18,8 +18,7 @@ from dbt.adapters.paimon.sql import clocks
 
 _NO_SNAPSHOTS: Final = "(select 0 as first, 0 as last, null as young, null as next_read, 0 as commits)"
 _NO_FILES: Final = (
-    "(select 0 as small_files, '[]' as partitions, 0 as largest_bucket, 0 as largest_partition, "
-    "0 as fixed_buckets)"
+    "(select 0 as small_files, '[]' as partitions, 0 as largest_bucket, 0 as largest_partition, 0 as fixed_buckets)"
 )
 
 

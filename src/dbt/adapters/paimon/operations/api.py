@@ -50,9 +50,7 @@ class Operations:
 
     # -- operations that also work in hooks -------------------------------------------------------------------------
 
-    def call(
-        self, model: Mapping[str, Any], name: str, relation: PaimonRelation, arguments: Mapping[str, Any]
-    ) -> str:
+    def call(self, model: Mapping[str, Any], name: str, relation: PaimonRelation, arguments: Mapping[str, Any]) -> str:
         """The CALL of a Paimon procedure, for a hook; an operation runs it and logs its result.
 
         Returns '' for a branch clone: runs of the original maintain the table.
@@ -77,9 +75,7 @@ class Operations:
         """Delete rows of a table, or of a branch clone (see `RowDeletes.run`)."""
         self._plans.row_deletes.run(self._plans.clones.named(relation) or relation, where)
 
-    def rollback_version(
-        self, relation: PaimonRelation, version: Any, timestamp: Any, drop_tags: bool
-    ) -> Any:
+    def rollback_version(self, relation: PaimonRelation, version: Any, timestamp: Any, drop_tags: bool) -> Any:
         """The table snapshot or tag to roll back to, given as such or by a timestamp.
 
         Raises:
@@ -138,9 +134,7 @@ class Operations:
         logger.info(why)
         return True
 
-    def _sent(
-        self, model: Mapping[str, Any], name: str, relation: PaimonRelation, statement: Statement
-    ) -> str:
+    def _sent(self, model: Mapping[str, Any], name: str, relation: PaimonRelation, statement: Statement) -> str:
         if not _is_operation(model):
             return str(statement)
         result = self._plans.maintenance.run_operation(relation, name, statement).table
@@ -226,9 +220,7 @@ class Operations:
                 logger.info(f"drop_schema on {schema.schema}: deleted the branch {branch}")
         logger.info(f"drop_schema on {schema.schema}: done")
 
-    def _confirmed(
-        self, operation: str, wanted: PaimonRelation, asked: str, confirm: Any
-    ) -> list[PaimonRelation]:
+    def _confirmed(self, operation: str, wanted: PaimonRelation, asked: str, confirm: Any) -> list[PaimonRelation]:
         """A table and its helper tables (of apply_changes and paimon_changes); refuses an unconfirmed operation."""
         relation = self._adapter.get_relation(*wanted.parts)
         if relation is None:
@@ -252,9 +244,7 @@ class Operations:
         name, catalog = schema.schema or "", schema.database or ""
         known = self._adapter.list_schemas(catalog)
         if name not in known:
-            raise DbtRuntimeError(
-                f"drop_schema: {catalog} has no schema {name}. It has {', '.join(sorted(known))}."
-            )
+            raise DbtRuntimeError(f"drop_schema: {catalog} has no schema {name}. It has {', '.join(sorted(known))}.")
         if confirmation == name:
             return
         relations = self._adapter.list_relations_without_caching(schema.without_identifier())
@@ -286,9 +276,7 @@ class Operations:
         With a path, it is written there. Raises DbtRuntimeError if the schema has no such table or view.
         """
         relations = self._relations(database, schema)
-        selected = [
-            name for name in sorted(relations) if _is_selected(name, table_names, table_pattern, exclude)
-        ]
+        selected = [name for name in sorted(relations) if _is_selected(name, table_names, table_pattern, exclude)]
         missing = sorted({*(table_names or ())} - {*selected})
         if missing or not selected:
             self._refuse_missing_sources(database, schema, missing, table_pattern)
@@ -306,9 +294,7 @@ class Operations:
         listed = self._adapter.list_relations_without_caching(relation)
         return {each.identifier or "": each for each in listed}
 
-    def _refuse_missing_sources(
-        self, database: str, schema: str, missing: Sequence[str], pattern: str
-    ) -> NoReturn:
+    def _refuse_missing_sources(self, database: str, schema: str, missing: Sequence[str], pattern: str) -> NoReturn:
         wanted = ", ".join(missing) or ("" if pattern == "%" else f"like {pattern}")
         schemas = self._adapter.list_schemas(database)
         if schema not in schemas:

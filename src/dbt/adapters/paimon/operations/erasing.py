@@ -165,9 +165,7 @@ def missing_consent(found: Target, held: Held, consent: Consent) -> Iterator[str
         yield f"{counted(held.rows, 'dead letter')} (drop_dead_letters: true)"
 
 
-def files_view_sql(
-    view: str, location: str, file_format: str = "", columns: Mapping[str, str] | None = None
-) -> str:
+def files_view_sql(view: str, location: str, file_format: str = "", columns: Mapping[str, str] | None = None) -> str:
     """The statement that creates a view of a table's files of a format, read by Spark; '' lists the files of any."""
     listed = ", ".join(f"{quoted(name)} {data_type}" for name, data_type in (columns or {}).items())
     options = {"path": location, "recursiveFileLookup": "true"}
@@ -190,9 +188,7 @@ def data_files(paths: Iterable[str]) -> tuple[set[str], list[str]]:
     found = list(paths)
     readable = {file_name(path) for path in found if path.endswith(tuple(f".{each}" for each in FORMATS))}
     unreadable = [
-        path
-        for path in found
-        if _IN_BUCKET.search(path) and file_name(path).removesuffix(_INDEX) not in readable
+        path for path in found if _IN_BUCKET.search(path) and file_name(path).removesuffix(_INDEX) not in readable
     ]
     return readable, unreadable
 

@@ -74,9 +74,7 @@ class Erasures:
             for what in erasing.missing_consent(target, held, consent)
         ]
         if problems:
-            raise DbtRuntimeError(
-                "erase cannot remove the key; nothing was done:\n  " + "\n  ".join(problems)
-            )
+            raise DbtRuntimeError("erase cannot remove the key; nothing was done:\n  " + "\n  ".join(problems))
         if not any(held.rows or held.files for _, held in found):
             logger.info(f"erase: the key is in 0 of {counted(len(found), 'table')} with its columns")
         elif dry_run:
@@ -141,8 +139,7 @@ class Erasures:
             for tag in sorted(tags.tags(query, relation))
         ]
         branches = [
-            (branch, files.state(branch_of(relation, branch), ""))
-            for branch in sorted(tags.branches(query, relation))
+            (branch, files.state(branch_of(relation, branch), "")) for branch in sorted(tags.branches(query, relation))
         ]
         kept_tags, kept_branches = (
             tuple(name for name, state in each if found and found & files.names(query, state))

@@ -103,9 +103,7 @@ def value_fault(name: str, text: str, version: Version) -> str | None:
 def _bloom_filter_fault(name: str, text: str) -> str | None:
     is_share = _FRACTION.fullmatch(text) and 0 < float(text) < 1
     if _BLOOM_FILTER_FPP.fullmatch(name) and not is_share:
-        return (
-            "not a false-positive rate, and no row could be written. Use a number between 0 and 1, as in 0.1"
-        )
+        return "not a false-positive rate, and no row could be written. Use a number between 0 and 1, as in 0.1"
     is_count = text.isascii() and text.isdigit() and int(text) <= _LONGEST
     if _BLOOM_FILTER_ITEMS.fullmatch(name) and not is_count:
         return "not a number of rows, and no row could be written. Use a whole number, as in 1000000"

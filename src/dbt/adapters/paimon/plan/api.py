@@ -160,9 +160,7 @@ class Plans:
         macro = self.adapter.get_incremental_strategy_macro(context, strategy)
         return self.specs.strategy_macro(context, strategy, macro)
 
-    def clone_of(
-        self, node: Node, existing: PaimonRelation | None, strategy: str, full_refresh: bool
-    ) -> Clone | None:
+    def clone_of(self, node: Node, existing: PaimonRelation | None, strategy: str, full_refresh: bool) -> Clone | None:
         """The clone by branch in the place of a node's relation, or None (see `Clones.of`)."""
         return self.clones.of(node, existing, full_refresh=full_refresh) if strategy else None
 
@@ -203,9 +201,7 @@ class Plans:
             self.rows.checked(query, stored, node, spec)
         return plan
 
-    def refresh(
-        self, node: Node, spec: TableSpec, existing: PaimonRelation, *, full_refresh: bool
-    ) -> Refresh:
+    def refresh(self, node: Node, spec: TableSpec, existing: PaimonRelation, *, full_refresh: bool) -> Refresh:
         """How a run would refresh an existing materialized view, without counting the changed rows."""
         run = NodeRun(existing, spec, existing, full_refresh, adds=False)
         try:
@@ -303,9 +299,7 @@ class Plans:
         plan = decide(node, with_buckets, current, changes, tables.changes, adds=False)
         if plan.action is Action.SWAP:
             tables.refuse_loss(node, table, plan.rebuild, run.full_refresh)
-            logger.info(
-                f"{table} is rebuilt and swapped, which loses its table snapshots and tags ({plan.rebuild})"
-            )
+            logger.info(f"{table} is rebuilt and swapped, which loses its table snapshots and tags ({plan.rebuild})")
         else:
             self.history.check_branches(node, with_buckets, table)
             spec = self.buckets.resolve(with_buckets, table, current, source)

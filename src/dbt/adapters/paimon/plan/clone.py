@@ -141,9 +141,7 @@ class _CloneExecutor:
             self._copy(target.incorporate(path={"identifier": name}), old.pop(name, None), each)
         return tuple(old.values())
 
-    def _copy(
-        self, target: PaimonRelation, replaced: PaimonRelation | None, original: PaimonRelation
-    ) -> None:
+    def _copy(self, target: PaimonRelation, replaced: PaimonRelation | None, original: PaimonRelation) -> None:
         like = self.writer.plans.tables.existing(original)
         source = ModelQuery(original.render(), as_dbt_columns(like.columns))
         StagedBuild(self.writer, target, replaced, like.columns, like.as_spec(), source, like.comment).write()

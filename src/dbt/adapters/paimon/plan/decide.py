@@ -195,9 +195,7 @@ def _after(node: Mapping[str, Any], current: ExistingTable, columns: ColumnChang
     for name, comment in columns.comment:
         if name not in commented:
             arguments = {"column_name": name, "comment": comment}
-            yield Step(
-                StepKind.COMMENT_COLUMN, "paimon__comment_on_column", arguments, (f"comment of {name}",)
-            )
+            yield Step(StepKind.COMMENT_COLUMN, "paimon__comment_on_column", arguments, (f"comment of {name}",))
     persists = (node["config"].get("persist_docs") or {}).get("relation")
     comment = node.get("description") or ""
     if persists and current.comment != comment:

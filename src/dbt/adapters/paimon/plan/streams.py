@@ -138,9 +138,7 @@ class StreamWriter:
     def _query(self, relation: PaimonRelation) -> ModelQuery:
         """The model's query over its streams, cast and checked for the table."""
         plans, macros, run = self.writer.plans, self.writer.macros, self.run
-        source = macros(
-            "paimon__model_query", relation, macros.context["compiled_code"], macros.node["language"]
-        )
+        source = macros("paimon__model_query", relation, macros.context["compiled_code"], macros.node["language"])
         spec = plans.specs.spelled(run.spec, source.columns)
         source = plans.rows.reject_nan_keys(source, spec, macros.node)
         return plans.streams.query(source, spec, run.strategy, macros.node)

@@ -54,9 +54,7 @@ class NodeWriter:
         self.macros.write(sql)
         self.macros.store(self.plans.builds.write(target, sql, kind, spec, conf, deletes, writes_rows))
 
-    def audit(
-        self, target: PaimonRelation, audited: PaimonRelation, staged: ModelQuery | None = None
-    ) -> None:
+    def audit(self, target: PaimonRelation, audited: PaimonRelation, staged: ModelQuery | None = None) -> None:
         """Run a model's data tests on a branch or staged table; the view of `staged` is dropped if one fails."""
         audits = self.plans.audits
         results = audits.results(self.macros.context, target, audited)
@@ -75,9 +73,7 @@ class NodeWriter:
         for column in kept.retype:
             self.macros("paimon__alter_column_type", relation, column.name, column.data_type)
 
-    def prepare(
-        self, target: PaimonRelation, plan: SettledPlan, run: NodeRun
-    ) -> tuple[str, Mapping[str, str]]:
+    def prepare(self, target: PaimonRelation, plan: SettledPlan, run: NodeRun) -> tuple[str, Mapping[str, str]]:
         """Run the plan's ALTER steps; return the statement that adds the rows, and its Spark settings."""
         macros, strategy = self.macros, run.strategy_macro
         assert strategy is not None
@@ -271,9 +267,7 @@ class SnapshotMerge(WriteMode):
     def write(self) -> None:
         macros, target = self.writer.macros, self.run.target
         helpers = helper_columns(macros.config("unique_key"))
-        plan = self.writer.plans.snapshot(
-            macros.node, self.run, self.source, self.current, self.versions, helpers
-        )
+        plan = self.writer.plans.snapshot(macros.node, self.run, self.source, self.current, self.versions, helpers)
         macros.check_documented(target, plan.columns)
         macros.run(target, plan.before)
         kind = "snapshot override" if override_of(macros.context, _MERGE) else SNAPSHOT

@@ -115,9 +115,7 @@ def reads_alike(frame: DataFrame) -> bool:
 
 
 def _reads_alike(plan: Any, as_json: Iterable[str]) -> bool:
-    return bool(plan.deterministic()) and not any(
-        _ROW_CHOOSING & set(_CLASS.findall(text)) for text in as_json
-    )
+    return bool(plan.deterministic()) and not any(_ROW_CHOOSING & set(_CLASS.findall(text)) for text in as_json)
 
 
 class _LeafReader:
@@ -207,15 +205,12 @@ def _reads_clock(jvm: Any, plan: Any) -> bool:
     rules = jvm.org.apache.spark.sql.catalyst.optimizer
     replaced = rules.ReplaceExpressions.apply(plan)
     return not all(
-        rule.apply(replaced).fastEquals(replaced)
-        for rule in (rules.ComputeCurrentTime, rules.SpecialDatetimeValues)
+        rule.apply(replaced).fastEquals(replaced) for rule in (rules.ComputeCurrentTime, rules.SpecialDatetimeValues)
     )
 
 
 def _is_nondeterministic(jvm: Any, name: str) -> bool:
     if name not in _IS_NONDETERMINISTIC:
         loader = jvm.java.lang.Class
-        _IS_NONDETERMINISTIC[name] = bool(
-            loader.forName(_NONDETERMINISTIC).isAssignableFrom(loader.forName(name))
-        )
+        _IS_NONDETERMINISTIC[name] = bool(loader.forName(_NONDETERMINISTIC).isAssignableFrom(loader.forName(name)))
     return _IS_NONDETERMINISTIC[name]

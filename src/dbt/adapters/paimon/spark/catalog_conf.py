@@ -23,14 +23,10 @@ _KEYS_OF_THE_PROFILE = ("warehouse", "metastore", "uri")
 V2_WRITE = "spark.paimon.write.use-v2-write"
 # Compatibility.getExecutionMetrics reads the query's metrics after the commit, but Spark may store them later, in
 # another thread: NoSuchElementException [ran, 1.4.2; the same code at 2.0.0].
-V2_WRITE_FAILS = (
-    "statements may fail after they have committed their rows, and a MERGE may not hold rand() or a sample"
-)
+V2_WRITE_FAILS = "statements may fail after they have committed their rows, and a MERGE may not hold rand() or a sample"
 
 
-def catalog_conf(
-    credentials: PaimonCredentials, storages: Sequence[Storage], versions: Versions
-) -> dict[str, str]:
+def catalog_conf(credentials: PaimonCredentials, storages: Sequence[Storage], versions: Versions) -> dict[str, str]:
     """The settings that register a target's catalogs with Spark; `storages` begin with that of its own catalog.
 
     Raises:
@@ -49,9 +45,7 @@ def catalog_conf(
         *(problem for storage in storages for problem in _unsupported(storage, versions)),
     ]
     if problems:
-        raise DbtRuntimeError(
-            "The profile's Spark settings:\n" + "\n".join(f"  - {problem}" for problem in problems)
-        )
+        raise DbtRuntimeError("The profile's Spark settings:\n" + "\n".join(f"  - {problem}" for problem in problems))
     for storage in integrations:
         conf |= _settings_of(storage, versions)
     return conf

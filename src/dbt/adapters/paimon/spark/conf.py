@@ -31,9 +31,7 @@ _REGION = re.compile(r"[A-Za-z][A-Za-z0-9_/+-]*")
 _OFFSET = re.compile(r"(?:UTC|UT|GMT)?([+-])(\d{1,2})(?::?(\d{1,2}))?")
 
 
-def spark_conf(
-    credentials: PaimonCredentials, storages: Sequence[Storage], plan: PackagePlan
-) -> dict[str, str]:
+def spark_conf(credentials: PaimonCredentials, storages: Sequence[Storage], plan: PackagePlan) -> dict[str, str]:
     """The settings that a target's Spark session starts with; `spark_config` of the profile wins.
 
     Raises:

@@ -39,9 +39,7 @@ def end(client: Any, writer: Writer, remember: Callable[[tuple[str, ...]], objec
     if named:
         remember(named)
     for operation in named:
-        attach = proto.ReattachExecuteRequest(
-            session_id=writer.session, user_context=user, operation_id=operation
-        )
+        attach = proto.ReattachExecuteRequest(session_id=writer.session, user_context=user, operation_id=operation)
         _wait_for_end(partial(client._stub.ReattachExecute, attach, metadata=client._builder.metadata()))
 
 

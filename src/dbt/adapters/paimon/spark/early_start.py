@@ -13,9 +13,7 @@ from dbt.adapters.paimon.spark.launch import jvm_process
 from dbt.adapters.paimon.spark.runtime import Runtime
 
 # dbt commands that will use Spark (dbt.cli.types.Command); `debug` reports the start itself.
-_COMMANDS: Final = frozenset(
-    "build clone freshness generate retry run run-operation seed show snapshot test".split()
-)
+_COMMANDS: Final = frozenset("build clone freshness generate retry run run-operation seed show snapshot test".split())
 
 # numpy sets these while it is imported and then removes them, unless they were set before (numpy/core/__init__.py). dbt
 # iterates over the environment for each line that it logs, and fails if another thread removes a name meanwhile.
@@ -47,9 +45,7 @@ def may_end_without_spark() -> bool:
     from dbt.flags import get_flags
 
     command = _command()
-    return command == "compile" or (
-        command == "generate" and bool(getattr(get_flags(), "EMPTY_CATALOG", False))
-    )
+    return command == "compile" or (command == "generate" and bool(getattr(get_flags(), "EMPTY_CATALOG", False)))
 
 
 def _start(runtime: Runtime) -> None:

@@ -83,9 +83,7 @@ class EmbeddedSpark:
         """Write the rows of a query, each with its row kind, in one commit (see `row_writer`)."""
         # As SparkCatalog.loadTable does for a statement.
         options = {
-            key.removeprefix(_PAIMON): value
-            for key, value in self.settings().items()
-            if key.startswith(_PAIMON)
+            key.removeprefix(_PAIMON): value for key, value in self.settings().items() if key.startswith(_PAIMON)
         }
         row_writer.write(self._frame_of(query), self._table(table), options)
 
@@ -107,9 +105,7 @@ class EmbeddedSpark:
 
     def sort(self, statement: str) -> bool:
         """Run a CALL of `compact` with an order without losing rows (see `sorted_compaction`); False for others."""
-        return sorted_compaction.sort(
-            self._session, statement, lambda text: predicates.by_spark(self._session, text)
-        )
+        return sorted_compaction.sort(self._session, statement, lambda text: predicates.by_spark(self._session, text))
 
     def settings(self) -> dict[str, str]:
         """All settings of the session that are set, and its time zone."""

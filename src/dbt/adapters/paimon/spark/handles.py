@@ -33,9 +33,7 @@ _CANCEL_EVERY: Final = 0.2
 
 def session_conf(conf: Mapping[str, str]) -> dict[str, str]:
     """The Spark settings among these that can be set for a session."""
-    return {
-        key: value for key, value in conf.items() if key.startswith("spark.sql.") and key not in STATIC_CONF
-    }
+    return {key: value for key, value in conf.items() if key.startswith("spark.sql.") and key not in STATIC_CONF}
 
 
 @contextmanager

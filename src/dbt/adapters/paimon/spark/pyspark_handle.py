@@ -40,9 +40,7 @@ class Tags:
         self._statements += 1
         self.statement = f"{self.own}-{self._statements}"
 
-    def put_on(
-        self, thread: Iterable[str], remove: Callable[[str], None], add: Callable[[str], None]
-    ) -> None:
+    def put_on(self, thread: Iterable[str], remove: Callable[[str], None], add: Callable[[str], None]) -> None:
         """Tag what this thread runs from now on, and remove the tags of earlier statements and other handles.
 
         Args:
@@ -121,10 +119,7 @@ class PySparkCursor(Cursor):
     def description(self) -> list[tuple[str, str, None, None, None, None, bool]]:
         if self._frame is None:
             return []
-        return [
-            (f.name, type_text(f.dataType), None, None, None, None, f.nullable)
-            for f in self._frame.schema.fields
-        ]
+        return [(f.name, type_text(f.dataType), None, None, None, None, f.nullable) for f in self._frame.schema.fields]
 
     def fetchall(self) -> list[Any]:
         rows, self._rows = self._remaining(), []

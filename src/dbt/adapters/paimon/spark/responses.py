@@ -72,9 +72,7 @@ def code_of(kind: str) -> str:
     return _CODES.get(kind, kind.replace("_", " ").upper())
 
 
-def of_write(
-    kind: str, committed: Committed | None, work: JobMetrics | None, query_id: str
-) -> PaimonAdapterResponse:
+def of_write(kind: str, committed: Committed | None, work: JobMetrics | None, query_id: str) -> PaimonAdapterResponse:
     """The response to a statement of a kind (a strategy, or what another materialization writes).
 
     `committed` is None if the statement had no rows and committed nothing.
@@ -120,9 +118,7 @@ def of_operation(name: str, effect: ProcedureResult, query_id: str) -> PaimonAda
         parts.append(f"{counted(effect.rolled_back, 'table snapshot')} rolled back")
     if effect.commits or effect.rolled_back:
         parts.append(f"snapshot {effect.after.last}")
-    response._message = (
-        f"{response.code} {', '.join(parts) or ('table unchanged' if name in _REWRITES else 'done')}"
-    )
+    response._message = f"{response.code} {', '.join(parts) or ('table unchanged' if name in _REWRITES else 'done')}"
     return response
 
 
@@ -154,9 +150,7 @@ def of_statement(kind: str, query_id: str) -> PaimonAdapterResponse:
 def of_reuse(snapshot: int, same: str) -> PaimonAdapterResponse:
     """The response of a skipped node: `same` has not changed since the table snapshot that has its rows."""
     reason = f"{same} as at snapshot {snapshot}"
-    return PaimonAdapterResponse(
-        _message=f"REUSED: {reason}", code="REUSED", snapshot_id=snapshot, reason=reason
-    )
+    return PaimonAdapterResponse(_message=f"REUSED: {reason}", code="REUSED", snapshot_id=snapshot, reason=reason)
 
 
 def of_refresh(words: str, affected: int) -> PaimonAdapterResponse:

@@ -82,9 +82,7 @@ def note_path(credentials: PaimonCredentials) -> Path:
 def fixed_settings(runtime: Runtime) -> dict[str, str]:
     """The settings of a target's server that a session cannot change; secrets are masked."""
     return {
-        key: str(redacted(key, value))
-        for key, value in sorted(runtime.conf.items())
-        if key not in runtime.session_conf
+        key: str(redacted(key, value)) for key, value in sorted(runtime.conf.items()) if key not in runtime.session_conf
     }
 
 

@@ -72,9 +72,7 @@ def guard(session: Any, builder: Any, token: str, spark_version: str) -> None:
     """
     jvm = session._jvm
     if _has_pre_shared_key(spark_version):
-        builder.intercept(
-            jvm.org.apache.spark.sql.connect.service.PreSharedKeyAuthenticationInterceptor(token)
-        )
+        builder.intercept(jvm.org.apache.spark.sql.connect.service.PreSharedKeyAuthenticationInterceptor(token))
         return
     constructor = java_classes.constructor(jvm, "TokenInterceptor", builder.getClass().getClassLoader())
     arguments = session.sparkContext._gateway.new_array(jvm.java.lang.Object, 2)

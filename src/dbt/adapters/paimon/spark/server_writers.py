@@ -201,9 +201,7 @@ class Note:
                 return
             if now != found:
                 found, since = now, time.monotonic()
-        logger.info(
-            f"{self._table}: {found} died while it wrote the table through this server: ending its statements"
-        )
+        logger.info(f"{self._table}: {found} died while it wrote the table through this server: ending its statements")
         self.others_wrote = True
         self._handle().end(found, lambda ids: self._write(replace(found, ending=ids)))
         left = self._read()
@@ -216,9 +214,7 @@ class Note:
         return found.has_died or lost or time.monotonic() - since > _DEAD_AFTER
 
     def _is_own(self, found: Writer | None) -> bool:
-        return (
-            found is not None and self._own_writer is not None and found.holding == self._own_writer.holding
-        )
+        return found is not None and self._own_writer is not None and found.holding == self._own_writer.holding
 
     def _renew(self) -> None:
         while not self._over.wait(_RENEWED_EVERY):

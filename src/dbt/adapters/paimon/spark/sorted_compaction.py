@@ -62,9 +62,7 @@ def _any_of(partitions: str) -> str:
     return " or ".join(f"({part.replace(',', ' and ')})" for part in partitions.split(";") if part)
 
 
-def _sort_files(
-    session: SparkSession, name: TableName, table: Any, given: Mapping[str, str], where: str
-) -> None:
+def _sort_files(session: SparkSession, name: TableName, table: Any, given: Mapping[str, str], where: str) -> None:
     jvm: Any = session._jvm
     spark = jvm.org.apache.paimon.spark
     groups: dict[Any, list[Any]] = {}

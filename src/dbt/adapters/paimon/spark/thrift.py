@@ -85,8 +85,7 @@ class ThriftCursor(Cursor):
         """Name, Spark type text and nullability of each column; HiveServer2's protocol has no nested types."""
         if self._query is not None:
             return [
-                (row[0], row[1], None, None, None, None, True)
-                for row in self._rows_of(f"describe query {self._query}")
+                (row[0], row[1], None, None, None, None, True) for row in self._rows_of(f"describe query {self._query}")
             ]
         return [
             (column[0], column[1].removesuffix("_TYPE").lower(), None, None, None, None, True)
@@ -312,9 +311,7 @@ def open_session(runtime: Runtime) -> ThriftHandle:
         from pyhive import hive
         from thrift.transport import TTransport
     except ImportError as exc:
-        raise DbtRuntimeError(
-            f"method: thrift needs PyHive ({exc}): `pip install 'dbt-paimon[thrift]'`."
-        ) from exc
+        raise DbtRuntimeError(f"method: thrift needs PyHive ({exc}): `pip install 'dbt-paimon[thrift]'`.") from exc
     credentials = runtime.credentials
     assert credentials.host is not None
     where = f"{credentials.host}:{credentials.server_port}"
@@ -354,9 +351,7 @@ def open_session(runtime: Runtime) -> ThriftHandle:
     return handle
 
 
-def _prepare(
-    handle: ThriftHandle, credentials: PaimonCredentials, where: str, settings: Mapping[str, str]
-) -> None:
+def _prepare(handle: ThriftHandle, credentials: PaimonCredentials, where: str, settings: Mapping[str, str]) -> None:
     require_extensions(handle._value_of("spark.sql.extensions"), f"Thrift server at {where}")
     if handle._value_of(_MAX_FIELDS) != settings[_MAX_FIELDS]:
         # This server ignores settings in the request for a session.

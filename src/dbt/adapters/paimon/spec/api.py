@@ -170,9 +170,7 @@ class Specs:
             # A package may set the same key in all of its models.
             if self._adapter.once.first(("foreign", key)):
                 problems = Problems(name)
-                problems.add(
-                    key, config[key], f"{reason}. Shown once per run, even if other nodes have it too"
-                )
+                problems.add(key, config[key], f"{reason}. Shown once per run, even if other nodes have it too")
                 (message,) = problems.messages
                 warn(message)
 

@@ -51,9 +51,7 @@ def build_table_spec(
     warnings about keys that nothing reads (see `Problems`).
     """
     problems = Problems(model, passes=passes)
-    spec = collect_table_spec(
-        config, problems=problems, constraints=constraints, columns=columns, versions=versions
-    )
+    spec = collect_table_spec(config, problems=problems, constraints=constraints, columns=columns, versions=versions)
     problems.raise_if_any()
     return spec
 
@@ -125,9 +123,7 @@ def _check_contract(
             problems.add(*origin.find(name, spec), f"the contract has no column '{column}'. {hint}")
 
 
-def _check_types(
-    config: Mapping[str, Any], columns: Mapping[str, Mapping[str, Any]], problems: Problems
-) -> None:
+def _check_types(config: Mapping[str, Any], columns: Mapping[str, Mapping[str, Any]], problems: Problems) -> None:
     # Types that Spark cannot declare.
     given = config.get("column_types")
     of_seed = given if isinstance(given, Mapping) else {}

@@ -102,9 +102,7 @@ def _kind_sql(rowkind: str, ordering: Sequence[str], model: str) -> str:
     ]
     fault = string_literal(f"{where} unknown row kind ")
     remedy = string_literal(f". Known, in any case: {known}. Map it in the model, or filter such rows out.")
-    lines.append(
-        f"else raise_error(concat({fault}, coalesce(concat('\\'', {column}, '\\''), 'NULL'), {remedy}))"
-    )
+    lines.append(f"else raise_error(concat({fault}, coalesce(concat('\\'', {column}, '\\''), 'NULL'), {remedy}))")
     return "case " + " ".join(lines) + " end"
 
 
@@ -121,6 +119,5 @@ def deletes_tables(target: str, tables: Iterable[str]) -> list[str]:
     return sorted(
         name
         for name in tables
-        if name == deletes_table(target)
-        or (name.startswith(target) and _OF_A_STREAM.fullmatch(name, len(target)))
+        if name == deletes_table(target) or (name.startswith(target) and _OF_A_STREAM.fullmatch(name, len(target)))
     )

@@ -56,9 +56,7 @@ def own_or_property(
         return own
     other = plain_columns(properties.pop(option), f"tblproperties['{option}']", problems)
     if own and other and list(map(str.lower, own)) != list(map(str.lower, other)):
-        problems.add(
-            key, list(own), f"tblproperties sets '{option}'='{','.join(other)}'. Keep one of the two"
-        )
+        problems.add(key, list(own), f"tblproperties sets '{option}'='{','.join(other)}'. Keep one of the two")
     return own or other
 
 

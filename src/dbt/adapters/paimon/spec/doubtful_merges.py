@@ -60,9 +60,7 @@ def _forgotten(
         )
 
 
-def _by_latest_sequence(
-    spec: TableSpec, option: str, column: str, function: str
-) -> Iterator[tuple[str, str]]:
+def _by_latest_sequence(spec: TableSpec, option: str, column: str, function: str) -> Iterator[tuple[str, str]]:
     # A merged row has the first value and the latest sequence: a later row with a sequence in between counts as the
     # first [ran, 0.9.0, 1.4.2 and 2.0.0].
     if function not in _FIRST:

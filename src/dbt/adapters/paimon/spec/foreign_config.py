@@ -174,9 +174,7 @@ ALWAYS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
 # Key of dbt-bigquery. Some of its strategies delete the rows of partitions for which the query has no rows.
 _PARTITIONS: Final = "partitions"
 # Table formats that `file_format` may name in dbt-spark; here it is the format of the data files.
-_TABLE_FORMATS: Final = frozenset(
-    {"paimon", "delta", "iceberg", "hudi", "hive", "text", "csv", "json", "jdbc"}
-)
+_TABLE_FORMATS: Final = frozenset({"paimon", "delta", "iceberg", "hudi", "hive", "text", "csv", "json", "jdbc"})
 
 
 class NoColumnError(ValueError):

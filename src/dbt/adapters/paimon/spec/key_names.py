@@ -66,9 +66,7 @@ def check_key_names(config: Mapping[str, Any], problems: Problems, versions: Ver
         if near := _meant_key(key):
             problems.add(key, config[key], f"unknown config key. Did you mean '{near}'?")
         elif option := _option_named(key, versions):
-            problems.add(
-                key, config[key], f"a Paimon option, not a config key. Put '{option}' into tblproperties"
-            )
+            problems.add(key, config[key], f"a Paimon option, not a config key. Put '{option}' into tblproperties")
 
 
 def _option_named(key: str, versions: Versions) -> str | None:

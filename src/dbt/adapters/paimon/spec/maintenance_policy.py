@@ -151,9 +151,7 @@ ACTION_KEYS: Final[Mapping[str, Mapping[str, Key]]] = MappingProxyType(
             "after_run": Key(_AFTER_RUN, BOOLEAN, default="`true`"),
         },
         "expire_snapshots": {
-            "retain_max": Key(
-                "How many table snapshots stay at most; this or `older_than` is required", NUMBER
-            ),
+            "retain_max": Key("How many table snapshots stay at most; this or `older_than` is required", NUMBER),
             "retain_min": Key(
                 "How many stay however old they are",
                 NUMBER,
@@ -164,9 +162,7 @@ ACTION_KEYS: Final[Mapping[str, Mapping[str, Key]]] = MappingProxyType(
         },
         "expire_partitions": {
             "expiration_time": Key("How old a partition may get", DURATION, default="required"),
-            "timestamp_formatter": Key(
-                "The pattern by which a partition's value is read as a time", "a Java pattern"
-            ),
+            "timestamp_formatter": Key("The pattern by which a partition's value is read as a time", "a Java pattern"),
             "timestamp_pattern": Key(
                 "How the partition columns make up that value",
                 "text, as in `$day $hour:00:00`",
@@ -180,9 +176,7 @@ ACTION_KEYS: Final[Mapping[str, Mapping[str, Key]]] = MappingProxyType(
             "after_run": Key(_AFTER_RUN, BOOLEAN, default="`true`"),
         },
         "remove_orphan_files": {
-            "older_than": Key(
-                "How old a file has to be, one day at least", DURATION, default=f"`{ORPHAN_AGE}`"
-            ),
+            "older_than": Key("How old a file has to be, one day at least", DURATION, default=f"`{ORPHAN_AGE}`"),
             "after_run": Key(_AFTER_RUN, BOOLEAN, default="`false`: it lists the table's whole folder"),
         },
         "rescale": {

@@ -48,16 +48,12 @@ def read(value: Any, problems: Problems) -> RunTag | None:
             problems.add(f"table_tag.{key}", given[key], f"unknown key. {did_you_mean(str(key), KEYS, 0.6)}")
     name, retained, if_exists = (given.get(key) for key in KEYS)
     problem = (
-        tag_problem(name)
-        if isinstance(name, str)
-        else "the name of the tag is needed. Write it as in 'month_end'"
+        tag_problem(name) if isinstance(name, str) else "the name of the tag is needed. Write it as in 'month_end'"
     )
     if problem:
         problems.add("table_tag", value, problem)
     if retained is not None and not _is_duration(str(retained)):
-        problems.add(
-            "table_tag.time_retained", retained, "a duration is needed. Write it as in '7 d' or '12 h'"
-        )
+        problems.add("table_tag.time_retained", retained, "a duration is needed. Write it as in '7 d' or '12 h'")
     if if_exists not in (None, REPLACE, KEEP):
         problems.add("table_tag.if_exists", if_exists, f"not allowed. Use {REPLACE} or {KEEP}")
     return RunTag(str(name), None if retained is None else str(retained), if_exists or REPLACE)

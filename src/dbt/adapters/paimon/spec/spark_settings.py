@@ -38,9 +38,7 @@ _OWN: Final = "dbt-paimon sets it for each statement"
 _RELIED_ON: Final[Mapping[str, str]] = MappingProxyType(
     {
         "spark.sql.defaultCatalog": "every name that dbt writes has its catalog. Use `database` or `catalog_name`",
-        "spark.sql.caseSensitive": (
-            "all nodes of a run spell names alike. Put it under spark_config in the profile"
-        ),
+        "spark.sql.caseSensitive": ("all nodes of a run spell names alike. Put it under spark_config in the profile"),
         "spark.sql.sources.partitionOverwriteMode": (
             f"{_OWN}. Use incremental_strategy='insert_overwrite' to replace single partitions"
         ),

@@ -124,9 +124,7 @@ def plan_incremental(
 ) -> IncrementalPlan:
     """The table and the strategy of an incremental model; one ConfigErrors has the problems of both."""
     problems = Problems(model, passes=passes)
-    spec = collect_table_spec(
-        config, problems=problems, constraints=constraints, columns=columns, versions=versions
-    )
+    spec = collect_table_spec(config, problems=problems, constraints=constraints, columns=columns, versions=versions)
     strategy = collect_strategy(config.get("incremental_strategy"), spec, config, versions, problems)
     problems.raise_if_any()
     return IncrementalPlan(ordered_by_kind(spec) if strategy == APPLY_CHANGES else spec, strategy)
@@ -171,9 +169,7 @@ def _check_schema_change(config: Mapping[str, Any], problems: Problems) -> None:
     value = config.get("on_schema_change")
     if value is None or value in ON_SCHEMA_CHANGE:
         return
-    near = _SCHEMA_CHANGE_ALIASES.get(squash(str(value))) or suggestion(
-        str(value), ON_SCHEMA_CHANGE, cutoff=0.6
-    )
+    near = _SCHEMA_CHANGE_ALIASES.get(squash(str(value))) or suggestion(str(value), ON_SCHEMA_CHANGE, cutoff=0.6)
     meant = f"Did you mean '{near}'? " if near else ""
     problems.add_ignored(
         "on_schema_change", value, f"not an allowed value. {meant}Allowed: {', '.join(ON_SCHEMA_CHANGE)}"
@@ -216,8 +212,7 @@ def _upsert(request: _Request) -> _Faults:
         return
     yield (
         _STRATEGY,
-        "needs a primary key, so that Paimon finds the row to replace. "
-        "Set primary_key, or use 'merge' with unique_key",
+        "needs a primary key, so that Paimon finds the row to replace. Set primary_key, or use 'merge' with unique_key",
     )
 
 
@@ -277,9 +272,7 @@ def _merge_delete_fault(spec: TableSpec, versions: Versions) -> str | None:
         return None
     if not versions.supports(Capability.REMOVE_RECORD_ON_DELETE):
         return f"{unreadable}. Remove it, or use merge_engine='deduplicate'"
-    return (
-        f"{unreadable}. Put 'partial-update.remove-record-on-delete': true into tblproperties, or remove it"
-    )
+    return f"{unreadable}. Put 'partial-update.remove-record-on-delete': true into tblproperties, or remove it"
 
 
 def _partial_update(request: _Request) -> _Faults:

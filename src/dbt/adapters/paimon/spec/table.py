@@ -139,16 +139,12 @@ class TableSpec:
         grouped = [name for group in self.sequence_groups for name in group]
         if column.lower() in _lower((*self.columns_in("sequence.field"), *grouped)):
             return True
-        functions = {
-            columns[0].lower(): value for _, columns, value in self.field_options("aggregate-function")
-        }
+        functions = {columns[0].lower(): value for _, columns, value in self.field_options("aggregate-function")}
         return functions.get(column.lower(), self.options.get(DEFAULT_FUNCTION)) in ("max", "min")
 
     def places(self, column: str) -> bool:
         """Whether a column's values decide a row's partition or bucket."""
-        return column.lower() in _lower(
-            (*self.primary_key, *self.partition_by, *self.columns_in("bucket-key"))
-        )
+        return column.lower() in _lower((*self.primary_key, *self.partition_by, *self.columns_in("bucket-key")))
 
 
 def _lower(names: Iterable[str]) -> set[str]:

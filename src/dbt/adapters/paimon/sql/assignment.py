@@ -113,9 +113,7 @@ def _struct_misfits(source: Struct, target: Struct, field: str, lossless: bool) 
     return found
 
 
-def _lacking(
-    field: str, has: Mapping[str, TypeTree], other: Struct, ours: str, theirs: str
-) -> Iterator[Misfit]:
+def _lacking(field: str, has: Mapping[str, TypeTree], other: Struct, ours: str, theirs: str) -> Iterator[Misfit]:
     if names := [name for name, _ in other.fields if name.lower() not in has]:
         yield Misfit(field, f"the {ours} struct lacks the field {', '.join(names)} of the {theirs}")
 
@@ -262,9 +260,7 @@ def _timed(expression: str, source: Atom, target: Atom, refuse: Refuse) -> str:
     (digits,) = target.arguments
     value = _assigned_atom(expression, source, _declared_atom(target), refuse, lossless=True)
     whole = f"date_format({value}, 'SSSSSS') like '%{'0' * (6 - digits)}'"
-    refused = refuse(
-        Refusal(f"{target} keeps {digits} digits of a second at most", f"cast({value} as string)")
-    )
+    refused = refuse(Refusal(f"{target} keeps {digits} digits of a second at most", f"cast({value} as string)"))
     return f"case when {expression} is null or {whole} then {value} else {refused} end"
 
 

@@ -88,9 +88,7 @@ def _nested(paimon_type: dict[str, Any], digits: bool) -> str:
         return f"map<{key},{value}>"
     if kind == "MULTISET":
         return f"map<{to_spark_type(paimon_type['element'], digits)},int>"
-    return struct_text(
-        (field["name"], to_spark_type(field["type"], digits)) for field in paimon_type["fields"]
-    )
+    return struct_text((field["name"], to_spark_type(field["type"], digits)) for field in paimon_type["fields"])
 
 
 def type_text(data_type: DataType) -> str:

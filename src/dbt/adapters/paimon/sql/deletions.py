@@ -14,9 +14,7 @@ from dbt.adapters.paimon.sql.tokens import Token, tokens
 
 _GAP: Final = r"(?:\s|--[^\n]*\n|/\*.*?\*/)*"
 # A cheap test before the import of sqlglot, which takes a second.
-_MAY_DELETE: Final = re.compile(
-    rf"\bdelete\b{_GAP}\bfrom\b|\bthen\b{_GAP}\bdelete\b", re.IGNORECASE | re.DOTALL
-)
+_MAY_DELETE: Final = re.compile(rf"\bdelete\b{_GAP}\bfrom\b|\bthen\b{_GAP}\bdelete\b", re.IGNORECASE | re.DOTALL)
 _PART: Final = r"(?:`(?:[^`]|``)*`|[^\s`.;()]+)"
 _NAME: Final = re.compile(rf"{_GAP}(?P<name>{_PART}(?:\s*\.\s*{_PART})*)(?![^\s`.;()])(?!\s*\()", re.DOTALL)
 

@@ -104,9 +104,7 @@ def batch_condition(model: Mapping[str, Any], columns: Iterable[Any], sample: Wi
     return condition(f"{{alias}}.{quoted(name)}", window, data_type)
 
 
-def checked(
-    model: Mapping[str, Any], columns: Sequence[PaimonColumn], sample: Window = UNBOUNDED
-) -> str | None:
+def checked(model: Mapping[str, Any], columns: Sequence[PaimonColumn], sample: Window = UNBOUNDED) -> str | None:
     """A SELECT list that fails on a row outside of the batch's window; None without a batch.
 
     The next run would not replace such a row but add it again, and another batch would delete it.
@@ -117,8 +115,7 @@ def checked(
     window = window.within(sample)
     name = model["config"]["event_time"].lower()
     return ", ".join(
-        _in_window(column, window, model) if column.name.lower() == name else column.quoted
-        for column in columns
+        _in_window(column, window, model) if column.name.lower() == name else column.quoted for column in columns
     )
 
 
@@ -199,9 +196,7 @@ def _kind(data_type: str) -> str | None:
 def _between(operand: str, window: Window, literal: Callable[[datetime], str]) -> str:
     """Both sides have the same type, because Paimon's MERGE adds no cast."""
     bounds = [(">=", window.start), ("<", window.end)]
-    return " and ".join(
-        f"{operand} {sign} {literal(moment)}" for sign, moment in bounds if moment is not None
-    )
+    return " and ".join(f"{operand} {sign} {literal(moment)}" for sign, moment in bounds if moment is not None)
 
 
 def _raised(fault: str, column: str, remedy: str) -> str:
@@ -218,7 +213,5 @@ def _next_midnight(moment: datetime | None) -> datetime | None:
 def _in_utc(value: Any) -> datetime | None:
     if not value:
         return None
-    moment = (
-        value if isinstance(value, datetime) else datetime.fromisoformat(str(value).replace("Z", "+00:00"))
-    )
+    moment = value if isinstance(value, datetime) else datetime.fromisoformat(str(value).replace("Z", "+00:00"))
     return moment.replace(tzinfo=timezone.utc) if moment.tzinfo is None else moment.astimezone(timezone.utc)

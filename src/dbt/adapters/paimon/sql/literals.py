@@ -14,9 +14,7 @@ from dbt.adapters.paimon.sql.text import string_literal, unquoted
 # The SQL of a value and its type.
 Scalar = Callable[[Any, str], str]
 
-_NESTED: Final = re.compile(
-    r"\s*(?P<kind>array|map|struct)\s*<(?P<inner>.*)>\s*\Z", re.IGNORECASE | re.DOTALL
-)
+_NESTED: Final = re.compile(r"\s*(?P<kind>array|map|struct)\s*<(?P<inner>.*)>\s*\Z", re.IGNORECASE | re.DOTALL)
 _QUOTED: Final = re.compile(r"\s*'(?P<text>(?:[^'\\]|\\.)*)'\s*\Z", re.DOTALL)
 _SIZED_TEXT: Final = re.compile(r"(?:var)?char(?:acter)?\s*\(\s*(?P<size>\d+)\s*\)", re.IGNORECASE)
 _BINARY_NUMBERS: Final = ("float", "real", "double")
@@ -112,17 +110,12 @@ def _nested_value(value: Any, kind: str, inner: str, data_type: str, scalar: Sca
 
 
 def _struct(value: Mapping[Any, Any], inner: str, data_type: str, scalar: Scalar) -> str:
-    fields = [
-        (unquoted(name.strip()), kind) for name, kind in (_split(field, ":") for field in _split(inner, ","))
-    ]
+    fields = [(unquoted(name.strip()), kind) for name, kind in (_split(field, ":") for field in _split(inner, ","))]
     given = {str(name).lower(): entry for name, entry in value.items()}
     unknown = sorted(set(given) - {name.lower() for name, _ in fields})
     if unknown:
         raise DbtRuntimeError(f"{data_type} has no field {', '.join(unknown)}: {value!r}")
-    parts = [
-        f"{string_literal(name)}, {typed_value(given.get(name.lower()), kind, scalar)}"
-        for name, kind in fields
-    ]
+    parts = [f"{string_literal(name)}, {typed_value(given.get(name.lower()), kind, scalar)}" for name, kind in fields]
     return f"named_struct({', '.join(parts)})"
 
 

@@ -67,15 +67,11 @@ def table_problem(identifier: str) -> str:
     """Why a table cannot have this name, and the remedy; empty if it can."""
     remedy = "as `alias` of the node, or as its name."
     if found := _NOT_IN_TABLES.search(identifier):
-        return (
-            f"table {identifier!r}: {found[0]!r} cannot be part of a table's name. Use another name {remedy}"
-        )
+        return f"table {identifier!r}: {found[0]!r} cannot be part of a table's name. Use another name {remedy}"
     if identifier in (".", "..") or not identifier.strip():
         return f"table {identifier!r}: a folder cannot have this name. Use another name {remedy}"
     if identifier == REGISTRY_TABLE:
-        return (
-            f"table {identifier!r}: dbt-paimon keeps the views of a schema there. Use another name {remedy}"
-        )
+        return f"table {identifier!r}: dbt-paimon keeps the views of a schema there. Use another name {remedy}"
     other = base_table_name(identifier)
     if other is not None:
         return (
@@ -133,9 +129,7 @@ def tag_problem(tag: str) -> str:
         return "a tag's name needs a letter; a number alone means a table snapshot."
     # DeleteTagProcedure of 1.0 and later removes them, and then does not find the tag.
     if tag != tag.strip(_JAVA_BLANKS):
-        return (
-            "a tag's name cannot begin or end with a blank or a control character: it could not be deleted."
-        )
+        return "a tag's name cannot begin or end with a blank or a control character: it could not be deleted."
     if found := _NOT_IN_TAGS.search(tag):
         return f"{found[0]!r} cannot be part of a tag's name. Use another character, such as '-' or '_'."
     if too_long := _too_long(_TAG_PREFIX + tag):

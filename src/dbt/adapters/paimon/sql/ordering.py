@@ -12,9 +12,7 @@ _TOKEN: Final = re.compile(
     r"""'(?:[^'\\]|\\.)*' | "(?:[^"\\]|\\.)*" | `(?:[^`]|``)*` | (?P<open>[(\[]) | (?P<close>[)\]]) | (?P<comma>,)""",
     re.VERBOSE | re.DOTALL,
 )
-_END: Final = re.compile(
-    r"(?:\s+(?P<direction>asc|desc))?(?:\s+nulls\s+(?P<nulls>first|last))?\s*\Z", re.IGNORECASE
-)
+_END: Final = re.compile(r"(?:\s+(?P<direction>asc|desc))?(?:\s+nulls\s+(?P<nulls>first|last))?\s*\Z", re.IGNORECASE)
 
 
 @dataclass(frozen=True)

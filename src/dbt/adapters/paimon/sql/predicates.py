@@ -53,8 +53,7 @@ def of_table(
             raise
         except Exception as exc:
             raise DbtRuntimeError(
-                f"model '{model}': incremental_predicates: {text!r} is not a SQL expression: "
-                f"{shorten(error_text(exc))}"
+                f"model '{model}': incremental_predicates: {text!r} is not a SQL expression: {shorten(error_text(exc))}"
             ) from exc
         # A comment at its end must not take the parenthesis along.
         end = "\n" if "--" in text else ""

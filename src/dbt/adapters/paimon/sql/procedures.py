@@ -74,9 +74,7 @@ class Procedure:
         )
 
 
-def statement(
-    procedure: str, table: TableName, arguments: Mapping[str, Any], versions: Versions
-) -> Statement:
+def statement(procedure: str, table: TableName, arguments: Mapping[str, Any], versions: Versions) -> Statement:
     """The CALL of one procedure, with its kind; see `render`."""
     sorts = procedure == "compact" and arguments.get("order_strategy") is not None
     return Statement(
@@ -100,9 +98,7 @@ def render(procedure: str, table: TableName, arguments: Mapping[str, Any], versi
         problems += definition.check(given, versions)
     if problems:
         listed = "\n".join(f"  {problem}" for problem in problems)
-        raise DbtRuntimeError(
-            f"{procedure} on {'.'.join(table)}:\n{listed}\n  Arguments: {definition.usage}."
-        )
+        raise DbtRuntimeError(f"{procedure} on {'.'.join(table)}:\n{listed}\n  Arguments: {definition.usage}.")
     rendered = {}
     for name, value in given.items():
         parameter = definition.parameters[name]
@@ -120,9 +116,7 @@ def _unmet(needs: Capability | None, versions: Versions) -> str:
     return "" if needs is None or versions.supports(needs) else versions.explain(needs)
 
 
-def _problems(
-    procedure: str, definition: Procedure, given: Mapping[str, Any], versions: Versions
-) -> Iterator[str]:
+def _problems(procedure: str, definition: Procedure, given: Mapping[str, Any], versions: Versions) -> Iterator[str]:
     """The problems of each single argument of a procedure."""
     if why := _unmet(definition.needs, versions):
         yield why
@@ -155,9 +149,7 @@ def argument_problem(procedure: str, name: str, value: Any, versions: Versions) 
 def _call(name: str, table: TableName, arguments: Mapping[str, str]) -> str:
     if not all(table):
         raise DbtRuntimeError(f"{name}: catalog, schema and identifier of the table are needed, not {table}.")
-    listed = ", ".join(
-        f"{key} => {value}" for key, value in {"table": table_argument(table), **arguments}.items()
-    )
+    listed = ", ".join(f"{key} => {value}" for key, value in {"table": table_argument(table), **arguments}.items())
     return f"CALL {quoted(table[0])}.sys.{name}({listed})"
 
 
@@ -311,9 +303,7 @@ def _equals(value: Any) -> str:
     if isinstance(value, (str, date)):
         text = value.strftime("%Y-%m-%d %H:%M:%S") if isinstance(value, datetime) else str(value)
         return f"= {string_literal(text)}"
-    raise _InvalidValueError(
-        f"a partition's value is a string, a whole number, a date or a boolean, not {value!r}."
-    )
+    raise _InvalidValueError(f"a partition's value is a string, a whole number, a date or a boolean, not {value!r}.")
 
 
 def _check_compact(arguments: Mapping[str, Any], versions: Versions) -> list[str]:

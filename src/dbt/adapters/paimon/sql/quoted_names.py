@@ -15,9 +15,7 @@ _MAY_BE: Final = re.compile(
 )
 _COMPARES: Final = frozenset("= == <=> <> != < <= > >= is in between like rlike ilike not".split())
 _OPENS: Final = frozenset("select distinct all , ( where and or on having when not".split())
-_LISTS: Final = frozenset(
-    ("select", "group by", "order by", "partition by", "cluster by", "sort by", "distribute by")
-)
+_LISTS: Final = frozenset(("select", "group by", "order by", "partition by", "cluster by", "sort by", "distribute by"))
 _ENDS_LIST: Final = frozenset("from where having limit rows range union except intersect".split())
 _BEFORE_ITEM: Final = frozenset((*_LISTS, "distinct", "all", ","))
 _AFTER_ITEM: Final = frozenset(

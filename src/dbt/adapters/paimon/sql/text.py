@@ -160,6 +160,4 @@ def bound(statement: str, texts: Sequence[Any]) -> str:
     """A statement with string literals in place of its `?` markers; it must contain no other question mark."""
     parts = statement.split("?")
     assert len(parts) == len(texts) + 1
-    return parts[0] + "".join(
-        string_literal(text) + part for text, part in zip(texts, parts[1:], strict=True)
-    )
+    return parts[0] + "".join(string_literal(text) + part for text, part in zip(texts, parts[1:], strict=True))

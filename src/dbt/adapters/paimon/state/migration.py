@@ -12,9 +12,7 @@ Step = Callable[[], None]
 NO_STEPS: Final[Mapping[int, Step]] = MappingProxyType({})
 
 
-def migrate(
-    kind: Kind, found: int, write_version: Callable[[int], None], steps: Mapping[int, Step] = NO_STEPS
-) -> int:
+def migrate(kind: Kind, found: int, write_version: Callable[[int], None], steps: Mapping[int, Step] = NO_STEPS) -> int:
     """Run the steps from version `found` to the current one, write each step's version, and return the current one.
 
     If the process is killed, the next one repeats the unfinished step. So a step must be idempotent, and its

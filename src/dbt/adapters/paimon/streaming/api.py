@@ -229,9 +229,7 @@ class Streams:
         stream = self._streams.get(model["unique_id"])
         return None if stream is None else stream.id
 
-    def open(
-        self, model: Mapping[str, Any], relation: PaimonRelation | None, settings: StreamSettings
-    ) -> None:
+    def open(self, model: Mapping[str, Any], relation: PaimonRelation | None, settings: StreamSettings) -> None:
         """Open a model's inputs and register them as streaming views in this thread's session.
 
         Args:
@@ -241,25 +239,19 @@ class Streams:
             DbtRuntimeError: a source is missing or not described, with the remedy.
         """
         stream = self._stream(model)
-        stream.open(
-            self._access, self._checkpoint(relation, settings, stream.id).note() if relation else None
-        )
+        stream.open(self._access, self._checkpoint(relation, settings, stream.id).note() if relation else None)
         if stream.begins:
             stream.check_beginning(self._session)
         stream.name_inputs(self._session)
 
-    def query(
-        self, source: ModelQuery, spec: TableSpec, strategy: str, model: Mapping[str, Any]
-    ) -> ModelQuery:
+    def query(self, source: ModelQuery, spec: TableSpec, strategy: str, model: Mapping[str, Any]) -> ModelQuery:
         """The query of a batch's rows, or of its change rows (`apply_changes`); refuses to join two streams."""
         frame = self._session.sql(f"select * from {source}")
         query.refuse_joins_of_streams(frame._jdf.queryExecution().analyzed(), model["name"])
         sql = self._rows.change_rows_sql(source, spec, model) if strategy == APPLY_CHANGES else None
         return source if sql is None else replace(source, text=f"(\n{sql}\n)")
 
-    def dead_letters_sql(
-        self, model: Mapping[str, Any], relation: PaimonRelation, settings: StreamSettings
-    ) -> str:
+    def dead_letters_sql(self, model: Mapping[str, Any], relation: PaimonRelation, settings: StreamSettings) -> str:
         """The DDL of the dead letters table; empty if the model does not need one."""
         can = any(each.faults_sql(raw_view(each.call.name)) for each in self._stream(model).inputs)
         if not can or settings.on_bad_message != "dead_letter":

@@ -15,9 +15,7 @@ SUFFIX: Final = "__dead_letters"
 
 def dead_letters_of(target: PaimonRelation) -> PaimonRelation:
     """The dead letters table of a stream's table."""
-    beside: PaimonRelation = target.incorporate(
-        path={"identifier": f"{target.identifier}{SUFFIX}"}, type="table"
-    )
+    beside: PaimonRelation = target.incorporate(path={"identifier": f"{target.identifier}{SUFFIX}"}, type="table")
     return beside
 
 

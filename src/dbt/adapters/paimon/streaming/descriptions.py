@@ -215,14 +215,10 @@ def _format_problems(external: Mapping[str, Any]) -> Iterator[str]:
         )
 
 
-def _options(
-    external: Mapping[str, Any], overrides: Mapping[str, Any], problems: list[str]
-) -> dict[str, Any]:
+def _options(external: Mapping[str, Any], overrides: Mapping[str, Any], problems: list[str]) -> dict[str, Any]:
     own = external.get("options", {})
     if not isinstance(own, Mapping):
-        problems.append(
-            "external.options: must be a mapping of Spark's options to values; write {name: value}"
-        )
+        problems.append("external.options: must be a mapping of Spark's options to values; write {name: value}")
         own = {}
     given = with_defaults(overrides, {str(name): value for name, value in own.items()})
     problems.extend(_option_problems(external.get("using"), given))
@@ -270,9 +266,7 @@ def _columns(
     for column in described:
         name = str(column["name"])
         if name.lower() in seen:
-            problems.append(
-                f"columns: {seen[name.lower()]} and {name} are the same name to Spark; leave one out"
-            )
+            problems.append(f"columns: {seen[name.lower()]} and {name} are the same name to Spark; leave one out")
         seen[name.lower()] = name
         if name.lower() in metadata:
             problems.append(

@@ -69,9 +69,7 @@ def explained(exc: Exception, model: str, inputs: Sequence[Input]) -> Exception:
 
 def new_columns(model: str, found: Mapping[str, Mapping[str, str]]) -> str:
     """The error message if messages have columns that are not described."""
-    listed = "; ".join(
-        f"{name} {data_type}" for columns in found.values() for name, data_type in columns.items()
-    )
+    listed = "; ".join(f"{name} {data_type}" for columns in found.values() for name, data_type in columns.items())
     return (
         f"model '{model}': messages have columns that are not described ({listed}), and on_schema_change='fail' "
         "stops the stream before their batch is written. Add them to the columns of the source and to the "

@@ -14,9 +14,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 # Hadoop's errors if there is no file system for the scheme, or its class is not among the jars.
-_NO_FILE_SYSTEM: Final = re.compile(
-    r"UnsupportedFileSystemException|ClassNotFoundException: Class \S+ not found"
-)
+_NO_FILE_SYSTEM: Final = re.compile(r"UnsupportedFileSystemException|ClassNotFoundException: Class \S+ not found")
 
 
 class HadoopFolder:

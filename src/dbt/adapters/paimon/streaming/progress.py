@@ -53,15 +53,11 @@ class Watch:
     def report(self, progress: Mapping[str, Any]) -> None:
         """Log a batch that has ended; `progress` is a StreamingQueryProgress."""
         rows = sum(
-            each.planned_rows(progress["batchId"])
-            if isinstance(each, PlannedInput)
-            else int(source["numInputRows"])
+            each.planned_rows(progress["batchId"]) if isinstance(each, PlannedInput) else int(source["numInputRows"])
             for each, source in zip(self.inputs, progress["sources"], strict=False)
         )
         self.totals.rows += rows
-        late = sum(
-            each.late_rows(progress["batchId"]) for each in self.inputs if isinstance(each, PlannedInput)
-        )
+        late = sum(each.late_rows(progress["batchId"]) for each in self.inputs if isinstance(each, PlannedInput))
         self.totals.late += late
         seconds = progress["durationMs"].get("triggerExecution", 0) / 1000
         dropped = f", {late:,} of them late" if late else ""

@@ -98,9 +98,7 @@ class Query:
             .option("checkpointLocation", self.checkpoint.location)
         )
         every = self.trigger.processing_time
-        started = (
-            stream.trigger(processingTime=every) if every else stream.trigger(availableNow=True)
-        ).start()
+        started = (stream.trigger(processingTime=every) if every else stream.trigger(availableNow=True)).start()
         try:
             self._follow(started)
         except StreamingQueryException as exc:

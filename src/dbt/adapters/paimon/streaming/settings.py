@@ -26,9 +26,7 @@ if TYPE_CHECKING:
 
 _ON_BAD_MESSAGE: Final = (DEAD_LETTER, FAIL)
 # The intervals of Spark's Trigger.ProcessingTime (CalendarInterval) that are useful for a stream.
-_INTERVAL: Final = re.compile(
-    r"(?:\d+(?:\.\d+)? +seconds?|\d+ +(?:milliseconds?|minutes?|hours?))", re.IGNORECASE
-)
+_INTERVAL: Final = re.compile(r"(?:\d+(?:\.\d+)? +seconds?|\d+ +(?:milliseconds?|minutes?|hours?))", re.IGNORECASE)
 # Strategies that replace rows by the result of the whole query, while a batch is only a part of it.
 _REPLACING: Final = (INSERT_OVERWRITE, DELETE_INSERT, MICROBATCH)
 _SUITABLE: Final = "Use 'append', 'upsert', 'partial_update', 'merge' or 'apply_changes'"
@@ -74,20 +72,14 @@ def plan_stream(model: Mapping[str, Any], versions: Versions) -> StreamPlan:
     return StreamPlan(ordered_by_kind(spec) if strategy == APPLY_CHANGES else spec, strategy, settings)
 
 
-def collect_settings(
-    config: Mapping[str, Any], spec: TableSpec, strategy: str, problems: Problems
-) -> StreamSettings:
+def collect_settings(config: Mapping[str, Any], spec: TableSpec, strategy: str, problems: Problems) -> StreamSettings:
     """Read the settings from a model's config; appends what is wrong to `problems`."""
     processing_time = str(config.get("processing_time") or DEFAULT_PROCESSING_TIME)
     if not _INTERVAL.fullmatch(processing_time.strip()):
-        problems.add(
-            "processing_time", processing_time, "is not an interval. Write '10 seconds', for example"
-        )
+        problems.add("processing_time", processing_time, "is not an interval. Write '10 seconds', for example")
     on_bad_message = str(config.get("on_bad_message") or DEAD_LETTER)
     if on_bad_message not in _ON_BAD_MESSAGE:
-        problems.add(
-            "on_bad_message", on_bad_message, f"is unknown. Use {' or '.join(map(repr, _ON_BAD_MESSAGE))}"
-        )
+        problems.add("on_bad_message", on_bad_message, f"is unknown. Use {' or '.join(map(repr, _ON_BAD_MESSAGE))}")
     if strategy in _REPLACING:
         problems.add(
             "incremental_strategy",

@@ -80,9 +80,7 @@ class Stream:
     def place(self, session: SparkSession, location: str) -> None:
         """Give each input that plans its own batches a folder in the checkpoint at this location."""
         self.inputs = tuple(
-            each.placed(session, f"{location}/{checkpoints.PLANS}/{index}")
-            if isinstance(each, PlannedInput)
-            else each
+            each.placed(session, f"{location}/{checkpoints.PLANS}/{index}") if isinstance(each, PlannedInput) else each
             for index, each in enumerate(self.inputs)
         )
 

@@ -166,9 +166,7 @@ class Tables:
             DbtRuntimeError: what would be lost, why, and how to agree.
         """
         if not full_refresh and rebuilds.may_need_asking(model, rebuild):
-            rebuilds.refuse_unasked(
-                model, rebuild, self.history(relation), self._adapter.defaults.warn_history_loss
-            )
+            rebuilds.refuse_unasked(model, rebuild, self.history(relation), self._adapter.defaults.warn_history_loss)
 
     def wanted_columns(
         self, query_columns: Sequence[PaimonColumn], model: Mapping[str, Any], spec: TableSpec
@@ -179,9 +177,7 @@ class Tables:
             DbtRuntimeError: column names that a table cannot have.
         """
         if problems := names.column_problems(c.name for c in query_columns):
-            raise DbtRuntimeError(
-                f"{model.get('resource_type', 'model')} '{model['name']}': {' '.join(problems)}"
-            )
+            raise DbtRuntimeError(f"{model.get('resource_type', 'model')} '{model['name']}': {' '.join(problems)}")
         expires = "record-level.expire-time" in spec.options
         needs_time = expires and not self._adapter.versions.supports(Capability.RECORD_EXPIRY_OF_NULL)
         return column_changes.wanted_columns(

@@ -162,9 +162,7 @@ def _with_keys(table: TableSpec) -> dict[str, str]:
     return {**table.options, **{name: columns for name, columns in keys.items() if columns}}
 
 
-def _differing(
-    wanted: Mapping[str, str], existing: Mapping[str, str], versions: Versions
-) -> Iterator[PropertyChange]:
+def _differing(wanted: Mapping[str, str], existing: Mapping[str, str], versions: Versions) -> Iterator[PropertyChange]:
     for name in sorted({*wanted, *existing}):
         old, new = existing.get(name), wanted.get(name)
         if new is None and name != MATERIALIZED_VIEW and lookup(name, versions.paimon) is None:
@@ -209,6 +207,4 @@ def refuse_rebuild(resource_type: str, name: str, changes: Changeset, dropped: I
             else f"Run it once with --full-refresh to rebuild them, rewrite them unchanged with {rescale}, or "
             "revert the config."
         )
-        raise DbtRuntimeError(
-            f"{where}: {change}: rows written before keep the old number of buckets. {remedy}"
-        )
+        raise DbtRuntimeError(f"{where}: {change}: rows written before keep the old number of buckets. {remedy}")

@@ -49,9 +49,7 @@ def warnings(
     problems, found, where = Problems(model["name"]), Problems(model["name"]), ConfigOrigin(model["config"])
     refused = affected - {_TAGS, _FORMAT} if clock.ahead else ()
     for name in sorted(refused):
-        reason = (
-            f"counts on the clock of Spark's JVM, which has {clock.zone}, and not on the session's. {_REMEDY}"
-        )
+        reason = f"counts on the clock of Spark's JVM, which has {clock.zone}, and not on the session's. {_REMEDY}"
         problems.add(*where.find(name, spec), reason)
     problems.raise_if_any()
     if _TAGS in affected and clock.ahead:
@@ -76,10 +74,7 @@ def _options_of_the_clock(spec: TableSpec, types: Mapping[str, str]) -> Iterator
     options = spec.options
     if _EXPIRES in options and options.get("partition.expiration-strategy") != "update-time":
         yield _EXPIRES
-    if (
-        options.get(_TAGS, "").lower() in ("process-time", "batch")
-        and "sink.process-time-zone" not in options
-    ):
+    if options.get(_TAGS, "").lower() in ("process-time", "batch") and "sink.process-time-zone" not in options:
         yield _TAGS
     for name in options:
         # StringToTimestampCastRule [ran, 0.9.0].

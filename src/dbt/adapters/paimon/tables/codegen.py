@@ -51,9 +51,7 @@ def write_file(path: Path, text: str, *, overwrite: bool) -> None:
     if path.suffix not in (".yml", ".yaml"):
         raise DbtRuntimeError(f"path={path}: dbt reads properties from files that end in .yml or .yaml.")
     if path.exists() and not overwrite:
-        raise DbtRuntimeError(
-            f"path={path}: the file exists. Name another one, or add overwrite: true to replace it."
-        )
+        raise DbtRuntimeError(f"path={path}: the file exists. Name another one, or add overwrite: true to replace it.")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         draft = path.with_name(f".{path.name}.new")
@@ -89,9 +87,7 @@ def _model(name: str, description: str, found: FoundTable, *, contract: bool) ->
     return entry
 
 
-def _column(
-    column: ExistingColumn, primary_key: Sequence[str], *, constraints: bool = True
-) -> dict[str, Any]:
+def _column(column: ExistingColumn, primary_key: Sequence[str], *, constraints: bool = True) -> dict[str, Any]:
     entry: dict[str, Any] = {"name": column.name, "data_type": column.data_type}
     if column.comment:
         entry["description"] = column.comment

@@ -100,9 +100,7 @@ class ColumnChanges:
         return bool(self.add or self.drop or self.changed_types)
 
 
-def _with_types(
-    columns: Iterable[ExistingColumn], retyped: Iterable[ExistingColumn]
-) -> Iterator[ExistingColumn]:
+def _with_types(columns: Iterable[ExistingColumn], retyped: Iterable[ExistingColumn]) -> Iterator[ExistingColumn]:
     types = {column.name.lower(): column.data_type for column in retyped}
     for column in columns:
         yield replace(column, data_type=types.get(column.name.lower(), column.data_type))
@@ -209,9 +207,7 @@ _Pair = tuple[ExistingColumn, ExistingColumn]
 _Columns = tuple[ExistingColumn, ...]
 
 
-def _paired(
-    wanted: Sequence[ExistingColumn], existing: ExistingTable
-) -> tuple[tuple[_Pair, ...], _Columns, _Columns]:
+def _paired(wanted: Sequence[ExistingColumn], existing: ExistingTable) -> tuple[tuple[_Pair, ...], _Columns, _Columns]:
     """(existing, wanted) of the columns that both have; the columns to add; the columns to drop."""
     have = {column.name.lower(): column for column in existing.columns}
     want = {column.name.lower(): column for column in wanted}
@@ -328,9 +324,7 @@ def widens(old: str, new: str) -> bool:
     return False
 
 
-def missing_after(
-    column: ExistingColumn, data_type: str, spec: TableSpec, versions: Versions
-) -> Capability | None:
+def missing_after(column: ExistingColumn, data_type: str, spec: TableSpec, versions: Versions) -> Capability | None:
     """What this Paimon lacks to find rows by WHERE that were written before ALTER changed a column's type; or None.
 
     Without FILTERS_AFTER_TYPE_CHANGE, `files.filterable` switches Parquet's filters off, and Avro has none.

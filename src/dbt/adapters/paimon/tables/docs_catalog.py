@@ -45,9 +45,7 @@ class DocsCatalog:
         import agate
         from dbt_common.clients.agate_helper import DEFAULT_TYPE_TESTER
 
-        return agate.Table.from_object(
-            docs.flat_rows(self.entries(relations)), column_types=DEFAULT_TYPE_TESTER
-        )
+        return agate.Table.from_object(docs.flat_rows(self.entries(relations)), column_types=DEFAULT_TYPE_TESTER)
 
     def entries(self, relations: Sequence[PaimonRelation]) -> list[CatalogTable]:
         """The entry of each relation; a relation that does not exist has no columns."""
@@ -75,9 +73,6 @@ class DocsCatalog:
         comments = definition.column_comments if definition and relation.is_view else {}
         return docs.describe(
             relation,
-            [
-                (c.name, c.dtype, comments.get(c.name))
-                for c in self._adapter.get_columns_in_relation(relation)
-            ],
+            [(c.name, c.dtype, comments.get(c.name)) for c in self._adapter.get_columns_in_relation(relation)],
             definition.comment if definition and relation.is_view else None,
         )

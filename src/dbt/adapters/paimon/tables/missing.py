@@ -10,9 +10,7 @@ from dbt.adapters.paimon.options.table_options import suggestion
 from dbt.adapters.paimon.sql.text import quoted
 
 _NAME: Final = r"`(?:[^`]|``)+`"
-_NOT_FOUND: Final = re.compile(
-    rf"\[TABLE_OR_VIEW_NOT_FOUND\][^`]*(?P<name>{_NAME}(?:\.{_NAME})*) cannot be found"
-)
+_NOT_FOUND: Final = re.compile(rf"\[TABLE_OR_VIEW_NOT_FOUND\][^`]*(?P<name>{_NAME}(?:\.{_NAME})*) cannot be found")
 # SparkCatalog.toIdentifier, from 1.0: three parts whose first is no catalog. The table is not named.
 _NO_CATALOG: Final = re.compile(
     r"catalog \S+ does not exist or Paimon only support single namespace, but got \[(.+?)\]"

@@ -48,9 +48,7 @@ class Suggestions:
         except Exception:  # noqa: BLE001 - the statement's own error is the one to report
             return ""
         # A catalog's functions are listed with its name; operators are listed, too.
-        known = [
-            name for name in (full.rpartition(".")[2] for full in self._functions) if name.isidentifier()
-        ]
+        known = [name for name in (full.rpartition(".")[2] for full in self._functions) if name.isidentifier()]
         return suggestion(name, known, cutoff=0.7) or ""
 
     def _advice_on(self, parts: Sequence[str]) -> str:

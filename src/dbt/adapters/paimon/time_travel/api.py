@@ -33,9 +33,7 @@ class History:
         self._tables = tables
 
     @while_parsing(lambda relation, *a, **k: relation)
-    def at(
-        self, relation: PaimonRelation, arguments: Mapping[str, Any], model: Mapping[str, Any]
-    ) -> PaimonRelation:
+    def at(self, relation: PaimonRelation, arguments: Mapping[str, Any], model: Mapping[str, Any]) -> PaimonRelation:
         """A table at an earlier state, or a branch of it (see `time_travel.states`); fixtures of unit tests unchanged.
 
         Raises:
@@ -52,9 +50,7 @@ class History:
             )
         found: Any = self._adapter.get_relation(*relation.parts)
         if found is not None and not found.is_table:
-            raise DbtRuntimeError(
-                f"at({relation}): a view has no history. Materialize it as table or incremental."
-            )
+            raise DbtRuntimeError(f"at({relation}): a view has no history. Materialize it as table or incremental.")
         if found is not None:
             self._recorded("at", found, asked)
         return states.read(relation, asked)
@@ -66,18 +62,14 @@ class History:
         assert latest is not None
         return latest.name
 
-    def _recorded(
-        self, function: str, relation: PaimonRelation, asked: states.Version
-    ) -> list[snapshots.Recorded]:
+    def _recorded(self, function: str, relation: PaimonRelation, asked: states.Version) -> list[snapshots.Recorded]:
         """The table's states of the same kind as `asked`; refuses if `asked` is not among them."""
         recorded = states.recorded(self._adapter.query, relation, asked)
         if problem := states.missing(function, relation, asked, recorded):
             raise DbtRuntimeError(problem)
         return recorded
 
-    def check_branches(
-        self, model: Mapping[str, Any], spec: TableSpec, relation: PaimonRelation | None = None
-    ) -> None:
+    def check_branches(self, model: Mapping[str, Any], spec: TableSpec, relation: PaimonRelation | None = None) -> None:
         """Refuse options that name a branch which the table (None: rebuilt) does not have."""
         if not branches.named(spec):
             return
@@ -129,9 +121,7 @@ class History:
 
     def _number(self, relation: PaimonRelation, version: str) -> int:
         """The number of a table snapshot, given by itself or by an existing tag."""
-        return (
-            int(version) if version.isdigit() else tags.tags(self._adapter.query, relation)[version].snapshot
-        )
+        return int(version) if version.isdigit() else tags.tags(self._adapter.query, relation)[version].snapshot
 
     def drop_later_tags(self, relation: PaimonRelation, version: Any, agreed: bool) -> None:
         """Log the tags that a rollback deletes; refuse it if users made some of them, unless `agreed`."""
@@ -159,10 +149,7 @@ class History:
             calls = [("replace_tag", wanted)]
         else:
             calls = [("delete_tag", tag), ("create_tag", wanted)]
-        return [
-            procedures.render(name, relation.parts, arguments, self._adapter.versions)
-            for name, arguments in calls
-        ]
+        return [procedures.render(name, relation.parts, arguments, self._adapter.versions) for name, arguments in calls]
 
     def refuse_lossy_fast_forward(self, relation: PaimonRelation, branch: str) -> None:
         """Refuse a fast-forward that would lose commits or tags of the table (see `time_travel.branches`)."""

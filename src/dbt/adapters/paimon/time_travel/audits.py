@@ -69,9 +69,7 @@ def compiled(
     from dbt.contracts.graph.nodes import GenericTestNode
 
     class AuditCompiler(Compiler):
-        def _create_node_context(
-            self, node: Any, manifest: Manifest, extra_context: dict[str, Any]
-        ) -> dict[str, Any]:
+        def _create_node_context(self, node: Any, manifest: Manifest, extra_context: dict[str, Any]) -> dict[str, Any]:
             context: dict[str, Any] = super()._create_node_context(node, manifest, extra_context)
             ref = context["ref"]
 

@@ -73,9 +73,7 @@ class Audits:
         if unknown:
             raise DbtRuntimeError(f"publish: {relation} has no column {', '.join(unknown)}. {rerun}")
 
-    def results(
-        self, context: Mapping[str, Any], published: PaimonRelation, audited: PaimonRelation
-    ) -> list[Result]:
+    def results(self, context: Mapping[str, Any], published: PaimonRelation, audited: PaimonRelation) -> list[Result]:
         """The results of a model's data tests over its audited rows, each by dbt's own query."""
         # dbt passes the whole manifest; the declared type only promises macros.
         manifest: Any = self._adapter.get_macro_resolver()
@@ -92,9 +90,7 @@ class Audits:
             found.append(audits.result(audit, self._adapter.query(sql)[0]))
         return found
 
-    def refuse_failed(
-        self, model: Mapping[str, Any], audited: PaimonRelation, results: Sequence[Result]
-    ) -> None:
+    def refuse_failed(self, model: Mapping[str, Any], audited: PaimonRelation, results: Sequence[Result]) -> None:
         """Fail a node if one of its data tests failed; report those that warn."""
         audits.refuse_failed(model, audited, results)
         for result in results:

@@ -22,9 +22,7 @@ def named(spec: TableSpec) -> bool:
     return any(name in spec.options for name in _NAMING)
 
 
-def refuse_missing(
-    spec: TableSpec, config: Mapping[str, Any], node: str, existing: Collection[str] | None
-) -> None:
+def refuse_missing(spec: TableSpec, config: Mapping[str, Any], node: str, existing: Collection[str] | None) -> None:
     """Refuse options that name branches which are not among the existing ones (None: the table is rebuilt)."""
     problems = Problems(node)
     for name in _NAMING:

@@ -84,9 +84,7 @@ def branch_in(text: str, schema: str) -> PaimonRelation | None:
     table, _, branch = identifier.partition(_IN_A_NAME)
     if not table or branch != branch_name(schema):
         return None
-    relation = PaimonRelation.create(
-        database=database, schema=original, identifier=table, type=RelationType.Table
-    )
+    relation = PaimonRelation.create(database=database, schema=original, identifier=table, type=RelationType.Table)
     return branch_of(relation, branch)
 
 

@@ -27,9 +27,7 @@ _VIEW_TEXT = "View Text"
 class Clones:
     """Creates, finds and deletes branch clones (see `time_travel.clones`)."""
 
-    def __init__(
-        self, adapter: AdapterProtocol, specs: Specs, tables: Tables, directory: ViewDirectory
-    ) -> None:
+    def __init__(self, adapter: AdapterProtocol, specs: Specs, tables: Tables, directory: ViewDirectory) -> None:
         self._adapter = adapter
         self._specs = specs
         self._tables = tables
@@ -66,17 +64,13 @@ class Clones:
             call_procedure(self._adapter, "create_branch", original, {"branch": name})
             return branch
         kept = clones.retention(self._tables.existing(original).options)
-        call_procedure(
-            self._adapter, "create_tag", original, {"tag": tag, "snapshot": newest, "time_retained": kept}
-        )
+        call_procedure(self._adapter, "create_tag", original, {"tag": tag, "snapshot": newest, "time_retained": kept})
         call_procedure(self._adapter, "create_branch", original, {"branch": name, "tag": tag})
         return branch
 
     # -- runs -------------------------------------------------------------------------------------------------------
 
-    def of(
-        self, model: Mapping[str, Any], existing: PaimonRelation | None, *, full_refresh: bool
-    ) -> Clone | None:
+    def of(self, model: Mapping[str, Any], existing: PaimonRelation | None, *, full_refresh: bool) -> Clone | None:
         """The branch clone of an incremental model, or None; runs no query if the target does not clone by branches.
 
         Raises:

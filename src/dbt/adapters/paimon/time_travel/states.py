@@ -119,9 +119,7 @@ def _listed(names: list[str]) -> str:
 
 def _snapshot(value: Any) -> str:
     if isinstance(value, bool) or not re.fullmatch(r"[0-9]+", str(value)):
-        raise ValueError(
-            "the number of a table snapshot is needed; for others write tag=…, timestamp=… or branch=…."
-        )
+        raise ValueError("the number of a table snapshot is needed; for others write tag=…, timestamp=… or branch=….")
     return str(int(value))
 
 

@@ -167,9 +167,7 @@ def _carrying(stand: TableVersion, key: Key) -> Commit:
     if found.base and found.base != stand.position:
         raise CannotSkip("its table was written by something else")
     if found.key.node != key.node:
-        raise CannotSkip(
-            f"its query, a view in it or its config is another than at table snapshot {head.snapshot}"
-        )
+        raise CannotSkip(f"its query, a view in it or its config is another than at table snapshot {head.snapshot}")
     if found.key.inputs != key.inputs:
         raise CannotSkip(f"an input has changed since table snapshot {head.snapshot}")
     return head

@@ -69,9 +69,7 @@ class DataTests:
         if last is None:
             raise CannotSkip("it has not passed yet")
         if last.node != key.node:
-            raise CannotSkip(
-                f"its query, a view in it or its config is another than when it passed at {last.at}"
-            )
+            raise CannotSkip(f"its query, a view in it or its config is another than when it passed at {last.at}")
         if last.inputs != key.inputs:
             raise CannotSkip(f"an input has changed since it passed at {last.at}")
         del self._tested[test["unique_id"]]

@@ -24,9 +24,7 @@ from dbt.adapters.paimon.state.kinds import Kind
 _WORD: Final = Kind.KEY_MARK.value
 _DIGITS: Final = 24
 # The statement and Paimon each append `_` and random characters.
-_MARK: Final = re.compile(
-    rf"{_WORD}-([0-9a-f]{{{_DIGITS}}})\.([0-9a-f]{{{_DIGITS}}})(?:\.(\d+\.[0-9a-f]+))?_"
-)
+_MARK: Final = re.compile(rf"{_WORD}-([0-9a-f]{{{_DIGITS}}})\.([0-9a-f]{{{_DIGITS}}})(?:\.(\d+\.[0-9a-f]+))?_")
 
 
 @dataclass(frozen=True)

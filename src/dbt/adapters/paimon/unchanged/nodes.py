@@ -55,11 +55,7 @@ def parts(node: Mapping[str, Any]) -> dict[str, Any]:
 
 def settings(conf: Mapping[str, str]) -> dict[str, str]:
     """The settings of a session that decide what a query returns."""
-    return {
-        key: value
-        for key, value in conf.items()
-        if key.startswith(_SETTINGS) and not key.startswith(_IRRELEVANT)
-    }
+    return {key: value for key, value in conf.items() if key.startswith(_SETTINGS) and not key.startswith(_IRRELEVANT)}
 
 
 def overrides(macros: Iterable[Any]) -> str:

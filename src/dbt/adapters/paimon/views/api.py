@@ -38,9 +38,7 @@ class Views:
         self._registry = ViewRegistry(catalog, adapter.query, lock, directory)
         self._schemas: set[str] = set()
 
-    def definition(
-        self, relation: PaimonRelation, query: str, model: Mapping[str, Any]
-    ) -> views.ViewDefinition:
+    def definition(self, relation: PaimonRelation, query: str, model: Mapping[str, Any]) -> views.ViewDefinition:
         """A model's view: its query and persisted comments.
 
         Raises:
@@ -53,9 +51,7 @@ class Views:
             )
         persist = model.get("config", {}).get("persist_docs") or {}
         columns = self._columns(query) if persist.get("columns") and model.get("columns") else ()
-        comments = {
-            name: text for name in columns if (text := column_of_yaml(model, name).get("description"))
-        }
+        comments = {name: text for name in columns if (text := column_of_yaml(model, name).get("description"))}
         comment = (model.get("description") or "") if persist.get("relation") else ""
         _, schema, identifier = relation.parts
         return views.ViewDefinition(schema, identifier, query.strip(), comment, comments, columns)

@@ -64,9 +64,7 @@ class ViewRegistry:
             value = string_literal(definition.to_property())
             with self._lock(definition.schema):
                 self._create(definition.schema)
-                self._write(
-                    f"alter table {self._table(definition.schema)} set tblproperties ({key} = {value})"
-                )
+                self._write(f"alter table {self._table(definition.schema)} set tblproperties ({key} = {value})")
         self._directory.remember(definition)
 
     def remove(self, schema: str, identifier: str) -> None:

@@ -77,11 +77,7 @@ class Rows:
         """
         found = quoted_names.suspects(sql)
         # With spark.sql.ansi.doubleQuotedIdentifiers they are names already.
-        if (
-            not found
-            or not self._adapter.once.first(("quoted", node["unique_id"]))
-            or not self._accepts('select "a"')
-        ):
+        if not found or not self._adapter.once.first(("quoted", node["unique_id"])) or not self._accepts('select "a"'):
             return
         columns = found
         if not self._accepts(quoted_names.as_columns(sql, found)):
@@ -189,9 +185,7 @@ class Rows:
             versions=self._adapter.versions,
         )
         if warn is not None and (lossy := row_checks.lossy_columns(source.columns, to)):
-            warn(
-                f"{to.node}: {', '.join(lossy)}: stored as Spark casts it, losses included. Cast it in the query."
-            )
+            warn(f"{to.node}: {', '.join(lossy)}: stored as Spark casts it, losses included. Cast it in the query.")
         selected = row_checks.checked_columns(source.columns, to)
         if selected == [column.quoted for column in source.columns]:
             return source
@@ -224,9 +218,7 @@ class Rows:
         required = {column.name: column.data_type for column in wanted if not column.nullable}
         return change_rows.change_rows_sql(str(source), columns, required, spec, model["name"])
 
-    def predicates(
-        self, model: Mapping[str, Any], strategy: str, columns: Sequence[ExistingColumn]
-    ) -> list[str]:
+    def predicates(self, model: Mapping[str, Any], strategy: str, columns: Sequence[ExistingColumn]) -> list[str]:
         """The model's incremental_predicates, with bare columns qualified as the table's (see `predicates`)."""
         config = model["config"]
         wanted = predicates.as_list(config.get("predicates") or config.get("incremental_predicates"))
@@ -239,9 +231,7 @@ class Rows:
 
     # -- unit tests -------------------------------------------------------------------------------------------------
 
-    def fixture_row(
-        self, row: Mapping[str, Any], types: Mapping[str, str], model: Mapping[str, Any]
-    ) -> dict[str, str]:
+    def fixture_row(self, row: Mapping[str, Any], types: Mapping[str, str], model: Mapping[str, Any]) -> dict[str, str]:
         """The SQL of a unit test's row, by column (see `fixtures.row_sql`)."""
         fixture = f"'{model['name']}'"
         if model["resource_type"] == "unit_test":
@@ -251,9 +241,7 @@ class Rows:
 
     # -- microbatch -------------------------------------------------------------------------------------------------
 
-    def check_event_time(
-        self, model: Mapping[str, Any], strategy: str, columns: Sequence[PaimonColumn]
-    ) -> None:
+    def check_event_time(self, model: Mapping[str, Any], strategy: str, columns: Sequence[PaimonColumn]) -> None:
         """Refuse an event_time column that is neither a date nor a timestamp."""
         if strategy == strategies.MICROBATCH and model["config"].get("event_time"):
             found = {column.name: column.dtype for column in columns}
@@ -287,16 +275,12 @@ class Rows:
         if found and (warning := snapshots.key_warning(model, found[0])):
             warn(warning)
 
-    def require_meta_columns(
-        self, table: ExistingTable, names: Mapping[str, str], hard_deletes: str | None
-    ) -> None:
+    def require_meta_columns(self, table: ExistingTable, names: Mapping[str, str], hard_deletes: str | None) -> None:
         """Refuse a snapshot's table that lacks one of dbt's columns, as dbt does, but ignoring case."""
         if missing := snapshots.missing_meta_columns(table, names, hard_deletes):
             raise SnapshotTargetNotSnapshotTableError(missing)
 
-    def with_time_of_end(
-        self, source: ModelQuery, model: Mapping[str, Any], table: ExistingTable | None
-    ) -> ModelQuery:
+    def with_time_of_end(self, source: ModelQuery, model: Mapping[str, Any], table: ExistingTable | None) -> ModelQuery:
         """See `snapshots.with_time_of_end`."""
         return snapshots.with_time_of_end(source, model, table)
 
@@ -325,9 +309,7 @@ class Rows:
             return list(names)
         return list(map(spelling.speller(column.name for column in columns), names))
 
-    def timed_by_versions(
-        self, source: ModelQuery, versions: ModelQuery, model: Mapping[str, Any]
-    ) -> ModelQuery:
+    def timed_by_versions(self, source: ModelQuery, versions: ModelQuery, model: Mapping[str, Any]) -> ModelQuery:
         """See `snapshots.timed_by_versions`."""
         return snapshots.timed_by_versions(source, versions.columns, model)
 

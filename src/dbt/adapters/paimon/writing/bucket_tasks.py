@@ -59,9 +59,7 @@ def longest(buckets: int, partitions: int, workers: int) -> int:
 @lru_cache(maxsize=1024)
 def best_partitions(buckets: int, session: int) -> int:
     """The smallest of the best numbers of partitions, from the session's own number on."""
-    return min(
-        range(session, session + _MORE + 1), key=lambda number: (longest(buckets, number, session), number)
-    )
+    return min(range(session, session + _MORE + 1), key=lambda number: (longest(buckets, number, session), number))
 
 
 def conf(spec: TableSpec, session: str | None) -> dict[str, str]:

@@ -88,9 +88,7 @@ class Deletes:
         self._tables = tables
         self._stream_id = stream_id
 
-    def kept(
-        self, relation: PaimonRelation, spec: TableSpec, columns: Sequence[ExistingColumn]
-    ) -> KeptDeletes:
+    def kept(self, relation: PaimonRelation, spec: TableSpec, columns: Sequence[ExistingColumn]) -> KeptDeletes:
         """How the table `relation`, which may not exist yet, keeps a table's deletes."""
         there = self._adapter.get_relation(relation.database, relation.schema, relation.identifier)
         current = None if there is None else self._tables.existing(there)

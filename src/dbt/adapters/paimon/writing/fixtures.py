@@ -17,9 +17,7 @@ _NULLS: Final = ("", "null")
 _DIGITS: Final = 20
 
 
-def row_sql(
-    row: Mapping[str, Any], types: Mapping[str, str], fixture: str, lossless: bool = True
-) -> dict[str, str]:
+def row_sql(row: Mapping[str, Any], types: Mapping[str, str], fixture: str, lossless: bool = True) -> dict[str, str]:
     """The SQL of each value of a row, in the order of the relation's columns.
 
     dbt compares `expect` rows by position, so each of them must have the same order.

@@ -57,8 +57,7 @@ class Listing:
         kinds = [(name, RelationType.Table) for name in tables if name not in hidden]
         kinds += [(name, RelationType.View) for name in found]
         return [
-            PaimonRelation.create(database=database, schema=schema, identifier=name, type=kind)
-            for name, kind in kinds
+            PaimonRelation.create(database=database, schema=schema, identifier=name, type=kind) for name, kind in kinds
         ]
 
     def _view_names(self, schema_relation: PaimonRelation, tables: list[str]) -> list[str]:

@@ -46,9 +46,7 @@ def require_commit(
             handle.end(lost, lambda ids: None)
         writers.move()
         committed = handle.committed(table_name(relation), user, began, whole=False)
-        known = (
-            committed is not None or not user or not _may_have_expired(adapter, relation, time.time() - began)
-        )
+        known = committed is not None or not user or not _may_have_expired(adapter, relation, time.time() - began)
     except Exception as exc:  # noqa: BLE001 - of gRPC, Thrift or Spark
         raise _unknown(
             relation, user, f"the server cannot be asked: {messages.shorten(messages.error_text(exc))}"

@@ -92,9 +92,7 @@ def unmet(package: str) -> str:
 def _refuse_unknown_options(tree: ast.AST, name: str, path: str, versions: Versions) -> None:
     """Refuse `session.read.option(…).table(…)` with an option that Paimon does not have and would ignore."""
     for call in ast.walk(tree):
-        if not (
-            isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "table"
-        ):
+        if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "table"):
             continue
         for option, line in _options_of(call.func.value):
             if lookup(option, versions.paimon) is None:

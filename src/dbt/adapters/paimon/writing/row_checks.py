@@ -201,9 +201,7 @@ def _value(column: PaimonColumn, target: ExistingColumn, to: Destination) -> str
     return f"case when {checked} is null{applies} then raise_error({fault}) else {value} end"
 
 
-def _readable(
-    value: str, column: PaimonColumn, has: TypeTree, target: ExistingColumn, to: Destination
-) -> str:
+def _readable(value: str, column: PaimonColumn, has: TypeTree, target: ExistingColumn, to: Destination) -> str:
     """The value; the statement fails if Paimon could not read it back."""
     capability = Capability.STRUCT_IN_NULL_STRUCT
     if to.spec.file_format != "parquet" or to.versions.supports(capability):
@@ -211,9 +209,7 @@ def _readable(
     if not (unreadable := null_around_struct(column.quoted, has)):
         return value
     applies = f" and {to.applies}" if to.applies else ""
-    fault = string_literal(
-        f"{to.node}: column {target.name}: {to.versions.explain(capability)} Nothing was written."
-    )
+    fault = string_literal(f"{to.node}: column {target.name}: {to.versions.explain(capability)} Nothing was written.")
     return f"case when {unreadable}{applies} then raise_error({fault}) else {value} end"
 
 
@@ -241,9 +237,7 @@ def _null_fault(name: str, to: Destination) -> str:
         undo = f"take 'record-level.expire-time' out: {to.versions.explain(Capability.RECORD_EXPIRY_OF_NULL)}"
     else:
         why = "which its contract or its table declares NOT NULL"
-        undo = (
-            "take the constraint away and run once with --full-refresh" if to.refreshes else "drop NOT NULL"
-        )
+        undo = "take the constraint away and run once with --full-refresh" if to.refreshes else "drop NOT NULL"
     return (
         f"Cannot write null to non-null column({name}) of {to.node}, {why}. Filter such rows out in the query, "
         f"fill them in with coalesce(), or {undo}."

@@ -42,9 +42,7 @@ _BLANKS: Final = (" ", "\t", "\n", "\r")
 class RowDeletes:
     """Deletes rows by a condition."""
 
-    def __init__(
-        self, adapter: AdapterProtocol, tables: Tables, builds: TableWriter, deletes: Deletes
-    ) -> None:
+    def __init__(self, adapter: AdapterProtocol, tables: Tables, builds: TableWriter, deletes: Deletes) -> None:
         self._adapter = adapter
         self._tables = tables
         self._builds = builds
@@ -138,9 +136,7 @@ class RowDeletes:
             return
         statement = "MERGE with a delete clause" if is_merge else "DELETE"
         remedy = deleting.refusal(spec, versions) or _REMEDY
-        raise DbtRuntimeError(
-            f"{statement} on {relation}: {fault}." + (f" {remedy}." if remedy != fault else "")
-        )
+        raise DbtRuntimeError(f"{statement} on {relation}: {fault}." + (f" {remedy}." if remedy != fault else ""))
 
     def _corrected(
         self,
@@ -156,9 +152,7 @@ class RowDeletes:
             return deletions.with_condition(script, deletion, deletions.opaque)
         if existing.partition_by and not supports(Capability.DELETE_BY_WHOLE_CONDITION):
             conf.update(_BY_ROWS)
-        elif not supports(Capability.DELETE_OF_BLANK_PARTITIONS) and self._has_blank_partitions(
-            relation, existing
-        ):
+        elif not supports(Capability.DELETE_OF_BLANK_PARTITIONS) and self._has_blank_partitions(relation, existing):
             return deletions.with_condition(script, deletion, deletions.opaque)
         if supports(Capability.DELETE_KEEPS_ROWS_OF_NULL_CONDITIONS):
             return script
@@ -190,6 +184,5 @@ def _rows(existing: ExistingTable, kind: str) -> str:
     """The columns of a table, with `kind` in place of the stored row kind."""
     rowkind = existing.options.get(change_rows.ROWKIND, "").lower()
     return ", ".join(
-        string_literal(kind) if column.name.lower() == rowkind else quoted(column.name)
-        for column in existing.columns
+        string_literal(kind) if column.name.lower() == rowkind else quoted(column.name) for column in existing.columns
     )

@@ -18,9 +18,7 @@ from dbt.adapters.paimon.sql.text import string_literal
 
 # A length that Spark's casts do not check; writes do, but their error names neither file nor column.
 _SIZED_TEXT: Final = re.compile(r"(?:var)?char(?:acter)?\s*\(\s*(\d+)\s*\)")
-_DECIMAL: Final = re.compile(
-    r"(?:decimal|dec|numeric)\s*(?:\(\s*(?P<precision>\d+)\s*(?:,\s*(?P<scale>\d+)\s*)?\))?"
-)
+_DECIMAL: Final = re.compile(r"(?:decimal|dec|numeric)\s*(?:\(\s*(?P<precision>\d+)\s*(?:,\s*(?P<scale>\d+)\s*)?\))?")
 _DAY: Final = r"[+-]?\d{4,}-\d{1,2}-\d{1,2}"
 _TIME: Final = r"\d{1,2}(:\d{1,2}(:\d{1,2}(\.\d{0,6}0*)?)?)?"
 _ZONE: Final = r"(\s*[^\d\s:.].*)?"
@@ -39,9 +37,7 @@ INTEGERS: Final[Mapping[str, range]] = {
 _INTEGER: Final = re.compile(r"-?[0-9]{1,19}")
 _NUMBER: Final = re.compile(r"-?([0-9]+)(?:\.([0-9]+))?")
 _EXACT_DIGITS: Final = 15
-_PLAIN_MOMENT: Final = re.compile(
-    r"[0-9]{4}-[0-9]{2}-[0-9]{2}([ T][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?)?"
-)
+_PLAIN_MOMENT: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}([ T][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?)?")
 _HINTS: Final[Mapping[str, str]] = {
     "date": "which is written 2024-01-31",
     **dict.fromkeys(
@@ -49,9 +45,7 @@ _HINTS: Final[Mapping[str, str]] = {
         "which is written 2024-01-31 12:00:00.123456, with a zone or without",
     ),
     "timestamp_ntz": "which is written 2024-01-31 12:00:00.123456, without a zone",
-    **dict.fromkeys(
-        ("float", "real"), "which holds 7 digits and 1e38: a double, a decimal or a string holds more"
-    ),
+    **dict.fromkeys(("float", "real"), "which holds 7 digits and 1e38: a double, a decimal or a string holds more"),
     "double": "which holds 15 digits and 1e308: a decimal or a string holds more",
 }
 

@@ -193,9 +193,7 @@ def seed_columns(table: agate.Table, model: Mapping[str, Any], convert_type: Con
     if model["config"].get("quote_columns") is False:
         _refuse_other_delimiters(names, model)
     return [
-        SeedColumn(
-            name, wanted.get(name.lower()) or convert_type(table, index) or "string", name.lower() in wanted
-        )
+        SeedColumn(name, wanted.get(name.lower()) or convert_type(table, index) or "string", name.lower() in wanted)
         for index, name in enumerate(names)
     ]
 
@@ -253,16 +251,13 @@ def stage(
     )
     _refuse_bad_text(handle, raw, columns, model, loses)
     selected = ", ".join(
-        f"cast(c{index} as {column.data_type}) as {quoted(column.name)}"
-        for index, column in enumerate(columns)
+        f"cast(c{index} as {column.data_type}) as {quoted(column.name)}" for index, column in enumerate(columns)
     )
     rows = " where false" if empty else ""
     handle.create_temporary_view(view_name, f"select {selected} from {quoted(raw)}{rows}", [])
 
 
-def _documents(
-    rows: Sequence[Sequence[Any]], columns: Sequence[SeedColumn], model: Mapping[str, Any]
-) -> Iterable[str]:
+def _documents(rows: Sequence[Sequence[Any]], columns: Sequence[SeedColumn], model: Mapping[str, Any]) -> Iterable[str]:
     names = [f"c{index}" for index in range(len(columns))]
     for start in range(0, max(len(rows), 1), ROWS_A_DOCUMENT):
         yield json.dumps(
@@ -291,9 +286,7 @@ def _json_value(value: Any, column: SeedColumn, model: Mapping[str, Any]) -> Any
     return str(value)
 
 
-def _inexact_doubles(
-    table: agate.Table, columns: Sequence[SeedColumn], model: Mapping[str, Any]
-) -> Iterable[str]:
+def _inexact_doubles(table: agate.Table, columns: Sequence[SeedColumn], model: Mapping[str, Any]) -> Iterable[str]:
     """A message about the first number in each column that is another one as a double."""
     for place, column in enumerate(columns):
         if column.carried != "double":
@@ -315,9 +308,7 @@ def _refuse_bad_text(
     loses: Warn | None,
 ) -> None:
     checked = [
-        (f"c{i}", column)
-        for i, column in enumerate(columns)
-        if column.overridden and column.data_type != "string"
+        (f"c{i}", column) for i, column in enumerate(columns) if column.overridden and column.data_type != "string"
     ]
     if not checked:
         return

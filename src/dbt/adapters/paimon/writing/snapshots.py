@@ -81,8 +81,7 @@ def _comparable(expression: str, tree: TypeTree, depth: int = 0) -> str:
         return expression if element == inner else f"transform({expression}, {inner} -> {element})"
     if isinstance(tree, Map):
         entry = ", ".join(
-            _comparable(f"{inner}.{part}", kind, depth + 1)
-            for part, kind in (("key", tree.key), ("value", tree.value))
+            _comparable(f"{inner}.{part}", kind, depth + 1) for part, kind in (("key", tree.key), ("value", tree.value))
         )
         return f"array_sort(transform(map_entries({expression}), {inner} -> struct({entry})))"
     if isinstance(tree, Struct):
@@ -110,8 +109,7 @@ def require_check_cols(source: ModelQuery, model: Mapping[str, Any]) -> None:
     for column in [] if isinstance(wanted, str) else wanted:
         if column.lower() not in known:
             raise CompilationError(
-                f"snapshot '{model['name']}': check_cols: '{column}' is not a column of its query "
-                f"({', '.join(names)})."
+                f"snapshot '{model['name']}': check_cols: '{column}' is not a column of its query ({', '.join(names)})."
             )
 
 
@@ -139,8 +137,7 @@ def key_warning(model: Mapping[str, Any], found: Sequence[Any]) -> str:
     name, config = model["name"], model["config"]
     count, *values, _ = found
     shown = ", ".join(
-        f"{key} = {'NULL' if value is None else value}"
-        for key, value in zip(_keys(config), values, strict=True)
+        f"{key} = {'NULL' if value is None else value}" for key, value in zip(_keys(config), values, strict=True)
     )
     if count > 1:
         raise CompilationError(
@@ -160,9 +157,7 @@ def _keys(config: Mapping[str, Any]) -> Sequence[str]:
     return [key] if isinstance(key, str) else key
 
 
-def missing_meta_columns(
-    table: ExistingTable, names: Mapping[str, str], hard_deletes: str | None
-) -> list[str]:
+def missing_meta_columns(table: ExistingTable, names: Mapping[str, str], hard_deletes: str | None) -> list[str]:
     """dbt's columns of a snapshot, named as in the config, that its table lacks in any case."""
     have = {column.name.lower() for column in table.columns}
     wanted = [*_TIMES, "dbt_scd_id", *(["dbt_is_deleted"] if hard_deletes == "new_record" else [])]
@@ -200,9 +195,7 @@ def _meta_columns(model: Mapping[str, Any], names: Iterable[str]) -> list[str]:
     return [(named.get(name) or name).lower() for name in names]
 
 
-def timed_by_versions(
-    source: ModelQuery, versions: Iterable[PaimonColumn], model: Mapping[str, Any]
-) -> ModelQuery:
+def timed_by_versions(source: ModelQuery, versions: Iterable[PaimonColumn], model: Mapping[str, Any]) -> ModelQuery:
     """The staged rows of a snapshot, with timestamps in the types of the query's versions (`build_snapshot_table`).
 
     With `hard_deletes` the same columns also hold the time of the run, in a type that fits both. Only that time is
@@ -210,7 +203,5 @@ def timed_by_versions(
     """
     times = time_columns(model)
     types = {column.name.lower(): column.dtype for column in versions if column.name.lower() in times}
-    columns = (
-        replace(column, dtype=types.get(column.name.lower(), column.dtype)) for column in source.columns
-    )
+    columns = (replace(column, dtype=types.get(column.name.lower(), column.dtype)) for column in source.columns)
     return replace(source, columns=tuple(columns))

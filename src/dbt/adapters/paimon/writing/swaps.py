@@ -44,9 +44,7 @@ def exchange(one: Path, other: Path) -> bool:
 
 def staged_tables(target: str, tables: Iterable[str]) -> list[str]:
     """The staged tables, complete or not, of a target, ordered by name."""
-    return sorted(
-        name for name in tables if name != target + BACKUP_SUFFIX and base_table_name(name) == target
-    )
+    return sorted(name for name in tables if name != target + BACKUP_SUFFIX and base_table_name(name) == target)
 
 
 def leftovers(target: str, tables: Iterable[str], now: float, alone: bool) -> list[str]:

@@ -131,9 +131,7 @@ class MaterializedViews:
         query = view.query
         relations = [self._relation(table.name) for table in query.tables]
         sources = {relation: self.existing(relation) for relation in relations}
-        read = self._changes.pin(
-            model, run.target, kept, sources, self._salt(view, query), fresh=not _is_table(run)
-        )
+        read = self._changes.pin(model, run.target, kept, sources, self._salt(view, query), fresh=not _is_table(run))
         pins = Pins(query, {_name(source): _pinned(source) for source in read.sources.values()})
         full = Refresh(RefreshKind.FULL, sql=query.spliced(pins.now), pinned=pins.sources)
         try:
@@ -141,9 +139,7 @@ class MaterializedViews:
         except NotIncremental as refusal:
             return replace(full, words=refusal.words)
 
-    def _by_changes(
-        self, model: Node, run: NodeRun, view: View, pins: Pins, read: Reading, full: Refresh
-    ) -> Refresh:
+    def _by_changes(self, model: Node, run: NodeRun, view: View, pins: Pins, read: Reading, full: Refresh) -> Refresh:
         """The refresh by what changed."""
         _refuse_run(run, view)
         _require_positions(read)
@@ -217,11 +213,7 @@ class MaterializedViews:
 
     def end(self, model: Node, refresh: Refresh, kept: PaimonRelation) -> None:
         """Write the positions of a refresh where its commit could not carry them; its rows are committed."""
-        if (
-            refresh.does is not RefreshKind.NONE
-            and refresh.pinned
-            and self._adapter.handle.embedded() is None
-        ):
+        if refresh.does is not RefreshKind.NONE and refresh.pinned and self._adapter.handle.embedded() is None:
             self._changes.keep(model, kept)
         else:
             self._changes.forget(model)

@@ -146,9 +146,7 @@ def _names(node: Node, key: str) -> tuple[str, ...]:
     return tuple(name.lower() for name in column_list(node["config"].get(key)))
 
 
-def _refused_key(
-    node: Node, query: Query, key: tuple[str, ...], types: Mapping[str, str]
-) -> NotIncremental | None:
+def _refused_key(node: Node, query: Query, key: tuple[str, ...], types: Mapping[str, str]) -> NotIncremental | None:
     """Why a table of the view cannot have a key, if it cannot."""
     if unfit := [name for name in key if types.get(name, "").startswith(_NO_KEY)]:
         return NotIncremental(Reason.KEY_TYPE, unfit[0], types[unfit[0]])
@@ -199,9 +197,7 @@ def _mode(node: Node) -> Mode:
         return Mode(value)
     except ValueError:
         hint = did_you_mean(value, [mode.value for mode in Mode], 0.6, label="Allowed")
-        raise CompilationError(
-            f"model '{node['name']}': refresh_mode='{value}' is not known. {hint}"
-        ) from None
+        raise CompilationError(f"model '{node['name']}': refresh_mode='{value}' is not known. {hint}") from None
 
 
 def _never_null(query: Query) -> bool:

@@ -104,9 +104,7 @@ def _refuse_columns(tree: exp.Query) -> None:
     """Refuse a column that a table read at a table snapshot does not have: by the table's whole name, or hidden."""
     from sqlglot import expressions as exp
 
-    named = {
-        (table.db.lower(), table.name.lower()) for table in _tables(tree) if table.db and not table.alias
-    }
+    named = {(table.db.lower(), table.name.lower()) for table in _tables(tree) if table.db and not table.alias}
     for column in tree.find_all(exp.Column):
         if (column.db.lower(), column.table.lower()) in named:
             raise NotIncremental(Reason.NOT_READABLE, f"{column.sql()}: give {column.table} an alias")

@@ -24,9 +24,7 @@ if TYPE_CHECKING:
     Scope = Mapping[str, tuple[exp.CTE, "Scope"]]
 
 # Parts of a SELECT that leave each row as it is, or are read here; all others are refused by their names.
-_CLAUSES: Final = frozenset(
-    "kind hint distinct expressions from_ joins where group having order with_ limit".split()
-)
+_CLAUSES: Final = frozenset("kind hint distinct expressions from_ joins where group having order with_ limit".split())
 _GROUPING: Final = ("group", "distinct")
 _FILTERS: Final = ("where", "having", "limit")
 _WHOLE_NUMBERS: Final = frozenset("tinyint smallint int bigint".split())
@@ -122,9 +120,7 @@ class _Reader:
         branches = tuple(self._keyed(rows, part) for part in rows.parts)
         groups = None if rows.groups is None else tuple(rows.names[place] for place in rows.groups)
         if unnamed := [name for name in groups or () if name.startswith(_UNNAMED)]:
-            raise NotIncremental(
-                Reason.CLAUSE, f"GROUP BY column {unnamed[0].removeprefix(_UNNAMED)} without an alias"
-            )
+            raise NotIncremental(Reason.CLAUSE, f"GROUP BY column {unnamed[0].removeprefix(_UNNAMED)} without an alias")
         return Query(
             self._sql,
             tuple(self._reads),
@@ -296,9 +292,7 @@ class _Tables:
         if using := join.args.get("using"):
             names = [name.name.lower() for name in using]
             self._using.update(names)
-            return self._copies(
-                [(self._only(name, before), (alias, rows.place(name))) for name in names], rows
-            )
+            return self._copies([(self._only(name, before), (alias, rows.place(name))) for name in names], rows)
         on = parsing.equalities(join.args["on"])
         return self._copies([(self.column(one), self.column(other)) for one, other in on], rows)
 
@@ -337,11 +331,7 @@ class _Tables:
     def _only(self, name: str, named: Mapping[str, _Rows]) -> _At:
         """The only table that has a column; the first of those that are joined USING it, for no row of it is lost."""
         found = [alias for alias, rows in named.items() if name in rows.names]
-        return (
-            (found[0], named[found[0]].place(name))
-            if len(found) == 1 or (found and name in self._using)
-            else None
-        )
+        return (found[0], named[found[0]].place(name)) if len(found) == 1 or (found and name in self._using) else None
 
     def driving(self, node: exp.Expr) -> int | None:
         """The number of the column of the driving rows that an expression names; None if it names none of them."""
@@ -366,8 +356,7 @@ def _projected(node: exp.Select, tables: _Tables) -> _Rows:
 
     groups = None if first.groups is None else _selected_groups(first, [place for _, place, _ in items])
     parts = tuple(
-        _Part(replace(part.branch, joins=(*part.branch.joins, *tables.joins)), columns(part))
-        for part in first.parts
+        _Part(replace(part.branch, joins=(*part.branch.joins, *tables.joins)), columns(part)) for part in first.parts
     )
     return _Rows(tuple(name for name, _, _ in items), parts, groups, first.keeps_rows and tables.keeps_rows)
 

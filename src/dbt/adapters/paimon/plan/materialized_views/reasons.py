@@ -44,9 +44,7 @@ class Reason(Enum):
     # Joins.
     JOIN_KIND = "a {} join"
     JOIN_TO_QUERY = "a join with a query that joins or aggregates"
-    JOIN_NOT_ON_KEY = (
-        "the join with {} does not compare its whole primary key with columns of the driving table"
-    )
+    JOIN_NOT_ON_KEY = "the join with {} does not compare its whole primary key with columns of the driving table"
     # Aggregates.
     NO_GROUP_BY = "an aggregate without GROUP BY"
     GROUPING_SETS = "GROUPING SETS, CUBE or ROLLUP"

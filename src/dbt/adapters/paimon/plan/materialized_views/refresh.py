@@ -165,7 +165,5 @@ class Refresh:
     def console(self) -> str:
         """The console's words, after REFRESH."""
         return (
-            f"{self.does.value}: {self.words}"
-            if self.is_full
-            else self.does.value + (self.words and f", {self.words}")
+            f"{self.does.value}: {self.words}" if self.is_full else self.does.value + (self.words and f", {self.words}")
         )

@@ -17,9 +17,7 @@ _CONNECTOR_NAME = re.compile(r"^paimon-spark-\d+\.\d+(?:_2\.1\d)?-(?P<version>\d
 _SCALA_SUFFIX = re.compile(r"_(2\.1\d)(?=-|$)")
 _CONNECTOR_LINE = re.compile(r"^paimon-spark-(\d+\.\d+)(?=-\d|$)")
 _CONNECTOR_ARTIFACT = re.compile(r"^paimon-spark-\d+\.\d+(_2\.1\d)?$")
-_CONNECTOR_POM = re.compile(
-    rf"^META-INF/maven/{re.escape(GROUP)}/paimon-spark-\d+\.\d+(_2\.1\d)?/pom\.properties$"
-)
+_CONNECTOR_POM = re.compile(rf"^META-INF/maven/{re.escape(GROUP)}/paimon-spark-\d+\.\d+(_2\.1\d)?/pom\.properties$")
 _POM_VERSION = re.compile(r"^version=(\S+)", re.MULTILINE)
 
 

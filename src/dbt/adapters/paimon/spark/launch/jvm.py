@@ -114,9 +114,7 @@ def _with_archive(
     return _resolved(conf, downloads, log, secrets)
 
 
-def _resolved(
-    conf: Mapping[str, str], downloads: tuple[str, ...], log: Path, secrets: Sequence[str]
-) -> JavaGateway:
+def _resolved(conf: Mapping[str, str], downloads: tuple[str, ...], log: Path, secrets: Sequence[str]) -> JavaGateway:
     """The gateway of a new JVM; retries if a repository does not answer or sends a damaged file."""
     from pyspark import SparkConf
     from pyspark.errors import PySparkRuntimeError

@@ -23,9 +23,7 @@ def error(exc: BaseException) -> DbtDatabaseError | None:
     """The error to raise instead of PySpark's if this process's JVM has exited; None if it has not."""
     from py4j.protocol import Py4JError, Py4JJavaError
 
-    unanswered = isinstance(exc, OSError) or (
-        isinstance(exc, Py4JError) and not isinstance(exc, Py4JJavaError)
-    )
+    unanswered = isinstance(exc, OSError) or (isinstance(exc, Py4JError) and not isinstance(exc, Py4JJavaError))
     # An orderly exit first cancels the JVM's jobs.
     status = jvm_process.exit_status(_LONGEST_END if unanswered or jvm_process.ended_because() else 0)
     return None if status is None else DbtDatabaseError(_message(status))
@@ -59,6 +57,4 @@ def _cause(status: int) -> tuple[str, str]:
             "it was killed (SIGKILL), usually by the system because memory ran out",
             "Give Spark less memory than the machine has to spare (spark.driver.memory), or run fewer `threads`.",
         )
-    return (
-        f"it was stopped by {signal.Signals(-status).name}" if status < 0 else f"exit status {status}"
-    ), ""
+    return (f"it was stopped by {signal.Signals(-status).name}" if status < 0 else f"exit status {status}"), ""

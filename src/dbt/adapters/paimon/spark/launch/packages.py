@@ -153,9 +153,7 @@ def connector_version(credentials: PaimonCredentials, environ: Mapping[str, str]
     return named or (None if override else version_of_packages(credentials.packages))
 
 
-def _jars(
-    credentials: PaimonCredentials, environ: Mapping[str, str] | None
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _jars(credentials: PaimonCredentials, environ: Mapping[str, str] | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The jars of `DBT_PAIMON_JARS`, and those of the profile, without a connector that these replace."""
     variable = (os.environ if environ is None else environ).get(JARS_VARIABLE, "")
     parts = filter(None, map(str.strip, re.split(rf"[,{re.escape(os.pathsep)}]", variable)))
@@ -210,9 +208,7 @@ def _check_line(jars: Sequence[str], packages: Sequence[str], spark_version: str
         )
 
 
-def _check_plug_ins(
-    storages: Sequence[Storage], jars: Sequence[str], packages: Sequence[str], version: str
-) -> None:
+def _check_plug_ins(storages: Sequence[Storage], jars: Sequence[str], packages: Sequence[str], version: str) -> None:
     """Refuse jars without a plug-in that a storage needs, unless Spark's class path has it."""
     paths = [path for jar in jars if (path := local_path(jar)) is not None]
     for storage in storages:

@@ -36,9 +36,7 @@ def log_options(log: Path) -> str:
     """The Java options that make log4j write to this file."""
     properties = resources.files("dbt.adapters.paimon.spark.launch") / "log4j2.properties"
     level = os.environ.get("DBT_PAIMON_LOG_LEVEL", "WARN")
-    return (
-        f'-Dlog4j2.configurationFile="{properties}" -Ddbt.paimon.log="{log}" -Ddbt.paimon.log.level={level}'
-    )
+    return f'-Dlog4j2.configurationFile="{properties}" -Ddbt.paimon.log="{log}" -Ddbt.paimon.log.level={level}'
 
 
 class Output:
@@ -48,9 +46,7 @@ class Output:
         source, self.end = os.pipe()
         self._open = self._wanted = True
         self._lines: list[str] = []
-        self._thread = Thread(
-            target=self._copy, args=(source, log, tuple(secrets)), name="spark-log", daemon=True
-        )
+        self._thread = Thread(target=self._copy, args=(source, log, tuple(secrets)), name="spark-log", daemon=True)
         self._thread.start()
 
     def _copy(self, source: int, log: Path, secrets: Sequence[str]) -> None:

@@ -15,21 +15,15 @@ from dbt.adapters.paimon.spark.launch.packages import JARS_VARIABLE
 
 # From Ivy's report: an unknown host, a refused connection, an HTTP status.
 _IVY_NO_HOST = re.compile(r"Host ([\w.-]+) not found\. url=")
-_IVY_NO_ACCESS = re.compile(
-    r"Server access error at url \w+://(?:[^/@\s]*@)?([\w.-]+)\S* \([\w.]*?(\w+): ?([^)]*)\)"
-)
+_IVY_NO_ACCESS = re.compile(r"Server access error at url \w+://(?:[^/@\s]*@)?([\w.-]+)\S* \([\w.]*?(\w+): ?([^)]*)\)")
 _IVY_STATUS = re.compile(r"HTTP response status: (\d+) url=\w+://(?:[^/@\s]*@)?([\w.-]+)")
 # A repository that Spark always searches too; its answer is irrelevant.
 _SPARK_PACKAGES = "repos.spark-packages.org"
 _IVY_MISSING = re.compile(r"(?:unresolved dependency|download failed): ([^\s:#]+)#([^;\s]+);([^:!\s]+)")
 # A file that arrived incomplete or with another checksum.
-_IVY_FAILED = re.compile(
-    r"\[FAILED\s*\] ([^\s:#]+)#([^;\s]+);([^!\s]+)!\S+?:? +(.*?)(?: \(\d+ms\))?$", re.MULTILINE
-)
+_IVY_FAILED = re.compile(r"\[FAILED\s*\] ([^\s:#]+)#([^;\s]+);([^!\s]+)!\S+?:? +(.*?)(?: \(\d+ms\))?$", re.MULTILINE)
 # Java's message for an option that it does not know.
-_OPTION_REFUSED: Final = re.compile(
-    r"^(?P<why>.+)\s+Error: Could not create the Java Virtual Machine", re.MULTILINE
-)
+_OPTION_REFUSED: Final = re.compile(r"^(?P<why>.+)\s+Error: Could not create the Java Virtual Machine", re.MULTILINE)
 
 
 class NotStartedError(DbtRuntimeError):

@@ -102,9 +102,7 @@ def _function_retract_rules(spec: TableSpec, versions: Versions) -> Found:
         return
     for name, column, function in spec.aggregate_functions():
         if function not in RETRACTING_FUNCTIONS and not spec.is_true(f"fields.{column}.ignore-retract"):
-            remedy = (
-                "Set ignore_retract for the column" if column else "Give such columns a function of their own"
-            )
+            remedy = "Set ignore_retract for the column" if column else "Give such columns a function of their own"
             yield (
                 name,
                 f"'{function}' cannot take back the '-U' and '-D' rows that rowkind_field='{rowkind}' "
@@ -155,9 +153,7 @@ _ORDER: Final = _Aggregate(
 )
 _BOOL: Final = _Aggregate("boolean", "boolean", "Cast the column in the model, or use 'max' or 'min'")
 _SKETCH: Final = _Aggregate("binary", "binary", "Give a serialized sketch or bitmap, or use another function")
-_ROWS: Final = _Aggregate(
-    "array<struct<", "array<struct<…>>", "Give array(named_struct(…)), or use 'collect'"
-)
+_ROWS: Final = _Aggregate("array<struct<", "array<struct<…>>", "Give array(named_struct(…)), or use 'collect'")
 
 # Functions that are not listed here accept every type.
 _AGGREGATES: Final[Mapping[str, _Aggregate]] = MappingProxyType(

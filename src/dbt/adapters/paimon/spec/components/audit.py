@@ -25,17 +25,13 @@ class Keys:
     )
 
 
-def read(
-    config: Mapping[str, Any], options: Mapping[str, str], problems: Problems, versions: Versions
-) -> bool:
+def read(config: Mapping[str, Any], options: Mapping[str, str], problems: Problems, versions: Versions) -> bool:
     """Whether rows are audited first."""
     if not is_on(config, "wap", problems):
         return False
     value, strategy = config["wap"], config.get("incremental_strategy")
     if config.get("materialized") in ("seed", "snapshot"):
-        problems.add(
-            "wap", value, f"a {config['materialized']} cannot be audited before its commit. Use it on models"
-        )
+        problems.add("wap", value, f"a {config['materialized']} cannot be audited before its commit. Use it on models")
     elif strategy in ("microbatch", "apply_changes"):
         problems.add(
             "wap",

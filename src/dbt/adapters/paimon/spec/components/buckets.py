@@ -59,9 +59,7 @@ _DYNAMIC_KEYS: Final[Mapping[str, Key]] = MappingProxyType(
         "max_buckets": Key(
             "The most buckets, whatever the target; from Paimon 1.1", option="dynamic-bucket.max-buckets"
         ),
-        "assigner_parallelism": Key(
-            "Tasks that assign buckets", option="dynamic-bucket.assigner-parallelism"
-        ),
+        "assigner_parallelism": Key("Tasks that assign buckets", option="dynamic-bucket.assigner-parallelism"),
     }
 )
 _POSTPONE_KEYS: Final[Mapping[str, Key]] = MappingProxyType(

@@ -45,13 +45,9 @@ FIELD_KEYS: Final[Mapping[str, Key]] = MappingProxyType(
         ),
         "distinct": Key("Whether `collect` and `listagg` keep each value once", page="merge-engines.md"),
         "list_agg_delimiter": Key("The separator of `listagg`", default="a comma", page="merge-engines.md"),
-        "stats_mode": Key(
-            "The statistics of the column in data files: `none`, `counts`, `full`, `truncate(16)`"
-        ),
+        "stats_mode": Key("The statistics of the column in data files: `none`, `counts`, `full`, `truncate(16)`"),
         "nested_key": Key("The key of the nested rows of `nested_update`", COLUMNS, page="merge-engines.md"),
-        "count_limit": Key(
-            "The most nested rows that `nested_update` keeps", NUMBER, page="merge-engines.md"
-        ),
+        "count_limit": Key("The most nested rows that `nested_update` keeps", NUMBER, page="merge-engines.md"),
         "ts_field": Key("The field of `merge_map_with_keytime` that has the time of a value", "a field"),
         "nested_sequence_field": Key("The field that orders nested rows with one key", "a field"),
         "nested_key_null_strategy": Key("How nested rows with a NULL key are handled"),

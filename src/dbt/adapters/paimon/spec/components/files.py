@@ -83,8 +83,7 @@ def _codec_rules(spec: TableSpec, versions: Versions) -> Found:
 def _buffer_rules(spec: TableSpec, versions: Versions) -> Found:
     # Refused only when rows are written [ran, 0.9.0].
     page, buffer = (
-        canonical(name, spec.options.get(name), versions.paimon)
-        for name in ("page-size", "write-buffer-size")
+        canonical(name, spec.options.get(name), versions.paimon) for name in ("page-size", "write-buffer-size")
     )
     if not isinstance(page, int) or not isinstance(buffer, int):
         return
@@ -167,9 +166,7 @@ def _returns_rows_twice(change: PropertyChange, options: Mapping[str, str], vers
 COMPONENT: Final = Component(
     keys=Keys,
     # Empty as in "{{ 'delta' if target.type == 'databricks' else '' }}".
-    values={
-        "file_format": lambda value, key, problems: None if value == "" or is_table_format(value) else value
-    },
+    values={"file_format": lambda value, key, problems: None if value == "" or is_table_format(value) else value},
     rules=(_deletion_vector_rules, _codec_rules, _buffer_rules, _lookup_cache_rules),
     column_rules=(_file_format_rules,),
     advice=(_shared_zstd_level,),

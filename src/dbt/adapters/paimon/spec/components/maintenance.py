@@ -152,9 +152,7 @@ def _newest_problems(compact: Compact, keyed: Mapping[str, str]) -> Found:
             )
 
 
-def _expiry_problems(
-    expire: ExpirePartitions, keyed: Mapping[str, str], partition_by: Sequence[str]
-) -> Found:
+def _expiry_problems(expire: ExpirePartitions, keyed: Mapping[str, str], partition_by: Sequence[str]) -> Found:
     # Paimon is case-sensitive about these names, and the config may spell them differently.
     if fault := pattern_fault(expire.timestamp_pattern, partition_by):
         yield "maintenance.expire_partitions.timestamp_pattern", fault

@@ -97,7 +97,5 @@ COMPONENT: Final = Component(
     column_rules=(_pattern_rules,),
     advice=(_idle_expiry,),
     # FileStorePathFactory.getPartitionString: Paimon reads stored paths with the option's current value.
-    guards=dict.fromkeys(
-        ("partition.default-name", "partition.legacy-name"), lambda change, options, versions: True
-    ),
+    guards=dict.fromkeys(("partition.default-name", "partition.legacy-name"), lambda change, options, versions: True),
 )

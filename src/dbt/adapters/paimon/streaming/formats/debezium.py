@@ -39,9 +39,7 @@ _TRUNCATION: Final = (
     "op 't' has no row: the source's table was truncated. The table here keeps its rows: delete older ones by "
     f"`dbt run-operation delete_rows`, where {POSITION} is less than "
 )
-_LOG_MESSAGE: Final = (
-    "op 'm' has no row: a message of the source's log (pg_logical_emit_message), which changes no row"
-)
+_LOG_MESSAGE: Final = "op 'm' has no row: a message of the source's log (pg_logical_emit_message), which changes no row"
 # Debezium's placeholder for a value that the database did not send (`unavailable.value.placeholder`): as text, as bytes
 # in base64, in an array and in a map.
 _UNSENT: Final = "__debezium_unavailable_value"
@@ -51,9 +49,7 @@ _UNSENT_TEXTS: Final = literals(
 
 # Strict JSON: Spark's default accepts more.
 _STRICT: Final = "map('allowSingleQuotes', 'false', 'allowNonNumericNumbers', 'false')"
-_ENVELOPE: Final = (
-    "before: map<string,string>, after: map<string,string>, source: map<string,string>, op: string"
-)
+_ENVELOPE: Final = "before: map<string,string>, after: map<string,string>, source: map<string,string>, op: string"
 # Around a number in the text of a message, so that it does not match a part of another number.
 _BEFORE_NUMBER: Final = string_literal(r"(?<![0-9.+-])\Q")
 _AFTER_NUMBER: Final = string_literal(r"\E(?![0-9.eE])")
@@ -112,8 +108,7 @@ class DebeziumMessages:
         own = (row_kind, POSITION, SOURCE_TIME)
         described = call.source.get("columns") or {}
         columns = tuple(
-            _column(column, _meta(described.get(column.name) or {}), problems)
-            for column in description.columns
+            _column(column, _meta(described.get(column.name) or {}), problems) for column in description.columns
         )
         taken = {name.lower() for name in own}
         problems += [
@@ -136,9 +131,7 @@ class DebeziumMessages:
         with_schema = "get(__tmp_key_parsed, 0)"
         bare = ", ".join(f"'{name}', __tmp_one.{name}" for name in ("before", "after", "source", "op"))
         image = "if(__tmp_op = 'd', coalesce(__tmp_before, __tmp_keys), __tmp_envelope.after)"
-        values = [
-            f"{self._value_sql(index, each)} as {_value(index)}" for index, each in enumerate(self.columns)
-        ]
+        values = [f"{self._value_sql(index, each)} as {_value(index)}" for index, each in enumerate(self.columns)]
         return (
             ("cast(value as string) as __tmp_text", "cast(key as string) as __tmp_key_text"),
             # Wrapped into an array of one element: Spark ignores whatever follows the end of an object.
@@ -243,8 +236,7 @@ class DebeziumMessages:
         if column.target.kind == "decimal":
             member, whole = quoted(column.name), "get(__tmp_digits, 0)"
             digits = ", ".join(
-                f"(if(__tmp_op = 'd', {image}.before, {image}.after)).{member}"
-                for image in (f"{whole}.payload", whole)
+                f"(if(__tmp_op = 'd', {image}.before, {image}.after)).{member}" for image in (f"{whole}.payload", whole)
             )
             digits = f"coalesce({digits})"
             number = f"if(__tmp_is_key, {number}, {digits})"
@@ -301,8 +293,7 @@ class DebeziumMessages:
         small = literals(column.name.lower() for column in self.columns)
         misspelt = f"filter({keys}, k -> k not in ({names}) and lower(k) in ({small}))"
         hint = string_literal(
-            "it differs from the described column in upper and lower case: write the column as in the "
-            "messages"
+            "it differs from the described column in upper and lower case: write the column as in the messages"
         )
         yield f"size({misspelt}) > 0", f"concat('column ', array_join({misspelt}, ', '), ': ', {hint})"
 
@@ -310,9 +301,7 @@ class DebeziumMessages:
         """(condition, reason) pairs about fields that must have a value, both as SQL."""
         required = [_text(index) for index, column in enumerate(self.columns) if column.required]
         # For a deleted row the database may send only the key (PostgreSQL's REPLICA IDENTITY DEFAULT).
-        is_row = (
-            f"(__tmp_op <> 'd' or __tmp_keys is null and coalesce({', '.join([*required, 'null'])}) is null)"
-        )
+        is_row = f"(__tmp_op <> 'd' or __tmp_keys is null and coalesce({', '.join([*required, 'null'])}) is null)"
         for index, column in enumerate(self.columns):
             in_key = f"map_contains_key(__tmp_keys, {string_literal(column.name)})"
             missing = f"{_text(index)} is null"
@@ -373,9 +362,7 @@ def _column(column: SourceColumn, meta: Mapping[str, Any], problems: list[str]) 
         problems.append(f"columns: {column.name}: meta.scale: {scale!r} is not a number of digits")
         scale = None
     if semantic == debezium_types.DECIMAL and scale is None and kind not in ("decimal", ""):
-        problems.append(
-            f"columns: {column.name}: meta.scale: missing; write how many digits are behind the point"
-        )
+        problems.append(f"columns: {column.name}: meta.scale: missing; write how many digits are behind the point")
     return DebeziumColumn(
         column.name, column.data_type, not column.nullable, semantic, None if scale is None else int(scale)
     )

@@ -320,17 +320,14 @@ def _unscaled(base64: str) -> str:
     signed = let("n", amount, f"if(h >= '8', {negative}, n)")
     wide = let("w", "lpad(m, 32, '0')", signed)
     flipped = "if(h >= '8', translate(h, '0123456789ABCDEF', 'FEDCBA9876543210'), h)"
-    number = let(
-        "m", f"regexp_replace({flipped}, '^0+', '')", f"if(length(m) <= 32 and h <> '', {wide}, null)"
-    )
+    number = let("m", f"regexp_replace({flipped}, '^0+', '')", f"if(length(m) <= 32 and h <> '', {wide}, null)")
     return let("h", f"hex(try_to_binary({base64}, 'base64'))", number)
 
 
 def _with_point(unscaled: str, scale: str) -> str:
     sign = "if(u < 0, '-', '')"
     shifted = (
-        f"if(s <= 0, concat({sign}, d, repeat('0', -s)), "
-        f"concat({sign}, left(d, length(d) - s), '.', right(d, s)))"
+        f"if(s <= 0, concat({sign}, d, repeat('0', -s)), concat({sign}, left(d, length(d) - s), '.', right(d, s)))"
     )
     # Not abs(u), which has 34 digits in Spark 4.1, too.
     plain = "replace(string(u), '-', '')"

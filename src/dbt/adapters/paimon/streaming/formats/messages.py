@@ -55,9 +55,7 @@ _INTEGERS: Final = ("tinyint", "smallint", "int", "bigint")
 _LENGTH: Final = re.compile(r"(?:var)?char\((\d+)\)")
 _DECIMAL: Final = re.compile(r"decimal\((\d+),(\d+)\)")
 # Nested types for which `from_json` accepts approximate values; does not match names in backticks and field names.
-_LOSSY: Final = re.compile(
-    r"`(?:[^`]|``)*`|(?P<type>\b(?:tinyint|date|decimal\((?P<p>\d+),(?P<s>\d+)\))(?!\w|:))"
-)
+_LOSSY: Final = re.compile(r"`(?:[^`]|``)*`|(?P<type>\b(?:tinyint|date|decimal\((?P<p>\d+),(?P<s>\d+)\))(?!\w|:))")
 _TEXT_WITHIN: Final = re.compile(r"(?<!map<)\bstring\b(?!:)")
 
 
@@ -113,9 +111,7 @@ class JsonMessages:
             (f"cast(value as string) as {text}",),
             (f"{marked_sql(text)} as {marked}",),
             (f"{parsed_sql(marked, 'map<string,string>')} as {both}",),
-            (
-                f"case when size({both}) = 2 and map_contains_key({both}[1], 'end') then {both}[0] end as {fields}",
-            ),
+            (f"case when size({both}) = 2 and map_contains_key({both}[1], 'end') then {both}[0] end as {fields}",),
             (*values, f"array_except(map_keys({fields}), {names}) as {unknown}"),
             tuple(typed),
             (
@@ -191,9 +187,7 @@ def problems_sql(columns: Sequence[SourceColumn]) -> str:
     return f"nullif(concat_ws('; ',\n    {each}), '')"
 
 
-def rows_sql(
-    raw: str, columns: Iterable[str], extra: Sequence[str], condition: str = f"{PROBLEM} is null"
-) -> str:
+def rows_sql(raw: str, columns: Iterable[str], extra: Sequence[str], condition: str = f"{PROBLEM} is null") -> str:
     """The query of the rows among parsed raw rows."""
     items = [f"{ROW}.{quoted(name)} as {quoted(name)}" for name in columns]
     return f"select {', '.join([*items, *extra])} from {raw} where {condition}"
@@ -201,9 +195,7 @@ def rows_sql(
 
 def faults_sql(raw: str) -> str:
     """The query of the messages that could not be parsed among parsed raw rows."""
-    return (
-        f"select {PROBLEM} as reason, place, key, value, received_at from {raw} where {PROBLEM} is not null"
-    )
+    return f"select {PROBLEM} as reason, place, key, value, received_at from {raw} where {PROBLEM} is not null"
 
 
 def is_utf8_sql(text: str) -> str:
@@ -338,9 +330,7 @@ def _problem_sql(column: SourceColumn, index: int) -> str:
     misfit = string_literal(f" does not fit {column.data_type}")
     cases = [f"when {marked} is not null and {typed} is null then concat({name}, {shown}, {misfit})"]
     if not column.nullable:
-        cases.append(
-            f"when {marked} is null then concat({name}, 'there is no value, and the column is not_null')"
-        )
+        cases.append(f"when {marked} is null then concat({name}, 'there is no value, and the column is not_null')")
     return f"case {' '.join(cases)} end"
 
 

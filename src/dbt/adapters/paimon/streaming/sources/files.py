@@ -157,16 +157,10 @@ class FileInput:
         # There are few dead letters, so there are few files.
         found = session.sql(f"select distinct _file from {raw} where {PROBLEM} is not null").collect()
         given = _by_lower_name(self.description.options)
-        reader = session.read.options(
-            **{name: given[name] for name in ("encoding", "linesep") if name in given}
-        )
+        reader = session.read.options(**{name: given[name] for name in ("encoding", "linesep") if name in given})
         # The names must not be read as patterns.
         lines = reader.option("__globPaths__", "false").text([row[0] for row in found])
-        first = (
-            lines.where(f"value rlike {string_literal(pattern)}")
-            .selectExpr("value", f"{_PATH} as file")
-            .first()
-        )
+        first = lines.where(f"value rlike {string_literal(pattern)}").selectExpr("value", f"{_PATH} as file").first()
         if first is not None:
             raise DbtRuntimeError(
                 f"source '{self.description.label}': a line of {redact_text(first.file)} ends within a quoted value: "
@@ -266,8 +260,7 @@ class FileInput:
         if self._is_on("recursivefilelookup"):
             return
         below, partitions = (
-            len(files.globStatus(path_class(path, pattern)))
-            for pattern in ("[^._]*/[^._]*", "[^._]*=*/[^._]*")
+            len(files.globStatus(path_class(path, pattern))) for pattern in ("[^._]*/[^._]*", "[^._]*=*/[^._]*")
         )
         remedy = (
             "Set recursiveFileLookup: true in the options of the source to read them, too; or write a pattern of "
@@ -308,9 +301,7 @@ class CsvLines:
             for index, column in enumerate(self.columns)
         )
         texts = ", ".join(f"substr({name}, 2)" for name in marked)
-        written = ", ".join(
-            f"'{name}', {string_literal(value)}" for name, value in self._writer_options.items()
-        )
+        written = ", ".join(f"'{name}', {string_literal(value)}" for name, value in self._writer_options.items())
         unreadable = " or ".join(f"coalesce(contains({name}, '\\uFFFD'), false)" for name in marked)
         problem = (
             f"case when {_CORRUPT} is not null then 'it has more or fewer values than the header, or an open quote' "
@@ -341,9 +332,7 @@ class CsvLines:
         # Spark reads the two characters as a tab.
         sep = "\t" if sep == r"\t" else sep
         quote, sep, escape = (re.escape(each) for each in (quote, sep, lower["escape"]))
-        within = (
-            f"(?:[^{quote}{escape}]|{escape}.)*+" if escape != quote else f"(?:[^{quote}]|{quote}{quote})*+"
-        )
+        within = f"(?:[^{quote}{escape}]|{escape}.)*+" if escape != quote else f"(?:[^{quote}]|{quote}{quote})*+"
         value = f"(?:{quote}{within}{quote}|(?!{quote})(?:(?!{sep}).)*+)?"
         return f"^(?:{value}{sep}){{{len(self.columns) - 1}}}{quote}{within}$"
 
@@ -354,9 +343,7 @@ class CsvLines:
             return ""
         other = f"\\{quote}" if escape == quote else quote * 2
         begin, within = string_literal(f"s{quote}"), string_literal(other)
-        found = " or ".join(
-            f"(startswith({name}, {begin}) and contains({name}, {within}))" for name in marked
-        )
+        found = " or ".join(f"(startswith({name}, {begin}) and contains({name}, {within}))" for name in marked)
         reason = f"it has {other} within quotes, and the option escape of the source is {escape}"
         return f"when coalesce({found}, false) then {string_literal(reason)}"
 

@@ -243,9 +243,7 @@ class KafkaInput:
             )
         # A stopped container's host name cannot be resolved; it can once the container is back.
         if "No resolvable bootstrap urls" in text:
-            return UnavailableError(
-                f"{self._where}: no such host. Correct {SERVERS} (kafka_options in profiles.yml)."
-            )
+            return UnavailableError(f"{self._where}: no such host. Correct {SERVERS} (kafka_options in profiles.yml).")
         if re.search(r"AuthorizationException|AuthenticationException", text):
             return DbtRuntimeError(
                 f"{self._where}: the broker rejects this user: {_cause(text)}. Check kafka.security.protocol and "

@@ -78,13 +78,9 @@ def described_columns(source: Mapping[str, Any], access: Access) -> dict[str, st
     return {**columns, **own, **description.metadata}
 
 
-def _description(
-    source: Mapping[str, Any], access: Access, options: Mapping[str, Any] | None = None
-) -> Description:
+def _description(source: Mapping[str, Any], access: Access, options: Mapping[str, Any] | None = None) -> Description:
     session = access.adapter.handle.session
-    return describe(
-        source, Path(access.adapter.config.project_root), lambda text: _type_of(session, text), options
-    )
+    return describe(source, Path(access.adapter.config.project_root), lambda text: _type_of(session, text), options)
 
 
 def _value_format(description: Description, call: StreamCall) -> ValueFormat | None:

@@ -256,9 +256,7 @@ class PaimonTableInput:
             self._rows[batch] = rows_at.get(read.end.snapshot, 0)
             sql, has_deletes = reads.whole_sql(table, read.end.snapshot, self._output), False
         else:
-            new_commits = [
-                each for each in commits if read.start.snapshot < each.snapshot <= read.end.snapshot
-            ]
+            new_commits = [each for each in commits if read.start.snapshot < each.snapshot <= read.end.snapshot]
             self._rows[batch] = sum(ranges.rows_written(each, rows_at) for each in new_commits)
             sql, has_deletes = self._changes(session, table, read, new_commits, rows_at)
         return self._closed_windows(session, self._model_rows(sql, table, has_deletes), table, read, batch)
@@ -323,9 +321,7 @@ class PaimonTableInput:
         old = self._names_at(session, start)
         return reads.compare_sql(table, start, old, end, self._output), True
 
-    def _closed_windows(
-        self, session: SparkSession, rows: str, table: SourceTable, read: Range, batch: int
-    ) -> str:
+    def _closed_windows(self, session: SparkSession, rows: str, table: SourceTable, read: Range, batch: int) -> str:
         """The rows of the windows that a batch closes; without a watermark, the batch's rows."""
         if self.watermark is None or self._marks is None:
             return rows
@@ -462,9 +458,7 @@ def _without_own_order(table: SourceTable, row_kind: str | None, what: str) -> S
     own = {row_kind.lower(): table.option("rowkind.field"), SNAPSHOT: table.option("sequence.field")}
     # With apply_changes, the row kind is the last of the sequence fields.
     taken = {
-        name
-        for name, _ in table.columns
-        if name.lower() in own and name.lower() not in own[name.lower()].split(",")
+        name for name, _ in table.columns if name.lower() in own and name.lower() not in own[name.lower()].split(",")
     }
     if taken:
         raise DbtRuntimeError(

@@ -102,9 +102,7 @@ class PlannedRanges:
         return sorted(set(names) - set(self._names()))
 
     def _names(self) -> list[str]:
-        return sorted(
-            name for name in self._files.names() if name.endswith(SUFFIX) and not name.startswith(".")
-        )
+        return sorted(name for name in self._files.names() if name.endswith(SUFFIX) and not name.startswith("."))
 
     def _read(self, name: str) -> Range:
         return Range.of_row(json.loads(self._files.read(name) or ""))
@@ -150,9 +148,7 @@ def lost(position: Position, commits: Sequence[Commit]) -> str:
         return ""
     if not commits or position.snapshot >= min(commit.snapshot for commit in commits):
         return f"the table was rolled back or recreated since the stream read its table snapshot {position.snapshot}"
-    return (
-        f"the stream has read up to table snapshot {position.snapshot}, which has expired{available(commits)}"
-    )
+    return f"the stream has read up to table snapshot {position.snapshot}, which has expired{available(commits)}"
 
 
 def available(commits: Sequence[Commit]) -> str:

@@ -150,7 +150,5 @@ class Marks:
 def _microseconds(key: str, text: Any) -> int:
     found = _INTERVAL.fullmatch(str(text).strip())
     if found is None:
-        raise DbtRuntimeError(
-            f"watermark: {key}='{text}' is not an interval. Write '10 minutes', for example."
-        )
+        raise DbtRuntimeError(f"watermark: {key}='{text}' is not an interval. Write '10 minutes', for example.")
     return int(found[1]) * _SECONDS[found[2].lower()] * _MICROSECONDS
