@@ -149,7 +149,7 @@ def to(*table: ExistingColumn, wanted=(), kind="model", **config):
     return destination(model, table, wanted, SPEC, versions=Versions.of("0.9.0"))
 
 
-def test_all_columns_that_do_not_fit_are_told_at_once():
+def test_all_columns_that_do_not_fit_are_in_one_error():
     table = (
         ExistingColumn("id", "int", False),
         ExistingColumn("n", "int"),

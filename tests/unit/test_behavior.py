@@ -106,7 +106,7 @@ UNREAD = [
 
 
 @pytest.mark.parametrize(("config", "where"), UNREAD)
-def test_config_that_nothing_reads_is_refused_or_told(config, where):
+def test_config_that_is_not_read_is_refused_or_warned_about(config, where):
     config = {"materialized": "incremental", **config}
     versions = Versions.of("0.9.0")
     with pytest.raises(ConfigErrors, match=re.escape(where)):
@@ -136,7 +136,7 @@ def test_short_lines_of_a_seed(tmp_path, events):
         check_file(path, SEED)
 
 
-def test_a_text_that_is_no_value_at_all_is_none_with_losses_either():
+def test_a_text_without_a_value_is_bad_also_where_losses_are_allowed():
     assert bad_text("c", "date", lossless=False) == "c is not null and try_cast(c as date) is null"
 
 

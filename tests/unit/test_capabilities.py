@@ -145,7 +145,7 @@ def test_a_catalog_without_views_names_those_that_have_them():
 
 
 @pytest.mark.parametrize("paimon", ["0.9.0", "1.2.0", "2.0.0"])
-def test_describe_gives_a_reason_for_whatever_is_missing(paimon):
+def test_describe_gives_a_reason_for_each_missing_capability(paimon):
     described = Versions.of(paimon).describe()
     assert len({label for label, _, _ in described}) == len(described)
     assert all(bool(reason) is not supported for _, supported, reason in described)

@@ -37,7 +37,7 @@ def version_2(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.skipif(not hasattr(core_catalogs, "load_catalogs_v2"), reason="version 2 is of dbt-core 1.12")
 @pytest.mark.usefixtures("version_2")
 class TestVersion2:
-    def test_dbt_is_told(self) -> None:
+    def test_the_adapter_declares_the_capability(self) -> None:
         assert PaimonAdapter.supports(Capability.CatalogsV2)
 
     def test_a_hive_catalog(self, tmp_path: Path) -> None:

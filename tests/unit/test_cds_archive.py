@@ -112,7 +112,7 @@ def test_old_archives_go(java: JavaRuntime, jar: Path, folder: Path) -> None:
         (17, "1", {"spark.driver.extraJavaOptions": "-Xshare:off"}),
     ],
 )
-def test_none(
+def test_no_archive(
     major: int,
     variable: str,
     conf: dict[str, str],

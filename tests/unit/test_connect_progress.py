@@ -34,7 +34,7 @@ def test_a_stage_begins_with_its_first_task():
     assert heard(Stage(10, 0)) == Progress(stage=0, stages=1, tasks_done=0, tasks=10)
 
 
-def test_a_message_of_an_earlier_statement_is_none_of_this_one():
+def test_a_message_of_an_earlier_statement_is_ignored():
     messages = ProgressMessages()
     assert messages.since(0.5) is None
     messages([Stage(1, 0)], 1, None, False)

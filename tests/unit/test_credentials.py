@@ -88,7 +88,7 @@ class TestNames:
             ({"metastore": "jdbc", "uri": "postgresql://h/d"}, "is not a JDBC URL"),
         ],
     )
-    def test_addresses_that_are_none(self, target: dict[str, Any], said: str) -> None:
+    def test_invalid_addresses(self, target: dict[str, Any], said: str) -> None:
         (problem,) = problems_of(**target)
         assert said in problem
 
@@ -280,7 +280,7 @@ class TestSecrets:
             repositories=["https://ann:hunter2@mirror/maven"],
         )
 
-    def test_none_is_shown(self, credentials: PaimonCredentials) -> None:
+    def test_no_secret_is_shown(self, credentials: PaimonCredentials) -> None:
         shown = [
             repr(credentials),
             str(credentials),
@@ -294,7 +294,7 @@ class TestSecrets:
         assert info["spark_config"] == {"spark.driver.extraJavaOptions": f"-Dmy.token={MASK} -Xss4m"}
         assert info["uri"] == f"jdbc:mysql://{MASK}@db/paimon?useSSL=false&password={MASK}"
 
-    def test_nor_the_login_to_kafka(self) -> None:
+    def test_the_login_to_kafka_is_not_shown(self) -> None:
         login = 'org.apache.kafka.common.security.plain.PlainLoginModule required username="u" password="kafka-pw";'
         options = {"kafka.sasl.jaas.config": login, "kafka.ssl.key.password": "key-pw", "kafka.x": True}
         target = load(kafka_options=options)
@@ -316,7 +316,7 @@ class TestSecrets:
         secret=SECRET,
         before=st.sampled_from(["", "jdbc:mysql://ann:", "jdbc:x:-Da=b -Dx.password=", "jdbc:x:https://h/?token="]),
     )
-    def test_none_is_shown_wherever_it_stands(self, secret: str, before: str) -> None:
+    def test_no_secret_is_shown_in_any_place(self, secret: str, before: str) -> None:
         after = "@host/db" if before.endswith("ann:") else ""
         shown = load(
             metastore="jdbc",
@@ -331,7 +331,7 @@ class TestSecrets:
         text = blank("403: the key AKIAEXAMPLE with s3cr3t was refused at https://u:p@host", credentials.secrets)
         assert text == f"403: the key {MASK} with {MASK} was refused at https://{MASK}@host"
 
-    def test_none_in_a_problem(self) -> None:
+    def test_no_secret_in_a_problem(self) -> None:
         problems = problems_of(jars=["https://ann:hunter2@host/a.jar"], catalog_options={"s3.secret-key": ["s3cr3t"]})
         assert "hunter2" not in str(problems)
         assert "s3cr3t" not in str(problems)

@@ -37,7 +37,7 @@ def test_types(written: str, kind: str, data_type: str) -> None:
 
 
 @pytest.mark.parametrize("written", ["struct<a:int>", "map<string,int>", "array<struct<a:int>>"])
-def test_types_that_are_none(written: str) -> None:
+def test_invalid_types(written: str) -> None:
     with pytest.raises(UnknownTypeError, match="string"):
         target(written)
 
@@ -86,7 +86,7 @@ def test_columns() -> None:
         ),
     ],
 )
-def test_what_is_wrong_is_told(columns: dict[str, str], meta: dict[str, Any], said: str) -> None:
+def test_wrong_descriptions_are_refused(columns: dict[str, str], meta: dict[str, Any], said: str) -> None:
     with pytest.raises(DbtRuntimeError, match=r"tower\.planes") as told:
         messages(columns, meta, "op")
     assert said in str(told.value)

@@ -95,7 +95,7 @@ def test_other_spellings(version: str, option: OptionDefinition):
             assert re.sub(r"[^a-z]", "", option.name) in re.sub(r"[^a-z]", "", problem), problem
 
 
-def test_an_older_paimon_is_told():
+def test_an_older_paimon_is_named():
     newest = table_options("2.0.0")
     for version in ("0.9.0", "1.4.2"):
         missing = [name for name in newest if name not in table_options(version)]

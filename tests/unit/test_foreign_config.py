@@ -34,7 +34,7 @@ OTHERS = {
 
 @pytest.mark.parametrize("materialized", ["table", "incremental", "seed", "snapshot"])
 @pytest.mark.parametrize("owner", OTHERS)
-def test_what_changes_no_row_is_taken_and_told(owner, materialized):
+def test_config_that_changes_no_row_is_warned_about(owner, materialized):
     config = {"materialized": materialized, **OTHERS[owner]}
     assert build_table_spec(config, model="m", versions=Versions.of("0.9.0")).options == {}
     assert sorted(key for key, _ in warnings(config)) == sorted(OTHERS[owner])
@@ -63,7 +63,7 @@ def test_what_decides_which_rows_there_are_is_refused(config, remedy):
     assert [remedy in text for text in told] == [True]
 
 
-def test_where_no_row_hangs_on_it_it_is_told():
+def test_config_without_effect_on_rows_is_warned_about():
     config = {"materialized": "table", "skip_matched_step": True, "partitions": ["current_date"]}
     assert not list(refusals(config))
     assert {key for key, _ in warnings(config)} == {"skip_matched_step", "partitions"}
@@ -135,7 +135,7 @@ def test_a_flag_leaves_out_partitions_that_no_column_has():
         plan_incremental(overwrites, model="m", versions=Versions.of("0.9.0"), passes=told.append)
 
 
-def test_what_is_left_out_is_said():
+def test_ignored_config_is_warned_about():
     config = {"file_format": "delta", "clustered_by": "id", "buckets": 4, "location_root": None, "labels": {}}
     assert {key for key, _ in warnings(config)} == {"file_format", "clustered_by", "buckets"}
     assert not list(warnings({"file_format": "orc", "partition_by": "day", "bucket": 4}))

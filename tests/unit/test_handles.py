@@ -34,7 +34,7 @@ def test_they_are_put_back_after_an_error(settings) -> None:
     assert settings == {"kept": "1"}
 
 
-def test_the_error_of_a_statement_is_the_one_that_is_told() -> None:
+def test_the_error_of_the_statement_is_reported() -> None:
     """Spark's JVM has ended: nothing can be put back."""
 
     def write(key: str, value: str | None) -> None:

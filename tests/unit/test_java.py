@@ -88,12 +88,12 @@ def test_a_launcher_on_the_path_is_asked(tmp_path: Path) -> None:
     assert (found.home, found.major) == (str(home), 17)
 
 
-def test_none_at_all(tmp_path: Path) -> None:
+def test_no_java_at_all(tmp_path: Path) -> None:
     with pytest.raises(DbtRuntimeError, match=r"this machine has none: .*Install Java 17 .*dbt-paimon\[jre\]"):
         find_java({"PATH": str(tmp_path)}, SPARK)
 
 
-def test_a_wrong_one_on_the_path_and_none_else(tmp_path: Path) -> None:
+def test_only_a_wrong_java_on_the_path(tmp_path: Path) -> None:
     home = make_java(tmp_path / "jdk", "21.0.1")
     with pytest.raises(DbtRuntimeError, match=r"runs on Java 17, 11 or 8, and this machine has Java 21 \(PATH"):
         find_java({"PATH": str(home / "bin")}, SPARK)

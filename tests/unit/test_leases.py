@@ -196,7 +196,7 @@ def test_a_stopped_process_has_lost_it(store: S3, other: subprocess.Popen[str]) 
     locks.release()
 
 
-def test_a_stream_that_died_is_told_from_one_that_runs(store: S3, other: subprocess.Popen[str]) -> None:
+def test_a_stream_that_died_differs_from_one_that_runs(store: S3, other: subprocess.Popen[str]) -> None:
     locks = TableLocks()
     assert not locks.take(NAME, leases_in(store))
     other.kill()
@@ -247,7 +247,7 @@ class TestLost:
             pytest.fail("a statement began without the lock")
         others.release()
 
-    def test_it_is_found_again_if_nobody_took_it(self, locks: TableLocks, way: Forwarder) -> None:
+    def test_it_is_found_again_if_no_other_run_took_it(self, locks: TableLocks, way: Forwarder) -> None:
         (lease,) = leases.mine()
         way.shut()
         eventually(lambda: lease.lost)

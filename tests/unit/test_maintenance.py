@@ -236,7 +236,7 @@ def test_what_the_table_was_then_stays():
         assert action.why.startswith(f"{due} of 10 ")
 
 
-def test_ages_are_told_in_the_zone_that_reads_them():
+def test_ages_are_in_the_time_zone_that_reads_them():
     policy = MaintenancePolicy(expire_snapshots=ExpireSnapshots(None, 1, "2 d"))
     assert "older_than => TIMESTAMP '2024-03-08 12:00:00'" in planned(policy)["expire_snapshots"].statement.sql
     assert "older_than => '2024-03-08 17:00:00'" in planned(policy, P14)["expire_snapshots"].statement.sql

@@ -33,7 +33,7 @@ def test_one_of_several_is_enough(open_port: int, closed_port: int) -> None:
     check_metastores([catalog(open_port), catalog(closed_port, open_port)])
 
 
-def test_none_answers(closed_port: int) -> None:
+def test_no_metastore_answers(closed_port: int) -> None:
     with pytest.raises(DbtRuntimeError) as error:
         check_metastores([catalog(closed_port, closed_port)])
     address = f"127.0.0.1:{closed_port} (Connection refused)"

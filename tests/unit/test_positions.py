@@ -30,7 +30,7 @@ def test_a_mark_is_read_back():
 
 
 @pytest.mark.parametrize("user", ["", UUID[1:], "dbtc", "dbtc_x", "dbtc-zz.1.2_x", "someone-dbtc-00000000.1.00000000_"])
-def test_other_users_are_none(user):
+def test_other_users_have_no_position(user):
     assert marked(user) == {}
 
 

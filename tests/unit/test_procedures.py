@@ -216,7 +216,7 @@ def test_refused(procedure, arguments, versions, part):
     assert part in str(raised.value)
 
 
-def test_all_problems_and_the_usage_are_told_at_once():
+def test_all_problems_and_the_usage_are_in_one_error():
     with pytest.raises(DbtRuntimeError) as raised:
         render("create_tag", TABLE, {"snapshot": "x", "retained": "1 d"}, P09)
     message = str(raised.value)

@@ -16,7 +16,7 @@ def text():
     return pd.StringDtype("pyarrow_numpy")
 
 
-def test_missing_texts_are_none(text):
+def test_missing_texts_become_null(text):
     frame = pd.DataFrame({"id": [1, 2], "text": pd.array(["a", None], dtype=text)})
     assert isinstance(frame["text"][1], float)
     assert texts_with_nulls(frame)["text"].tolist() == ["a", None]

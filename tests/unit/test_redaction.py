@@ -51,7 +51,7 @@ def test_one_that_is_part_of_another_leaves_nothing() -> None:
     assert redaction.blank("x password-of-ann y pass z", secrets) == f"x {redaction.MASK} y {redaction.MASK} z"
 
 
-def test_dbt_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_dbt_gets_the_secrets_to_redact(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "environ", {"DBT_ENV_SECRET_A": "known"})
     PaimonCredentials(schema="s", warehouse="/x", catalog_options={"s3.secret-key": "known", "token": "other"})
     with pytest.raises(DbtRuntimeError, match=r"\*\*\*\*\* and \*\*\*\*\*"):

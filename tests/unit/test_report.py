@@ -77,7 +77,7 @@ def test_advice(condition: Condition, rule: str, command: str) -> None:
         Condition("t", snapshots=10, oldest_snapshot=400 * DAY),
     ],
 )
-def test_nothing_to_mend(condition: Condition) -> None:
+def test_nothing_to_fix(condition: Condition) -> None:
     assert advice(condition) == ()
 
 
@@ -114,7 +114,7 @@ def test_behind() -> None:
     assert figures.behind(snapshots, 1) == (1, 4)
 
 
-def test_readers_are_told_to_what_they_read() -> None:
+def test_tables_list_their_readers() -> None:
     source = table(0)
     reader = replace(table(1), reads=(Reader("table_0001", "incremental model", source.name, "11"),))
     one, other = figures.connected([source, reader])

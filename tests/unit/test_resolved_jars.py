@@ -86,7 +86,7 @@ def test_a_jar_that_only_looks_new_is_the_same(jar: Path) -> None:
 
 
 @pytest.mark.parametrize("what", ["link", "writable"])
-def test_a_list_that_others_may_have_written_is_none(what: str, jar: Path, tmp_path: Path) -> None:
+def test_a_list_that_others_may_have_written_is_ignored(what: str, jar: Path, tmp_path: Path) -> None:
     remember(PLAN, f"file://{jar}")
     (note,) = (tmp_path / "dbt-paimon").glob("jars-*.json")
     if what == "link":
@@ -113,7 +113,7 @@ def test_a_package_whose_jar_is_not_seen_is_not_remembered(jar: Path) -> None:
     assert known(plan) == plan
 
 
-def test_a_damaged_note_is_none(jar: Path, tmp_path: Path) -> None:
+def test_a_damaged_note_is_ignored(jar: Path, tmp_path: Path) -> None:
     remember(PLAN, f"file://{jar}")
     for note in (tmp_path / "dbt-paimon").glob("jars-*.json"):
         note.write_text("{")

@@ -40,7 +40,7 @@ def test_a_catalog_of_catalogs_yml_counts_until_the_first_session() -> None:
 
 
 @pytest.mark.parametrize("method", ["connect", "thrift"])
-def test_a_server_is_only_told_of_its_sessions(method: str) -> None:
+def test_a_server_gets_only_settings_of_its_sessions(method: str) -> None:
     conf = runtime(method=method, host="h").conf
     assert conf["spark.sql.catalog.paimon.warehouse"] == "/lake"
     assert [key for key in conf if not key.startswith("spark.sql.") or key in STATIC_CONF] == []

@@ -48,7 +48,7 @@ AT = {commit.snapshot: Position.at(commit) for commit in (*YOUNG, *OLD)}
         ),
     ],
 )
-def test_said(mode, options, found):
+def test_beginnings(mode, options, found):
     assert beginning(mode, options) == found
 
 

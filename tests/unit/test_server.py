@@ -67,7 +67,7 @@ def test_a_note_of_the_dead_is_taken_away() -> None:
         server.find(Runtime(target()))
 
 
-def test_a_damaged_note_is_none() -> None:
+def test_a_damaged_note_is_ignored() -> None:
     path = server.note_path(target())
     path.write_text("{")
     assert server.read_note(path) is None
@@ -117,7 +117,7 @@ def test_a_token_is_its_servers_alone() -> None:
     assert server_token.read(path, 2, "") == second
 
 
-def test_a_token_that_somebody_else_may_have_written_is_none() -> None:
+def test_a_token_that_others_may_have_written_is_ignored() -> None:
     path = server.note_path(target())
     server_token.create(path, 1)
     (token,) = server_token.folder(path).iterdir()

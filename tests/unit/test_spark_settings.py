@@ -22,7 +22,7 @@ def test_values_become_text() -> None:
 
 
 @pytest.mark.parametrize("given", [None, {}])
-def test_none(given) -> None:
+def test_no_settings(given) -> None:
     assert settings_of("orders", given, "0.9.0") == {}
 
 

@@ -88,7 +88,7 @@ class TestS3Keys:
         (tmp_path / "core-site.xml").write_text(f"<configuration>{properties}</configuration>")
         assert told(catalog(), {}, {"HADOOP_CONF_DIR": str(tmp_path), "AWS_ACCESS_KEY_ID": "other"}) == KEYS
 
-    def test_core_site_that_is_none(self, tmp_path: Path) -> None:
+    def test_missing_core_site(self, tmp_path: Path) -> None:
         (tmp_path / "core-site.xml").write_text("<configuration>")
         with pytest.raises(DbtRuntimeError, match=r"core-site.xml cannot be read.*HADOOP_CONF_DIR"):
             told(catalog(), {}, {"HADOOP_CONF_DIR": str(tmp_path)})
@@ -220,11 +220,11 @@ class TestReachable:
             probe.bind(("127.0.0.1", 0))
             return int(probe.getsockname()[1])
 
-    def test_an_endpoint_that_nobody_listens_on(self, closed: int) -> None:
+    def test_an_endpoint_that_does_not_listen(self, closed: int) -> None:
         with pytest.raises(DbtRuntimeError, match=r"does not answer \(Connection refused\).*s3\.endpoint"):
             reachable.check_storage(needs(catalog(**{"s3.endpoint": f"http://127.0.0.1:{closed}"})))
 
-    def test_a_name_node_that_nobody_listens_on(self, closed: int) -> None:
+    def test_a_name_node_that_does_not_listen(self, closed: int) -> None:
         with pytest.raises(DbtRuntimeError, match=r"name node .* does not answer .*`warehouse`"):
             reachable.check_storage(needs(catalog(f"hdfs://127.0.0.1:{closed}/w")))
 

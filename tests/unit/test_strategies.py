@@ -332,7 +332,7 @@ def test_accepted(requested, spec, config):
     assert resolve(requested, spec, **config) == requested
 
 
-def test_all_refusals_are_told_at_once():
+def test_all_refusals_are_in_one_error():
     found = refusals(
         "merge",
         ENGINES["aggregation"],

@@ -64,7 +64,7 @@ class TestWhoseCheckpoint:
         checkpoints.check_fits(self.NOTE, "model.p.m", [{"topic": "a"}, {"topic": "b"}], "/c")
 
     @pytest.mark.parametrize("now", [{"topic": "a", checkpoints.TOPIC_IDS: "a=2"}, {"topic": "a"}])
-    def test_topic_ids_that_nobody_told(self, now):
+    def test_unknown_topic_ids(self, now):
         known = {"topic": "a", checkpoints.TOPIC_IDS: "a=2"} if len(now) == 1 else {"topic": "a"}
         checkpoints.check_fits(checkpoints.Note("model.p.m", (known,)), "model.p.m", [now], "/c")
 
@@ -99,7 +99,7 @@ class TestIsWritten:
     def test_a_commit_tells(self):
         assert self.is_written(Commit(8, "APPEND", "other", age=20), self.OURS)
 
-    def test_none_of_all_tells(self):
+    def test_no_sign_of_a_written_batch(self):
         assert not self.is_written()
         assert not self.is_written(Commit(1, "APPEND", "dbts-s.2_uuid", age=20))
         assert not self.is_written(Commit(8, "APPEND", "dbts-t.3_uuid", age=2000))

@@ -513,7 +513,7 @@ def test_columns_are_not_checked_without_a_contract():
     assert build({"primary_key": "nope"}, columns={"id": {}}).primary_key == ("nope",)
 
 
-def test_all_problems_are_told_at_once():
+def test_all_problems_are_in_one_error():
     found = problems(
         pk(
             bucket_key="id",

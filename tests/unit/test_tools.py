@@ -22,6 +22,6 @@ def test_the_command_line_loads_them():
     assert "dbt_paimon.report.command" in loaded("import dbt_paimon.cli", "dbt_paimon")
 
 
-def test_a_question_to_a_running_shell_loads_neither_dbt_nor_spark():
+def test_a_client_of_a_running_shell_does_not_load_dbt_or_spark():
     imports = "from dbt_paimon import client, entry, words"
     assert loaded(imports, "dbt.cli", "dbt.adapters", "pyspark") == []

@@ -33,13 +33,13 @@ class TestKeys:
     @pytest.mark.parametrize(
         "user", [UUID, f"dbt_12345678_{UUID}", "dbtk-1.2_x", "dbtk2-" + "a" * 24 + "." + "b" * 24 + "_"]
     )
-    def test_other_commits_have_none(self, user):
+    def test_other_commits_have_no_key(self, user):
         assert keys.found_in(user) is None
 
     def test_a_mark_is_no_position(self):
         assert positions.marked(f"{own_user(keys.key_of({}, {}).mark())}_{UUID}") == {}
 
-    def test_whatever_differs_is_another_key(self):
+    def test_each_difference_gives_another_key(self):
         key = keys.key_of({"sql": "select 1", "config": {"a": 1}}, {"t": "1.a", "u": "1.b"})
         assert key == keys.key_of({"config": {"a": 1}, "sql": "select 1"}, {"u": "1.b", "t": "1.a"})
         assert key.inputs != keys.key_of({}, {"t": "1.b", "u": "1.a"}).inputs
@@ -197,7 +197,7 @@ class TestPasses:
         assert PassedTestsCache(tmp_path).last("test.a").key == other
         assert PassedTestsCache(tmp_path).last("test.b") is None
 
-    def test_lines_that_are_none(self, tmp_path):
+    def test_invalid_lines(self, tmp_path):
         """Cut off, of another version, no JSON."""
         PassedTestsCache(tmp_path).keep(Pass.of("test.a", self.KEY))
         path = tmp_path / FILE

@@ -87,7 +87,7 @@ def test_views_are_created_with_their_inputs_first_and_once(directory):
     assert statements == []
 
 
-def test_a_schema_nobody_listed_is_read_when_it_is_mentioned(directory):
+def test_a_schema_that_was_not_listed_is_read_when_it_is_used(directory):
     kept = ViewDefinition("other", "v", "select 1 as id")
 
     def run(sql):

@@ -35,7 +35,7 @@ class TestUntil:
         assert time.monotonic() - began < 30
         assert raised.value.msg == "Waited 0.05 s for rain. Water the plants."
 
-    def test_it_is_told_once_and_then_now_and_then(self, lines) -> None:
+    def test_it_is_logged_once_and_then_from_time_to_time(self, lines) -> None:
         wait = Wait("rain", 60, "", notice_after=0.02, notice_every=30)
         wait.check()
         assert lines == []

@@ -260,7 +260,7 @@ class TestOutgrown:
             "select id, uuid() as a, uuid() as b, uuid() as c from range({{ var('rows') }})"
         }
 
-    def test_a_table_that_has_outgrown_its_number_is_told_of(self, project, rows):
+    def test_a_table_that_has_outgrown_its_buckets_is_warned_about(self, project, rows):
         """With `--warn-error` the warning, which comes after the commit, is an error."""
         run = ["--warn-error", "run", "--vars"]
         run_dbt([*run, "rows: 3"])

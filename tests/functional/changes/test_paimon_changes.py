@@ -60,7 +60,7 @@ class TestLostChanges:
         assert "on_expired='full'" in message
         assert rows(IDS.format(name="strict")) == [(1,)]
 
-    def test_a_full_read_builds_the_model_anew(self, built, rows):
+    def test_a_full_read_rebuilds_the_model(self, built, rows):
         assert rows(IDS.format(name="rebuilt")) == [(1,), (2,), (3,)]
 
     def test_a_tag_keeps_what_is_not_read_yet(self, built, rows):
@@ -95,7 +95,7 @@ class TestLostChanges:
         run_dbt(["run", "--select", "kept"])
         assert rows(IDS.format(name="kept")) == rows(IDS.format(name="events"))
 
-    def test_a_table_made_anew_is_seen(self, built, rows):
+    def test_a_recreated_table_is_seen(self, built, rows):
         rows("drop table {schema}.events")
         rows("create table {schema}.events (id int)")
         for n in range(6):

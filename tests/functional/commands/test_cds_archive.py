@@ -96,7 +96,7 @@ def snapshots(folder: Path) -> int:
 
 
 class TestClassArchive:
-    def test_options_beside_which_java_makes_none(self, folder, run):
+    def test_options_with_which_java_makes_no_archive(self, folder, run):
         run(1, "-XX:-UseCompressedClassPointers")
         assert snapshots(folder) == 1
         assert list(caches(folder).glob("*.jsa")) == []

@@ -136,7 +136,7 @@ class TestDiff(Diffs):
             (("keyed", "--from", "table:nowhere"), "[catalog.]schema.table is needed"),
         ],
     )
-    def test_told(self, diff: Any, arguments: tuple[str, ...], says: str) -> None:
+    def test_refused_arguments(self, diff: Any, arguments: tuple[str, ...], says: str) -> None:
         found, code = diff(*arguments)
         assert says in found["problem"]
         assert code == 1

@@ -165,7 +165,7 @@ class TestApplyChanges:
         apply((-3, "+U", 5, "b"))
         assert rows("select word from {schema}.changed where id = -3") == [("b",)]
 
-    def test_full_refresh_starts_the_order_anew(self, applied, rows):
+    def test_full_refresh_starts_the_order_again(self, applied, rows):
         apply((1, "-D", 1000, None))
         apply((1, "+I", 1, "reset"), full_refresh=True)
         assert rows(ROWS) == [(1, "+I", 1, "reset")]

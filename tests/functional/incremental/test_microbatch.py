@@ -221,7 +221,7 @@ class TestRefused:
             for name, value in wrong.items()
         }
 
-    def test_event_time_is_none_of_the_batch(self, project, rows):
+    def test_a_batch_without_event_time(self, project, rows):
         window = ["--event-time-start", "2024-01-01", "--event-time-end", "2024-01-02"]
         results = run_dbt(["run", *window], expect_pass=False)
         assert {result.status for result in results} == {"error"}

@@ -270,7 +270,7 @@ class TestRefused:
             }
         }
 
-    def test_told_before_any_table(self, project, rows):
+    def test_refused_before_any_table(self, project, rows):
         results = {r.node.name: r for r in run_dbt(["run"], expect_pass=False)}
         supported = Versions.of(str(CONNECTOR)).supports(Capability.COMPACT_STRATEGY)
         for name, (_, part) in BAD.items():

@@ -35,7 +35,7 @@ class TestRollbackRun:
     def models(self) -> dict[str, str]:
         return MODELS
 
-    def test_all_or_none(self, project: Any, rows: Any) -> None:
+    def test_all_tables_or_no_table(self, project: Any, rows: Any) -> None:
         def found() -> dict[str, list[int]]:
             return {name: [n for (n,) in rows(f"select n from {{schema}}.{name} order by n")] for name in TABLES}
 

@@ -81,7 +81,7 @@ def test_mart_equals_pandas(built, mart):
     )
 
 
-def test_what_has_not_landed_is_said_with_the_command(new_lakehouse, monkeypatch, tmp_path):
+def test_missing_files_are_reported_with_the_command(new_lakehouse, monkeypatch, tmp_path):
     monkeypatch.setenv("FLIGHTS_DATA", str(tmp_path))
     with pytest.raises(AssertionError, match=r"airlines\.csv` -- if it is missing, type: make landing"):
         new_lakehouse("nothing_landed").dbt("run", "--select", "stg_airlines")

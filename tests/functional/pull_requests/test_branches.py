@@ -263,7 +263,7 @@ class TestIncrements(Branches):
         assert (line["added"], line["gone"], line["changed"]) == (0, 0, 1)
         assert line["schema"] == ["adds code bigint"]
 
-    def test_with_full_refresh_a_clone_begins_anew(self, clone, of_clone, main_of, commits):
+    def test_with_full_refresh_a_clone_begins_again(self, clone, of_clone, main_of, commits):
         before = main_of("sales")
         clone("--full-refresh", "--select", "sales")
         assert of_clone("sales") == before[0]

@@ -150,7 +150,7 @@ class TestFiles:
         assert rows(commits) == [(6,), (6,), (3,)]
         assert rows("select id from {schema}.batches order by id") == [(number,) for number in range(15)]
 
-    def test_a_file_with_other_columns_is_told(self, project: Any, rows: Any) -> None:
+    def test_a_file_with_other_columns_is_refused(self, project: Any, rows: Any) -> None:
         lines = Path(project.project_root) / "landing" / "lines"
         put(lines, "c.csv", "value,id,day\n9.5,9,2024-01-31\n")
         said = failure("lines")
@@ -228,7 +228,7 @@ class TestFiles:
         run_dbt(["run", "--select", "folders"])
         assert rows("select id from {schema}.folders order by id") == [(1,), (2,)]
 
-    def test_bad_descriptions_are_told_at_once(self, project: Any) -> None:
+    def test_bad_descriptions_are_in_one_error(self, project: Any) -> None:
         said = failure("misnamed")
         for part in (
             "landing.misnamed",

@@ -294,7 +294,7 @@ class TestTables:
         run("diff", column="w")
         assert table("diff", "kind, id, v") == sorted([*before, ("-D", 3, 33)])
 
-    def test_made_anew(self, ran, table, write):
+    def test_a_recreated_source(self, ran, table, write):
         write(
             "summed",
             "drop table {t}",

@@ -283,7 +283,7 @@ class TestAutomaticTags:
         newest, by_hand = tags("few")
         assert newest > "2026" and by_hand == "by hand"
 
-    def test_those_that_make_none_are_warned_about(self, project, tags, rows):
+    def test_policies_that_make_no_tag_are_warned_about(self, project, tags, rows):
         makes_some = VERSIONS.supports(Capability.BATCH_TAGS)
         names = ["by_watermark"] if makes_some else ["by_watermark", "by_batch"]
         results = run_dbt(["--warn-error", "run", "--select", *names], expect_pass=False)

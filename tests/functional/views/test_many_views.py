@@ -20,7 +20,7 @@ class TestManyViews:
     def models(self):
         return {f"v{i}.sql": f"select {i} as id" for i in range(VIEWS)}
 
-    def test_none_is_lost(self, project, rows):
+    def test_no_view_is_lost(self, project, rows):
         run_dbt(["run", "--threads", "8"])
         assert {row[0] for row in rows(KEPT)} == {f"dbt.view.v{i}" for i in range(VIEWS)}
 

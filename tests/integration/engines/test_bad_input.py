@@ -39,7 +39,7 @@ def refusal(**target: Any) -> str:
         ({"method": "connect"}, "A Spark Connect server cannot be reached at 127.0.0.1:"),
     ],
 )
-def test_nobody_listens(target: dict[str, Any], said: str) -> None:
+def test_no_server_listens(target: dict[str, Any], said: str) -> None:
     message = refusal(host="127.0.0.1", port=free_port(), **target)
     assert said in message
     assert "correct host and port in the profile" in message

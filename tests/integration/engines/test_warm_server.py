@@ -109,7 +109,7 @@ def cpu_seconds(process: psutil.Process, during: float) -> float:
 
 
 class TestWarmServer:
-    def test_none_runs(self, folder: Folder) -> None:
+    def test_no_server_runs(self, folder: Folder) -> None:
         ended = folder.dbt("run")
         assert ended.returncode != 0
         assert "Start it: dbt-paimon server start" in ended.stdout

@@ -119,7 +119,7 @@ class TestJson:
         assert sorted(row[0] for row in rows("select flight from {schema}.status")) == list(range(8000))
         assert rows("select count(*) from {schema}.status__dead_letters") == [(len(BAD),)]
 
-    def test_what_is_not_there_is_told(self, project: Any, rows: Any, broker: Kafka) -> None:
+    def test_a_missing_topic_is_an_error(self, project: Any, rows: Any, broker: Kafka) -> None:
         said = failure("misspelt")
         assert "airport.misspelt" in said and broker.address in said and "Did you mean flight_status?" in said
         said = failure("elsewhere")
@@ -136,7 +136,7 @@ class TestJson:
             run_dbt(["run", "--select", "from_now_on"])
         assert sorted(rows("select flight from {schema}.from_now_on")) == [(number,) for number in range(5, 11)]
 
-    def test_messages_that_retention_removed_are_told(self, project: Any, rows: Any, broker: Kafka) -> None:
+    def test_messages_that_retention_removed_are_an_error(self, project: Any, rows: Any, broker: Kafka) -> None:
         broker.create("short_lived")
         broker.send("short_lived", messages(range(10)))
         run_dbt(["run", "--select", "short_lived"])
@@ -148,7 +148,7 @@ class TestJson:
         run_dbt(["run", "--select", "short_lived", "--full-refresh"])
         assert sorted(rows("select flight from {schema}.short_lived")) == [(number,) for number in range(25, 30)]
 
-    def test_a_topic_that_was_made_anew_is_told(self, project: Any, rows: Any, broker: Kafka) -> None:
+    def test_a_recreated_topic_is_refused(self, project: Any, rows: Any, broker: Kafka) -> None:
         broker.delete("short_lived")
         broker.create("short_lived")
         # It has more messages than were read of the old one.
