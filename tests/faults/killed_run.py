@@ -3,6 +3,7 @@
 python -m faults.killed_run POINT dbt-arguments…, POINT being JSON:
   table, statement: the statements that name the table and match this regular expression;
   when: `before` or `after` the first of them, or `during` it, `delay` seconds after its start; or
+  table, rows, when: the rows of a view's refresh, which its own writer commits; or
   table, moment: of a stream's first batch (see functional/streaming/killed_stream.py); or
   after_seconds: so long after the first statement that writes something;
   driver_only: leave the JVM to find out by itself;
@@ -24,6 +25,7 @@ from typing import Any
 
 from dbt.cli.main import cli
 
+from dbt.adapters.paimon.spark import row_writer
 from dbt.adapters.paimon.spark.session import SessionCursor
 from dbt.adapters.paimon.writing import swaps
 from functional.streaming import killed_stream
@@ -40,25 +42,47 @@ def die(point: dict[str, Any]) -> None:
         os.killpg(0, sign)
 
 
+def die_after(seconds: float, point: dict[str, Any]) -> None:
+    """Die later, while the process goes on."""
+
+    def die_then() -> None:
+        time.sleep(seconds)
+        die(point)
+
+    threading.Thread(target=die_then, daemon=True).start()
+
+
+def _watch_rows(point: dict[str, Any]) -> None:
+    write = row_writer.write
+
+    def watched(frame: Any, table: Any, options: Any) -> None:
+        mine = table.name() == point["table"]
+        if mine and point["when"] == "before":
+            die(point)
+        if mine and point["when"] == "during":
+            die_after(point["delay"], point)
+        write(frame, table, options)
+        if mine and point["when"] == "after":
+            die(point)
+
+    row_writer.write = watched
+
+
 def watch(point: dict[str, Any]) -> None:
     """Put the point between dbt and Spark."""
     if "moment" in point:
         killed_stream.watch(point["table"], 0, point["moment"])
         return
+    if "rows" in point:
+        _watch_rows(point)
+        return
     run = SessionCursor._run
     started = threading.Lock()
-
-    def die_after(seconds: float) -> None:
-        def die_then() -> None:
-            time.sleep(seconds)
-            die(point)
-
-        threading.Thread(target=die_then, daemon=True).start()
 
     def watched(cursor: SessionCursor, statement: str, *args: Any) -> None:
         if "after_seconds" in point:
             if WRITES.match(statement) and started.acquire(blocking=False):
-                die_after(point["after_seconds"])
+                die_after(point["after_seconds"], point)
             run(cursor, statement, *args)
             return
         mine = re.search(rf"[`.]{point['table']}(__dbt_\w+|\$branch_\w+)?[`']", statement) and re.search(
@@ -67,7 +91,7 @@ def watch(point: dict[str, Any]) -> None:
         if mine and point["when"] == "before":
             die(point)
         if mine and point["when"] == "during":
-            die_after(point["delay"])
+            die_after(point["delay"], point)
         run(cursor, statement, *args)
         if mine and point["when"] == "after":
             die(point)

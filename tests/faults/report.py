@@ -18,7 +18,7 @@ FIGURES = (
 )
 
 
-# Kills of the second project (further.py) and beside another process: none of the few in CI, which have their time.
+# Kills of the further projects (further.py, views.py) and beside another process: none of the few in CI, which have their time.
 _IN_CI = 3
 
 
@@ -37,7 +37,9 @@ def _numbers(config: pytest.Config) -> dict[str, int]:
     further = 0 if kills <= _IN_CI else kills * 2 // 5
     # Each of these is two, beside two other processes.
     beside = 0 if kills <= _IN_CI else max(1, kills // 30)
-    return {"kill": kills - further - 2 * beside, "further_kill": further, "beside_kill": beside}
+    # On top of the others.
+    views = 0 if kills <= _IN_CI else kills * 2 // 5
+    return {"kill": kills - further - 2 * beside, "further_kill": further, "beside_kill": beside, "view_kill": views}
 
 
 def _recorded(config: pytest.Config) -> dict[str, dict[str, int]]:
@@ -83,6 +85,11 @@ def kills(pytestconfig: pytest.Config) -> int:
 @pytest.fixture
 def further_kills(pytestconfig: pytest.Config) -> int:
     return _numbers(pytestconfig)["further_kill"]
+
+
+@pytest.fixture
+def view_kills(pytestconfig: pytest.Config) -> int:
+    return _numbers(pytestconfig)["view_kill"]
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from faults import further, lakehouse
+from faults import further, lakehouse, views
 from faults.house import House, Point, at, check_kill, new_house, point_of
 
 RENAMES = {"two_renames": True}
@@ -69,3 +69,15 @@ class TestFurtherKills:
     ) -> None:
         point = point_of(further_house, further.POINTS, further_kill, further_kills, seed)
         check_kill(further_house, point, record_property)
+
+
+@pytest.fixture(scope="module")
+def views_house(tmp_path_factory: pytest.TempPathFactory, spark_config: dict[str, Any]) -> House:
+    return new_house(views, tmp_path_factory.mktemp("views"), spark_config)
+
+
+class TestViewKills:
+    """Materialized views; not in CI, like the further kills."""
+
+    def test_kill(self, views_house: House, view_kill: int, view_kills: int, seed: int, record_property) -> None:
+        check_kill(views_house, point_of(views_house, views.POINTS, view_kill, view_kills, seed), record_property)
