@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from dbt.cli.main import cli
 
 from dbt_paimon import cli as commands
-from dbt_paimon.shell.project import Project
+from dbt_paimon.shell.project import Project, must_parse
 from dbt_paimon.shell.prompt import completions
 from dbt_paimon.words import WITH_VALUE, command
 
@@ -57,7 +57,8 @@ def test_a_target_of_the_line_replaces_the_shells_own():
     assert project._with_target(["run"]) == ["run", "--target", "dev"]
     for words in (["run", "-t", "prod"], ["run", "--target=prod"]):
         assert project._with_target(words) == words
-        assert project._parses(words)
+        assert must_parse(words)
+    assert not must_parse(["run", "-s", "clean", "--exclude", "debug"])
 
 
 @pytest.mark.parametrize(

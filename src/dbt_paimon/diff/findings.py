@@ -82,7 +82,7 @@ class Difference:
         yield f"  read {self.read}"
 
     def markdown(self) -> Iterator[str]:
-        """A section for the comment of a pull request."""
+        """A section of a pull request comment."""
         yield f"### `{self.name}`: {'not compared' if self.problem else self.totals}"
         yield ""
         yield f"{self.before} → {self.after}"
@@ -102,13 +102,16 @@ class Difference:
                 yield f"| `{name}` | {number:,} |"
         if self.samples:
             yield ""
-            yield f"<details><summary>{counted(len(self.samples), 'row')} of them</summary>"
+            yield f"<details><summary>Sample: {counted(len(self.samples), 'row')}</summary>"
             yield ""
             yield "```diff"
             for sample in self.samples:
                 yield f"{_MARKS[sample.kind]} {_shown(sample)}"
             yield "```"
             yield "</details>"
+        if self.left_out:
+            yield ""
+            yield f"Not compared: {', '.join(self.left_out)}."
         yield ""
         yield f"Read {self.read}."
 
@@ -117,7 +120,7 @@ class Difference:
         return {name: value for name, value in asdict(self).items() if value not in (None, (), "", {})}
 
 
-# Markdown colors them in a block of the language `diff`.
+# GitHub colors lines that begin with these in a `diff` code block.
 _MARKS = {"added": "+", "gone": "-", "changed": "!"}
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import yaml
 
 from dbt.adapters.paimon.profile import profiles_folder
+from dbt_paimon.words import command
 
 if TYPE_CHECKING:
     from dbt.cli.main import dbtRunnerResult
@@ -25,13 +26,16 @@ FOLDERS: Final[Mapping[str, tuple[str, ...]]] = {
     "test-paths": ("tests",),
     "analysis-paths": ("analyses",),
     "function-paths": ("functions",),
+    "docs-paths": (),
     "packages-install-path": ("dbt_packages",),
 }
 # Files that dbt parses outside these folders.
 _FILES: Final = ("dbt_project.yml", "packages.yml", "dependencies.yml", "catalogs.yml", "selectors.yml")
-# Commands that parse the project themselves or need none, and options with which it must be parsed again.
-_WITHOUT_MANIFEST: Final = frozenset(
-    ("parse deps clean init debug --vars --target --profile --no-partial-parse --project-dir --profiles-dir").split()
+# These commands parse the project themselves, or do not need it.
+_COMMANDS_WITHOUT_MANIFEST: Final = frozenset({"parse", "deps", "clean", "init", "debug"})
+# With these options a command parses the project again.
+_PARSE_OPTIONS: Final = frozenset(
+    {"--vars", "--target", "--profile", "--no-partial-parse", "--project-dir", "--profiles-dir"}
 )
 # Options that are folders: made absolute, as a command may run in another folder.
 _FOLDER_OPTIONS: Final = ("project_dir", "profiles_dir")
@@ -70,10 +74,10 @@ class Project:
         """Run one dbt command by the words after `dbt`; an exception is in the result."""
         from dbt.cli.main import dbtRunner
 
-        given = _given(words)
-        manifest = None if self._parses(words) else self._fresh_manifest(write=not given & _WRITES_MANIFEST)
+        name = command(words)
+        manifest = None if must_parse(words) else self._fresh_manifest(write=name not in _WRITES_MANIFEST)
         # The results of `show` would replace those of the last run, which `dbt retry` and the report read.
-        first = ["--no-write-json"] if "show" in given and not given & _WRITE_OPTIONS else []
+        first = ["--no-write-json"] if name == "show" and not _options(words) & _WRITE_OPTIONS else []
         try:
             return dbtRunner(manifest=manifest).invoke([*first, *self._with_target(words)])
         finally:
@@ -81,7 +85,7 @@ class Project:
 
     def run_own(self, words: Sequence[str]) -> int:
         """Run a command of `dbt-paimon` itself; its exit code."""
-        manifest = None if self._parses(words) else self._fresh_manifest(write=False)
+        manifest = None if must_parse(words) else self._fresh_manifest(write=False)
         return self._own(self._with_target(words), manifest)
 
     @property
@@ -127,11 +131,8 @@ class Project:
         # None if it cannot be parsed: dbt then parses it with the command, and prints the error.
         return None if self.load(write) else self._manifest
 
-    def _parses(self, words: Sequence[str]) -> bool:
-        return bool(_given(words) & _WITHOUT_MANIFEST)
-
     def _with_target(self, words: Sequence[str]) -> list[str]:
-        given = _given(words)
+        given = _options(words)
         added = (part for option in self._target.items() if option[0] not in given for part in option)
         return [*words, *added]
 
@@ -164,7 +165,12 @@ def _forget_inline_queries(manifest: Manifest | None) -> None:
         del nodes[unique_id]
 
 
-def _given(words: Sequence[str]) -> set[str]:
-    """The words of a command; options by their long names and without values."""
-    names = (word.partition("=")[0] for word in words)
+def must_parse(words: Sequence[str]) -> bool:
+    """Whether a dbt command parses the project itself, by its name or its options."""
+    return command(words) in _COMMANDS_WITHOUT_MANIFEST or bool(_options(words) & _PARSE_OPTIONS)
+
+
+def _options(words: Sequence[str]) -> set[str]:
+    """The options of a command, by their long names."""
+    names = (word.partition("=")[0] for word in words if word.startswith("-"))
     return {_LONG_NAMES.get(name, name) for name in names}

@@ -136,7 +136,7 @@ MODELS: dict[str, tuple[str, str, str]] = {
     "united": (
         "select customer_id from {orders} union select customer_id from {vip}",
         "",
-        "full: a UNION other than UNION ALL of two queries",
+        "full: a set operation: UNION without ALL",
     ),
     "united_remedy": (
         "select distinct customer_id from (select customer_id from {orders} union all select customer_id from {vip})",
@@ -157,7 +157,7 @@ MODELS: dict[str, tuple[str, str, str]] = {
         "select * from (select order_id, customer_id, amount from {orders}) "
         "pivot (sum(amount) for customer_id in (1 as one, 2 as two))",
         "",
-        "full: a clause pivots",
+        "full: unsupported SQL: PIVOT",
     ),
     "pivoted_remedy": (
         "select order_id, sum(if(customer_id = 1, amount, 0)) as one, sum(if(customer_id = 2, amount, 0)) as two "
@@ -168,7 +168,7 @@ MODELS: dict[str, tuple[str, str, str]] = {
     "then": (
         "select order_id, amount from {orders} version as of 1",
         "",
-        "full: a clause VERSION AS OF",
+        "full: unsupported SQL: VERSION AS OF",
     ),
     "twice": (
         "with o as (select * from {orders}) select o.order_id, p.amount as again from o left join o as p "

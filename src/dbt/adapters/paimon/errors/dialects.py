@@ -54,6 +54,7 @@ def _by_name(table: Mapping[str, str]) -> dict[str, str]:
 
 _AGGREGATE_TEXT: Final = "array_join(collect_list(x), ','), or `{{ dbt.listagg(…) }}`"
 _JSON: Final = "get_json_object(text, '$.a'), or from_json(text, 'a int')"
+_TRUNCATED: Final = "cast(x as bigint), or cast(x * 10 as bigint) / 10 for one digit"
 _EXPLODE: Final = (
     "rows of an array: select explode(array) …, or `from t lateral view explode(array) e as x`; a series: "
     "explode(sequence(1, 3)) or range(1, 4)"
@@ -162,7 +163,10 @@ IDIOMS: Final[tuple[DialectHint, ...]] = (
     DialectHint("expects one of the units without quotes", "the unit is written without quotes: dateadd(day, 1, ts)"),
     DialectHint(r'Cannot resolve "date_(add|sub)\(.*INTERVAL', "ts + interval 1 day, or date_add(date, 1)"),
     DialectHint(r'Cannot resolve "to_char\(', f"date_format(ts, …), {_PATTERN}"),
-    DialectHint(r'Cannot resolve "trunc\(.*requires the "DATE"', "a number: floor(x), or cast(x as decimal(18, 1))"),
+    DialectHint(
+        r'Cannot resolve "trunc\(.*requires the "DATE"',
+        f"a number: {_TRUNCATED}",
+    ),
     DialectHint(r'Cannot resolve "any\(.*"BOOLEAN"', "`x = any (array)`: array_contains(array, x)"),
     DialectHint(r"Fail to recognize '.*' pattern in the DateTimeFormatter", f"the pattern is written {_PATTERN}"),
     DialectHint(r"The `(try_)?to_number` requires", "to_number(x): cast(x as decimal(18, 2)), or try_cast"),
@@ -248,7 +252,7 @@ _FUNCTIONS: Final = {
     "array(x)": "to_array",
     "hex(x)": "to_hex",
     "limit n, at the end": "top",
-    "floor(x), or cast(x as decimal(18, 1))": "truncate",
+    _TRUNCATED: "truncate",
     "weekofyear(date)": "week",
     "coalesce(x, 0)": "zeroifnull",
 }

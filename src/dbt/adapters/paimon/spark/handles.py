@@ -245,10 +245,10 @@ class Handle(ABC):
         Thread(target=self._cancel_until_closed, name="cancel", daemon=True).start()
 
     def _cancel_until_closed(self) -> None:
-        with suppress(Exception):
-            while not self._closed.is_set():
+        while not self._closed.is_set():
+            with suppress(Exception):
                 self._cancel_running()
-                self._closed.wait(_CANCEL_EVERY)
+            self._closed.wait(_CANCEL_EVERY)
 
     @property
     def is_cancelled(self) -> bool:

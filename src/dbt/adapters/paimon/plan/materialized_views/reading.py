@@ -25,6 +25,15 @@ if TYPE_CHECKING:
 
 # Parts of a SELECT that leave each row as it is, or are read here; all others are refused by their names.
 _CLAUSES: Final = frozenset("kind hint distinct expressions from_ joins where group having order with_ limit".split())
+# SQL of the clauses that sqlglot names otherwise.
+_SQL_WORDS: Final = {
+    "pivots": "PIVOT",
+    "sample": "TABLESAMPLE",
+    "sort": "SORT BY",
+    "cluster": "CLUSTER BY",
+    "distribute": "DISTRIBUTE BY",
+    "windows": "WINDOW",
+}
 _GROUPING: Final = ("group", "distinct")
 _FILTERS: Final = ("where", "having", "limit")
 _WHOLE_NUMBERS: Final = frozenset("tinyint smallint int bigint".split())
@@ -120,7 +129,9 @@ class _Reader:
         branches = tuple(self._keyed(rows, part) for part in rows.parts)
         groups = None if rows.groups is None else tuple(rows.names[place] for place in rows.groups)
         if unnamed := [name for name in groups or () if name.startswith(_UNNAMED)]:
-            raise NotIncremental(Reason.CLAUSE, f"GROUP BY column {unnamed[0].removeprefix(_UNNAMED)} without an alias")
+            raise NotIncremental(
+                Reason.CLAUSE, f"a GROUP BY column without an alias: {unnamed[0].removeprefix(_UNNAMED)}"
+            )
         return Query(
             self._sql,
             tuple(self._reads),
@@ -202,13 +213,13 @@ class _Reader:
 
     def _union(self, node: exp.Union, scope: Scope) -> _Rows:
         if node.args.get("distinct") or node.args.get("by_name"):
-            raise NotIncremental(Reason.SET_OPERATION, "a UNION other than UNION ALL")
+            raise NotIncremental(Reason.SET_OPERATION, "UNION without ALL")
         parsing.refuse_limit(node)
         left, right = self._rows(node.left, scope), self._rows(node.right, scope)
         if left.groups is not None or right.groups is not None:
             raise NotIncremental(Reason.ABOVE_GROUPS)
         if len(left.names) != len(right.names):
-            raise NotIncremental(Reason.SET_OPERATION, "a UNION ALL of other columns")
+            raise NotIncremental(Reason.SET_OPERATION, "UNION ALL of queries with different numbers of columns")
         keeps_rows = left.keeps_rows and right.keeps_rows and not _has(node, "limit")
         return _Rows(left.names, (*left.parts, *right.parts), keeps_rows=keeps_rows)
 
@@ -240,7 +251,7 @@ class _Reader:
             raise NotIncremental(Reason.CLAUSE, "DISTINCT with GROUP BY")
         parsing.refuse_grouping_sets(group)
         if len(rows.names) != len(node.expressions):
-            raise NotIncremental(Reason.CLAUSE, "* with GROUP BY")
+            raise NotIncremental(Reason.CLAUSE, "SELECT * with GROUP BY")
         if group.args.get("all"):
             if unknown := parsing.unknown_function(node):
                 raise NotIncremental(Reason.CLAUSE, f"GROUP BY ALL with {unknown}()")
@@ -341,7 +352,7 @@ class _Tables:
     def all_columns(self, table: str) -> Iterator[tuple[str, int | None]]:
         """The columns of `*` or of `t.*`: the name of each, and its number in the driving rows."""
         if (table and table not in self._named) or (not table and self._using):
-            raise NotIncremental(Reason.CLAUSE, f"{table}.*" if table else "* after USING")
+            raise NotIncremental(Reason.CLAUSE, f"{table}.*" if table else "SELECT * after USING")
         for alias in [table] if table else list(self._named):
             for place, name in enumerate(self._named[alias].names):
                 yield name, place if self._is_first(alias) else None
@@ -387,7 +398,7 @@ def _renamed(node: exp.Expr, rows: _Rows) -> _Rows:
     alias = node.args.get("alias")
     names = tuple(column.name.lower() for column in alias.args.get("columns") or ()) if alias else ()
     if names and len(names) != len(rows.names):
-        raise NotIncremental(Reason.CLAUSE, "that names other columns than a table has")
+        raise NotIncremental(Reason.CLAUSE, "a table alias with another number of columns")
     return replace(rows, names=names) if names else rows
 
 
@@ -400,7 +411,7 @@ def _refuse_parts(node: exp.Expr, known: frozenset[str]) -> None:
     """Refuse a table or a subquery with more than these parts, such as PIVOT."""
     more = sorted(key for key, value in node.args.items() if value and key not in known)
     if more:
-        raise NotIncremental(Reason.CLAUSE, ", ".join(more))
+        raise NotIncremental(Reason.CLAUSE, _sql_words(more))
 
 
 def _refuse_clauses(node: exp.Select) -> None:
@@ -410,7 +421,12 @@ def _refuse_clauses(node: exp.Select) -> None:
     if "laterals" in more:
         raise NotIncremental(Reason.GENERATOR)
     if more or node.args.get("from_") is None:
-        raise NotIncremental(Reason.CLAUSE, ", ".join(more) or "without FROM")
+        raise NotIncremental(Reason.CLAUSE, _sql_words(more) or "a SELECT without FROM")
+
+
+def _sql_words(clauses: Iterable[str]) -> str:
+    """The SQL of clauses that sqlglot names."""
+    return ", ".join(_SQL_WORDS.get(name, name.strip("_").upper()) for name in clauses)
 
 
 def _side(join: exp.Join) -> str:

@@ -30,10 +30,10 @@ class Reason(Enum):
     LIMIT = "a LIMIT"
     GENERATOR = "a row becomes several (explode, LATERAL VIEW, UNNEST)"
     PLAN = "Spark's plan has a {}"
-    SET_OPERATION = "{} of two queries"
+    SET_OPERATION = "a set operation: {}"
     UNION_BRANCHES = "a UNION ALL whose branches have no literal column that tells them apart"
     RECURSION = "a recursive query"
-    CLAUSE = "a clause {}"
+    CLAUSE = "unsupported SQL: {}"
     READ_TWICE = "{} is read twice, once as the driving table"
     # The key.
     NO_KEY = "the driving table {} has no primary key, and not only appended rows"
