@@ -36,10 +36,10 @@ Which Paimon to take: [profile](profile.md#which-paimon). `dbt debug` shows the 
 
 {connectors}
 
-`paimon_version` in the [profile](profile.md) chooses one. dbt-paimon can download the connector for Spark 4.0 (Paimon 1.2
-and later), but it was not tested. Spark 3.4 and older are not supported: dbt-paimon needs PySpark 3.5, whose job tags it
-uses to follow and cancel statements. CI runs 0.9.0; [what was tested](#what-was-tested) has the others. Versions that are
-not listed there were not run: what dbt-paimon knows of them is from their sources.
+`paimon_version` in the [profile](profile.md) chooses one. dbt-paimon can download the connector for Spark 4.0 (Paimon
+1.2 and later), but it was not tested. Spark 3.4 and older are not supported: dbt-paimon needs PySpark 3.5, whose job
+tags it uses to follow and cancel statements. CI runs 0.9.0; [what was tested](#what-was-tested) has the others.
+Versions that are not listed there were not run: what dbt-paimon knows of them is from their sources.
 
 ## Without `paimon_version`
 
@@ -59,11 +59,11 @@ Each run says its version, and the line that pins it: `paimon_version: "1.4.2"`.
 project, because their repositories may differ. `paimon_version: "0.9.0"` keeps what earlier versions of dbt-paimon
 took.
 
-Without `paimon_version`, dbt-paimon does not write a warehouse with an older Paimon than the newest that has opened it. The
-file `.dbt_paimon/paimon-version` in the warehouse names that one; Paimon 0.9.0 does not write the file. On a local
-warehouse dbt-paimon takes the version of the file. On other storages a run with an older version fails before it writes. To
-go back to an older version, [set `paimon_version`](upgrades.md#paimon). There is no such file for `rest` catalogs, and a
-Spark server or a warm server does not write it.
+Without `paimon_version`, dbt-paimon does not write a warehouse with an older Paimon than the newest that has opened
+it. The file `.dbt_paimon/paimon-version` in the warehouse names that one; Paimon 0.9.0 does not write the file. On a
+local warehouse dbt-paimon takes the version of the file. On other storages a run with an older version fails before
+it writes. To go back to an older version, [set `paimon_version`](upgrades.md#paimon). There is no such file for
+`rest` catalogs, and a Spark server or a warm server does not write it.
 
 With a Spark server dbt-paimon cannot choose, and neither with `jars` that have no version in their name or content. It
 assumes 0.9.0, with a warning.
