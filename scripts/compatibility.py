@@ -19,28 +19,32 @@ RESULTS = ROOT / "docs" / "compatibility"
 # The Spark lines that this project installs (extras `session` and `spark4`).
 SPARKS = ("3.5", "4.1")
 KINDS = ("filesystem", "hive", "jdbc", "rest")
-
+# How a reason to skip a test begins: which test that is.
+_PLAIN = {
+    "for versions without": "a test of the refusal on older versions",
+    "no baseline": "what a run costs in statements and bytes",
+    "one in CI": "most kills of a migration",
+    "the corpus": "what Paimon 0.9 itself refuses",
+}
 
 _PAGE = """\
 # Versions of Paimon and Spark
 
-`make compatibility` writes this page: the features from `capabilities.py`, the tests from result files in
-docs/compatibility. `dbt debug` shows the features of your own versions.
+Which Paimon to take: [profile](profile.md#which-paimon). `dbt debug` shows the features of your own versions.
 
 ## Which connector for which Spark
 
 {connectors}
 
-The [profile](profile.md) chooses one by `paimon_version`. The connector for Spark 4.0 (Paimon 1.2 and later) is known
-by name and was not tried. Spark 3.4 and older are not supported: dbt-paimon needs PySpark 3.5, whose job tags it
-uses to follow and cancel statements. Paimon versions that are not in the table below were not run;
-what dbt-paimon knows of them is from their sources.
+`paimon_version` in the [profile](profile.md) chooses one. dbt-paimon can download the connector for Spark 4.0 (Paimon
+1.2 and later), but it was not tested. Spark 3.4 and older are not supported: dbt-paimon needs PySpark 3.5, whose job
+tags it uses to follow and cancel statements. CI runs 0.9.0; [what was tested](#what-was-tested) has the others.
+Versions that are not listed there were not run: what dbt-paimon knows of them is from their sources.
 
 ## Without `paimon_version`
 
-A target without `paimon_version` takes the newest Paimon whose run below is whole: no test failed, and it ran every
-file of functional tests that another run has. Tests that are newer than all runs do not count. {default}.
-It takes the first whose connector can be had:
+Without `paimon_version`, dbt-paimon takes the newest Paimon that has passed all functional tests and whose connector it
+finds, or else the oldest: {default}. It looks for the connector:
 
 - on this machine, in Ivy's or Maven's cache;
 - in a Maven repository: `repositories` in the profile, `spark.jars.repositories`, the roots in the file
@@ -55,19 +59,19 @@ Each run says its version, and the line that pins it: `paimon_version: "1.4.2"`.
 project, because their repositories may differ. `paimon_version: "0.9.0"` keeps what earlier versions of dbt-paimon
 took.
 
-A warehouse is not opened by an older Paimon than before, unless `paimon_version` [says so](upgrades.md#paimon). The
-file `.dbt_paimon/paimon-version` in a warehouse has the newest Paimon that has opened it; 0.9.0 leaves none. For a
-local warehouse that version is chosen. For any other one an older Paimon is refused before it writes. There is no
-such file for `rest` catalogs, and a Spark server or a warm server does not write it.
+Without `paimon_version`, dbt-paimon does not write a warehouse with an older Paimon than the newest that has opened
+it. The file `.dbt_paimon/paimon-version` in the warehouse names that one; Paimon 0.9.0 does not write the file. On a
+local warehouse dbt-paimon takes the version of the file. On other storages a run with an older version fails before
+it writes. To go back to an older version, [set `paimon_version`](upgrades.md#paimon). There is no such file for
+`rest` catalogs, and a Spark server or a warm server does not write it.
 
-For a Spark server, and for `jars` that do not say their version, dbt-paimon chooses nothing. It assumes 0.9.0, with a
-warning.
+With a Spark server dbt-paimon cannot choose, and neither with `jars` that have no version in their name or content. It
+assumes 0.9.0, with a warning.
 
 ## What was tested
 
-`make compat JARS=/path/to/connector.jar PYSPARK=4.1.1` runs all functional tests on a connector and writes its results;
-without `PYSPARK` on Spark 3.5, without `JARS` on Paimon 0.9.0. Write a version whose run is whole into `_TESTED` of
-`capabilities.py`.
+CI runs all tests on Paimon 0.9.0 with Spark 3.5.7. `make compat JARS=/path/to/connector.jar PYSPARK=4.1.1` runs the
+functional tests on another connector:
 
 {tested}
 
@@ -84,7 +88,7 @@ def page() -> str:
     """The whole page."""
     return _PAGE.format(
         connectors="\n".join(_connectors()),
-        default="; ".join(f"On Spark {spark} it tries {_tried(spark)}" for spark in SPARKS).replace("; On", "; on"),
+        default="; ".join(f"on Spark {spark} {_tried(spark)}" for spark in SPARKS),
         tested="\n".join(_tested()),
         features="\n".join(_features()),
     )
@@ -98,7 +102,7 @@ def _connectors() -> Iterator[str]:
 
 
 def _tried(spark: str) -> str:
-    return ", then ".join(dict.fromkeys([*tested(spark), first_release(spark)]))
+    return ", else ".join(dict.fromkeys([*tested(spark), first_release(spark)]))
 
 
 def whole_runs() -> list[tuple[str, str]]:
@@ -131,7 +135,7 @@ def _tested() -> Iterator[str]:
         commits = ", ".join(dict.fromkeys(sitting["commit"][:7] for sitting in sittings))
         yield f"| {run['paimon']} | {run['spark']} | {' | '.join(map(str, totals))} | {commits} |"
     yield ""
-    yield "Where a run was made in several sittings, each commit is named, and each test counts once: the last time."
+    yield "Some runs are split over several commits. Of each test the newest result counts."
     every = set().union(*map(_files, found))
     for run in found:
         if lacks := every - _files(run):
@@ -152,7 +156,7 @@ def _tested() -> Iterator[str]:
         )
         if reasons:
             yield ""
-            yield f"Skipped on Paimon {run['paimon']} with Spark {run['spark']}:"
+            yield f"Tests that were skipped on Paimon {run['paimon']} with Spark {run['spark']}:"
             yield ""
             yield from (f"- {_one_line(reason)}" for reason in reasons)
 
@@ -167,7 +171,8 @@ def _order(run: dict[str, Any]) -> tuple[list[int], str]:
 
 def _one_line(text: str) -> str:
     # Earlier runs recorded the opposite of what they meant.
-    return " ".join(text.split()).replace("lacks ", "for versions without ")
+    reason = " ".join(text.split()).replace("lacks ", "for versions without ")
+    return next((f"{plain} ({reason})" for start, plain in _PLAIN.items() if reason.startswith(start)), reason)
 
 
 def _features() -> Iterator[str]:

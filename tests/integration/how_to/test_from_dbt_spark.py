@@ -76,7 +76,7 @@ class TestFromDbtSpark:
             target |= delta
         else:
             target["spark_config"]["spark.sql.catalog.old.uri"] = hive.uri
-        target |= {"warehouse": str(tmp_path / "lake"), "threads": 1}
+        target |= {"paimon_version": "0.9.0", "warehouse": str(tmp_path / "lake"), "threads": 1}
         page.target.update(target)
         page.write("The rows")
         (page.folder / "profiles.yml").write_text(yaml.safe_dump(profile))

@@ -57,7 +57,7 @@ def follow(page: Page, heading: str, settings: dict[str, Any], **environment: st
     file = page.folder / "profiles.yml"
     profiles = yaml.safe_load(file.read_text())
     (target,) = profiles["lake"]["outputs"].values()
-    target["warehouse"] = str(page.folder / "lake")
+    target |= {"paimon_version": "0.9.0", "warehouse": str(page.folder / "lake")}
     target["spark_config"] |= SMALL | settings
     file.write_text(yaml.safe_dump(profiles))
     for command in page.commands(heading):
