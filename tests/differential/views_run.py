@@ -306,10 +306,10 @@ class _Project:
         """Refresh views; gives what each refresh says."""
         words: dict[str, str] = {}
         refused: list[str] = []
-        groups = [([name for name in names if name not in whole], ()), ([name for name in names if name in whole], ("--full-refresh",))]  # fmt: skip
-        for some, flags in groups:
-            if not some:
-                continue
+        rebuilt, others = ([name for name in names if (name in whole) == is_whole] for is_whole in (True, False))
+        # Views that read a rebuilt view have changes to read after it.
+        groups = [(others, ()), (rebuilt, ("--full-refresh",)), (others if rebuilt else [], ())]
+        for some, flags in [group for group in groups if group[0]]:
             done = self._invoke(self._manifest.deepcopy(), "run", "--select", *some, *flags)
             if done.result is None:
                 raise RuntimeError(f"dbt run {names}") from done.exception
