@@ -55,13 +55,7 @@ class Comparison:
             return replace(found, problem=str(exc.msg).strip())
 
     def _compared(
-        self,
-        node: Mapping[str, Any],
-        found: Difference,
-        before: Side,
-        after: Side,
-        key: Sequence[str],
-        samples: int,
+        self, node: Mapping[str, Any], found: Difference, before: Side, after: Side, key: Sequence[str], samples: int
     ) -> Difference:
         new = self._state(node, after)
         if new is None:
@@ -174,12 +168,7 @@ class Comparison:
     # -- what is compared -----------------------------------------------------------------------------------
 
     def _key(
-        self,
-        node: Mapping[str, Any],
-        chosen: Sequence[str],
-        old: _State,
-        new: _State,
-        columns: Sequence[Compared],
+        self, node: Mapping[str, Any], chosen: Sequence[str], old: _State, new: _State, columns: Sequence[Compared]
     ) -> tuple[Compared, ...]:
         names = tuple(chosen) or _usual_key(node["config"], new)
         by_name = {column.after.lower(): column for column in columns}
@@ -299,10 +288,7 @@ def _schema_changes(old: _State, new: _State) -> list[str]:
 def _key_changes(old: ExistingTable | None, new: ExistingTable | None) -> list[str]:
     if old is None or new is None:
         return []
-    pairs = {
-        "primary key": (old.primary_key, new.primary_key),
-        "partitions": (old.partition_by, new.partition_by),
-    }
+    pairs = {"primary key": (old.primary_key, new.primary_key), "partitions": (old.partition_by, new.partition_by)}
     return [f"{what}: {', '.join(a) or 'none'} -> {', '.join(b) or 'none'}" for what, (a, b) in pairs.items() if a != b]
 
 

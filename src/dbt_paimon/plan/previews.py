@@ -66,9 +66,7 @@ class Previewer:
             creates = Action.CREATE_VIEW if kind == "view" else Action.CREATE
             does = creates if self._existing(node) is None else Action.UNKNOWN
             return replace(
-                found,
-                does=does,
-                problem=f"It reads what does not exist yet. {str(exc.msg).strip().splitlines()[0]}",
+                found, does=does, problem=f"It reads what does not exist yet. {str(exc.msg).strip().splitlines()[0]}"
             )
 
     def _of_view(self, node: Mapping[str, Any], found: Preview) -> Preview:
@@ -119,12 +117,7 @@ class Previewer:
         return replace(found, scans=scans, problem=problem, does=Action.FAIL if problem else found.does)
 
     def _refreshed(
-        self,
-        node: Mapping[str, Any],
-        found: Preview,
-        spec: TableSpec,
-        table: PaimonRelation,
-        full_refresh: bool,
+        self, node: Mapping[str, Any], found: Preview, spec: TableSpec, table: PaimonRelation, full_refresh: bool
     ) -> Preview:
         refresh = self._adapter.plans.refresh(node, spec, table, full_refresh=full_refresh)
         return replace(found, does=_REFRESHES[refresh.does], reasons=(refresh.words,) if refresh.words else ())

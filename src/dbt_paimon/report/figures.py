@@ -38,8 +38,7 @@ class TableSnapshot:
     @classmethod
     def of(cls, commit: Commit) -> TableSnapshot:
         return cls(
-            *(commit.snapshot, commit.kind, commit.user, commit.at),
-            *(commit.rows, commit.delta, commit.changelog),
+            *(commit.snapshot, commit.kind, commit.user, commit.at), *(commit.rows, commit.delta, commit.changelog)
         )
 
 

@@ -60,10 +60,7 @@ class TableReader:
             saved = tuple(self._incremental(node, relation, known))
             policy = bool(node.get("config", {}).get("maintenance"))
             condition = figures.condition(known, found, node["name"], policy, now)
-            found |= {
-                "layout": redacted("", found["layout"]),
-                "statements": known.statements + bool(saved),
-            }
+            found |= {"layout": redacted("", found["layout"]), "statements": known.statements + bool(saved)}
             return replace(
                 table,
                 **found,

@@ -26,31 +26,8 @@ if TYPE_CHECKING:
 PROMPT: Final = "dbt> "
 INSTALL: Final = "Install what the shell needs: pip install 'dbt-paimon[shell]'"
 COMMANDS: Final = (
-    *(
-        "build",
-        "clean",
-        "clone",
-        "compile",
-        "debug",
-        "deps",
-        "diff",
-        "docs generate",
-        "exit",
-        "list",
-        "parse",
-    ),
-    *(
-        "plan",
-        "report",
-        "retry",
-        "run",
-        "run-operation",
-        "seed",
-        "show",
-        "snapshot",
-        "source freshness",
-        "test",
-    ),
+    *("build", "clean", "clone", "compile", "debug", "deps", "diff", "docs generate", "exit", "list", "parse"),
+    *("plan", "report", "retry", "run", "run-operation", "seed", "show", "snapshot", "source freshness", "test"),
     "watch",
 )
 HELP: Final = """\
@@ -185,13 +162,7 @@ def _watch(project: Project, selector: list[str], requests: Requests | None) -> 
 
     folders = project.watched()
     click.echo(f"Watching {', '.join(path.name for path in folders)}; Ctrl-C ends it.")
-    saves = watch(
-        *folders,
-        debounce=_DEBOUNCE,
-        step=_DEBOUNCE // 2,
-        rust_timeout=_POLL_INTERVAL,
-        yield_on_timeout=True,
-    )
+    saves = watch(*folders, debounce=_DEBOUNCE, step=_DEBOUNCE // 2, rust_timeout=_POLL_INTERVAL, yield_on_timeout=True)
     with suppress(KeyboardInterrupt):
         for changes in saves:
             if changes:

@@ -80,12 +80,7 @@ class Output:
 
 
 def read_mode(
-    table: SourceTable,
-    commits: Sequence[Commit],
-    versions: Versions,
-    *,
-    incremental_catalog: str,
-    before: bool,
+    table: SourceTable, commits: Sequence[Commit], versions: Versions, *, incremental_catalog: str, before: bool
 ) -> ChangeReadMode:
     """The cheapest way to read the changes of some commits exactly.
 

@@ -140,13 +140,7 @@ class Maintenance:
         return None if policy is None or policy.is_empty else self._specs.of(node)
 
     def _maintain(
-        self,
-        relation: PaimonRelation,
-        spec: TableSpec,
-        done: list[dict[str, Any]],
-        *,
-        dry_run: bool,
-        force: bool,
+        self, relation: PaimonRelation, spec: TableSpec, done: list[dict[str, Any]], *, dry_run: bool, force: bool
     ) -> list[str]:
         """Maintain one table, append a dictionary per action to `done`, and return the failures."""
         failures: list[str] = []

@@ -10,11 +10,7 @@ from dbt.adapters.paimon.metadata.health import TableHealth
 from dbt.adapters.paimon.spark.formatting import size
 
 _AGES: Final = (("d", 86400), ("h", 3600), ("min", 60))
-_HEADINGS: Final[Mapping[str, str]] = {
-    "mean_file_bytes": "mean file",
-    "bytes": "size",
-    "levels": "files by level",
-}
+_HEADINGS: Final[Mapping[str, str]] = {"mean_file_bytes": "mean file", "bytes": "size", "levels": "files by level"}
 
 
 def report(tables: Sequence[TableHealth]) -> str:

@@ -91,10 +91,7 @@ def _step(table: TableName, sql: str, conf: Mapping[str, str] = NO_SETTINGS, und
 
 
 def _rewrite(
-    table: TableName,
-    spec: TableSpec,
-    partitions: Partition | Sequence[Partition] | None,
-    versions: Versions,
+    table: TableName, spec: TableSpec, partitions: Partition | Sequence[Partition] | None, versions: Versions
 ) -> Statement:
     """The statement that writes all rows, or those of some partitions, into the new buckets."""
     if versions.supports(Capability.RESCALE) and _overwrites_by_partition(spec):

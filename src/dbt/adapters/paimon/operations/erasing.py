@@ -171,11 +171,7 @@ def files_view_sql(view: str, location: str, file_format: str = "", columns: Map
     options = {"path": location, "recursiveFileLookup": "true"}
     if file_format:
         # A file that cannot be read fails the search.
-        options |= {
-            "pathGlobFilter": f"*.{file_format}",
-            "ignoreCorruptFiles": "false",
-            "ignoreMissingFiles": "false",
-        }
+        options |= {"pathGlobFilter": f"*.{file_format}", "ignoreCorruptFiles": "false", "ignoreMissingFiles": "false"}
     given = ", ".join(f"{name} {string_literal(value)}" for name, value in options.items())
     return (
         f"create or replace temporary view {view} {f'({listed})' * bool(listed)} "

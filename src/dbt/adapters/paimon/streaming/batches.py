@@ -14,14 +14,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.paimon.metadata import snapshots
 from dbt.adapters.paimon.sql.text import quoted, statements, string_literal
 from dbt.adapters.paimon.streaming import commits
-from dbt.adapters.paimon.streaming.inputs import (
-    FAULT_COLUMNS,
-    CheckedInput,
-    Input,
-    LinesInput,
-    PlannedInput,
-    raw_view,
-)
+from dbt.adapters.paimon.streaming.inputs import FAULT_COLUMNS, CheckedInput, Input, LinesInput, PlannedInput, raw_view
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

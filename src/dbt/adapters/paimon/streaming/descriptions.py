@@ -47,12 +47,7 @@ _NO_TYPE_OF_JSON: Final = re.compile(
     r"`(?:[^`]|``)*`|(?P<found>\b(?:interval\b[\w ]*|void|variant|(?:var)?char)\b(?!:))"
 )
 _MAP_KEY: Final = re.compile(r"`(?:[^`]|``)*`|\bmap<(?P<key>(?!string,)[^,<]+)")
-_FOREIGN_TYPES: Final = {
-    "text": "string",
-    "datetime": "timestamp",
-    "number": "decimal(38,0)",
-    "json": "string",
-}
+_FOREIGN_TYPES: Final = {"text": "string", "datetime": "timestamp", "number": "decimal(38,0)", "json": "string"}
 
 # Source: https://spark.apache.org/docs/3.5.7/structured-streaming-programming-guide.html#input-sources
 _FILE_OPTIONS: Final = (
@@ -133,10 +128,7 @@ class Description:
 
 
 def describe(
-    source: Mapping[str, Any],
-    root: Path,
-    type_of: Callable[[str], str],
-    options: Mapping[str, Any] | None = None,
+    source: Mapping[str, Any], root: Path, type_of: Callable[[str], str], options: Mapping[str, Any] | None = None
 ) -> Description:
     """Read a source's description.
 

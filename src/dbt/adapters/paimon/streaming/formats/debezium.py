@@ -273,10 +273,7 @@ class DebeziumMessages:
         )
         yield "__tmp_op = 't'", f"concat({string_literal(_TRUNCATION)}, coalesce(__tmp_position, 'its own'))"
         yield "__tmp_op = 'm'", string_literal(_LOG_MESSAGE)
-        yield (
-            "__tmp_kind is null",
-            "concat('unknown op \\'', left(__tmp_op, 100), '\\': known are c, u, d and r')",
-        )
+        yield ("__tmp_kind is null", "concat('unknown op \\'', left(__tmp_op, 100), '\\': known are c, u, d and r')")
         yield (
             "__tmp_image is null and __tmp_op = 'd'",
             "'op \\'d\\' has neither before nor a message key: the deleted row is unknown'",

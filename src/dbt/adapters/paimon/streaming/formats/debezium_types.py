@@ -299,11 +299,7 @@ def _is_bytes(value: Text) -> str:
 
 def _decimal_text(value: Text) -> str:
     """The digits of a decimal that comes as bytes with a scale."""
-    pair = let(
-        "o",
-        f"from_json({value.text}, 'scale int, value string')",
-        _with_point(_unscaled("o.value"), "o.scale"),
-    )
+    pair = let("o", f"from_json({value.text}, 'scale int, value string')", _with_point(_unscaled("o.value"), "o.scale"))
     alone = _with_point(_unscaled(value.text), f"try_cast({value.scale} as int)")
     return f"if(startswith({value.text}, '{{'), {pair}, {alone})"
 

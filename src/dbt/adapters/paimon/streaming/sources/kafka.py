@@ -30,11 +30,7 @@ _SOURCE_CLASS: Final = "org.apache.spark.sql.kafka010.KafkaSourceProvider"
 _ANSWERS_IN: Final = 15_000
 # Uuid.ZERO_UUID, from a broker without topic ids.
 _NO_ID: Final = "A" * 22
-_DEFAULTS: Final = {
-    "startingOffsets": "earliest",
-    "failOnDataLoss": "true",
-    "maxOffsetsPerTrigger": "1000000",
-}
+_DEFAULTS: Final = {"startingOffsets": "earliest", "failOnDataLoss": "true", "maxOffsetsPerTrigger": "1000000"}
 _RAW: Final = (
     "key",
     "value",
@@ -64,11 +60,7 @@ class KafkaInput:
 
     @classmethod
     def of(
-        cls,
-        call: StreamCall,
-        description: Description,
-        kafka_options: Mapping[str, str],
-        value_format: ValueFormat,
+        cls, call: StreamCall, description: Description, kafka_options: Mapping[str, str], value_format: ValueFormat
     ) -> KafkaInput:
         """The input for a description; raises DbtRuntimeError if no broker is set."""
         given = with_defaults(description.options, kafka_options)
