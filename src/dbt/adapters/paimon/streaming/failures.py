@@ -38,9 +38,8 @@ _REMEDIES: Final = (
     ),
     Remedy(
         r"FileNotFoundException|\[FAILED_READ_FILE\.FILE_NOT_EXIST\]|SparkFileNotFoundException",
-        "A file was removed after the stream had listed it and before it was read: restore it, and run "
-        "again. Only add files to a folder that is read as a stream; remove old ones after they have been "
-        "read.",
+        "A file was removed after the stream had listed it and before it was read: restore it, and run again. Only add "
+        "files to a folder that is read as a stream; remove old ones after they have been read.",
     ),
     Remedy(
         r"Concurrent update to the log|Multiple streaming jobs detected",

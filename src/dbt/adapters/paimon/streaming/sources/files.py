@@ -142,11 +142,10 @@ class FileInput:
             is_there = list(pool.map(_existence_check(session), paths))
         if missing := [path for path, there in zip(paths, is_there, strict=True) if not there]:
             raise DbtRuntimeError(
-                f"source '{self.description.label}': {len(missing)} file(s) were removed after the stream had "
-                f"listed them and before they were read, the first is {redact_text(missing[0])}. Restore them, "
-                "and run again; or set ignoreMissingFiles: true in the options of the source to continue "
-                "without them. Remove files of a folder that is read as a stream only after they have been "
-                "read."
+                f"source '{self.description.label}': {len(missing)} file(s) were removed after the stream had listed "
+                f"them and before they were read, the first is {redact_text(missing[0])}. Restore them, and run again; "
+                "or set ignoreMissingFiles: true in the options of the source to continue without them. Remove files "
+                "of a folder that is read as a stream only after they have been read."
             )
 
     def check_faults(self, session: SparkSession, raw: str) -> None:

@@ -110,11 +110,10 @@ class KafkaInput:
                 lost.append(f"{begins - at} of {topic} partition {partition} (offsets {at} to {begins - 1})")
         if lost:
             raise DbtRuntimeError(
-                f"{self._where}: messages that were not read yet are gone: {'; '.join(lost)}: the topic's "
-                "retention has removed them. Run the model with --full-refresh to read all that is left into "
-                "a new table; or continue after the gap with options={'failOnDataLoss': 'false'} in "
-                "stream(...); and keep messages for longer than the stream is down (retention.ms of the "
-                "topic)."
+                f"{self._where}: messages that were not read yet are gone: {'; '.join(lost)}: the topic's retention "
+                "has removed them. Run the model with --full-refresh to read all that is left into a new table; or "
+                "continue after the gap with options={'failOnDataLoss': 'false'} in stream(...); and keep messages for "
+                "longer than the stream is down (retention.ms of the topic)."
             )
         if gone:
             raise DbtRuntimeError(

@@ -349,10 +349,9 @@ class PaimonTableInput:
         if not has_deletes:
             return query
         message = (
-            f"stream({self.call.label}): rows of the table were deleted or replaced since the last batch, and "
-            "the model does not read row kinds. Write stream(…, row_kind='_kind') and treat the rows of kind "
-            "-D (incremental_strategy='apply_changes' deletes them), or leave them out with where _kind <> "
-            "'-D'."
+            f"stream({self.call.label}): rows of the table were deleted or replaced since the last batch, and the "
+            "model does not read row kinds. Write stream(…, row_kind='_kind') and treat the rows of kind -D "
+            "(incremental_strategy='apply_changes' deletes them), or leave them out with where _kind <> '-D'."
         )
         return f"{query}\nwhere if({quoted(_KIND)} = '-D', raise_error({string_literal(message)}), true)"
 
