@@ -32,7 +32,7 @@ from dbt.adapters.paimon.state.tables import migrate_table, version_in
 from dbt.adapters.paimon.streaming import batches, checkpoints, dead_letters, failures, long_running, progress, query
 from dbt.adapters.paimon.streaming.checkpoints import Checkpoint
 from dbt.adapters.paimon.streaming.hadoop_files import HadoopFolder
-from dbt.adapters.paimon.streaming.inputs import Input, PlannedInput, SourceChangedError, StreamCall, raw_view
+from dbt.adapters.paimon.streaming.inputs import Input, SourceChangedError, StreamCall, raw_view
 from dbt.adapters.paimon.streaming.settings import StreamPlan, StreamSettings, plan_stream
 from dbt.adapters.paimon.streaming.sources import kinds
 from dbt.adapters.paimon.streaming.sources.access import Access
@@ -331,7 +331,7 @@ class Streams:
             stream.takes_over = False
         stream.place(session, checkpoint.location)
         # A full refresh may still fail, and the old stream has to be able to continue.
-        inputs = stream.unmarked() if drains else stream.inputs
+        inputs = tuple(each.unmarked() for each in stream.inputs) if drains else stream.inputs
         writer = batches.BatchWriter(
             stream.id,
             inputs,
@@ -377,13 +377,17 @@ class Streams:
                 watch.report(batch)
                 reporter.again()
 
+            def plan() -> None:
+                for each in inputs:
+                    each.plan(session)
+
             query.Query(
                 writer,
                 checkpoint,
                 name,
                 long_running.trigger(settings, lambda: handle.is_cancelled, drains),
                 report=report,
-                look=lambda: _plan_inputs(inputs, session),
+                look=plan,
             ).run(lambda: batches.raw_rows([each.read(session) for each in inputs]))
 
     def _fitting_note(
@@ -423,9 +427,3 @@ class Streams:
         session = self._session
         folder = settings.checkpoint_location or checkpoints.folder_of(session, relation.render())
         return Checkpoint(session, f"{folder.rstrip('/')}/{stream}")
-
-
-def _plan_inputs(inputs: tuple[Input, ...], session: SparkSession) -> None:
-    for each in inputs:
-        if isinstance(each, PlannedInput):
-            each.plan(session)

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any
 from dbt.adapters.contracts.connection import AdapterResponse
 from dbt.adapters.events.logging import AdapterLogger
 
-from dbt.adapters.paimon.streaming.inputs import PlannedInput
-
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -53,11 +51,11 @@ class Watch:
     def report(self, progress: Mapping[str, Any]) -> None:
         """Log a batch that has ended; `progress` is a StreamingQueryProgress."""
         rows = sum(
-            each.planned_rows(progress["batchId"]) if isinstance(each, PlannedInput) else int(source["numInputRows"])
+            each.rows_of(progress["batchId"], source)
             for each, source in zip(self.inputs, progress["sources"], strict=False)
         )
         self.totals.rows += rows
-        late = sum(each.late_rows(progress["batchId"]) for each in self.inputs if isinstance(each, PlannedInput))
+        late = sum(each.late_rows(progress["batchId"]) for each in self.inputs)
         self.totals.late += late
         seconds = progress["durationMs"].get("triggerExecution", 0) / 1000
         dropped = f", {late:,} of them late" if late else ""

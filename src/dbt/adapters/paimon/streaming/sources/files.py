@@ -95,7 +95,7 @@ def _by_lower_name(options: Mapping[str, str]) -> dict[str, str]:
 
 
 @dataclass(frozen=True)
-class FileInput:
+class FileInput(Input):
     """The files of a folder; `value_format` is None for Parquet, which needs no parsing."""
 
     call: StreamCall
@@ -129,9 +129,6 @@ class FileInput:
             frame = frame.selectExpr("cast(value as binary) as value", *_RAW)
         return parsed(frame, self.value_format)
 
-    def check_offset(self, session: SparkSession, offset: str) -> None:
-        """Does nothing: files that have been read are no longer needed."""
-
     def check_batch(self, session: SparkSession, checkpoint: str, index: int, batch: int) -> None:
         """Refuse to write a batch if one of its files is missing: Spark would treat it as an empty file."""
         if self._is_on("ignoremissingfiles"):
@@ -149,7 +146,7 @@ class FileInput:
             )
 
     def check_faults(self, session: SparkSession, raw: str) -> None:
-        """See `LinesInput`: if the last value of a line has an open quote, Spark reads the line as a row."""
+        """Refuse a line whose last value has an open quote: Spark reads it as a row, and the rest as a bad message."""
         pattern = self.value_format.open_quote() if isinstance(self.value_format, CsvLines) else ""
         if not pattern:
             return
@@ -183,10 +180,6 @@ class FileInput:
         if self.value_format is None:
             return self
         return replace(self, value_format=self.value_format.with_columns(columns))
-
-    def lag(self, session: SparkSession, progress: Mapping[str, Any]) -> int | None:
-        """Always None: the number of rows in the files is unknown."""
-        return None
 
     def _is_on(self, option: str) -> bool:
         return _by_lower_name(self.description.options).get(option, "").lower() == "true"

@@ -43,7 +43,7 @@ Offsets = Mapping[str, Mapping[str, int]]
 
 
 @dataclass(frozen=True)
-class KafkaInput:
+class KafkaInput(Input):
     """The topics of a Kafka cluster.
 
     Attributes:

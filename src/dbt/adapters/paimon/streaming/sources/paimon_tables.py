@@ -57,7 +57,7 @@ _REMEDY: Final = (
 
 
 @dataclass
-class PaimonTableInput:
+class PaimonTableInput(Input):
     """A Paimon table: its existing rows, then its changes. A batch consists of whole commits.
 
     Without `row_kind`, a model reads each new row and the new version of each changed row. A row that was deleted, or
@@ -149,7 +149,7 @@ class PaimonTableInput:
         return found
 
     def unmarked(self) -> PaimonTableInput:
-        """See `MarkingInput`: the consumer holds what another stream has not read yet."""
+        """See `Input.unmarked`: the consumer holds what another stream has not read yet."""
         return replace(self, keeps_consumer=True)
 
     def placed(self, session: SparkSession, folder: str) -> PaimonTableInput:
@@ -214,16 +214,13 @@ class PaimonTableInput:
                 "without it the rows of the batch are unknown. Run the model once with --full-refresh."
             )
 
-    def planned_rows(self, batch: int) -> int:
+    def rows_of(self, batch: int, progress: Mapping[str, Any]) -> int:
         """The number of rows in the commits of a batch; can be read once per batch."""
         return self._rows.pop(batch, 0)
 
     def late_rows(self, batch: int) -> int:
         """The number of rows of a batch that came too late for their window; can be read once per batch."""
         return self._late.pop(batch, 0)
-
-    def check_offset(self, session: SparkSession, offset: str) -> None:
-        """Does nothing: the offset only counts ranges, and `read` checks the last of them."""
 
     def rows_sql(self, raw: str) -> str:
         """A query without rows, for the columns only; `batch_rows_sql` returns the rows of a batch."""
@@ -265,17 +262,6 @@ class PaimonTableInput:
         self._batch = read
         if self._planned is not None:
             self._planned.forget_before(read.start)
-
-    def faults_sql(self, raw: str) -> str | None:
-        """None: the rows of a table need no parsing."""
-        return None
-
-    def new_columns_sql(self, raw: str) -> str | None:
-        """None: the table's columns are read when the stream begins."""
-        return None
-
-    def with_columns(self, columns: Mapping[str, str]) -> Input:
-        return self
 
     def lag(self, session: SparkSession, progress: Mapping[str, Any]) -> int | None:
         """The number of rows written since the last batch; None before the first."""
