@@ -61,7 +61,7 @@ def test_columns() -> None:
         {"id": "bigint", "price": "string"},
         {"price": {"semantic": "org.apache.kafka.connect.data.Decimal", "scale": 2}},
     )
-    assert [(c.name, c.required, c.scale) for c in found.columns] == [("id", True, None), ("price", False, 2)]
+    assert [(c.name, c.nullable, c.scale) for c in found.columns] == [("id", False, None), ("price", True, 2)]
     grown = found.with_columns({"seats": "int", "id": "string"})
     assert [(c.name, c.data_type) for c in grown.columns] == [
         ("id", "bigint"),

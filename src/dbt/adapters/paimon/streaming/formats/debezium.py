@@ -11,17 +11,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.sql.text import quoted, string_literal
+from dbt.adapters.paimon.streaming.descriptions import SourceColumn
 from dbt.adapters.paimon.streaming.formats import debezium_types, messages
 from dbt.adapters.paimon.streaming.formats.debezium_types import Target, Text, UnknownTypeError, let, literals
-from dbt.adapters.paimon.streaming.formats.messages import PROBLEM, ROW, UNDECLARED
+from dbt.adapters.paimon.streaming.formats.messages import PROBLEM, ROW, UNDECLARED, ValueFormat
 
 if TYPE_CHECKING:
-    from dbt.adapters.paimon.streaming.descriptions import Description, SourceColumn
+    from dbt.adapters.paimon.streaming.descriptions import Description
     from dbt.adapters.paimon.streaming.inputs import StreamCall
 
 ROW_KIND: Final = "_row_kind"
@@ -63,18 +64,14 @@ _KEY: Final = "array<struct<schema: string, payload: map<string,string>>>"
 
 
 @dataclass(frozen=True)
-class DebeziumColumn:
+class DebeziumColumn(SourceColumn):
     """A column of the rows.
 
     Attributes:
-        required: whether a row without a value is faulty.
         semantic: the logical type of its values in messages without schema; empty if the data type is sufficient.
         scale: the scale of a Decimal in such messages; None if it is the data type's.
     """
 
-    name: str
-    data_type: str
-    required: bool = False
     semantic: str = ""
     scale: int | None = None
 
@@ -84,7 +81,7 @@ class DebeziumColumn:
 
 
 @dataclass(frozen=True)
-class DebeziumMessages:
+class DebeziumMessages(ValueFormat):
     """The Debezium format: each value is an envelope with a row and what happened to it.
 
     Attributes:
@@ -92,6 +89,8 @@ class DebeziumMessages:
         reserved: names that a new column cannot have.
     """
 
+    # A tombstone is neither a row nor a fault.
+    is_row: ClassVar[str] = f"{ROW} is not null"
     columns: tuple[DebeziumColumn, ...]
     row_kind: str = ROW_KIND
     reserved: tuple[str, ...] = ()
@@ -107,9 +106,7 @@ class DebeziumMessages:
         row_kind = call.row_kind or ROW_KIND
         own = (row_kind, POSITION, SOURCE_TIME)
         described = call.source.get("columns") or {}
-        columns = tuple(
-            _column(column, _meta(described.get(column.name) or {}), problems) for column in description.columns
-        )
+        columns = tuple(_column(column, described.get(column.name) or {}, problems) for column in description.columns)
         taken = {name.lower() for name in own}
         problems += [
             f"columns: {column.name}: rows of change messages have a column of this name already; leave it out, or "
@@ -167,12 +164,8 @@ class DebeziumMessages:
         )
 
     def rows_sql(self, raw: str, extra: Sequence[str]) -> str:
-        names = [*(column.name for column in self.columns), self.row_kind, POSITION, SOURCE_TIME]
-        # A tombstone is neither a row nor a fault.
-        return messages.rows_sql(raw, names, extra, f"{ROW} is not null")
-
-    def faults_sql(self, raw: str) -> str:
-        return messages.faults_sql(raw)
+        own = (f"{ROW}.{quoted(name)} as {quoted(name)}" for name in (self.row_kind, POSITION, SOURCE_TIME))
+        return super().rows_sql(raw, [*own, *extra])
 
     def new_columns_sql(self, raw: str) -> str:
         each = f"select explode({UNDECLARED}) as new from {raw}"
@@ -296,7 +289,7 @@ class DebeziumMessages:
 
     def _null_reasons(self) -> Iterator[tuple[str, str]]:
         """(condition, reason) pairs about fields that must have a value, both as SQL."""
-        required = [_text(index) for index, column in enumerate(self.columns) if column.required]
+        required = [_text(index) for index, column in enumerate(self.columns) if not column.nullable]
         # For a deleted row the database may send only the key (PostgreSQL's REPLICA IDENTITY DEFAULT).
         is_row = f"(__tmp_op <> 'd' or __tmp_keys is null and coalesce({', '.join([*required, 'null'])}) is null)"
         for index, column in enumerate(self.columns):
@@ -304,7 +297,7 @@ class DebeziumMessages:
             missing = f"{_text(index)} is null"
             where = f"column {column.name}: there is no value, and it is "
             yield f"{missing} and {in_key}", string_literal(f"{where}part of the message's key")
-            if column.required:
+            if not column.nullable:
                 yield f"{missing} and {is_row}", string_literal(f"{where}not null")
 
     def _column_reasons(self) -> Iterator[tuple[str, str]]:
@@ -344,7 +337,9 @@ class DebeziumMessages:
         return f"concat({plain}, if({field} is null and {may_be}, {string_literal(ask)}, ''))"
 
 
-def _column(column: SourceColumn, meta: Mapping[str, Any], problems: list[str]) -> DebeziumColumn:
+def _column(column: SourceColumn, described: Mapping[str, Any], problems: list[str]) -> DebeziumColumn:
+    config = described.get("config") or {}
+    meta = {**(config.get("meta") or {}), **(described.get("meta") or {})}
     semantic, scale = str(meta.get("semantic") or ""), meta.get("scale")
     kind = ""
     try:
@@ -361,13 +356,8 @@ def _column(column: SourceColumn, meta: Mapping[str, Any], problems: list[str]) 
     if semantic == debezium_types.DECIMAL and scale is None and kind not in ("decimal", ""):
         problems.append(f"columns: {column.name}: meta.scale: missing; write how many digits are behind the point")
     return DebeziumColumn(
-        column.name, column.data_type, not column.nullable, semantic, None if scale is None else int(scale)
+        column.name, column.data_type, column.nullable, semantic, None if scale is None else int(scale)
     )
-
-
-def _meta(described: Mapping[str, Any]) -> Mapping[str, Any]:
-    config = described.get("config") or {}
-    return {**(config.get("meta") or {}), **(described.get("meta") or {})}
 
 
 def _read(text: str, data_type: str) -> str:

@@ -280,7 +280,7 @@ def _existence_check(session: SparkSession) -> Callable[[str], bool]:
 
 
 @dataclass(frozen=True)
-class CsvLines:
+class CsvLines(ValueFormat):
     """The CSV format: values are text, converted by the rules for JSON; `options`: see `csv_options`."""
 
     columns: tuple[SourceColumn, ...]
@@ -338,16 +338,3 @@ class CsvLines:
         found = " or ".join(f"(startswith({name}, {begin}) and contains({name}, {within}))" for name in marked)
         reason = f"it has {other} within quotes, and the option escape of the source is {escape}"
         return f"when coalesce({found}, false) then {string_literal(reason)}"
-
-    def rows_sql(self, raw: str, extra: Sequence[str]) -> str:
-        return messages.rows_sql(raw, (column.name for column in self.columns), extra)
-
-    def faults_sql(self, raw: str) -> str:
-        return messages.faults_sql(raw)
-
-    def new_columns_sql(self, raw: str) -> str | None:
-        """None: a file with other columns is refused."""
-        return None
-
-    def with_columns(self, columns: Mapping[str, str]) -> CsvLines:
-        return self
