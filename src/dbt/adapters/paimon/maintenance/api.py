@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from dbt.adapters.contracts.connection import AdapterResponse
 from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
+from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, table_name
 from dbt.adapters.paimon.capabilities import Capability
 from dbt.adapters.paimon.errors.deprecations import warn
 from dbt.adapters.paimon.features import while_parsing
-from dbt.adapters.paimon.maintenance import bucket_size_warning, first_load, plan, selection, times
-from dbt.adapters.paimon.maintenance.calls import run_and_log
+from dbt.adapters.paimon.maintenance import buckets, first_load, plan, selection, times
 from dbt.adapters.paimon.maintenance.compaction import compaction_problems, typed_partitions
 from dbt.adapters.paimon.maintenance.plan import Action
 from dbt.adapters.paimon.maintenance.rescale import Step, rescale_steps
 from dbt.adapters.paimon.metadata import files, upkeep
+from dbt.adapters.paimon.spark import responses
 from dbt.adapters.paimon.spec.api import Specs
 from dbt.adapters.paimon.spec.maintenance_policy import RETAIN_MIN, MaintenancePolicy, read_policy
 from dbt.adapters.paimon.spec.problems import Problems
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
 
 logger = AdapterLogger("Paimon")
 _Node = Mapping[str, Any]
+R = TypeVar("R")
 
 
 class Maintenance:
@@ -51,7 +54,7 @@ class Maintenance:
             DbtRuntimeError: a step failed, and the policy's `on_failure` is 'error'. The model's rows are committed.
         """
         if spec.auto_buckets and not (spec.maintenance and spec.maintenance.rescale):
-            bucket_size_warning.warn(self._adapter, relation)
+            buckets.warn_if_outgrown(self._adapter, relation)
         policy = _policy_after_run(spec)
         if policy is None:
             return
@@ -202,14 +205,26 @@ class Maintenance:
     def run_operation(self, relation: PaimonRelation, name: str, sql: str | Statement) -> StatementResult:
         """Run the statement of `dbt run-operation <name>` under the table's lock, and log what it did."""
         statement = sql if isinstance(sql, Statement) else Statement(sql, name, target=relation.parts)
-        table, response = run_and_log(
-            self._adapter,
-            self._builds,
-            relation,
-            name,
-            lambda: self._adapter.connections.execute(statement, fetch=True)[1],
-        )
+        execute = self._adapter.connections.execute
+        table, response = self._logged(relation, name, lambda: execute(statement, fetch=True)[1])
         return StatementResult(response, table)
+
+    def _logged(self, relation: PaimonRelation, name: str, work: Callable[[], R]) -> tuple[R, AdapterResponse]:
+        """Call `work` under the table's lock, and log what it did to the table; returns its result and the response.
+
+        Errors while reading that effect never fail the operation.
+        """
+        table = table_name(relation)
+        with self._builds.alone(relation):
+            began = time.monotonic()
+            before = _read_or_none(relation, lambda: self._adapter.handle.kept(table))
+            result = work()
+            handle = self._adapter.handle
+            statement = handle.statement_id
+            effect = before and _read_or_none(relation, lambda: handle.effect(table, before))
+        response = responses.of_operation(name, effect, statement) if effect else responses.unknown(name, statement)
+        logger.info(f"{relation.shown} {response} in {time.monotonic() - began:.1f} s")
+        return result, response
 
     def call(self, name: str, relation: PaimonRelation, arguments: Mapping[str, Any]) -> Statement:
         """The CALL of a Paimon procedure; refuses invalid arguments and those of other Paimon versions."""
@@ -269,7 +284,7 @@ class Maintenance:
                 bucket_num=bucket_num,
                 partitions=partitions,
             )
-            run_and_log(self._adapter, self._builds, relation, "rescale", lambda: self._execute(steps))
+            self._logged(relation, "rescale", lambda: self._execute(steps))
 
     def _execute(self, steps: Iterable[Statement]) -> None:
         """Run the steps; if one fails, undo those before it."""
@@ -283,6 +298,14 @@ class Maintenance:
                 if isinstance(step, Step) and step.undo:
                     self._adapter.connections.execute(Statement(step.undo, step.kind, target=step.target))
             raise
+
+
+def _read_or_none(relation: PaimonRelation, read: Callable[[], R]) -> R | None:
+    try:
+        return read()
+    except Exception as exc:  # noqa: BLE001 - of py4j, gRPC, Thrift or Spark
+        logger.debug(f"{relation}: effect of an operation unknown: {exc}")
+        return None
 
 
 def _policy_after_run(spec: TableSpec) -> MaintenancePolicy | None:

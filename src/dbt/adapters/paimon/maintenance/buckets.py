@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 from dbt.adapters.events.logging import AdapterLogger
 
 from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, is_empty_run, table_name
+from dbt.adapters.paimon.errors import deprecations
 from dbt.adapters.paimon.metadata import files
+from dbt.adapters.paimon.spark.formatting import counted, size
 from dbt.adapters.paimon.spec import bucket_numbers
 from dbt.adapters.paimon.sql.statements import Statement
 from dbt.adapters.paimon.writing.bucket_tasks import PARTITIONS
@@ -84,12 +86,12 @@ class Buckets:
         return decided
 
     def _number_for(self, spec: TableSpec, source: ModelQuery) -> int:
-        size = None
+        estimated = None
         try:
-            size = self._estimated(f"select * from {source}")
+            estimated = self._estimated(f"select * from {source}")
         except Exception as exc:  # noqa: BLE001 - of py4j; the statement that writes the rows reports the error
             logger.debug(f"Size of a query unknown: {exc}")
-        return bucket_numbers.expected(size, self._tasks, partitioned=bool(spec.partition_by))
+        return bucket_numbers.expected(estimated, self._tasks, partitioned=bool(spec.partition_by))
 
     def _estimated(self, query: str) -> float | None:
         if (embedded := self._adapter.handle.embedded()) is not None:
@@ -114,3 +116,29 @@ class Buckets:
     def _tasks(self) -> int:
         known = self._adapter.handle.setting(PARTITIONS)
         return int(known) if known and known.isdigit() else _USUAL_TASKS
+
+
+def warn_if_outgrown(adapter: AdapterProtocol, relation: PaimonRelation) -> None:
+    """Warn if a table has far too few buckets for its size; with a remote Spark, only `maintain` finds this.
+
+    Errors here never fail the node: its rows are written.
+    """
+    embedded = adapter.handle.embedded()
+    tasks = adapter.handle.setting(PARTITIONS)
+    if embedded is None or not (tasks and tasks.isdigit()):
+        return
+    name = table_name(relation)
+    try:
+        found = embedded.fixed_buckets(name)
+    except Exception as exc:  # noqa: BLE001 - of py4j
+        logger.debug(f"{relation}: size unknown: {exc}")
+        return
+    if found is None or not bucket_numbers.has_outgrown(found.buckets, found.largest_partition, int(tasks)):
+        return
+    best = bucket_numbers.wanted(found.largest_partition, int(tasks))
+    deprecations.warn(
+        f"{relation} has outgrown its {counted(found.buckets, 'bucket')}: {size(found.largest_partition)} in its "
+        f"largest partition would be better spread over {best}. Run `dbt run-operation rescale --args "
+        f"'{{relation: {relation.schema}.{relation.identifier}, bucket_num: {best}}}'` once, or let runs do it: "
+        "`maintenance: {rescale: {after_run: true}}` in the model's config. Its rows are all right."
+    )

@@ -32,10 +32,9 @@ from dbt.adapters.paimon.state.tables import migrate_table, version_in
 from dbt.adapters.paimon.streaming import batches, checkpoints, dead_letters, failures, long_running, progress, query
 from dbt.adapters.paimon.streaming.checkpoints import Checkpoint
 from dbt.adapters.paimon.streaming.hadoop_files import HadoopFolder
-from dbt.adapters.paimon.streaming.inputs import Input, SourceChangedError, StreamCall, raw_view
+from dbt.adapters.paimon.streaming.inputs import Access, Input, SourceChangedError, StreamCall, raw_view
 from dbt.adapters.paimon.streaming.settings import StreamPlan, StreamSettings, plan_stream
 from dbt.adapters.paimon.streaming.sources import kinds
-from dbt.adapters.paimon.streaming.sources.access import Access
 from dbt.adapters.paimon.streaming.stream import Stream
 from dbt.adapters.paimon.tables.api import Tables
 from dbt.adapters.paimon.writing.api import Rows

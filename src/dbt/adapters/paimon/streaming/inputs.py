@@ -6,13 +6,16 @@ sees. The raw rows of a micro-batch are read once.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
+from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.sql.text import quoted
+from dbt.adapters.paimon.tables.changeset import ExistingTable
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -33,6 +36,15 @@ class UnavailableError(DbtRuntimeError):
 
 class SourceChangedError(DbtRuntimeError):
     """A source's columns have changed since it was opened; nothing of the batch has been written yet."""
+
+
+@dataclass(frozen=True)
+class Access:
+    """What inputs are opened with; `incremental_catalog`: see `changes.reads.read_mode`."""
+
+    adapter: AdapterProtocol
+    existing: Callable[[PaimonRelation], ExistingTable]
+    incremental_catalog: Callable[[], str]
 
 
 @dataclass(frozen=True)

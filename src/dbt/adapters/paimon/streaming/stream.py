@@ -10,14 +10,12 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.sql.text import quoted
 from dbt.adapters.paimon.streaming import batches, checkpoints
-from dbt.adapters.paimon.streaming.inputs import Input, StreamCall
+from dbt.adapters.paimon.streaming.inputs import Access, Input, StreamCall
 from dbt.adapters.paimon.streaming.progress import Totals
 from dbt.adapters.paimon.streaming.sources import kinds
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-    from dbt.adapters.paimon.streaming.sources.access import Access
 
 
 @dataclass

@@ -13,7 +13,7 @@ from dbt.adapters.paimon.streaming.descriptions import DEBEZIUM, JSON, KAFKA, De
 from dbt.adapters.paimon.streaming.formats import debezium
 from dbt.adapters.paimon.streaming.formats.debezium import DebeziumMessages
 from dbt.adapters.paimon.streaming.formats.messages import JsonMessages, ValueFormat
-from dbt.adapters.paimon.streaming.inputs import Input, StreamCall
+from dbt.adapters.paimon.streaming.inputs import Access, Input, StreamCall
 from dbt.adapters.paimon.streaming.sources import scan_modes
 from dbt.adapters.paimon.streaming.sources.files import FileInput
 from dbt.adapters.paimon.streaming.sources.kafka import KafkaInput
@@ -21,8 +21,6 @@ from dbt.adapters.paimon.streaming.sources.paimon_tables import PaimonTableInput
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-    from dbt.adapters.paimon.streaming.sources.access import Access
 
 
 def open_input(call: StreamCall, access: Access) -> Input:

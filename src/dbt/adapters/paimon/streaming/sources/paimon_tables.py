@@ -25,7 +25,7 @@ from dbt.adapters.paimon.sql import procedures
 from dbt.adapters.paimon.sql.text import quoted, string_literal
 from dbt.adapters.paimon.streaming import checkpoints
 from dbt.adapters.paimon.streaming.hadoop_files import HadoopFolder
-from dbt.adapters.paimon.streaming.inputs import Input, SourceChangedError, StreamCall
+from dbt.adapters.paimon.streaming.inputs import Access, Input, SourceChangedError, StreamCall
 from dbt.adapters.paimon.streaming.sources import ranges, scan_modes
 from dbt.adapters.paimon.streaming.sources.ranges import Limits, PlannedRanges, Range
 from dbt.adapters.paimon.streaming.sources.scan_modes import Beginning, ScanMode
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from dbt.adapters.paimon.capabilities import Versions
-    from dbt.adapters.paimon.streaming.sources.access import Access
 
 CONSUMER: Final = "consumer-id"
 # In addition to the row kind: the table snapshot up to which the batch reads.
