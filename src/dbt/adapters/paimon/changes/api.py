@@ -249,14 +249,9 @@ class Changes:
 
     def _range_sql(self, what: str, source: Source, output: Output, mode: ChangeReadMode) -> str:
         assert source.start is not None
-        table, versions = source.table, self._adapter.versions
-        start, end = source.start.snapshot, source.end.snapshot
-        if mode is ChangeReadMode.NOTHING:
-            return reads.nothing_sql(table, end, output)
-        if mode is ChangeReadMode.FILES:
-            return reads.files_sql(table, start, end, output, versions)
-        if mode is ChangeReadMode.KEYS:
-            return reads.keys_sql(table, start, end, output, versions)
+        table, start, end = source.table, source.start.snapshot, source.end.snapshot
+        if mode is not ChangeReadMode.COMPARE:
+            return reads.changes_sql(mode, table, start, end, output, self._adapter.versions)
         if not table.primary_key and reads.has_maps(table):
             raise DbtRuntimeError(
                 f"{what}: its files were rewritten since (INSERT OVERWRITE, UPDATE, DELETE), and rows with maps cannot "

@@ -170,6 +170,17 @@ def limited_sql(table: SourceTable, rendered: str, snapshot: int, output: Output
     return _subquery(f"select {_columns(table, output, snapshot)}\nfrom {rendered}")
 
 
+def changes_sql(
+    mode: ChangeReadMode, table: SourceTable, start: int, end: int, output: Output, versions: Versions
+) -> str:
+    """The changes after `start` up to `end`, in any mode but COMPARE (see `compare_sql`)."""
+    if mode is ChangeReadMode.NOTHING:
+        return nothing_sql(table, end, output)
+    if mode is ChangeReadMode.FILES:
+        return files_sql(table, start, end, output, versions)
+    return keys_sql(table, start, end, output, versions)
+
+
 def files_sql(table: SourceTable, start: int, end: int, output: Output, versions: Versions) -> str:
     """The rows in the files of the commits after `start` up to `end`; only the last row of each key."""
     if not table.primary_key:

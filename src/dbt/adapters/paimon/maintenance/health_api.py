@@ -15,13 +15,12 @@ from dbt.adapters.paimon.maintenance import selection
 from dbt.adapters.paimon.metadata import health, system_tables
 from dbt.adapters.paimon.metadata.health import TableHealth
 from dbt.adapters.paimon.options.table_options import parse_duration
-from dbt.adapters.paimon.spark.formatting import size
+from dbt.adapters.paimon.spark.formatting import age, size
 
 if TYPE_CHECKING:
     from dbt.adapters.paimon.relation import PaimonRelation
 
 logger = AdapterLogger("Paimon")
-_AGES: Final = (("d", 86400), ("h", 3600), ("min", 60))
 _HEADINGS: Final[Mapping[str, str]] = {"mean_file_bytes": "mean file", "bytes": "size", "levels": "files by level"}
 _OF_BUCKETS: Final = ("bucket_size", "bucket_skew", "compaction_needed")
 
@@ -110,5 +109,5 @@ def _shown(name: str, value: Any) -> str:
     if name in ("bytes", "mean_file_bytes"):
         return size(value)
     if name in ("oldest_snapshot", "newest_snapshot"):
-        return next((f"{value // unit} {name}" for name, unit in _AGES if value >= unit), f"{value} s")
+        return age(value)
     return f"{value:.1f}" if name == "skew" else str(value)

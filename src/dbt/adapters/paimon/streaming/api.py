@@ -182,18 +182,22 @@ class Streams:
         """
         stream = self._stream(model)
         stream.id = stream_id
-        if stream_id:
-            return
+        if not stream_id:
+            self._refuse_takeover(model, relation, plan, deletes)
+            self.begin(model, plan.spec)
+            stream.takes_over = True
+
+    def _refuse_takeover(
+        self, model: Mapping[str, Any], relation: PaimonRelation, plan: StreamPlan, deletes: Sequence[PaimonRelation]
+    ) -> None:
         if model["config"].get("full_refresh") is not False:
             raise DbtRuntimeError(failures.built_by_batch_model(model["name"], relation))
-        without_beginning = [call.label for call in stream.calls.values() if not kinds.has_beginning(call)]
+        without_beginning = [call.label for call in self._stream(model).calls.values() if not kinds.has_beginning(call)]
         if without_beginning and not strategies.may_repeat(plan.strategy, plan.spec):
             raise DbtRuntimeError(failures.unknown_beginning(model["name"], relation, without_beginning))
         own = deletes_table(relation.identifier or "")
         if plan.strategy == APPLY_CHANGES and own in [each.identifier for each in deletes]:
             raise DbtRuntimeError(failures.has_deletes(model["name"], relation, f"{relation.schema}.{own}"))
-        self.begin(model, plan.spec)
-        stream.takes_over = True
 
     def id_of(self, relation: PaimonRelation) -> str:
         """The id of the stream that writes a table; empty for any other table."""
@@ -396,7 +400,7 @@ class Streams:
         identities = stream.identities
         note = checkpoint.note()
         if note is None:
-            if not stream.begins and self._commits_of(target):
+            if not stream.begins and snapshots.by_sql(self._adapter.query, target):
                 raise DbtRuntimeError(checkpoints.gone(str(target), checkpoint.location))
             note = checkpoints.Note(model["unique_id"], identities)
             checkpoint.write_note(note)
@@ -409,9 +413,6 @@ class Streams:
             note = replace(note, inputs=identities)
             checkpoint.write_note(note)
         return note
-
-    def _commits_of(self, relation: PaimonRelation) -> int:
-        return len(snapshots.by_sql(self._adapter.query, relation))
 
     # -- this thread's session, and a model's stream ----------------------------------------------------------------
 

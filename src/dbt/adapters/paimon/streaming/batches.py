@@ -15,6 +15,7 @@ from dbt.adapters.paimon.metadata import snapshots
 from dbt.adapters.paimon.sql.text import quoted, statements, string_literal
 from dbt.adapters.paimon.streaming import commits
 from dbt.adapters.paimon.streaming.inputs import FAULT_COLUMNS, Input, raw_view
+from dbt.adapters.paimon.streaming.progress import Totals
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -57,14 +58,6 @@ class Sink:
     alone: Callable[[], AbstractContextManager[None]]
 
 
-@dataclass
-class BatchCounters:
-    """What a query has written so far."""
-
-    batches: int = 0
-    dead_letters: int = 0
-
-
 @dataclass(eq=False)
 class BatchWriter:
     """The foreachBatch function of a stream; keeps the error it raises, which Spark reports as a stack trace.
@@ -81,13 +74,8 @@ class BatchWriter:
     checkpoint: str
     unfinished: tuple[int, float] | None
     refuses_new_columns: bool
-    written: BatchCounters = field(default_factory=BatchCounters)
+    written: Totals = field(default_factory=Totals)
     failure: Exception | None = None
-
-    def prepare_restart(self, unfinished: tuple[int, float] | None) -> None:
-        """Prepare for a restart of the query; `unfinished`: see `Checkpoint.unfinished_batch`."""
-        self.unfinished = unfinished
-        self.failure = None
 
     def __call__(self, frame: DataFrame, batch: int) -> None:
         """Write a batch; an error is also kept in `failure`."""

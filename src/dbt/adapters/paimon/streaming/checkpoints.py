@@ -82,11 +82,10 @@ class Checkpoint:
 
     def migrated(self, note: Note) -> Note:
         """Migrate the checkpoint; returns its note with the current version."""
-
-        def write_version(version: int) -> None:
-            self.write_note(replace(note, version=version))
-
-        return replace(note, version=migrate(Kind.CHECKPOINT, note.version, write_version))
+        written = migrate(
+            Kind.CHECKPOINT, note.version, lambda version: self.write_note(replace(note, version=version))
+        )
+        return replace(note, version=written)
 
     def _version_in(self, read: Mapping[str, Any]) -> int:
         found = read.get("version")

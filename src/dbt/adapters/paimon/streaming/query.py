@@ -73,7 +73,7 @@ class Query:
         while True:
             try:
                 if failed:
-                    writer.prepare_restart(self.checkpoint.unfinished_batch())
+                    writer.unfinished, writer.failure = self.checkpoint.unfinished_batch(), None
                 self._run(frame())
             except Exception as exc:  # noqa: PERF203 - a few attempts
                 _raise_permanent(exc, failed)

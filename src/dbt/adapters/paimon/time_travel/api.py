@@ -73,9 +73,7 @@ class History:
         """Refuse options that name a branch which the table (None: rebuilt) does not have."""
         if not branches.named(spec):
             return
-        names = None
-        if relation is not None:
-            names = tags.branches(self._adapter.query, relation)
+        names = None if relation is None else tags.branches(self._adapter.query, relation)
         branches.refuse_missing(spec, model["config"], model["name"], names)
 
     def refuse_stale_readers(self, operation: str, relation: PaimonRelation) -> None:
@@ -106,7 +104,7 @@ class History:
             return version
         query = self._adapter.query
         commits = snapshots.by_sql(query, relation)
-        at = self._number(relation, asked)
+        at = int(asked) if asked.isdigit() else tags.tags(query, relation)[asked].snapshot
         if not any(commit.snapshot == at for commit in commits) and asked.isdigit():
             return version  # Paimon's error lists the existing ones.
         lost = 0
@@ -118,10 +116,6 @@ class History:
                 return state
             lost = lost or lost_here
         raise DbtRuntimeError(rollbacks.refusal(relation, asked, lost))
-
-    def _number(self, relation: PaimonRelation, version: str) -> int:
-        """The number of a table snapshot, given by itself or by an existing tag."""
-        return int(version) if version.isdigit() else tags.tags(self._adapter.query, relation)[version].snapshot
 
     def drop_later_tags(self, relation: PaimonRelation, version: Any, agreed: bool) -> None:
         """Log the tags that a rollback deletes; refuse it if users made some of them, unless `agreed`."""

@@ -170,7 +170,7 @@ class PaimonTableInput(Input):
         # A table is renamed together with its checkpoint. So only file names identify a range, and the path is a
         # pattern: with a folder, the last batch's files would be outside the path.
         reader = reader.option("fileNameOnly", "true").option("maxFileAge", MAX_FILE_AGE)
-        if self.limits.is_there or self.begins.is_in_the_past:
+        if self.limits != Limits() or self.begins.is_in_the_past:
             reader = reader.option("maxFilesPerTrigger", 1)
         return reader.json(f"{_PATTERN.sub(_ESCAPED, self._planned.folder)}/*{ranges.SUFFIX}")
 
@@ -238,29 +238,29 @@ class PaimonTableInput(Input):
         """
         read = ranges.joined(list(map(Range.of_row, session.sql(f"select * from {raw}").collect())))
         if read is not None:
-            self._begin_batch(read)
+            self._batch = read
+            if self._planned is not None:
+                self._planned.forget_before(read.start)
         # An empty range is the beginning of a stream; its table snapshot may have expired since.
         if read is None or read.start == read.end:
             return self._model_rows(reads.nothing_sql(self.table, 0, self._output), self.table, False)
         commits = self._commits(session)
         self._refuse_lost(read.start, commits)
         self._refuse_lost(read.end, commits)
-        self._refuse_later_schema(session, read.end)
+        at = {each.snapshot: each for each in commits}
+        last = at[read.end.snapshot]
+        if last.schema is not None and last.schema > self.schema:
+            raise SourceChangedError(f"stream({self.call.label}): the table has a new schema ({last.schema}).")
         table = self._table_at(session, read.end)
-        rows_at = {each.snapshot: each.rows for each in commits}
         if read.start == NOTHING_READ:
-            self._rows[batch] = rows_at.get(read.end.snapshot, 0)
-            sql, has_deletes = reads.whole_sql(table, read.end.snapshot, self._output), False
+            self._rows[batch] = last.rows
+            sql, has_deletes = reads.whole_sql(table, last.snapshot, self._output), False
         else:
-            new_commits = [each for each in commits if read.start.snapshot < each.snapshot <= read.end.snapshot]
+            new_commits = [each for each in commits if read.start.snapshot < each.snapshot <= last.snapshot]
+            rows_at = {each.snapshot: each.rows for each in commits}
             self._rows[batch] = sum(ranges.rows_written(each, rows_at) for each in new_commits)
-            sql, has_deletes = self._changes(session, table, read, new_commits, rows_at)
+            sql, has_deletes = self._changes(session, table, at[read.start.snapshot], last, new_commits)
         return self._closed_windows(session, self._model_rows(sql, table, has_deletes), table, read, batch)
-
-    def _begin_batch(self, read: Range) -> None:
-        self._batch = read
-        if self._planned is not None:
-            self._planned.forget_before(read.start)
 
     def lag(self, session: SparkSession, progress: Mapping[str, Any]) -> int | None:
         """The number of rows written since the last batch; None before the first."""
@@ -274,36 +274,28 @@ class PaimonTableInput(Input):
         return Output(self.call.row_kind or _KIND, SNAPSHOT if self.call.row_kind else None)
 
     def _changes(
-        self,
-        session: SparkSession,
-        table: SourceTable,
-        read: Range,
-        new_commits: Sequence[Commit],
-        rows_at: Mapping[int, int],
+        self, session: SparkSession, table: SourceTable, first: Commit, last: Commit, new_commits: Sequence[Commit]
     ) -> tuple[str, bool]:
-        """A range's changes, and whether they may have deletes; `rows_at`: table snapshot -> rows in it."""
-        start, end = read.start.snapshot, read.end.snapshot
+        """The changes after a commit up to another, and whether they may have deletes."""
+        start, end = first.snapshot, last.snapshot
         way = reads.read_mode(
             table, new_commits, self.versions, incremental_catalog=self.incremental_catalog, before=False
         )
-        if way is ChangeReadMode.NOTHING:
-            return reads.nothing_sql(table, end, self._output), False
         if way is ChangeReadMode.FILES and not table.primary_key:
             counted = session.sql(reads.count_sql(table, start, end, self.versions)).first()
-            if counted is not None and int(counted[0]) == rows_at[end] - rows_at[start]:
-                return reads.files_sql(table, start, end, self._output, self.versions), False
-            way = ChangeReadMode.COMPARE
-        if way is ChangeReadMode.FILES:
-            return reads.files_sql(table, start, end, self._output, self.versions), True
-        if way is ChangeReadMode.KEYS:
-            return reads.keys_sql(table, start, end, self._output, self.versions), True
+            if counted is None or int(counted[0]) != last.rows - first.rows:
+                way = ChangeReadMode.COMPARE
+        if way is not ChangeReadMode.COMPARE:
+            has_deletes = bool(table.primary_key) and way is not ChangeReadMode.NOTHING
+            return reads.changes_sql(way, table, start, end, self._output, self.versions), has_deletes
         if not table.primary_key and reads.has_maps(table):
             raise DbtRuntimeError(
                 f"stream({self.call.label}): its files were rewritten (INSERT OVERWRITE, UPDATE, DELETE) after table "
                 f"snapshot {start}, and rows with maps cannot be compared where there is no primary key. Run the model "
                 "once with --full-refresh."
             )
-        old = self._names_at(session, start)
+        assert first.schema is not None
+        old = schemas.then_called(schemas.newest_first(_query(session), self.source), first.schema, self.schema)
         return reads.compare_sql(table, start, old, end, self._output), True
 
     def _closed_windows(self, session: SparkSession, rows: str, table: SourceTable, read: Range, batch: int) -> str:
@@ -357,22 +349,6 @@ class PaimonTableInput(Input):
             )
         columns = tuple(each for each in self.table.columns if each[0].lower() in there)
         return replace(self.table, columns=columns)
-
-    def _names_at(self, session: SparkSession, snapshot: int) -> dict[str, str]:
-        """Column name in lower case -> its name at a table snapshot."""
-        then = self._schema_of(session, snapshot)
-        assert then is not None
-        return schemas.then_called(schemas.newest_first(_query(session), self.source), then, self.schema)
-
-    def _schema_of(self, session: SparkSession, snapshot: int) -> int | None:
-        """The schema id of a table snapshot; None if the snapshot does not exist."""
-        return next((each.schema for each in self._commits(session) if each.snapshot == snapshot), None)
-
-    def _refuse_later_schema(self, session: SparkSession, position: Position) -> None:
-        """Raise SourceChangedError if a batch has a newer schema than the model's SQL was prepared for."""
-        found = self._schema_of(session, position.snapshot)
-        if found is not None and found > self.schema:
-            raise SourceChangedError(f"stream({self.call.label}): the table has a new schema ({found}).")
 
     def _commits(self, session: SparkSession) -> tuple[Commit, ...]:
         return snapshots.by_sql(_query(session), self.source)

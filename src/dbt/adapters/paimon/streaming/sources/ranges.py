@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 from dbt.adapters.paimon.changes.positions import NOTHING_READ, Position
@@ -39,14 +40,9 @@ class Range:
 
     def text(self) -> str:
         """The text of its file."""
-        return json.dumps(
-            {
-                "start": self.start.snapshot,
-                "start_commit": self.start.commit,
-                "end": self.end.snapshot,
-                "end_commit": self.end.commit,
-            }
-        )
+        start, end = self.start, self.end
+        row = {"start": start.snapshot, "start_commit": start.commit, "end": end.snapshot, "end_commit": end.commit}
+        return json.dumps(row)
 
 
 @dataclass(frozen=True)
@@ -55,11 +51,6 @@ class Limits:
 
     rows: int = 0
     snapshots: int = 0
-
-    @property
-    def is_there(self) -> bool:
-        """Whether any limit is set."""
-        return bool(self.rows or self.snapshots)
 
 
 class PlannedRanges:
@@ -112,17 +103,17 @@ def following(start: Position, commits: Sequence[Commit], limits: Limits) -> lis
     """The ranges from a position to a table's newest commit; a range has at least one commit."""
     new = sorted((each for each in commits if each.snapshot > start.snapshot), key=lambda each: each.snapshot)
     rows = {commit.snapshot: commit.rows for commit in commits}
-    ranges: list[Range] = []
-    held, count = 0, 0
-    for commit, coming in zip(new, [*new[1:], None], strict=False):
-        held += rows_written(commit, rows)
-        count += 1
-        more = rows_written(coming, rows) if coming else 0
-        full = (limits.rows and held + more > limits.rows) or (limits.snapshots and count >= limits.snapshots)
-        if coming is None or full:
-            ranges.append(Range(start, Position.at(commit)))
-            start, held, count = ranges[-1].end, 0, 0
-    return ranges
+    groups: list[list[Commit]] = []
+    held = 0
+    for commit in new:
+        written = rows_written(commit, rows)
+        if not groups or 0 < limits.rows < held + written or 0 < limits.snapshots <= len(groups[-1]):
+            groups.append([])
+            held = 0
+        groups[-1].append(commit)
+        held += written
+    ends = [start, *(Position.at(group[-1]) for group in groups)]
+    return [Range(first, last) for first, last in pairwise(ends)]
 
 
 def rows_written(commit: Commit, rows: Mapping[int, int]) -> int:
