@@ -120,9 +120,7 @@ class TableReader:
         offsets = checkpoint.last_offsets()
         for index, identity in enumerate(note.inputs if note else ()):
             if table := identity.get("table"):
-                planned = PlannedRanges(session, f"{checkpoint.location}/{checkpoints.PLANS}/{index}").last()
-                source = table.partition(".")[2]
-                position = str((planned.end if planned else NOTHING_READ).snapshot)
+                source, position = table.partition(".")[2], _planned(session, checkpoint, index)
             else:
                 source = next((f"{key} {value}" for key, value in identity.items()), "")
                 position = offsets[index] if index < len(offsets) else "nothing read yet"
@@ -140,6 +138,12 @@ class TableReader:
             source = ".".join(part.replace("``", "`") for part in name[1:-1].split("`.`")[-2:])
             read = "not known" if place is None else str(place.snapshot)
             yield Reader(node["name"], "incremental model", source, read)
+
+
+def _planned(session: Any, checkpoint: Checkpoint, index: int) -> str:
+    """The table snapshot up to which the batches of an input are planned."""
+    planned = PlannedRanges(session, f"{checkpoint.location}/{checkpoints.PLANS}/{index}").last()
+    return str((planned.end if planned else NOTHING_READ).snapshot)
 
 
 def _first_line(exc: Exception) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
@@ -184,11 +185,7 @@ def between(source: Source, start: object, end: object, what: str) -> Source:
             "$snapshots lists them; for the one of a tag see $tags."
         )
     first, last = map(int, given)
-    problem = f"{first} is after {last}" if first > last else ""
-    for number in (last, first):
-        if number not in known:
-            problem = f"table snapshot {number} is not there"
-    if problem:
+    if problem := _range_problem(first, last, known):
         oldest = min(known.keys() - {0}, default=0)
         raise DbtRuntimeError(
             f"{what}: {problem} (available: {oldest} to {newest}). Correct from_snapshot and to_snapshot. "
@@ -196,6 +193,13 @@ def between(source: Source, start: object, end: object, what: str) -> Source:
         )
     commits = tuple(commit for commit in source.commits if commit.snapshot <= last)
     return replace(source, commits=commits, start=known[first], end=known[last])
+
+
+def _range_problem(first: int, last: int, known: Collection[int]) -> str:
+    for number in (first, last):
+        if number not in known:
+            return f"table snapshot {number} is not there"
+    return f"{first} is after {last}" if first > last else ""
 
 
 def without_row_kind(table: SourceTable, output: Output, what: str) -> SourceTable:

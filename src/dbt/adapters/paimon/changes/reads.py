@@ -99,8 +99,7 @@ def read_mode(
         return ChangeReadMode.NOTHING
     if not table.primary_key:
         return ChangeReadMode.FILES
-    merges = versions.supports(Capability.INCREMENTAL_QUERY_MERGES)
-    simple = merges and _last_wins(table) and not _compacted_between(kinds)
+    simple = _last_wins(table, versions) and not _compacted_between(kinds)
     return ChangeReadMode.FILES if simple else ChangeReadMode.KEYS
 
 
@@ -109,10 +108,11 @@ def _replaces_files(table: SourceTable, commits: Sequence[Commit]) -> bool:
     return any(commit.kind == "OVERWRITE" or (table.primary_key and commit.takes_files_away) for commit in commits)
 
 
-def _last_wins(table: SourceTable) -> bool:
-    """Whether the row of a key that was written last is the one that stays."""
-    merges = table.option("merge-engine", "deduplicate")
-    return merges == "deduplicate" and not table.option("sequence.field")
+def _last_wins(table: SourceTable, versions: Versions) -> bool:
+    """Whether the row of a key that was written last is the one that stays, and that Paimon returns."""
+    if not versions.supports(Capability.INCREMENTAL_QUERY_MERGES) or table.option("sequence.field"):
+        return False
+    return table.option("merge-engine", "deduplicate") == "deduplicate"
 
 
 def _compacted_between(kinds: Sequence[str]) -> bool:

@@ -30,19 +30,8 @@ from dbt.adapters.paimon.sql.text import quoted, string_literal
 
 _NULLS: Final = ("null", "__DEFAULT_PARTITION__")
 # Numbers of a fixed width in a pattern of Java's date formatter, and in strptime.
-_STRPTIME: Final[Mapping[str, str]] = {
-    "yyyy": "%Y",
-    "uuuu": "%Y",
-    "MM": "%m",
-    "dd": "%d",
-    "HH": "%H",
-    "mm": "%M",
-    "ss": "%S",
-}
-
-
+_STRPTIME: Final = {"yyyy": "%Y", "uuuu": "%Y", "MM": "%m", "dd": "%d", "HH": "%H", "mm": "%M", "ss": "%S"}
 _NO_CALL: Final = Statement("")
-_NO_COMPACT: Final = Compact(small_files=0)
 
 
 @dataclass(frozen=True)

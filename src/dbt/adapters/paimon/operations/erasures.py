@@ -68,13 +68,20 @@ class Erasures:
             found.append((target, held))
             logger.info(f"{target.relation.shown}: {held}")
             problems += [f"{target.relation.shown}: {why}" for why in self._problems(target, held)]
+        if problems:
+            raise DbtRuntimeError("erase cannot remove the key; nothing was done:\n  " + "\n  ".join(problems))
+        if self._may_erase(found, consent, dry_run=dry_run):
+            for target, held in found:
+                self._erase(target, held)
+
+    @staticmethod
+    def _may_erase(found: Sequence[tuple[Target, Held]], consent: Consent, *, dry_run: bool) -> bool:
+        """Whether the key is to be removed, and is somewhere; refuses missing consent."""
         wanted = [
             f"{target.relation.shown}: {what}"
             for target, held in found
             for what in erasing.missing_consent(target, held, consent)
         ]
-        if problems:
-            raise DbtRuntimeError("erase cannot remove the key; nothing was done:\n  " + "\n  ".join(problems))
         if not any(held.rows or held.files for _, held in found):
             logger.info(f"erase: the key is in 0 of {counted(len(found), 'table')} with its columns")
         elif dry_run:
@@ -87,8 +94,8 @@ class Erasures:
                 + "\n  ".join(wanted)
             )
         else:
-            for target, held in found:
-                self._erase(target, held)
+            return True
+        return False
 
     # -- what holds the key -----------------------------------------------------------------------------------------
 

@@ -120,11 +120,15 @@ class Description:
     @property
     def metadata(self) -> Mapping[str, str]:
         """The metadata columns of a row: name -> type."""
-        return KAFKA_METADATA if self.using == KAFKA else FILE_METADATA
+        return _metadata(self.using)
 
     @property
     def topics(self) -> tuple[str, ...]:
         return _topics(self.location)
+
+
+def _metadata(using: str) -> Mapping[str, str]:
+    return KAFKA_METADATA if using == KAFKA else FILE_METADATA
 
 
 def describe(
@@ -232,18 +236,19 @@ def _option_problems(using: Any, options: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _option_name_problem(using: Any, name: str) -> str:
-    known = _KIND_OPTIONS.get(str(using), ())
-    if not known or (using == KAFKA and name.startswith("kafka.")):
+    small, known = name.lower(), _KIND_OPTIONS.get(str(using), ())
+    if not known or (using == KAFKA and name.startswith("kafka.")) or small in {option.lower() for option in known}:
         return ""
-    if name.lower() in _OWN_OPTIONS:
-        return f"set by the adapter itself; {_OWN_OPTIONS[name.lower()]}"
-    if using == JSON and name.lower() == "multiline":
+    if small in _OWN_OPTIONS:
+        return f"set by the adapter itself; {_OWN_OPTIONS[small]}"
+    if using == JSON and small == "multiline":
         return "a file has one JSON object per line; write the files like that"
-    if name.lower() in {option.lower() for option in known}:
-        return ""
+    return f"not an option of Spark's {using} reader; {_option_hint(using, name, known)}"
+
+
+def _option_hint(using: Any, name: str, known: Sequence[str]) -> str:
     servers = _suggestion(f"kafka.{name}", ("kafka.bootstrap.servers",)) if using == KAFKA else ""
-    hint = servers if servers.startswith("did") else _suggestion(name, known)
-    return f"not an option of Spark's {using} reader; {hint}"
+    return servers if servers.startswith("did") else _suggestion(name, known)
 
 
 def _columns(
@@ -253,14 +258,13 @@ def _columns(
         return
     if not described and using in KINDS:
         problems.append("columns: missing; list name and data_type of what is to be read")
-    metadata = KAFKA_METADATA if using == KAFKA else FILE_METADATA
     seen: dict[str, str] = {}
     for column in described:
         name = str(column["name"])
         if name.lower() in seen:
             problems.append(f"columns: {seen[name.lower()]} and {name} are the same name to Spark; leave one out")
         seen[name.lower()] = name
-        if name.lower() in metadata:
+        if name.lower() in _metadata(using):
             problems.append(
                 f"columns: {name}: rows have a column of this name already (it is not of the value); leave it out"
             )

@@ -104,7 +104,7 @@ class History:
             return version
         query = self._adapter.query
         commits = snapshots.by_sql(query, relation)
-        at = int(asked) if asked.isdigit() else tags.tags(query, relation)[asked].snapshot
+        at = self._number(relation, asked)
         if not any(commit.snapshot == at for commit in commits) and asked.isdigit():
             return version  # Paimon's error lists the existing ones.
         lost = 0
@@ -116,6 +116,10 @@ class History:
                 return state
             lost = lost or lost_here
         raise DbtRuntimeError(rollbacks.refusal(relation, asked, lost))
+
+    def _number(self, relation: PaimonRelation, version: str) -> int:
+        """The number of a table snapshot, given by itself or by an existing tag."""
+        return int(version) if version.isdigit() else tags.tags(self._adapter.query, relation)[version].snapshot
 
     def drop_later_tags(self, relation: PaimonRelation, version: Any, agreed: bool) -> None:
         """Log the tags that a rollback deletes; refuse it if users made some of them, unless `agreed`."""

@@ -106,7 +106,9 @@ class DebeziumMessages(ValueFormat):
         row_kind = call.row_kind or ROW_KIND
         own = (row_kind, POSITION, SOURCE_TIME)
         described = call.source.get("columns") or {}
-        columns = tuple(_column(column, described.get(column.name) or {}, problems) for column in description.columns)
+        columns = tuple(
+            _column(column, _meta(described.get(column.name) or {}), problems) for column in description.columns
+        )
         taken = {name.lower() for name in own}
         problems += [
             f"columns: {column.name}: rows of change messages have a column of this name already; leave it out, or "
@@ -337,11 +339,14 @@ class DebeziumMessages(ValueFormat):
         return f"concat({plain}, if({field} is null and {may_be}, {string_literal(ask)}, ''))"
 
 
-def _column(column: SourceColumn, described: Mapping[str, Any], problems: list[str]) -> DebeziumColumn:
+def _meta(described: Mapping[str, Any]) -> Mapping[str, Any]:
     config = described.get("config") or {}
-    meta = {**(config.get("meta") or {}), **(described.get("meta") or {})}
-    semantic, scale = str(meta.get("semantic") or ""), meta.get("scale")
-    kind = ""
+    return {**(config.get("meta") or {}), **(described.get("meta") or {})}
+
+
+def _column(column: SourceColumn, meta: Mapping[str, Any], problems: list[str]) -> DebeziumColumn:
+    semantic, digits = str(meta.get("semantic") or ""), meta.get("scale")
+    scale, kind = None, ""
     try:
         kind = debezium_types.innermost(debezium_types.target(column.data_type)).kind
     except UnknownTypeError as exc:
@@ -350,14 +355,13 @@ def _column(column: SourceColumn, described: Mapping[str, Any], problems: list[s
         problems.append(
             f"columns: {column.name}: meta.semantic: {semantic!r} is not one of {', '.join(debezium_types.SEMANTICS)}"
         )
-    if not re.fullmatch(r"-?\d{1,3}", "0" if scale is None else str(scale)):
-        problems.append(f"columns: {column.name}: meta.scale: {scale!r} is not a number of digits")
-        scale = None
+    if re.fullmatch(r"-?\d{1,3}", str(digits)):
+        scale = int(digits)
+    elif digits is not None:
+        problems.append(f"columns: {column.name}: meta.scale: {digits!r} is not a number of digits")
     if semantic == debezium_types.DECIMAL and scale is None and kind not in ("decimal", ""):
         problems.append(f"columns: {column.name}: meta.scale: missing; write how many digits are behind the point")
-    return DebeziumColumn(
-        column.name, column.data_type, column.nullable, semantic, None if scale is None else int(scale)
-    )
+    return DebeziumColumn(column.name, column.data_type, column.nullable, semantic, scale)
 
 
 def _read(text: str, data_type: str) -> str:

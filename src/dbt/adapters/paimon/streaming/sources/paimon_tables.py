@@ -238,15 +238,13 @@ class PaimonTableInput(Input):
         """
         read = ranges.joined(list(map(Range.of_row, session.sql(f"select * from {raw}").collect())))
         if read is not None:
-            self._batch = read
-            if self._planned is not None:
-                self._planned.forget_before(read.start)
+            self._begin_batch(read)
         # An empty range is the beginning of a stream; its table snapshot may have expired since.
         if read is None or read.start == read.end:
             return self._model_rows(reads.nothing_sql(self.table, 0, self._output), self.table, False)
         commits = self._commits(session)
-        self._refuse_lost(read.start, commits)
-        self._refuse_lost(read.end, commits)
+        for position in (read.start, read.end):
+            self._refuse_lost(position, commits)
         at = {each.snapshot: each for each in commits}
         last = at[read.end.snapshot]
         if last.schema is not None and last.schema > self.schema:
@@ -256,11 +254,15 @@ class PaimonTableInput(Input):
             self._rows[batch] = last.rows
             sql, has_deletes = reads.whole_sql(table, last.snapshot, self._output), False
         else:
-            new_commits = [each for each in commits if read.start.snapshot < each.snapshot <= last.snapshot]
-            rows_at = {each.snapshot: each.rows for each in commits}
-            self._rows[batch] = sum(ranges.rows_written(each, rows_at) for each in new_commits)
+            new_commits = read.commits_in(commits)
+            self._rows[batch] = sum(ranges.rows_written(each, at) for each in new_commits)
             sql, has_deletes = self._changes(session, table, at[read.start.snapshot], last, new_commits)
         return self._closed_windows(session, self._model_rows(sql, table, has_deletes), table, read, batch)
+
+    def _begin_batch(self, read: Range) -> None:
+        self._batch = read
+        if self._planned is not None:
+            self._planned.forget_before(read.start)
 
     def lag(self, session: SparkSession, progress: Mapping[str, Any]) -> int | None:
         """The number of rows written since the last batch; None before the first."""

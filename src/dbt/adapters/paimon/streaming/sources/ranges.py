@@ -38,6 +38,10 @@ class Range:
         """A range from its file, or from a row of SCHEMA."""
         return cls(Position(row["start"], row["start_commit"]), Position(row["end"], row["end_commit"]))
 
+    def commits_in(self, commits: Sequence[Commit]) -> list[Commit]:
+        """Those of the table's commits that are in the range."""
+        return [each for each in commits if self.start.snapshot < each.snapshot <= self.end.snapshot]
+
     def text(self) -> str:
         """The text of its file."""
         start, end = self.start, self.end
@@ -102,11 +106,11 @@ class PlannedRanges:
 def following(start: Position, commits: Sequence[Commit], limits: Limits) -> list[Range]:
     """The ranges from a position to a table's newest commit; a range has at least one commit."""
     new = sorted((each for each in commits if each.snapshot > start.snapshot), key=lambda each: each.snapshot)
-    rows = {commit.snapshot: commit.rows for commit in commits}
+    at = {commit.snapshot: commit for commit in commits}
     groups: list[list[Commit]] = []
     held = 0
     for commit in new:
-        written = rows_written(commit, rows)
+        written = rows_written(commit, at)
         if not groups or 0 < limits.rows < held + written or 0 < limits.snapshots <= len(groups[-1]):
             groups.append([])
             held = 0
@@ -116,11 +120,12 @@ def following(start: Position, commits: Sequence[Commit], limits: Limits) -> lis
     return [Range(first, last) for first, last in pairwise(ends)]
 
 
-def rows_written(commit: Commit, rows: Mapping[int, int]) -> int:
-    """About how many rows a commit wrote; `rows`: table snapshot -> rows in the table's files."""
+def rows_written(commit: Commit, at: Mapping[int, Commit]) -> int:
+    """About how many rows a commit wrote; `at`: the table's commits by their table snapshots."""
     if commit.kind == "OVERWRITE":
         return commit.rows
-    return abs(commit.rows - rows.get(commit.snapshot - 1, 0)) if commit.kind == "APPEND" else 0
+    before = at.get(commit.snapshot - 1)
+    return abs(commit.rows - (before.rows if before else 0)) if commit.kind == "APPEND" else 0
 
 
 def joined(ranges: Sequence[Range]) -> Range | None:
