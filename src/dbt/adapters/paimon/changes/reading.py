@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.changes.positions import NOTHING_READ, Position, SavedPosition, fingerprint
 from dbt.adapters.paimon.changes.reads import Output, SourceTable
 from dbt.adapters.paimon.metadata.snapshots import Commit
-
-if TYPE_CHECKING:
-    from dbt.adapters.paimon.relation import PaimonRelation
+from dbt.adapters.paimon.relation import PaimonRelation
 
 TAG: Final = "dbt_changes"
 

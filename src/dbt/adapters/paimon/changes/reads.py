@@ -11,15 +11,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from dbt.adapters.paimon.capabilities import Capability
+from dbt.adapters.paimon.capabilities import Capability, Versions
+from dbt.adapters.paimon.metadata.snapshots import Commit
 from dbt.adapters.paimon.sql.text import quoted, string_literal
-
-if TYPE_CHECKING:
-    from dbt.adapters.paimon.capabilities import Versions
-    from dbt.adapters.paimon.metadata.snapshots import Commit
-    from dbt.adapters.paimon.tables.changeset import ExistingTable
+from dbt.adapters.paimon.tables.changeset import ExistingTable
 
 INSERTED: Final = "+I"
 

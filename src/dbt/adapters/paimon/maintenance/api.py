@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from dbt.adapters.contracts.connection import AdapterResponse
 from dbt.adapters.events.logging import AdapterLogger
@@ -19,6 +19,7 @@ from dbt.adapters.paimon.maintenance.compaction import compaction_problems, type
 from dbt.adapters.paimon.maintenance.plan import Action
 from dbt.adapters.paimon.maintenance.rescale import Step, rescale_steps
 from dbt.adapters.paimon.metadata import files, upkeep
+from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spark import responses
 from dbt.adapters.paimon.spec.api import Specs
 from dbt.adapters.paimon.spec.maintenance_policy import RETAIN_MIN, MaintenancePolicy, read_policy
@@ -29,9 +30,6 @@ from dbt.adapters.paimon.sql.statements import Statement
 from dbt.adapters.paimon.tables.api import Tables
 from dbt.adapters.paimon.writing.statement_result import StatementResult
 from dbt.adapters.paimon.writing.table_writer import TableWriter
-
-if TYPE_CHECKING:
-    from dbt.adapters.paimon.relation import PaimonRelation
 
 logger = AdapterLogger("Paimon")
 _Node = Mapping[str, Any]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, fields
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
@@ -15,10 +15,8 @@ from dbt.adapters.paimon.maintenance import selection
 from dbt.adapters.paimon.metadata import health, system_tables
 from dbt.adapters.paimon.metadata.health import TableHealth
 from dbt.adapters.paimon.options.table_options import parse_duration
+from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spark.formatting import age, size
-
-if TYPE_CHECKING:
-    from dbt.adapters.paimon.relation import PaimonRelation
 
 logger = AdapterLogger("Paimon")
 _HEADINGS: Final[Mapping[str, str]] = {"mean_file_bytes": "mean file", "bytes": "size", "levels": "files by level"}

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 
 from dbt.adapters.paimon.errors import messages
 from dbt.adapters.paimon.errors.messages import Remedy
 from dbt.adapters.paimon.streaming import checkpoints
+from dbt.adapters.paimon.streaming.inputs import Input
 from dbt.adapters.paimon.streaming.sources import files
-
-if TYPE_CHECKING:
-    from dbt.adapters.paimon.streaming.inputs import Input
 
 # Errors of Structured Streaming and its sources; those of Spark and Paimon are in `errors.messages`.
 _REMEDIES: Final = (

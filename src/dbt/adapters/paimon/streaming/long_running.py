@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Event
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    from dbt.adapters.paimon.streaming.settings import StreamSettings
+from dbt.adapters.paimon.streaming.settings import StreamSettings
 
 # Set while `dbt-paimon stream` runs dbt in this process.
 _LONG_RUNNING: Final = Event()

@@ -11,19 +11,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import Any, ClassVar, Final
 
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.sql.text import quoted, string_literal
-from dbt.adapters.paimon.streaming.descriptions import SourceColumn
+from dbt.adapters.paimon.streaming.descriptions import Description, SourceColumn
 from dbt.adapters.paimon.streaming.formats import debezium_types, messages
 from dbt.adapters.paimon.streaming.formats.debezium_types import Target, Text, UnknownTypeError, let, literals
 from dbt.adapters.paimon.streaming.formats.messages import PROBLEM, ROW, UNDECLARED, ValueFormat
-
-if TYPE_CHECKING:
-    from dbt.adapters.paimon.streaming.descriptions import Description
-    from dbt.adapters.paimon.streaming.inputs import StreamCall
+from dbt.adapters.paimon.streaming.inputs import StreamCall
 
 ROW_KIND: Final = "_row_kind"
 POSITION: Final = "_position"
@@ -345,7 +342,8 @@ def _meta(described: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _column(column: SourceColumn, meta: Mapping[str, Any], problems: list[str]) -> DebeziumColumn:
-    semantic, digits = str(meta.get("semantic") or ""), meta.get("scale")
+    semantic = str(meta.get("semantic") or "")
+    digits: Any = meta.get("scale")
     scale, kind = None, ""
     try:
         kind = debezium_types.innermost(debezium_types.target(column.data_type)).kind
