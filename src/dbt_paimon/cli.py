@@ -283,7 +283,7 @@ def report(path: str, as_json: bool, results: tuple[str, ...], fail_on: str | No
     help="What to compare with: previous (the default: before the newest commit), tag:…, snapshot:…, timestamp:…, "
     "branch:…, target:…, table:[catalog.]schema.name, or state (the default with --state).",
 )
-@click.option("--to", default=sides.NOW, show_default=True, help="The other side, written in the same way.")
+@click.option("--to", default=sides.Kind.NOW.value, show_default=True, help="The other side, written in the same way.")
 @click.option("--state", help="Folder of an earlier manifest, for state and state:modified.")
 @click.option("--key", help="Columns by which rows are matched, separated by commas; the primary key by default.")
 @click.option("--samples", default=5, show_default=True, help="Rows of each kind that are shown.")
@@ -318,7 +318,7 @@ def diff(
     found = diffs.run(
         arguments,
         target,
-        sides.read("--from", from_ or (sides.STATE if state else sides.PREVIOUS)),
+        sides.read("--from", from_ or (sides.Kind.STATE if state else sides.Kind.PREVIOUS).value),
         sides.read("--to", to),
         state=state,
         key=list(filter(None, map(str.strip, (key or "").split(",")))),

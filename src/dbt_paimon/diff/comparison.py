@@ -192,7 +192,7 @@ class Comparison:
         if where is None:
             return queries, ""
         words = f" of {len(differing)} of {len(partitions)} partitions"
-        return replace(queries, where_before=where, where_after=where), words
+        return replace(queries, where=where), words
 
     def _partitions(self, old: _State, new: _State) -> list[tuple[str, bool]] | None:
         """The partitions of a table that both sides share, and whether their files differ.

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from dbt_paimon.client import socket_path
-from dbt_paimon.shell.project import Project
+from dbt_paimon.shell.project import Project, touched
 from dbt_paimon.shell.requests import Requests
-from dbt_paimon.shell.saved_files import touched
 from dbt_paimon.words import DBT, READING, command
 
 if TYPE_CHECKING:

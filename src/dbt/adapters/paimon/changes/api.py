@@ -89,9 +89,14 @@ class Changes:
                     source = self._from_position(what, source, reading, on_expired, model)
                 reading.sources[name] = source
             source = replace(source, table=without_row_kind(source.table, output, what))
-            if _is_limited(relation):
-                return self._limited(reading, name, source, str(relation), output)
-            return self._subquery(what, source, output)
+            if not _is_limited(relation):
+                return self._subquery(what, source, output)
+            # Neither --empty (no rows) nor --sample (some) moves the position of an existing model.
+            if source.start is not None:
+                reading.sources[name] = replace(source, end=source.start)
+            elif " where false limit 0)" in str(relation):
+                reading.sources[name] = replace(source, end=positions.NOTHING_READ)
+            return reads.limited_sql(source.table, str(relation), source.end.snapshot, output)
 
     def between_sql(self, model: Node, relation: PaimonRelation, start: Any, end: Any, output: Output) -> str:
         """The subquery of what changed in a table after one table snapshot up to another (see `reading.between`).
@@ -273,8 +278,11 @@ class Changes:
         # Even if a tag keeps the start, later commits may have expired.
         if not source.start_is_there:
             return ChangeReadMode.COMPARE
-        if mode is ChangeReadMode.FILES and not source.table.primary_key and not self._only_added(source):
-            return ChangeReadMode.COMPARE
+        if mode is ChangeReadMode.FILES and not source.table.primary_key:
+            counted = reads.count_sql(source.table, start, source.end.snapshot, self._adapter.versions)
+            ((added,),) = self._adapter.query(counted)
+            if int(added) != source.gained:
+                return ChangeReadMode.COMPARE
         return mode
 
     def _old_names(self, source: Source, version: int | str) -> dict[str, str]:
@@ -286,23 +294,6 @@ class Changes:
         else:
             then = next(commit.schema or 0 for commit in source.commits if commit.snapshot == version)
         return schemas.then_called(known, then, known[0].id)
-
-    def _only_added(self, source: Source) -> bool:
-        """Whether the commits of a table without a primary key only added rows."""
-        assert source.start is not None
-        start, end = source.start.snapshot, source.end.snapshot
-        counted = reads.count_sql(source.table, start, end, self._adapter.versions)
-        ((added,),) = self._adapter.query(counted)
-        return int(added) == source.gained
-
-    @staticmethod
-    def _limited(reading: Reading, name: str, source: Source, rendered: str, output: Output) -> str:
-        """The subquery for --empty (no rows) or --sample (some); neither moves the position of an existing model."""
-        if source.start is not None:
-            reading.sources[name] = replace(source, end=source.start)
-        elif " where false limit 0)" in rendered:
-            reading.sources[name] = replace(source, end=positions.NOTHING_READ)
-        return reads.limited_sql(source.table, rendered, source.end.snapshot, output)
 
     # -- the run of the model ---------------------------------------------------------------------------------------
 

@@ -47,15 +47,9 @@ class SourceTable:
     @classmethod
     def of(cls, catalog: str, schema: str, identifier: str, existing: ExistingTable) -> SourceTable:
         """From the catalog's description of a table."""
-        return cls(
-            catalog,
-            schema,
-            identifier,
-            tuple((column.name, column.data_type) for column in existing.columns),
-            existing.primary_key,
-            existing.partition_by,
-            existing.options,
-        )
+        columns = tuple((column.name, column.data_type) for column in existing.columns)
+        keys = (existing.primary_key, existing.partition_by)
+        return cls(catalog, schema, identifier, columns, *keys, existing.options)
 
     @property
     def name(self) -> str:

@@ -156,15 +156,8 @@ class Maintenance:
                 runs = action.due and not dry_run
                 failed = self._run(relation, action) if runs else []
                 failures += failed
-                done.append(
-                    {
-                        "table": relation.render(),
-                        "action": action.name,
-                        "due": action.due,
-                        "why": action.why,
-                        "done": runs and not failed,
-                    }
-                )
+                report = {"table": relation.render(), "action": action.name, "due": action.due, "why": action.why}
+                done.append({**report, "done": runs and not failed})
         except DbtRuntimeError as exc:
             failures.append(str(exc))
         finally:

@@ -154,13 +154,14 @@ class Operations:
         named: Sequence[PaimonRelation],
         nodes: Sequence[Mapping[str, Any]],
         dry_run: bool,
-        drop_tags: bool,
-        drop_branches: bool,
-        drop_dead_letters: bool,
+        *consent: bool,
     ) -> None:
-        """Remove the rows of a key from tables and from all their files (see `Erasures.run`)."""
-        consent = Consent(drop_tags, drop_branches, drop_dead_letters)
-        Erasures(self._adapter, self._plans).run(key, named, nodes, consent, dry_run=dry_run)
+        """Remove the rows of a key from tables and from all their files (see `Erasures.run`).
+
+        Args:
+            consent: the values of a `Consent`.
+        """
+        Erasures(self._adapter, self._plans).run(key, named, nodes, Consent(*consent), dry_run=dry_run)
 
     def publish(self, context: Mapping[str, Any], target: PaimonRelation) -> None:
         """Publish the rows of a model whose audit failed.

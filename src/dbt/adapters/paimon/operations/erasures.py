@@ -203,16 +203,9 @@ class Erasures:
                 self._call("delete_branch", relation, branch=branch)
             for tag in before.tags:
                 self._call("delete_tag", relation, tag=tag)
-            self._plans.maintenance.run_operation(
-                relation,
-                "analyze",
-                Statement(
-                    f"analyze table {relation.render()} compute statistics",
-                    "analyze",
-                    _NEW_MANIFESTS,
-                    target=relation.parts,
-                ),
-            )
+            sql = f"analyze table {relation.render()} compute statistics"
+            analyze = Statement(sql, "analyze", _NEW_MANIFESTS, target=relation.parts)
+            self._plans.maintenance.run_operation(relation, "analyze", analyze)
             self._call("expire_snapshots", relation, retain_max=1, retain_min=1, max_deletes=_ALL)
             after = self._held(target)
             if after.files:

@@ -32,7 +32,7 @@ from dbt.adapters.paimon.state.tables import migrate_table, version_in
 from dbt.adapters.paimon.streaming import batches, checkpoints, dead_letters, failures, long_running, progress, query
 from dbt.adapters.paimon.streaming.checkpoints import Checkpoint
 from dbt.adapters.paimon.streaming.hadoop_files import HadoopFolder
-from dbt.adapters.paimon.streaming.inputs import Access, Input, SourceChangedError, StreamCall, raw_view
+from dbt.adapters.paimon.streaming.inputs import Access, SourceChangedError, StreamCall, raw_view
 from dbt.adapters.paimon.streaming.settings import StreamPlan, StreamSettings, plan_stream
 from dbt.adapters.paimon.streaming.sources import kinds
 from dbt.adapters.paimon.streaming.stream import Stream
@@ -91,9 +91,7 @@ class Streams:
         """Register a model's `stream(...)` (see `StreamCall`); returns the quoted view that replaces it in the SQL."""
         call = StreamCall(
             "",
-            relation.database or "",
-            relation.schema or "",
-            relation.identifier or "",
+            *relation.parts,
             dict(source),
             # Invalid options are refused together with the other problems.
             {
@@ -292,7 +290,7 @@ class Streams:
             alone=partial(self._alone, target, list(leases.mine())),
         )
         try:
-            return self._run(model, target, checkpoint, sink, settings, drains)
+            return self._run(model, checkpoint, sink, settings, drains)
         except Exception:
             if drains and settings.checkpoint_location:
                 # It would outlive the table; the error to report is the one that ended the stream.
@@ -315,7 +313,6 @@ class Streams:
     def _run(
         self,
         model: Mapping[str, Any],
-        target: PaimonRelation,
         checkpoint: Checkpoint,
         sink: batches.Sink,
         settings: StreamSettings,
@@ -324,13 +321,12 @@ class Streams:
         stream, session = self._stream(model), self._session
         # What to do about columns that are not described.
         on_schema_change = strategies.on_schema_change(model["config"])
-        note = self._fitting_note(model, target, stream, checkpoint)
+        note = self._fitting_note(model, sink.table, stream, checkpoint)
         if stream.takes_over:
             # After the note: a table with the id of a stream and no note has lost its checkpoint.
             with sink.alone():
-                self._adapter.query(
-                    f"alter table {target} set tblproperties ('{checkpoints.STREAM_ID}' = '{stream.id}')"
-                )
+                properties = f"('{checkpoints.STREAM_ID}' = '{stream.id}')"
+                self._adapter.query(f"alter table {sink.table} set tblproperties {properties}")
             stream.takes_over = False
         stream.place(session, checkpoint.location)
         # A full refresh may still fail, and the old stream has to be able to continue.
@@ -343,8 +339,10 @@ class Streams:
             checkpoint.unfinished_batch(),
             refuses_new_columns=on_schema_change != "ignore",
         )
+        handle = self._adapter.handle
+        trigger = long_running.trigger(settings, lambda: handle.is_cancelled, drains)
         try:
-            self._write_batches(model["name"], stream, inputs, writer, checkpoint, settings, drains)
+            self._write_batches(model["name"], stream, writer, checkpoint, trigger)
         except batches.NewColumnsError as exc:
             if on_schema_change == "fail":
                 raise DbtRuntimeError(failures.new_columns(model["name"], exc.found)) from None
@@ -365,13 +363,11 @@ class Streams:
         self,
         name: str,
         stream: Stream,
-        inputs: tuple[Input, ...],
         writer: batches.BatchWriter,
         checkpoint: Checkpoint,
-        settings: StreamSettings,
-        drains: bool,
+        trigger: long_running.Trigger,
     ) -> None:
-        handle = self._adapter.handle
+        handle, inputs = self._adapter.handle, writer.inputs
         session = handle.session
         watch = progress.Watch(name, inputs, session, stream.totals)
         with report_progress(handle, name, silent_without_job=True) as reporter:
@@ -384,14 +380,8 @@ class Streams:
                 for each in inputs:
                     each.plan(session)
 
-            query.Query(
-                writer,
-                checkpoint,
-                name,
-                long_running.trigger(settings, lambda: handle.is_cancelled, drains),
-                report=report,
-                look=plan,
-            ).run(lambda: batches.raw_rows([each.read(session) for each in inputs]))
+            running = query.Query(writer, checkpoint, name, trigger, report, look=plan)
+            running.run(lambda: batches.raw_rows([each.read(session) for each in inputs]))
 
     def _fitting_note(
         self, model: Mapping[str, Any], target: PaimonRelation, stream: Stream, checkpoint: Checkpoint

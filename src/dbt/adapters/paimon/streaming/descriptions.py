@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
@@ -279,19 +280,14 @@ def _checked_type(data_type: Any, using: Any, type_of: Callable[[str], str]) -> 
     """Spark's type text, and what is wrong with it."""
     if not data_type:
         return "", "data_type is missing; write Spark's, such as string or bigint"
-    try:
-        text = type_of(str(data_type))
-    except ValueError:
-        text = ""
-    return text, _type_problem(str(data_type), text, using)
-
-
-def _type_problem(written: str, text: str, using: Any) -> str:
+    written, text = str(data_type), ""
+    with suppress(ValueError):
+        text = type_of(written)
     if not _TYPE.fullmatch(text):
         meant = _FOREIGN_TYPES.get(written.lower().partition("(")[0].strip(), "")
         hint = f"; did you mean {meant}?" if meant else "; write one such as string, bigint or decimal(10,2)"
-        return f"{written!r} is not a data type that messages can have{hint}"
-    return _nested_type_problem(written, text, using) if "<" in text else ""
+        return text, f"{written!r} is not a data type that messages can have{hint}"
+    return text, _nested_type_problem(written, text, using) if "<" in text else ""
 
 
 def _nested_type_problem(written: str, text: str, using: Any) -> str:

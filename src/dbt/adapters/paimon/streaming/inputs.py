@@ -7,7 +7,7 @@ sees. The raw rows of a micro-batch are read once.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from dbt_common.exceptions import DbtRuntimeError
@@ -15,6 +15,8 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.sql.text import quoted
+from dbt.adapters.paimon.streaming.descriptions import Description
+from dbt.adapters.paimon.streaming.formats.messages import ValueFormat
 from dbt.adapters.paimon.tables.changeset import ExistingTable
 
 if TYPE_CHECKING:
@@ -154,6 +156,29 @@ class Input:
     def lag(self, session: SparkSession, progress: Mapping[str, Any]) -> int | None:
         """The number of unread rows when a batch ended; None if unknown."""
         return None
+
+
+@dataclass(frozen=True)
+class DescribedInput(Input):
+    """A source that is not a table; `value_format` is None if its raw rows need no parsing."""
+
+    call: StreamCall
+    description: Description
+    value_format: ValueFormat | None
+
+    def rows_sql(self, raw: str) -> str:
+        if self.value_format is None:
+            return f"select * from {raw}"
+        return self.value_format.rows_sql(raw, [quoted(name) for name in self.description.metadata])
+
+    def faults_sql(self, raw: str) -> str | None:
+        return self.value_format.faults_sql(raw) if self.value_format else None
+
+    def new_columns_sql(self, raw: str) -> str | None:
+        return self.value_format.new_columns_sql(raw) if self.value_format else None
+
+    def with_columns(self, columns: Mapping[str, str]) -> Input:
+        return replace(self, value_format=self.value_format.with_columns(columns)) if self.value_format else self
 
 
 def raw_view(name: str) -> str:

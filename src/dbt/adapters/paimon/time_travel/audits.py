@@ -27,15 +27,6 @@ BRANCH: Final = "dbt_audit"
 
 
 @dataclass(frozen=True)
-class Audit:
-    """A compiled data test."""
-
-    name: str
-    sql: str
-    config: Any  # dbt's TestConfig
-
-
-@dataclass(frozen=True)
 class Result:
     """The result of a data test: the number of failing rows, and whether that is an error or a warning."""
 
@@ -67,8 +58,8 @@ def of_model(model_id: str, manifest: Manifest) -> list[Any]:
 
 def compiled(
     tests: Iterable[Any], published: PaimonRelation, audited: PaimonRelation, config: Any, manifest: Manifest
-) -> list[Audit]:
-    """The data tests as SQL in which ref() of `published` reads `audited`."""
+) -> list[Any]:
+    """The data tests, compiled to SQL in which ref() of `published` reads `audited`."""
     from dbt.clients.jinja import add_rendered_test_kwargs
     from dbt.compilation import Compiler
     from dbt.contracts.graph.nodes import GenericTestNode
@@ -90,16 +81,12 @@ def compiled(
             return context
 
     compiler = AuditCompiler(config)
-    found = []
-    for test in tests:
-        # A copy: dbt compiles the node again, against the published table, when it runs it.
-        node = compiler.compile_node(copy.deepcopy(test), manifest, write=False)
-        found.append(Audit(node.name, node.compiled_code or "", node.config))
-    return found
+    # Copies: dbt compiles the nodes again, against the published table, when it runs them.
+    return [compiler.compile_node(copy.deepcopy(test), manifest, write=False) for test in tests]
 
 
-def result(audit: Audit, row: Sequence[Any]) -> Result:
-    """Evaluate a row of dbt's get_test_sql as TestRunner.build_test_result does."""
+def result(audit: Any, row: Sequence[Any]) -> Result:
+    """Evaluate a row of dbt's get_test_sql as TestRunner.build_test_result does; `audit`: a compiled data test."""
     failures, should_warn, should_error = row
     is_error = str(audit.config.severity).upper() == "ERROR" and _is_true(should_error)
     return Result(audit.name, int(failures or 0), is_error, not is_error and _is_true(should_warn))
@@ -198,13 +185,9 @@ class Audits:
         tests = of_model(context["model"]["unique_id"], manifest)
         found = []
         for audit in compiled(tests, published, audited, self._adapter.config, manifest):
-            sql = context["get_test_sql"](
-                context["get_limit_subquery_sql"](audit.sql, audit.config.limit),
-                audit.config.fail_calc,
-                audit.config.warn_if,
-                audit.config.error_if,
-                limit=None,
-            )
+            config = audit.config
+            limited = context["get_limit_subquery_sql"](audit.compiled_code or "", config.limit)
+            sql = context["get_test_sql"](limited, config.fail_calc, config.warn_if, config.error_if, limit=None)
             found.append(result(audit, self._adapter.query(sql)[0]))
         return found
 

@@ -20,7 +20,6 @@ from dbt.adapters.paimon.sql.text import quoted, string_literal
 from dbt.adapters.paimon.streaming import checkpoints
 from dbt.adapters.paimon.streaming.descriptions import (
     CSV,
-    FILE_METADATA,
     PARQUET,
     Description,
     SourceColumn,
@@ -30,7 +29,7 @@ from dbt.adapters.paimon.streaming.descriptions import (
 from dbt.adapters.paimon.streaming.formats import messages
 from dbt.adapters.paimon.streaming.formats.messages import PROBLEM, SCRATCH, ValueFormat, parsed
 from dbt.adapters.paimon.streaming.hadoop_files import HadoopFolder
-from dbt.adapters.paimon.streaming.inputs import Input, StreamCall
+from dbt.adapters.paimon.streaming.inputs import DescribedInput, StreamCall
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -95,12 +94,8 @@ def _by_lower_name(options: Mapping[str, str]) -> dict[str, str]:
 
 
 @dataclass(frozen=True)
-class FileInput(Input):
+class FileInput(DescribedInput):
     """The files of a folder; `value_format` is None for Parquet, which needs no parsing."""
-
-    call: StreamCall
-    description: Description
-    value_format: ValueFormat | None
 
     @classmethod
     def of(cls, call: StreamCall, description: Description, value_format: ValueFormat | None) -> FileInput:
@@ -164,22 +159,6 @@ class FileInput(Input):
                 "or correct the file under the same name. What was written is complete, and the next run continues "
                 "with this file."
             )
-
-    def rows_sql(self, raw: str) -> str:
-        if self.value_format is None:
-            return f"select * from {raw}"
-        return self.value_format.rows_sql(raw, [quoted(name) for name in FILE_METADATA])
-
-    def faults_sql(self, raw: str) -> str | None:
-        return self.value_format.faults_sql(raw) if self.value_format else None
-
-    def new_columns_sql(self, raw: str) -> str | None:
-        return self.value_format.new_columns_sql(raw) if self.value_format else None
-
-    def with_columns(self, columns: Mapping[str, str]) -> Input:
-        if self.value_format is None:
-            return self
-        return replace(self, value_format=self.value_format.with_columns(columns))
 
     def _is_on(self, option: str) -> bool:
         return _by_lower_name(self.description.options).get(option, "").lower() == "true"

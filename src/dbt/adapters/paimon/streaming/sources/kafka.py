@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Final, NoReturn, cast
 
@@ -15,11 +15,10 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.paimon import capabilities
 from dbt.adapters.paimon.errors import messages
 from dbt.adapters.paimon.errors.redaction import redact_text
-from dbt.adapters.paimon.sql.text import quoted
 from dbt.adapters.paimon.streaming import checkpoints
 from dbt.adapters.paimon.streaming.descriptions import KAFKA_METADATA, Description, with_defaults
 from dbt.adapters.paimon.streaming.formats.messages import ValueFormat, parsed
-from dbt.adapters.paimon.streaming.inputs import Input, StreamCall, UnavailableError
+from dbt.adapters.paimon.streaming.inputs import DescribedInput, StreamCall, UnavailableError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -43,7 +42,7 @@ Offsets = Mapping[str, Mapping[str, int]]
 
 
 @dataclass(frozen=True)
-class KafkaInput(Input):
+class KafkaInput(DescribedInput):
     """The topics of a Kafka cluster.
 
     Attributes:
@@ -52,10 +51,7 @@ class KafkaInput(Input):
             none (before Kafka 2.8), and with failOnDataLoss=false.
     """
 
-    call: StreamCall
-    description: Description
-    options: Mapping[str, str]
-    value_format: ValueFormat
+    options: Mapping[str, str] = field(default_factory=dict)
     topic_ids: str = ""
 
     @classmethod
@@ -69,7 +65,7 @@ class KafkaInput(Input):
                 f"source '{description.label}': no broker is set. Add kafka_options: {{{SERVERS}: host:9092}} to the "
                 "target in profiles.yml, or to external.options of the source."
             )
-        return cls(call, description, with_defaults(given, _DEFAULTS), value_format)
+        return cls(call, description, value_format, with_defaults(given, _DEFAULTS))
 
     @property
     def identity(self) -> dict[str, str]:
@@ -91,6 +87,7 @@ class KafkaInput(Input):
             )
         reader = session.readStream.format("kafka").options(**self.options)
         reader = reader.option("subscribe", self.description.location).option("includeHeaders", "true")
+        assert self.value_format is not None
         return parsed(reader.load().selectExpr(*_RAW), self.value_format)
 
     def check_offset(self, session: SparkSession, offset: str) -> None:
@@ -121,18 +118,6 @@ class KafkaInput(Input):
                 "topic was deleted and recreated, or this is another cluster. Run the model with "
                 "--full-refresh to read it from its beginning, or set the right broker."
             )
-
-    def rows_sql(self, raw: str) -> str:
-        return self.value_format.rows_sql(raw, [quoted(name) for name in KAFKA_METADATA])
-
-    def faults_sql(self, raw: str) -> str | None:
-        return self.value_format.faults_sql(raw)
-
-    def new_columns_sql(self, raw: str) -> str | None:
-        return self.value_format.new_columns_sql(raw)
-
-    def with_columns(self, columns: Mapping[str, str]) -> Input:
-        return replace(self, value_format=self.value_format.with_columns(columns))
 
     def lag(self, session: SparkSession, progress: Mapping[str, Any]) -> int | None:
         """The number of messages between the end of the batch and the newest message."""
