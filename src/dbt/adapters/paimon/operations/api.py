@@ -14,8 +14,7 @@ from dbt.adapters.paimon.concurrency.conflicts import REBUILD
 from dbt.adapters.paimon.features import while_parsing
 from dbt.adapters.paimon.kept_results import KEPT
 from dbt.adapters.paimon.metadata import snapshots, tags
-from dbt.adapters.paimon.operations.erasing import Consent
-from dbt.adapters.paimon.operations.erasures import Erasures
+from dbt.adapters.paimon.operations.erasing import Consent, Erasures
 from dbt.adapters.paimon.options.table_options import suggestion
 from dbt.adapters.paimon.plan.macros import Macros
 from dbt.adapters.paimon.relation import PaimonRelation
