@@ -14,13 +14,15 @@ from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, table_name
 from dbt.adapters.paimon.capabilities import Capability
 from dbt.adapters.paimon.errors.deprecations import warn
 from dbt.adapters.paimon.features import while_parsing
-from dbt.adapters.paimon.maintenance import buckets, first_load, plan, selection, times
+from dbt.adapters.paimon.maintenance import first_load, plan, selection, times
 from dbt.adapters.paimon.maintenance.compaction import compaction_problems, typed_partitions
 from dbt.adapters.paimon.maintenance.plan import Action
 from dbt.adapters.paimon.maintenance.rescale import Step, rescale_steps
 from dbt.adapters.paimon.metadata import files, upkeep
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spark import responses
+from dbt.adapters.paimon.spark.formatting import counted, size
+from dbt.adapters.paimon.spec import bucket_numbers
 from dbt.adapters.paimon.spec.api import Specs
 from dbt.adapters.paimon.spec.maintenance_policy import RETAIN_MIN, MaintenancePolicy, read_policy
 from dbt.adapters.paimon.spec.problems import Problems
@@ -28,6 +30,7 @@ from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql import procedures
 from dbt.adapters.paimon.sql.statements import Statement
 from dbt.adapters.paimon.tables.api import Tables
+from dbt.adapters.paimon.writing.bucket_tasks import PARTITIONS
 from dbt.adapters.paimon.writing.statement_result import StatementResult
 from dbt.adapters.paimon.writing.table_writer import TableWriter
 
@@ -52,7 +55,7 @@ class Maintenance:
             DbtRuntimeError: a step failed, and the policy's `on_failure` is 'error'. The model's rows are committed.
         """
         if spec.auto_buckets and not (spec.maintenance and spec.maintenance.rescale):
-            buckets.warn_if_outgrown(self._adapter, relation)
+            self._warn_if_outgrown(relation)
         policy = _policy_after_run(spec)
         if policy is None:
             return
@@ -66,6 +69,31 @@ class Maintenance:
             failures.append(str(exc))
         if failures:
             self._report(relation, policy, failures)
+
+    def _warn_if_outgrown(self, relation: PaimonRelation) -> None:
+        """Warn if a table has far too few buckets for its size; with a remote Spark, only `maintain` finds this.
+
+        Errors here never fail the node: its rows are written.
+        """
+        embedded = self._adapter.handle.embedded()
+        tasks = self._adapter.handle.setting(PARTITIONS)
+        if embedded is None or not (tasks and tasks.isdigit()):
+            return
+        name = table_name(relation)
+        try:
+            found = embedded.fixed_buckets(name)
+        except Exception as exc:  # noqa: BLE001 - of py4j
+            logger.debug(f"{relation}: size unknown: {exc}")
+            return
+        if found is None or not bucket_numbers.has_outgrown(found.buckets, found.largest_partition, int(tasks)):
+            return
+        best = bucket_numbers.wanted(found.largest_partition, int(tasks))
+        warn(
+            f"{relation} has outgrown its {counted(found.buckets, 'bucket')}: {size(found.largest_partition)} in its "
+            f"largest partition would be better spread over {best}. Run `dbt run-operation rescale --args "
+            f"'{{relation: {relation.schema}.{relation.identifier}, bucket_num: {best}}}'` once, or let runs do it: "
+            "`maintenance: {rescale: {after_run: true}}` in the model's config. Its rows are all right."
+        )
 
     def due_after_run(self, relation: PaimonRelation, spec: TableSpec) -> list[str]:
         """The actions that `after_run` would run now, each with its reason."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from dbt.adapters.events.logging import AdapterLogger
@@ -52,7 +51,7 @@ REBUILD: Final = "Build the table again without the rows (dbt run --full-refresh
 _VIEW: Final = "dbt_erase_files"
 _TABLES: Final = ("model", "seed", "snapshot", "source")
 # The commit merges all manifests (ManifestFileMerger): those before it have least and greatest values of removed files.
-_NEW_MANIFESTS: Final = MappingProxyType({"spark.paimon.manifest.full-compaction-threshold-size": "1 b"})
+_NEW_MANIFESTS: Final = {"spark.paimon.manifest.full-compaction-threshold-size": "1 b"}
 _ALL: Final = 2**31 - 1
 _SHOWN: Final = 5
 

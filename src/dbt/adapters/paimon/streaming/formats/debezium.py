@@ -20,7 +20,6 @@ from dbt.adapters.paimon.streaming.descriptions import Description, SourceColumn
 from dbt.adapters.paimon.streaming.formats import debezium_types, messages
 from dbt.adapters.paimon.streaming.formats.debezium_types import Target, Text, UnknownTypeError, let, literals
 from dbt.adapters.paimon.streaming.formats.messages import PROBLEM, ROW, UNDECLARED, ValueFormat
-from dbt.adapters.paimon.streaming.inputs import StreamCall
 
 ROW_KIND: Final = "_row_kind"
 POSITION: Final = "_position"
@@ -93,16 +92,20 @@ class DebeziumMessages(ValueFormat):
     reserved: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, description: Description, call: StreamCall) -> DebeziumMessages:
+    def of(cls, description: Description, source: Mapping[str, Any], row_kind: str | None = None) -> DebeziumMessages:
         """The format of a source; a column's `meta` in the YAML may have `semantic` and `scale`.
+
+        Args:
+            source: the source's node in the manifest.
+            row_kind: the name of the row kind column, from the `stream(...)`.
 
         Raises:
             DbtRuntimeError: every problem, in one message.
         """
         problems: list[str] = []
-        row_kind = call.row_kind or ROW_KIND
+        row_kind = row_kind or ROW_KIND
         own = (row_kind, POSITION, SOURCE_TIME)
-        described = call.source.get("columns") or {}
+        described = source.get("columns") or {}
         columns = tuple(
             _column(column, _meta(described.get(column.name) or {}), problems) for column in description.columns
         )

@@ -83,7 +83,7 @@ def _description(source: Mapping[str, Any], access: Access, options: Mapping[str
 
 def _value_format(description: Description, call: StreamCall) -> ValueFormat | None:
     if description.value_format == DEBEZIUM:
-        return DebeziumMessages.of(description, call)
+        return DebeziumMessages.of(description, call.source, call.row_kind)
     if description.value_format == JSON:
         return JsonMessages(description.columns, tuple(description.metadata))
     return None
