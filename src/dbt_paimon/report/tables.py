@@ -12,7 +12,7 @@ from dbt_common.exceptions import DbtBaseException
 
 from dbt.adapters.paimon.adapter_protocol import table_name
 from dbt.adapters.paimon.changes import positions
-from dbt.adapters.paimon.changes.positions import NOTHING_READ, Position, SavedPosition
+from dbt.adapters.paimon.changes.positions import NOTHING_READ
 from dbt.adapters.paimon.credentials import PaimonConnectionMethod
 from dbt.adapters.paimon.errors.redaction import redact_text, redacted
 from dbt.adapters.paimon.metadata import facts
@@ -131,9 +131,7 @@ class TableReader:
         found = self._adapter.get_relation(*positions.positions_of(relation).parts)
         if node["resource_type"] != "model" or found is None:
             return
-        for name, *numbers in self._adapter.query(positions.saved_positions_sql(found.render())):
-            at, at_commit, own_at, own_commit = numbers
-            saved = SavedPosition(Position(int(at), at_commit), Position(int(own_at), own_commit))
+        for name, saved in positions.saved_in(self._adapter.query, found).items():
             place = positions.find(positions.fingerprint(name), known.snapshots, saved, relation)
             source = ".".join(part.replace("``", "`") for part in name[1:-1].split("`.`")[-2:])
             read = "not known" if place is None else str(place.snapshot)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, call_procedure, table_name
+from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, Node, call_procedure, table_name
 from dbt.adapters.paimon.changes import positions, reads
-from dbt.adapters.paimon.changes.positions import Position, SavedPosition, fingerprint
+from dbt.adapters.paimon.changes.positions import SavedPosition, fingerprint
 from dbt.adapters.paimon.changes.reading import Reading, Source, between, without_row_kind
 from dbt.adapters.paimon.changes.reads import ChangeReadMode, Output, SourceTable
 from dbt.adapters.paimon.metadata import schemas, snapshots, tags
@@ -24,8 +24,6 @@ from dbt.adapters.paimon.tables.api import Tables
 from dbt.adapters.paimon.tables.changeset import ExistingTable
 from dbt.adapters.paimon.unchanged.api import Unchanged
 from dbt.adapters.paimon.writing.table_writer import TableWriter
-
-Node: TypeAlias = Mapping[str, Any]
 
 _ON_EXPIRED: Final = ("error", "full")
 
@@ -239,12 +237,7 @@ class Changes:
     def _named_positions(self, kept: PaimonRelation) -> dict[str, SavedPosition]:
         """The rows of a positions table, by the name of the source."""
         found = self._adapter.get_relation(*kept.parts)
-        if found is None:
-            return {}
-        rows = self._adapter.query(positions.saved_positions_sql(found.render()))
-        return {
-            str(row[0]): SavedPosition(Position(int(row[1]), row[2]), Position(int(row[3]), row[4])) for row in rows
-        }
+        return {} if found is None else positions.saved_in(self._adapter.query, found)
 
     def _subquery(self, what: str, source: Source, output: Output) -> str:
         """The rows of a source that changed in its range, or all rows if the range has no start."""

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from dbt.adapters.paimon.metadata.snapshots import Commit
+from dbt.adapters.paimon.metadata.table_name import Query
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.sql.staging_names import POSITIONS_SUFFIX
 from dbt.adapters.paimon.sql.text import string_literal
@@ -118,9 +119,14 @@ def create_sql(kept: str) -> str:
     )
 
 
-def saved_positions_sql(kept: str) -> str:
-    """The query of the rows of a positions table."""
-    return f"select source, snapshot_id, commit_id, own_snapshot_id, own_commit_id from {kept}"
+def saved_in(query: Query, kept: PaimonRelation) -> dict[str, SavedPosition]:
+    """The rows of a positions table, by the name of the source."""
+    columns = "source, snapshot_id, commit_id, own_snapshot_id, own_commit_id"
+    rows = query(f"select {columns} from {kept.render()}")
+    return {
+        str(name): SavedPosition(Position(int(at), commit), Position(int(own), own_commit))
+        for name, at, commit, own, own_commit in rows
+    }
 
 
 def keep_sql(kept: str, moved: Mapping[str, SavedPosition]) -> str:

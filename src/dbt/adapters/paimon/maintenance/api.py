@@ -10,7 +10,7 @@ from dbt.adapters.contracts.connection import AdapterResponse
 from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, table_name
+from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, Node, table_name
 from dbt.adapters.paimon.capabilities import Capability
 from dbt.adapters.paimon.errors.deprecations import warn
 from dbt.adapters.paimon.features import while_parsing
@@ -35,7 +35,6 @@ from dbt.adapters.paimon.writing.statement_result import StatementResult
 from dbt.adapters.paimon.writing.table_writer import TableWriter
 
 logger = AdapterLogger("Paimon")
-_Node = Mapping[str, Any]
 R = TypeVar("R")
 
 
@@ -118,7 +117,7 @@ class Maintenance:
     @while_parsing(lambda *a, **k: [])
     def run(
         self,
-        nodes: Iterable[Mapping[str, Any]],
+        nodes: Iterable[Node],
         select: str | Sequence[str] | None = None,
         dry_run: bool = False,
         force: bool = False,
@@ -149,9 +148,9 @@ class Maintenance:
             logger.info("maintain: no table has anything to maintain (see the config `maintenance`)")
         return done
 
-    def _specs_of(self, nodes: Iterable[_Node]) -> list[tuple[_Node, TableSpec | None]]:
+    def _specs_of(self, nodes: Iterable[Node]) -> list[tuple[Node, TableSpec | None]]:
         """Each node with its table spec, or None if it has no policy. Raises the errors of all nodes as one."""
-        found: list[tuple[_Node, TableSpec | None]] = []
+        found: list[tuple[Node, TableSpec | None]] = []
         problems = []
         for node in nodes:
             try:
@@ -162,7 +161,7 @@ class Maintenance:
             raise DbtRuntimeError("\n".join(problems))
         return found
 
-    def _spec_of(self, node: _Node) -> TableSpec | None:
+    def _spec_of(self, node: Node) -> TableSpec | None:
         problems = Problems(node["name"])
         policy = read_policy(node["config"].get("maintenance"), problems)
         problems.raise_if_any()

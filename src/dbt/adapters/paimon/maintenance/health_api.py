@@ -9,7 +9,7 @@ from typing import Any, Final
 from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
+from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, Node
 from dbt.adapters.paimon.features import while_parsing
 from dbt.adapters.paimon.maintenance import selection
 from dbt.adapters.paimon.metadata import health, system_tables
@@ -60,9 +60,7 @@ class Health:
             ) from None
 
     @while_parsing(lambda *a, **k: [])
-    def report(
-        self, nodes: Iterable[Mapping[str, Any]], select: str | Sequence[str] | None = None
-    ) -> list[dict[str, Any]]:
+    def report(self, nodes: Iterable[Node], select: str | Sequence[str] | None = None) -> list[dict[str, Any]]:
         """Print and return the health of the selected tables (None: all that are built).
 
         Raises:

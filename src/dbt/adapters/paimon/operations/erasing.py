@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
@@ -31,7 +31,7 @@ from dbt.adapters.paimon.tables.changeset import ExistingTable
 from dbt.adapters.paimon.time_travel.states import branch_of
 
 if TYPE_CHECKING:
-    from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
+    from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, Node
     from dbt.adapters.paimon.plan.api import Plans
 
 logger = AdapterLogger("Paimon")
@@ -179,8 +179,8 @@ def missing_consent(found: Target, held: Held, consent: Consent) -> Iterator[str
         yield f"{counted(held.rows, 'dead letter')} (drop_dead_letters: true)"
 
 
-def files_view_sql(view: str, location: str, file_format: str = "", columns: Mapping[str, str] | None = None) -> str:
-    """The statement that creates a view of a table's files of a format, read by Spark; '' lists the files of any."""
+def files_view_sql(location: str, file_format: str = "", columns: Mapping[str, str] | None = None) -> str:
+    """The statement that creates the view of a table's files of a format, read by Spark; '' lists the files of any."""
     listed = ", ".join(f"{quoted(name)} {data_type}" for name, data_type in (columns or {}).items())
     options = {"path": location, "recursiveFileLookup": "true"}
     if file_format:
@@ -188,7 +188,7 @@ def files_view_sql(view: str, location: str, file_format: str = "", columns: Map
         options |= {"pathGlobFilter": f"*.{file_format}", "ignoreCorruptFiles": "false", "ignoreMissingFiles": "false"}
     given = ", ".join(f"{name} {string_literal(value)}" for name, value in options.items())
     return (
-        f"create or replace temporary view {view} {f'({listed})' * bool(listed)} "
+        f"create or replace temporary view {_VIEW} {f'({listed})' * bool(listed)} "
         f"using {file_format or 'binaryFile'} options ({given})"
     )
 
@@ -222,13 +222,7 @@ class Erasures:
         self._plans = plans
 
     def run(
-        self,
-        key: object,
-        named: Sequence[PaimonRelation],
-        nodes: Iterable[Mapping[str, Any]],
-        consent: Consent,
-        *,
-        dry_run: bool,
+        self, key: object, named: Sequence[PaimonRelation], nodes: Iterable[Node], consent: Consent, *, dry_run: bool
     ) -> None:
         """List what holds a key; unless it is a dry run, remove it, and prove that no file holds it.
 
@@ -282,7 +276,7 @@ class Erasures:
     # -- what holds the key -----------------------------------------------------------------------------------------
 
     def _targets(
-        self, key: Mapping[str, object], named: Sequence[PaimonRelation], nodes: Iterable[Mapping[str, Any]]
+        self, key: Mapping[str, object], named: Sequence[PaimonRelation], nodes: Iterable[Node]
     ) -> Iterator[Target]:
         """The tables that have the key's columns, each with its tables of deletes and of dead letters."""
         for relation in named or self._of_project(nodes):
@@ -304,7 +298,7 @@ class Erasures:
                 if beside := target_of(letters, existing, key, letters=True):
                     yield beside
 
-    def _of_project(self, nodes: Iterable[Mapping[str, Any]]) -> Iterator[PaimonRelation]:
+    def _of_project(self, nodes: Iterable[Node]) -> Iterator[PaimonRelation]:
         """The Paimon tables of the project."""
         seen = set()
         for node in sorted(nodes, key=lambda node: str(node["name"])):
@@ -340,7 +334,7 @@ class Erasures:
     def _search(self, target: Target) -> tuple[frozenset[str], int]:
         """The names of the table's files that hold the key, as Spark's readers find them, and the number of all."""
         ((_, location),) = self._adapter.query(f"show tblproperties {target.relation.render()} ('path')")
-        self._adapter.query(files_view_sql(_VIEW, location))
+        self._adapter.query(files_view_sql(location))
         readable, unreadable = data_files(self._column(f"select path from {_VIEW}"))
         if unreadable:
             raise DbtRuntimeError(
@@ -350,7 +344,7 @@ class Erasures:
         found: set[str] = set()
         for each in FORMATS:
             if any(name.endswith(f".{each}") for name in readable):
-                self._adapter.query(files_view_sql(_VIEW, location, each, target.columns))
+                self._adapter.query(files_view_sql(location, each, target.columns))
                 sql = f"select distinct input_file_name() from {_VIEW} where {target.condition}"
                 found |= {file_name(path) for path in self._column(sql)}
         self._adapter.query(f"drop view {_VIEW}")

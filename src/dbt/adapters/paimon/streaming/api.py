@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, is_empty_run
+from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, Node, is_empty_run
 from dbt.adapters.paimon.catalogs.catalog import option_text
 from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.concurrency import leases
@@ -33,6 +33,7 @@ from dbt.adapters.paimon.streaming import batches, checkpoints, dead_letters, fa
 from dbt.adapters.paimon.streaming.checkpoints import Checkpoint
 from dbt.adapters.paimon.streaming.hadoop_files import HadoopFolder
 from dbt.adapters.paimon.streaming.inputs import Access, SourceChangedError, StreamCall, raw_view
+from dbt.adapters.paimon.streaming.long_running import Trigger
 from dbt.adapters.paimon.streaming.settings import StreamPlan, StreamSettings, plan_stream
 from dbt.adapters.paimon.streaming.sources import kinds
 from dbt.adapters.paimon.streaming.stream import Stream
@@ -79,7 +80,7 @@ class Streams:
     @while_parsing(lambda *_, **__: "")
     def view(
         self,
-        model: Mapping[str, Any],
+        model: Node,
         relation: PaimonRelation,
         *,
         source: Mapping[str, Any],
@@ -117,7 +118,7 @@ class Streams:
 
     # -- before the first batch -------------------------------------------------------------------------------------
 
-    def plan(self, model: Mapping[str, Any]) -> StreamPlan:
+    def plan(self, model: Node) -> StreamPlan:
         """The table, strategy and settings of a streaming model; runs no SQL.
 
         Raises:
@@ -143,7 +144,7 @@ class Streams:
         self._specs.advise(model, plan.spec)
         return plan
 
-    def hold(self, model: Mapping[str, Any], target: PaimonRelation) -> None:
+    def hold(self, model: Node, target: PaimonRelation) -> None:
         """Lock a stream for this process until its node ends; raises DbtRuntimeError if another process runs it."""
         if not self._locks.take(f"{target.render()} stream", self._builds.lock_place(target)):
             raise DbtRuntimeError(
@@ -155,19 +156,14 @@ class Streams:
         """Release the stream locks of this thread, whose node has ended."""
         self._locks.release()
 
-    def begin(self, model: Mapping[str, Any], spec: TableSpec) -> TableSpec:
+    def begin(self, model: Node, spec: TableSpec) -> TableSpec:
         """The table spec of a new stream, with the stream's id among the table options."""
         stream = self._stream(model)
         stream.id, stream.begins = uuid.uuid4().hex[:12], True
         return replace(spec, options={**spec.options, checkpoints.STREAM_ID: stream.id})
 
     def resume(
-        self,
-        model: Mapping[str, Any],
-        relation: PaimonRelation,
-        stream_id: str,
-        plan: StreamPlan,
-        deletes: Sequence[PaimonRelation],
+        self, model: Node, relation: PaimonRelation, stream_id: str, plan: StreamPlan, deletes: Sequence[PaimonRelation]
     ) -> None:
         """Continue a stream from its table and checkpoint, or begin one in a table that a batch model has built.
 
@@ -186,7 +182,7 @@ class Streams:
             stream.takes_over = True
 
     def _refuse_takeover(
-        self, model: Mapping[str, Any], relation: PaimonRelation, plan: StreamPlan, deletes: Sequence[PaimonRelation]
+        self, model: Node, relation: PaimonRelation, plan: StreamPlan, deletes: Sequence[PaimonRelation]
     ) -> None:
         if model["config"].get("full_refresh") is not False:
             raise DbtRuntimeError(failures.built_by_batch_model(model["name"], relation))
@@ -211,12 +207,12 @@ class Streams:
         found = version_in(Kind.DEAD_LETTERS, self._tables.existing(relation).options, relation)
         migrate_table(Kind.DEAD_LETTERS, found, relation.render(), self._adapter.query)
 
-    def id_of_model(self, model: Mapping[str, Any]) -> str | None:
+    def id_of_model(self, model: Node) -> str | None:
         """The id of a model's stream: empty before it is known, None if the model has no stream."""
         stream = self._streams.get(model["unique_id"])
         return None if stream is None else stream.id
 
-    def open(self, model: Mapping[str, Any], relation: PaimonRelation | None, settings: StreamSettings) -> None:
+    def open(self, model: Node, relation: PaimonRelation | None, settings: StreamSettings) -> None:
         """Open a model's inputs and register them as streaming views in this thread's session.
 
         Args:
@@ -231,14 +227,14 @@ class Streams:
             stream.check_beginning(self._session)
         stream.name_inputs(self._session)
 
-    def query(self, source: ModelQuery, spec: TableSpec, strategy: str, model: Mapping[str, Any]) -> ModelQuery:
+    def query(self, source: ModelQuery, spec: TableSpec, strategy: str, model: Node) -> ModelQuery:
         """The query of a batch's rows, or of its change rows (`apply_changes`); refuses to join two streams."""
         frame = self._session.sql(f"select * from {source}")
         query.refuse_joins_of_streams(frame._jdf.queryExecution().analyzed(), model["name"])
         sql = self._rows.change_rows_sql(source, spec, model) if strategy == APPLY_CHANGES else None
         return source if sql is None else replace(source, text=f"(\n{sql}\n)")
 
-    def dead_letters_sql(self, model: Mapping[str, Any], relation: PaimonRelation, settings: StreamSettings) -> str:
+    def dead_letters_sql(self, model: Node, relation: PaimonRelation, settings: StreamSettings) -> str:
         """The DDL of the dead letters table; empty if the model does not need one."""
         can = any(each.faults_sql(raw_view(each.call.name)) for each in self._stream(model).inputs)
         if not can or settings.on_bad_message != "dead_letter":
@@ -254,7 +250,7 @@ class Streams:
 
     def run(
         self,
-        model: Mapping[str, Any],
+        model: Node,
         target: PaimonRelation,
         dead: PaimonRelation | None,
         write: str,
@@ -306,17 +302,12 @@ class Streams:
         with self._builds.alone(target):
             yield
 
-    def response(self, model: Mapping[str, Any]) -> AdapterResponse:
+    def response(self, model: Node) -> AdapterResponse:
         """The adapter response of a stream that has ended: rows, batches, dead letters."""
         return self._stream(model).totals.response()
 
     def _run(
-        self,
-        model: Mapping[str, Any],
-        checkpoint: Checkpoint,
-        sink: batches.Sink,
-        settings: StreamSettings,
-        drains: bool,
+        self, model: Node, checkpoint: Checkpoint, sink: batches.Sink, settings: StreamSettings, drains: bool
     ) -> bool:
         stream, session = self._stream(model), self._session
         # What to do about columns that are not described.
@@ -360,12 +351,7 @@ class Streams:
         return True
 
     def _write_batches(
-        self,
-        name: str,
-        stream: Stream,
-        writer: batches.BatchWriter,
-        checkpoint: Checkpoint,
-        trigger: long_running.Trigger,
+        self, name: str, stream: Stream, writer: batches.BatchWriter, checkpoint: Checkpoint, trigger: Trigger
     ) -> None:
         handle, inputs = self._adapter.handle, writer.inputs
         session = handle.session
@@ -384,7 +370,7 @@ class Streams:
             running.run(lambda: batches.raw_rows([each.read(session) for each in inputs]))
 
     def _fitting_note(
-        self, model: Mapping[str, Any], target: PaimonRelation, stream: Stream, checkpoint: Checkpoint
+        self, model: Node, target: PaimonRelation, stream: Stream, checkpoint: Checkpoint
     ) -> checkpoints.Note:
         """The checkpoint's note, checked: it is this model's, and its sources can continue from there."""
         identities = stream.identities
@@ -410,7 +396,7 @@ class Streams:
     def _session(self) -> SparkSession:
         return self._adapter.handle.session
 
-    def _stream(self, model: Mapping[str, Any]) -> Stream:
+    def _stream(self, model: Node) -> Stream:
         return self._streams.setdefault(model["unique_id"], Stream())
 
     def _checkpoint(self, relation: PaimonRelation, settings: StreamSettings, stream: str) -> Checkpoint:

@@ -154,8 +154,9 @@ def gone(table: str, location: str) -> str:
     )
 
 
-def files_of_batch(checkpoint: HadoopFolder, index: int, batch: int) -> list[str]:
-    """The files of a batch, from Spark's log of a file source (FileStreamSourceLog)."""
+def files_of_batch(session: SparkSession, location: str, index: int, batch: int) -> list[str]:
+    """The files of a batch, from Spark's log of a file source (FileStreamSourceLog) in a checkpoint."""
+    checkpoint = HadoopFolder(session, location)
     first, last = _log_offset(checkpoint, index, batch - 1) + 1, _log_offset(checkpoint, index, batch)
     if last < first:
         return []

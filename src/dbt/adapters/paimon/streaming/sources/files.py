@@ -28,7 +28,6 @@ from dbt.adapters.paimon.streaming.descriptions import (
 )
 from dbt.adapters.paimon.streaming.formats import messages
 from dbt.adapters.paimon.streaming.formats.messages import PROBLEM, SCRATCH, ValueFormat, parsed
-from dbt.adapters.paimon.streaming.hadoop_files import HadoopFolder
 from dbt.adapters.paimon.streaming.inputs import DescribedInput, StreamCall
 
 if TYPE_CHECKING:
@@ -128,7 +127,7 @@ class FileInput(DescribedInput):
         """Refuse to write a batch if one of its files is missing: Spark would treat it as an empty file."""
         if self._is_on("ignoremissingfiles"):
             return
-        paths = checkpoints.files_of_batch(HadoopFolder(session, checkpoint), index, batch)
+        paths = checkpoints.files_of_batch(session, checkpoint, index, batch)
         # An object store is slow to answer.
         with ThreadPoolExecutor(_AT_ONCE) as pool:
             is_there = list(pool.map(_existence_check(session), paths))

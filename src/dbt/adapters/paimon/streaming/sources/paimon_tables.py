@@ -24,7 +24,6 @@ from dbt.adapters.paimon.metadata.table_name import Query, Table
 from dbt.adapters.paimon.sql import procedures
 from dbt.adapters.paimon.sql.text import quoted, string_literal
 from dbt.adapters.paimon.streaming import checkpoints
-from dbt.adapters.paimon.streaming.hadoop_files import HadoopFolder
 from dbt.adapters.paimon.streaming.inputs import Access, Input, SourceChangedError, StreamCall
 from dbt.adapters.paimon.streaming.sources import ranges, scan_modes
 from dbt.adapters.paimon.streaming.sources.ranges import Limits, PlannedRanges, Range
@@ -206,7 +205,7 @@ class PaimonTableInput(Input):
     def check_batch(self, session: SparkSession, checkpoint: str, index: int, batch: int) -> None:
         """Refuse to write a batch if one of its range files is missing: Spark would treat it as an empty file."""
         assert self._planned is not None
-        paths = checkpoints.files_of_batch(HadoopFolder(session, checkpoint), index, batch)
+        paths = checkpoints.files_of_batch(session, checkpoint, index, batch)
         if gone := self._planned.missing([path.rpartition("/")[2] for path in paths]):
             raise DbtRuntimeError(
                 f"stream({self.call.label}): {', '.join(gone)} of {self._planned.folder} is missing, and "
