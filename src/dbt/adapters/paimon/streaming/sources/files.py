@@ -21,14 +21,13 @@ from dbt.adapters.paimon.streaming import checkpoints
 from dbt.adapters.paimon.streaming.descriptions import (
     CSV,
     PARQUET,
-    Description,
     SourceColumn,
     shown_location,
     with_defaults,
 )
 from dbt.adapters.paimon.streaming.formats import messages
 from dbt.adapters.paimon.streaming.formats.messages import PROBLEM, SCRATCH, ValueFormat, parsed
-from dbt.adapters.paimon.streaming.inputs import DescribedInput, StreamCall
+from dbt.adapters.paimon.streaming.inputs import DescribedInput
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -95,12 +94,6 @@ def _by_lower_name(options: Mapping[str, str]) -> dict[str, str]:
 @dataclass(frozen=True)
 class FileInput(DescribedInput):
     """The files of a folder; `value_format` is None for Parquet, which needs no parsing."""
-
-    @classmethod
-    def of(cls, call: StreamCall, description: Description, value_format: ValueFormat | None) -> FileInput:
-        if description.using == CSV:
-            value_format = CsvLines(description.columns, csv_options(description.options))
-        return cls(call, description, value_format)
 
     @property
     def identity(self) -> dict[str, str]:
