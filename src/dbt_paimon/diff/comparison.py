@@ -195,10 +195,8 @@ class Comparison:
         return replace(queries, where=where), words
 
     def _partitions(self, old: _State, new: _State) -> list[tuple[str, bool]] | None:
-        """The partitions of a table that both sides share, and whether their files differ.
-
-        None if the files do not tell which rows differ: deletion vectors change the rows that are read of a file.
-        """
+        """The partitions of a table that both sides share, and whether their files differ."""
+        # None if the files do not tell which rows differ: deletion vectors change the rows that are read of a file.
         if not _share_partitions(old, new):
             return None
         is_branch = any(_table(state).identifier != state.relation.identifier for state in (old, new))

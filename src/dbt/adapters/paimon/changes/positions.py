@@ -93,8 +93,7 @@ def find(key: str, own: Sequence[Commit], saved: SavedPosition | None, table: ob
         if saved is not None and saved.own.snapshot >= commit.snapshot:
             return saved.position
         refuse_newer_mark(Kind.READ_MARK, commit.user, table)
-        found = _in_commit(key, commit)
-        if found is not None:
+        if (found := _in_commit(key, commit)) is not None:
             return found
     if saved is not None:
         return saved.position

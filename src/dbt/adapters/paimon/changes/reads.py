@@ -107,11 +107,9 @@ def _last_wins(table: SourceTable, versions: Versions) -> bool:
 
 
 def _compacted_between(kinds: Sequence[str]) -> bool:
-    """Whether a compaction came between two appends, which drops deletes.
-
-    A later row of such a key may have the sequence number of its delete, or a smaller one [ran, 0.9.0]: in the files,
-    the delete is then the last row.
-    """
+    """Whether a compaction came between two appends, which drops deletes."""
+    # A later row of such a key may have the sequence number of its delete, or a smaller one [ran, 0.9.0]: in the files,
+    # the delete is then the last row.
     last = len(kinds) - 1 - kinds[::-1].index("APPEND")
     return "COMPACT" in kinds[kinds.index("APPEND") : last]
 

@@ -70,10 +70,8 @@ class Maintenance:
             self._report(relation, policy, failures)
 
     def _warn_if_outgrown(self, relation: PaimonRelation) -> None:
-        """Warn if a table has far too few buckets for its size; with a remote Spark, only `maintain` finds this.
-
-        Errors here never fail the node: its rows are written.
-        """
+        """Warn if a table has far too few buckets for its size; with a remote Spark, only `maintain` finds this."""
+        # Errors here never fail the node: its rows are written.
         embedded = self._adapter.handle.embedded()
         tasks = self._adapter.handle.setting(PARTITIONS)
         if embedded is None or not (tasks and tasks.isdigit()):
@@ -228,10 +226,8 @@ class Maintenance:
         return StatementResult(response, table)
 
     def _logged(self, relation: PaimonRelation, name: str, work: Callable[[], R]) -> tuple[R, AdapterResponse]:
-        """Call `work` under the table's lock, and log what it did to the table; returns its result and the response.
-
-        Errors while reading that effect never fail the operation.
-        """
+        """Call `work` under the table's lock, and log what it did to the table; returns its result and the response."""
+        # Errors while reading that effect never fail the operation.
         table = table_name(relation)
         with self._builds.alone(relation):
             began = time.monotonic()

@@ -154,10 +154,8 @@ class _Planner:
         return "; ".join(reasons)
 
     def _files_per_merge(self, compact: Compact, small: int) -> dict[str, int]:
-        """Merge all small files of one partition, else as many as the policy's threshold, into one.
-
-        Paimon 0.9's default is 50 (UnawareAppendTableCompactionCoordinator.FileBin).
-        """
+        """Merge all small files of one partition, else as many as the policy's threshold, into one."""
+        # Paimon 0.9's default is 50 (UnawareAppendTableCompactionCoordinator.FileBin).
         one = not self.spec.partition_by or compact.newest == 1 or not compact.small_files
         number = max(small if one else compact.small_files, 2)
         names = ("compaction.min.file-num", "compaction.max.file-num")

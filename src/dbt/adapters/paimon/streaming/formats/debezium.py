@@ -377,12 +377,10 @@ def _fields_sql(fields: str) -> str:
 
 
 def _position_sql() -> str:
-    """The position of a change in its source's log, as sortable text; NULL if there is none.
-
-    The positions of a key's changes increase, because a row stays locked until its change is in the log. PostgreSQL's
-    log has a change where it was made, not where it was committed: a change that a snapshot does not see may be at a
-    lower position than the snapshot. So rows of snapshots come before all changes there.
-    """
+    """The position of a change in its source's log, as sortable text; NULL if there is none."""
+    # The positions of a key's changes increase, because a row stays locked until its change is in the log. PostgreSQL's
+    # log has a change where it was made, not where it was committed: a change that a snapshot does not see may be at a
+    # lower position than the snapshot. So rows of snapshots come before all changes there.
     source = "__tmp_source['{}']".format
 
     def number(name: str, digits: int = 20) -> str:

@@ -216,10 +216,8 @@ class FileInput(DescribedInput):
         self._check_subfolders(files, path, jvm.org.apache.hadoop.fs.Path, where)
 
     def _check_subfolders(self, files: Any, path: Any, path_class: Any, where: str) -> None:
-        """Refuse or warn about files in sub-folders that Spark does not read.
-
-        Folders of partitions (`dt=…`) are read if there is nothing else; beside files, Spark fails in each later run.
-        """
+        """Refuse or warn about files in sub-folders that Spark does not read."""
+        # Folders of partitions (`dt=…`) are read if there is nothing else; beside files, Spark fails in each later run.
         if self._is_on("recursivefilelookup"):
             return
         below, partitions = (
