@@ -379,8 +379,8 @@ class Changes:
             migrate_table(Kind.POSITIONS, reading.kept_version or 0, kept.render(), self._adapter.query)
         if reading.sources and (moved := reading.moved(positions.latest(self._commits(reading.own)))):
             self._write(kept, moved)
-        for tag in reading.tags_to_drop():
-            call_procedure(self._adapter, "delete_tag", tag.source, {"tag": tag.name})
+        for source, name in reading.tags_to_drop():
+            call_procedure(self._adapter, "delete_tag", source, {"tag": name})
 
     def forget(self, model: Node) -> None:
         """Forget what a model has read in this run, without storing its positions."""
@@ -410,8 +410,8 @@ class Changes:
     def keep_tags(self, model: Node) -> None:
         """Before the commit of a model's rows: tag the table snapshots up to which it reads (keep=true)."""
         reading = self._readings.get(model["unique_id"])
-        for tag in reading.tags_to_keep() if reading else ():
-            call_procedure(self._adapter, "create_tag", tag.source, {"tag": tag.name, "snapshot": tag.snapshot})
+        for source, name, snapshot in reading.tags_to_keep() if reading else ():
+            call_procedure(self._adapter, "create_tag", source, {"tag": name, "snapshot": snapshot})
 
 
 def _label(model: Node, relation: PaimonRelation) -> str:

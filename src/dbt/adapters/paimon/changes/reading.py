@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -14,15 +14,6 @@ from dbt.adapters.paimon.metadata.snapshots import Commit
 from dbt.adapters.paimon.relation import PaimonRelation
 
 TAG: Final = "dbt_changes"
-
-
-@dataclass(frozen=True)
-class SourceTag:
-    """A tag that keeps a table snapshot of a source (keep=true)."""
-
-    source: PaimonRelation
-    name: str
-    snapshot: int
 
 
 @dataclass(frozen=True)
@@ -148,24 +139,19 @@ class Reading:
             if self.saved.get(source.key) != SavedPosition(source.end, own)
         }
 
-    def tags_to_keep(self) -> list[SourceTag]:
-        """The tags to create for the new positions (keep=true)."""
-        return [
-            SourceTag(source.relation, _tag(self.own, source.end), source.end.snapshot)
-            for source in self.sources.values()
-            if source.keep
-            and source.end.snapshot
-            and _tag(self.own, source.end) not in [name for _, name in source.tags]
-        ]
+    def tags_to_keep(self) -> Iterator[tuple[PaimonRelation, str, int]]:
+        """The tags to create for the new positions (keep=true): the source, the tag's name, the table snapshot."""
+        for source in self.sources.values():
+            name = _tag(self.own, source.end)
+            if source.keep and source.end.snapshot and name not in [known for _, known in source.tags]:
+                yield source.relation, name, source.end.snapshot
 
-    def tags_to_drop(self) -> list[SourceTag]:
-        """The tags of earlier positions."""
-        return [
-            SourceTag(source.relation, name, snapshot)
-            for source in self.sources.values()
-            for snapshot, name in source.tags
-            if name.startswith(_tag(self.own, None)) and name != _tag(self.own, source.end)
-        ]
+    def tags_to_drop(self) -> Iterator[tuple[PaimonRelation, str]]:
+        """The tags of earlier positions: the source and the tag's name."""
+        for source in self.sources.values():
+            for _, name in source.tags:
+                if name.startswith(_tag(self.own, None)) and name != _tag(self.own, source.end):
+                    yield source.relation, name
 
 
 def between(source: Source, start: object, end: object, what: str) -> Source:
