@@ -197,12 +197,7 @@ def stop(every: bool, force: bool, **target: str | None) -> None:
 )
 @click.option("--exclude", **_WORDS, help="Models to exclude.")
 @click.option("--full-refresh", is_flag=True, help="Rebuild the tables from scratch first.")
-def stream(
-    select: tuple[str, ...],
-    exclude: tuple[str, ...],
-    full_refresh: bool,
-    **target: str | None,
-) -> None:
+def stream(select: tuple[str, ...], exclude: tuple[str, ...], full_refresh: bool, **target: str | None) -> None:
     """Run streaming models until Ctrl-C, which stops each after its current batch.
 
     They check for new rows every `processing_time` (config).
@@ -262,9 +257,7 @@ def plan(full_refresh: bool, output: str, fail_on_loss: bool, **selection: Any) 
     help="run_results.json of an earlier run, or its folder; may be given several times.",
 )
 @click.option(
-    "--fail-on",
-    type=click.Choice(["warn"]),
-    help="Exit with 3 if there is advice, or a table cannot be read.",
+    "--fail-on", type=click.Choice(["warn"]), help="Exit with 3 if there is advice, or a table cannot be read."
 )
 def report(path: str, as_json: bool, results: tuple[str, ...], fail_on: str | None, **selection: Any) -> None:
     """Write one HTML page: tables, runs, advice and lineage.
@@ -290,7 +283,7 @@ def report(path: str, as_json: bool, results: tuple[str, ...], fail_on: str | No
     help="What to compare with: previous (the default: before the newest commit), tag:…, snapshot:…, timestamp:…, "
     "branch:…, target:…, table:[catalog.]schema.name, or state (the default with --state).",
 )
-@click.option("--to", default=sides.NOW, show_default=True, help="The other side, written in the same way.")
+@click.option("--to", default=sides.Kind.NOW.value, show_default=True, help="The other side, written in the same way.")
 @click.option("--state", help="Folder of an earlier manifest, for state and state:modified.")
 @click.option("--key", help="Columns by which rows are matched, separated by commas; the primary key by default.")
 @click.option("--samples", default=5, show_default=True, help="Rows of each kind that are shown.")
@@ -325,7 +318,7 @@ def diff(
     found = diffs.run(
         arguments,
         target,
-        sides.read("--from", from_ or (sides.STATE if state else sides.PREVIOUS)),
+        sides.read("--from", from_ or (sides.Kind.STATE if state else sides.Kind.PREVIOUS).value),
         sides.read("--to", to),
         state=state,
         key=list(filter(None, map(str.strip, (key or "").split(",")))),

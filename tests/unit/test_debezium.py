@@ -10,7 +10,6 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.paimon.streaming.descriptions import Description, SourceColumn
 from dbt.adapters.paimon.streaming.formats.debezium import DebeziumMessages
 from dbt.adapters.paimon.streaming.formats.debezium_types import UnknownTypeError, innermost, target
-from dbt.adapters.paimon.streaming.inputs import StreamCall
 
 
 def messages(
@@ -18,8 +17,8 @@ def messages(
 ) -> DebeziumMessages:
     described = tuple(SourceColumn(name, kind, nullable=name != "id") for name, kind in columns.items())
     nodes = {name: {"name": name, "meta": (meta or {}).get(name, {})} for name in columns}
-    call = StreamCall("v", "", "tower", "planes", {"columns": nodes}, row_kind=row_kind)
-    return DebeziumMessages.of(Description("tower.planes", "kafka", "planes", "debezium", {}, described), call)
+    description = Description("tower.planes", "kafka", "planes", "debezium", {}, described)
+    return DebeziumMessages.of(description, {"columns": nodes}, row_kind)
 
 
 @pytest.mark.parametrize(
@@ -61,7 +60,7 @@ def test_columns() -> None:
         {"id": "bigint", "price": "string"},
         {"price": {"semantic": "org.apache.kafka.connect.data.Decimal", "scale": 2}},
     )
-    assert [(c.name, c.required, c.scale) for c in found.columns] == [("id", True, None), ("price", False, 2)]
+    assert [(c.name, c.nullable, c.scale) for c in found.columns] == [("id", False, None), ("price", True, 2)]
     grown = found.with_columns({"seats": "int", "id": "string"})
     assert [(c.name, c.data_type) for c in grown.columns] == [
         ("id", "bigint"),

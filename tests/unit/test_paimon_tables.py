@@ -12,7 +12,7 @@ from dbt.adapters.paimon.changes.positions import NOTHING_READ, Position
 from dbt.adapters.paimon.changes.reads import SourceTable
 from dbt.adapters.paimon.metadata.snapshots import Commit
 from dbt.adapters.paimon.metadata.table_name import TableName
-from dbt.adapters.paimon.streaming.inputs import CheckedInput, Input, MarkingInput, PlannedInput, StreamCall
+from dbt.adapters.paimon.streaming.inputs import StreamCall
 from dbt.adapters.paimon.streaming.sources import paimon_tables, ranges
 from dbt.adapters.paimon.streaming.sources.paimon_tables import PaimonTableInput
 from dbt.adapters.paimon.streaming.sources.ranges import Limits, Range
@@ -91,12 +91,6 @@ def opened(row_kind: str | None = None, **options: str) -> PaimonTableInput:
 
 
 class TestInput:
-    def test_it_plans_its_batches(self):
-        found: Input = opened()
-        assert isinstance(found, PlannedInput)
-        assert isinstance(found, CheckedInput)
-        assert isinstance(found, MarkingInput)
-
     def test_the_columns_of_a_model(self):
         assert opened().rows_sql("raw").endswith("as `_kind` from raw")
         assert (

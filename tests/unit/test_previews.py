@@ -17,7 +17,7 @@ from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.tables.changeset import Changeset
 from dbt.adapters.paimon.tables.rebuilds import History, Rebuild, may_need_asking, rebuild_of, refuse_unasked
 from dbt.adapters.paimon.writing import read_limits
-from dbt_paimon.plan.findings import Preview
+from dbt_paimon.plan.previews import Preview
 
 # As Spark 3.5.7 prints it; the scan of `k` is there a second time, for dynamic partition pruning.
 EXPLAINED = """\

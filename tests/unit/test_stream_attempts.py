@@ -39,7 +39,7 @@ def attempts(
     monkeypatch.setattr("dbt.adapters.paimon.spark.launch.jvm_process.Spawned.last", None)
     sink: Any = None
     writer = BatchWriter("stream", (), sink, "", None, refuses_new_columns=False)
-    trigger = Trigger("1 second" if goes_on else None, lambda: False, lambda: False)
+    trigger = Trigger("1 second" if goes_on else None, lambda: False)
 
     def frame() -> Any:
         raise raised.pop(0)

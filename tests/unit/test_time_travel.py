@@ -1,5 +1,7 @@
 """What at() is asked for, tags of runs and audits as config; no table."""
 
+from types import SimpleNamespace
+
 import pytest
 from dbt.artifacts.resources import TestConfig
 from dbt_common.exceptions import DbtRuntimeError
@@ -11,7 +13,7 @@ from dbt.adapters.paimon.spec.build import build_table_spec
 from dbt.adapters.paimon.spec.problems import ConfigErrors
 from dbt.adapters.paimon.spec.run_tag import RunTag
 from dbt.adapters.paimon.time_travel import branches, states
-from dbt.adapters.paimon.time_travel.audits import Audit, result
+from dbt.adapters.paimon.time_travel.audits import result
 
 TABLE = PaimonRelation.create(database="paimon", schema="my db", identifier="it`s", type="table")
 P09 = Versions.of("0.9.0")
@@ -124,7 +126,7 @@ def test_refused(config, parts):
     ],
 )
 def test_an_audit_is_weighed_as_a_data_test(severity, row, weighed):
-    found = result(Audit("t", "select 1", TestConfig(severity=severity)), row)
+    found = result(SimpleNamespace(name="t", config=TestConfig(severity=severity)), row)
     assert (found.is_error, found.is_warning) == weighed
 
 

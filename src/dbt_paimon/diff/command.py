@@ -49,7 +49,8 @@ def run(
     with TemporaryDirectory() as folder:
         deferred = _deferred(target, before, after, state, folder)
         results = selected_nodes.for_each(of_node, [*options(target), *arguments, *deferred], compiled=False)
-    found = [result.value or _failed(result, before, after) for result in results if _has_table(result.node)]
+    with_table = [result for result in results if str(result.node.config.materialized) != "ephemeral"]
+    found = [result.value or _failed(result, before, after) for result in with_table]
     for difference in found:
         if output == JSON:
             click.echo(json.dumps(difference.as_dict(), default=str))
@@ -102,10 +103,6 @@ def _write_manifest(target: Mapping[str, str | None], other: str, folder: str) -
 
 def _warehouse(credentials: Any) -> tuple[Any, ...]:
     return credentials.database, credentials.metastore, credentials.warehouse, credentials.uri
-
-
-def _has_table(node: Any) -> bool:
-    return str(node.config.materialized) != "ephemeral"
 
 
 def _failed(result: selected_nodes.NodeResult[Difference], before: Side, after: Side) -> Difference:

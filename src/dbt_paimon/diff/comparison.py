@@ -55,13 +55,7 @@ class Comparison:
             return replace(found, problem=str(exc.msg).strip())
 
     def _compared(
-        self,
-        node: Mapping[str, Any],
-        found: Difference,
-        before: Side,
-        after: Side,
-        key: Sequence[str],
-        samples: int,
+        self, node: Mapping[str, Any], found: Difference, before: Side, after: Side, key: Sequence[str], samples: int
     ) -> Difference:
         new = self._state(node, after)
         if new is None:
@@ -174,12 +168,7 @@ class Comparison:
     # -- what is compared -----------------------------------------------------------------------------------
 
     def _key(
-        self,
-        node: Mapping[str, Any],
-        chosen: Sequence[str],
-        old: _State,
-        new: _State,
-        columns: Sequence[Compared],
+        self, node: Mapping[str, Any], chosen: Sequence[str], old: _State, new: _State, columns: Sequence[Compared]
     ) -> tuple[Compared, ...]:
         names = tuple(chosen) or _usual_key(node["config"], new)
         by_name = {column.after.lower(): column for column in columns}
@@ -203,13 +192,11 @@ class Comparison:
         if where is None:
             return queries, ""
         words = f" of {len(differing)} of {len(partitions)} partitions"
-        return replace(queries, where_before=where, where_after=where), words
+        return replace(queries, where=where), words
 
     def _partitions(self, old: _State, new: _State) -> list[tuple[str, bool]] | None:
-        """The partitions of a table that both sides share, and whether their files differ.
-
-        None if the files do not tell which rows differ: deletion vectors change the rows that are read of a file.
-        """
+        """The partitions of a table that both sides share, and whether their files differ."""
+        # None if the files do not tell which rows differ: deletion vectors change the rows that are read of a file.
         if not _share_partitions(old, new):
             return None
         is_branch = any(_table(state).identifier != state.relation.identifier for state in (old, new))
@@ -299,10 +286,7 @@ def _schema_changes(old: _State, new: _State) -> list[str]:
 def _key_changes(old: ExistingTable | None, new: ExistingTable | None) -> list[str]:
     if old is None or new is None:
         return []
-    pairs = {
-        "primary key": (old.primary_key, new.primary_key),
-        "partitions": (old.partition_by, new.partition_by),
-    }
+    pairs = {"primary key": (old.primary_key, new.primary_key), "partitions": (old.partition_by, new.partition_by)}
     return [f"{what}: {', '.join(a) or 'none'} -> {', '.join(b) or 'none'}" for what, (a, b) in pairs.items() if a != b]
 
 

@@ -8,10 +8,6 @@ from typing import Final
 
 from dbt_common.exceptions import DbtRuntimeError
 
-NOW: Final = "now"
-PREVIOUS: Final = "previous"
-STATE: Final = "state"
-
 
 class Kind(Enum):
     """The kind of a side."""

@@ -53,7 +53,7 @@ class Statements:
 
     Attributes:
         before, after: the relations after FROM.
-        where_before, where_after: conditions on partitions, or `true`.
+        where: the condition on partitions, or `true`.
         key: columns by which rows are matched; empty: whole rows are compared.
     """
 
@@ -61,8 +61,7 @@ class Statements:
     after: str
     key: tuple[Compared, ...]
     columns: tuple[Compared, ...]
-    where_before: str = "true"
-    where_after: str = "true"
+    where: str = "true"
 
     @property
     def rest(self) -> tuple[Compared, ...]:
@@ -120,35 +119,33 @@ class Statements:
 
     def repeated_key(self) -> str:
 
-        def side(name: str, table: str, where: str) -> str:
-            keys = ", ".join(quoted(c.before if name == "before" else c.after) for c in self.key)
-            return f"select 1 from {table} where {where} group by {keys} having count(*) > 1"
+        def side(table: str, key: Iterable[str]) -> str:
+            names = ", ".join(map(quoted, key))
+            return f"select 1 from {table} where {self.where} group by {names} having count(*) > 1"
 
-        return (
-            f"select exists ({side('before', self.before, self.where_before)}) "
-            f"or exists ({side('after', self.after, self.where_after)})"
-        )
+        before, after = side(self.before, (c.before for c in self.key)), side(self.after, (c.after for c in self.key))
+        return f"select exists ({before}) or exists ({after})"
 
     def _joined(self) -> str:
         on = " and ".join(f"{c.values('before')} <=> {c.values('after')}" for c in self.key)
         return (
-            f"from (select *, true as {_THERE} from {self.before} where {self.where_before}) as before\n"
-            f"full outer join (select *, true as {_THERE} from {self.after} where {self.where_after}) as after\n"
+            f"from (select *, true as {_THERE} from {self.before} where {self.where}) as before\n"
+            f"full outer join (select *, true as {_THERE} from {self.after} where {self.where}) as after\n"
             f"on {on}"
         )
 
     def _whole_rows(self) -> str:
         """Rows with different counts: their values, and `n`, the count after minus the count before."""
 
-        def side(name: str, table: str, where: str, sign: int) -> str:
+        def side(name: str, table: str, sign: int) -> str:
             values = ", ".join(f"{c.values(name)} as {_name(i)}" for i, c in enumerate(self.columns))
-            return f"select {values}, {sign} as sign from {table} as {name} where {where}"
+            return f"select {values}, {sign} as sign from {table} as {name} where {self.where}"
 
         names = ", ".join(_name(index) for index in range(len(self.columns)))
         return (
             f"select {names}, sum(sign) as n from (\n"
-            f"    {side('before', self.before, self.where_before, -1)}\n    union all\n"
-            f"    {side('after', self.after, self.where_after, 1)}\n"
+            f"    {side('before', self.before, -1)}\n    union all\n"
+            f"    {side('after', self.after, 1)}\n"
             f"  ) group by {names} having sum(sign) <> 0"
         )
 

@@ -11,8 +11,7 @@ import click
 from dbt.adapters.paimon.plan.steps import Action
 from dbt.adapters.paimon.spark.formatting import counted
 from dbt_paimon import selected_nodes
-from dbt_paimon.plan.findings import Preview
-from dbt_paimon.plan.previews import Previewer
+from dbt_paimon.plan.previews import Preview, Previewer
 
 if TYPE_CHECKING:
     from dbt.adapters.paimon.impl import PaimonAdapter

@@ -1,21 +1,22 @@
-"""Previews what a run would do with a node."""
+"""Previews what a run would do with a node, and writes it as text."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.paimon.metadata.tags import History
 from dbt.adapters.paimon.plan.api import MATERIALIZED_VIEW
 from dbt.adapters.paimon.plan.decide import adds, steps_of
 from dbt.adapters.paimon.plan.materialized_views.refresh import RefreshKind
 from dbt.adapters.paimon.plan.steps import Action
+from dbt.adapters.paimon.spark.scans import Scan
 from dbt.adapters.paimon.tables import metadata
 from dbt.adapters.paimon.tables.rebuilds import may_need_asking
 from dbt.adapters.paimon.writing import read_limits
-from dbt_paimon.plan.findings import Preview
 
 if TYPE_CHECKING:
     from dbt.adapters.paimon.impl import PaimonAdapter
@@ -30,6 +31,62 @@ _REFRESHES: Final = {
     RefreshKind.INCREMENTAL: Action.INCREMENT,
     RefreshKind.FULL: Action.REBUILD,
 }
+
+
+@dataclass(frozen=True)
+class Preview:
+    """What a run would do with one node.
+
+    Attributes:
+        kind: materialization, with the strategy of an incremental model.
+        alters: options and columns that change.
+        steps: steps of the write beside the rows.
+        reasons: why a new table replaces the old one.
+        lost: history that is lost with the old table.
+        asks: whether the run refuses that loss without consent.
+        scans: what the node's query reads.
+        maintenance: actions after the commit.
+    """
+
+    unique_id: str
+    name: str
+    kind: str
+    does: Action
+    alters: tuple[str, ...] = ()
+    steps: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()
+    lost: History | None = None
+    asks: bool = False
+    scans: tuple[Scan, ...] = ()
+    maintenance: tuple[str, ...] = ()
+    problem: str = ""
+
+    @property
+    def loses(self) -> bool:
+        return self.lost is not None
+
+    def lines(self) -> Iterator[str]:
+        yield f"{self.name} ({self.kind}): {self.does}"
+        for scan in self.scans:
+            yield f"  reads {scan}"
+        for change in self.alters:
+            yield f"  alters {change}"
+        for step in self.steps:
+            yield f"  {step}"
+        for reason in self.reasons:
+            yield f"  because {reason}"
+        if self.lost:
+            yield f"  LOSES {self.lost}"
+        if self.asks:
+            yield "  and fails, unless it runs with --full-refresh or the config has on_rebuild: drop_history"
+        for action in self.maintenance:
+            yield f"  then {action}"
+        for line in self.problem.strip().splitlines():
+            yield f"  {line}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON, without empty values."""
+        return {name: value for name, value in asdict(self).items() if value not in (None, (), "", False)}
 
 
 @dataclass(frozen=True)
@@ -66,9 +123,7 @@ class Previewer:
             creates = Action.CREATE_VIEW if kind == "view" else Action.CREATE
             does = creates if self._existing(node) is None else Action.UNKNOWN
             return replace(
-                found,
-                does=does,
-                problem=f"It reads what does not exist yet. {str(exc.msg).strip().splitlines()[0]}",
+                found, does=does, problem=f"It reads what does not exist yet. {str(exc.msg).strip().splitlines()[0]}"
             )
 
     def _of_view(self, node: Mapping[str, Any], found: Preview) -> Preview:
@@ -119,12 +174,7 @@ class Previewer:
         return replace(found, scans=scans, problem=problem, does=Action.FAIL if problem else found.does)
 
     def _refreshed(
-        self,
-        node: Mapping[str, Any],
-        found: Preview,
-        spec: TableSpec,
-        table: PaimonRelation,
-        full_refresh: bool,
+        self, node: Mapping[str, Any], found: Preview, spec: TableSpec, table: PaimonRelation, full_refresh: bool
     ) -> Preview:
         refresh = self._adapter.plans.refresh(node, spec, table, full_refresh=full_refresh)
         return replace(found, does=_REFRESHES[refresh.does], reasons=(refresh.words,) if refresh.words else ())

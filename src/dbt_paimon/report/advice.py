@@ -161,9 +161,4 @@ def _partitions(found: Condition) -> Iterator[Advice]:
         )
 
 
-_RULES: Final[tuple[Callable[[Condition], Iterator[Advice]], ...]] = (
-    _files,
-    _snapshots,
-    _buckets,
-    _partitions,
-)
+_RULES: Final[tuple[Callable[[Condition], Iterator[Advice]], ...]] = (_files, _snapshots, _buckets, _partitions)

@@ -86,13 +86,13 @@ def snapshots(table: Table) -> str:
     chart.x_labels = [str(each.number) if not index % every else "" for index, each in enumerate(shown)]
     kinds = [kind for kind in _KINDS if any(each.kind == kind for each in shown)]
     for kind in kinds:
-        chart.add(kind, [_commit_bar(each) if each.kind == kind else None for each in shown])
+        chart.add(kind, [_commit_bar(each, kind) for each in shown])
     says = f"Rows in the data files of the last {len(shown)} commits of {table.name}, by kind: {', '.join(kinds)}."
     return _svg(chart, says, [f"kind-{kind.lower()}" for kind in kinds])
 
 
-def _commit_bar(commit: TableSnapshot) -> dict[str, Any] | None:
-    if not commit.added:
+def _commit_bar(commit: TableSnapshot, kind: str) -> dict[str, Any] | None:
+    if commit.kind != kind or not commit.added:
         return None
     return {"value": commit.added, "label": f"{commit.number} {commit.kind}: {commit.added:+,} rows"}
 

@@ -27,10 +27,8 @@ class _Read:
     tables: dict[str, Table] = field(default_factory=dict)
     selected: set[str] = field(default_factory=set)
     nodes: dict[str, Mapping[str, Any]] = field(default_factory=dict)
-    project: str = ""
-    target: str = ""
-    results: Path = Path(RESULTS)
-    threads: int = 1
+    # dbt's RuntimeConfig.
+    config: Any = None
     versions: dict[str, str] = field(default_factory=dict)
     statements: int = 0
 
@@ -39,9 +37,7 @@ class _Read:
         self.selected = {node.unique_id for node in task._flattened_nodes or ()}
         every = (*task.manifest.nodes.values(), *task.manifest.sources.values())
         self.nodes = {node.unique_id: node.to_dict(omit_none=True) for node in every}
-        self.project, self.target = task.config.project_name, task.config.target_name
-        self.results = Path(task.config.project_root) / task.config.target_path / RESULTS
-        self.threads = task.config.threads
+        self.config = task.config
 
     def sees(self, event: Any) -> None:
         """Count the statements that dbt sends."""
@@ -72,16 +68,17 @@ def run(arguments: Sequence[str], results: Sequence[str] = ()) -> Report:
         on_begin=read.begins,
         on_event=read.sees,
     )
-    twice = read.read_twice()
+    twice, config = read.read_twice(), read.config
+    target = Path(config.project_root, config.target_path)
     tables = [each for node, each in read.tables.items() if node not in twice]
     found = connected(sorted(tables, key=lambda table: table.name))
     return Report(
-        project=read.project,
-        target=read.target,
+        project=config.project_name,
+        target=config.target_name,
         at=read.at,
         versions={"dbt-paimon": version, **read.versions},
         tables=found,
-        runs=runs.read([*map(Path, results), read.results.with_name(KEPT), read.results], read.nodes),
+        runs=runs.read([*map(Path, results), target / KEPT, target / RESULTS], read.nodes),
         lineage=lineage.of(read.nodes.values(), frozenset(read.selected - twice)),
         cost=Cost(
             statements=read.statements,
@@ -89,6 +86,6 @@ def run(arguments: Sequence[str], results: Sequence[str] = ()) -> Report:
             by_sql=sum(table.by == SQL for table in found),
             reading_seconds=sum(table.seconds for table in found),
             seconds=time.perf_counter() - begun,
-            threads=read.threads,
+            threads=config.threads,
         ),
     )

@@ -37,10 +37,7 @@ class TableSnapshot:
 
     @classmethod
     def of(cls, commit: Commit) -> TableSnapshot:
-        return cls(
-            *(commit.snapshot, commit.kind, commit.user, commit.at),
-            *(commit.rows, commit.delta, commit.changelog),
-        )
+        return cls(commit.snapshot, commit.kind, commit.user, commit.at, commit.rows, commit.delta, commit.changelog)
 
 
 @dataclass(frozen=True)
@@ -215,17 +212,13 @@ def figures(facts: Facts) -> dict[str, Any]:
     for group in facts.groups:
         levels[group.level][0] += group.files
         levels[group.level][1] += group.bytes
-    compacted = [each for each in facts.snapshots if each.kind == COMPACT]
-    since = compacted[-1].snapshot if compacted else 0
     return {
         "statements": facts.statements,
         "comment": facts.schema.comment,
         "primary_key": facts.schema.primary_keys,
         "partition_by": facts.schema.partition_keys,
         "layout": _layout(facts),
-        "rows": sum(group.rows for group in facts.groups),
-        "bytes": sum(group.bytes for group in facts.groups),
-        "files": sum(group.files for group in facts.groups),
+        **_sums(facts.groups, "rows", "bytes", "files"),
         "small_files": sum(each.small_files for each in buckets if each.files > 1),
         "partitions": len({each.partition for each in buckets}),
         "levels": {level: (files, size) for level, (files, size) in sorted(levels.items())},
@@ -234,13 +227,25 @@ def figures(facts: Facts) -> dict[str, Any]:
         "sorted_runs": max((each.sorted_runs for each in buckets), default=0),
         "compaction_trigger": int(facts.schema.options.get(_TRIGGER, _USUAL_TRIGGER)),
         "level_0_bytes": levels[0][1] if facts.schema.primary_keys else 0,
-        "commits_since_compaction": sum(each.kind != COMPACT and each.snapshot > since for each in facts.snapshots),
-        "last_compaction": compacted[-1].at if compacted else None,
-        "snapshots": tuple(map(TableSnapshot.of, facts.snapshots)),
+        **_of_commits(facts.snapshots),
         "tags": dict(facts.tags),
         "changelog": facts.schema.options.get("changelog-producer", "none"),
-        "changelog_rows": sum(each.changelog for each in facts.snapshots),
         "keeps": tuple(keeps(facts)),
+    }
+
+
+def _sums(groups: Iterable[Any], *names: str) -> dict[str, int]:
+    return {name: sum(getattr(group, name) for group in groups) for name in names}
+
+
+def _of_commits(commits: Sequence[Commit]) -> dict[str, Any]:
+    compacted = [each for each in commits if each.kind == COMPACT]
+    since = compacted[-1].snapshot if compacted else 0
+    return {
+        "commits_since_compaction": sum(each.kind != COMPACT and each.snapshot > since for each in commits),
+        "last_compaction": compacted[-1].at if compacted else None,
+        "snapshots": tuple(map(TableSnapshot.of, commits)),
+        "changelog_rows": sum(each.changelog for each in commits),
     }
 
 
@@ -257,17 +262,14 @@ def _buckets(facts: Facts) -> Iterable[Bucket]:
     number = Counter(partition for partition, _ in there)
     for (partition, bucket), groups in there.items():
         mean = rows[partition] / max(number[partition], _fixed_buckets(facts))
-        own = sum(group.rows for group in groups)
+        sums = _sums(groups, "files", "small_files", "rows", "bytes")
         yield Bucket(
             partition,
             bucket,
-            files=sum(group.files for group in groups),
-            small_files=sum(group.small_files for group in groups),
-            rows=own,
-            bytes=sum(group.bytes for group in groups),
+            **sums,
             # Each file of level 0 is a sorted run, and each further level is one.
             sorted_runs=sum(group.files if group.level == 0 else 1 for group in groups),
-            skew=own / mean if mean else 0.0,
+            skew=sums["rows"] / mean if mean else 0.0,
             levels={group.level: (group.files, group.bytes) for group in groups},
         )
 
@@ -312,21 +314,16 @@ def keeps(facts: Facts) -> Iterable[str]:
 def condition(facts: Facts, table: Mapping[str, Any], name: str, has_policy: bool, now: float) -> Condition:
     """The input of the rules of advice; `table`: the result of `figures`; `has_policy`: for `maintenance`."""
     buckets: Sequence[Bucket] = table["buckets"]
-    rows: Counter[str] = Counter()
-    sizes: Counter[str] = Counter()
-    for each in buckets:
-        rows[each.partition] += each.rows
-        sizes[each.partition] += each.bytes
+    rows, sizes = _by_partition(buckets, "rows"), _by_partition(buckets, "bytes")
     enough = float(LIMITS["bucket_skew"]["min_rows"])
-    several = [each for each in buckets if each.files > 1]
-    first = facts.snapshots[0] if facts.snapshots else None
+    first = next(iter(facts.snapshots), None)
     return Condition(
         name=name,
         has_policy=has_policy,
         is_keyed=bool(facts.schema.primary_keys),
         files=table["files"],
         small_files=table["small_files"],
-        most_small_files=max((each.small_files for each in several), default=0),
+        most_small_files=max((each.small_files for each in buckets if each.files > 1), default=0),
         sorted_runs=table["sorted_runs"],
         largest_bucket=max((each.bytes for each in buckets), default=0),
         skew=max((each.skew for each in buckets if rows[each.partition] >= enough), default=0.0),
@@ -338,6 +335,13 @@ def condition(facts: Facts, table: Mapping[str, Any], name: str, has_policy: boo
         least_snapshots=int(facts.schema.options.get("snapshot.num-retained.min", LEAST_SNAPSHOTS)),
         consumers=tuple(sorted(each for each, number in facts.consumers.items() if first and number <= first.snapshot)),
     )
+
+
+def _by_partition(buckets: Iterable[Bucket], figure: str) -> Counter[str]:
+    found: Counter[str] = Counter()
+    for each in buckets:
+        found[each.partition] += getattr(each, figure)
+    return found
 
 
 def consumers(facts: Facts, name: str) -> tuple[Reader, ...]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from dbt.adapters.paimon.errors.redaction import redact_text
 from dbt.adapters.paimon.kept_results import BUILDING, RESULTS
+from dbt.adapters.paimon.time_travel import run_rollbacks
 from dbt_paimon.report.figures import NodeRun, Run
 
 
@@ -36,8 +36,8 @@ def _run(written: Mapping[str, Any], nodes: Mapping[str, Mapping[str, Any]]) -> 
     results: Sequence[Mapping[str, Any]] = written.get("results", ())
     if command not in BUILDING or not results:
         return None
-    spans = [span for result in results if (span := _span(result)) is not None]
-    first = min((begin for begin, _ in spans), default=_seconds(written["metadata"]["generated_at"]))
+    spans = [span for result in results if (span := run_rollbacks.span(result)) is not None]
+    first = min((begin for begin, _ in spans), default=run_rollbacks.seconds(written["metadata"]["generated_at"]))
     return Run(
         str(written["metadata"].get("invocation_id") or first),
         command,
@@ -51,7 +51,7 @@ def _node(result: Mapping[str, Any], first: float, nodes: Mapping[str, Mapping[s
     unique_id = str(result["unique_id"])
     node = nodes.get(unique_id, {})
     response = result.get("adapter_response") or {}
-    span = _span(result)
+    span = run_rollbacks.span(result)
     message = str(result.get("message") or "")
     return NodeRun(
         unique_id,
@@ -67,16 +67,3 @@ def _node(result: Mapping[str, Any], first: float, nodes: Mapping[str, Mapping[s
         files=response.get("files_written"),
         snapshot=response.get("snapshot_id"),
     )
-
-
-def _span(result: Mapping[str, Any]) -> tuple[float, float] | None:
-    times = [
-        (_seconds(each["started_at"]), _seconds(each["completed_at"]))
-        for each in result.get("timing", ())
-        if each.get("started_at") and each.get("completed_at")
-    ]
-    return (min(begin for begin, _ in times), max(end for _, end in times)) if times else None
-
-
-def _seconds(text: str) -> float:
-    return datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()

@@ -12,7 +12,7 @@ from dbt_common.exceptions import DbtBaseException
 
 from dbt.adapters.paimon.adapter_protocol import table_name
 from dbt.adapters.paimon.changes import positions
-from dbt.adapters.paimon.changes.positions import NOTHING_READ, Position, SavedPosition
+from dbt.adapters.paimon.changes.positions import NOTHING_READ
 from dbt.adapters.paimon.credentials import PaimonConnectionMethod
 from dbt.adapters.paimon.errors.redaction import redact_text, redacted
 from dbt.adapters.paimon.metadata import facts
@@ -60,10 +60,7 @@ class TableReader:
             saved = tuple(self._incremental(node, relation, known))
             policy = bool(node.get("config", {}).get("maintenance"))
             condition = figures.condition(known, found, node["name"], policy, now)
-            found |= {
-                "layout": redacted("", found["layout"]),
-                "statements": known.statements + bool(saved),
-            }
+            found |= {"layout": redacted("", found["layout"]), "statements": known.statements + bool(saved)}
             return replace(
                 table,
                 **found,
@@ -123,9 +120,7 @@ class TableReader:
         offsets = checkpoint.last_offsets()
         for index, identity in enumerate(note.inputs if note else ()):
             if table := identity.get("table"):
-                planned = PlannedRanges(session, f"{checkpoint.location}/{checkpoints.PLANS}/{index}").last()
-                source = table.partition(".")[2]
-                position = str((planned.end if planned else NOTHING_READ).snapshot)
+                source, position = table.partition(".")[2], _planned(session, checkpoint, index)
             else:
                 source = next((f"{key} {value}" for key, value in identity.items()), "")
                 position = offsets[index] if index < len(offsets) else "nothing read yet"
@@ -136,13 +131,17 @@ class TableReader:
         found = self._adapter.get_relation(*positions.positions_of(relation).parts)
         if node["resource_type"] != "model" or found is None:
             return
-        for name, *numbers in self._adapter.query(positions.saved_positions_sql(found.render())):
-            at, at_commit, own_at, own_commit = numbers
-            saved = SavedPosition(Position(int(at), at_commit), Position(int(own_at), own_commit))
+        for name, saved in positions.saved_in(self._adapter.query, found).items():
             place = positions.find(positions.fingerprint(name), known.snapshots, saved, relation)
             source = ".".join(part.replace("``", "`") for part in name[1:-1].split("`.`")[-2:])
             read = "not known" if place is None else str(place.snapshot)
             yield Reader(node["name"], "incremental model", source, read)
+
+
+def _planned(session: Any, checkpoint: Checkpoint, index: int) -> str:
+    """The table snapshot up to which the batches of an input are planned."""
+    planned = PlannedRanges(session, f"{checkpoint.location}/{checkpoints.PLANS}/{index}").last()
+    return str((planned.end if planned else NOTHING_READ).snapshot)
 
 
 def _first_line(exc: Exception) -> str:

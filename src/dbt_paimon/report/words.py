@@ -5,9 +5,10 @@ from __future__ import annotations
 from datetime import datetime, timezone
 from typing import Final
 
+from dbt.adapters.paimon.spark.formatting import age
+
 # An en dash.
 UNKNOWN: Final = "\N{EN DASH}"
-_AGES: Final = ((86_400, "d"), (3_600, "h"), (60, "min"))
 
 
 def number(value: float | None) -> str:
@@ -26,9 +27,7 @@ def seconds(value: float | None) -> str:
 
 def ago(value: float | None) -> str:
     """An age: `3 d`, `12 h`, `40 s`."""
-    if value is None:
-        return UNKNOWN
-    return next((f"{int(value // unit)} {name}" for unit, name in _AGES if value >= unit), f"{max(int(value), 0)} s")
+    return UNKNOWN if value is None else age(value)
 
 
 def moment(at: float | None) -> str:

@@ -34,10 +34,7 @@ def start(path: Path, idle_minutes: float, asks_token: bool, target: Mapping[str
     log.touch(mode=0o600)
     with log.open("wb") as output:
         process = subprocess.Popen(
-            [
-                *(sys.executable, "-m", "dbt_paimon.server.process"),
-                *("--idle-minutes", str(idle_minutes), *arguments),
-            ],
+            [*(sys.executable, "-m", "dbt_paimon.server.process"), *("--idle-minutes", str(idle_minutes), *arguments)],
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,

@@ -68,10 +68,8 @@ def serve(credentials: PaimonCredentials, idle_minutes: float, asks_token: bool 
 
 
 def _listen(session: Any, token: str | None, spark_version: str) -> int:
-    """Serve Spark Connect on a free loopback port, for clients with the token (None: for all); returns the port.
-
-    Spark 3.5's own plug-in listens on every interface (SparkConnectService.startGRPCService).
-    """
+    """Serve Spark Connect on a free loopback port, for clients with the token (None: for all); returns the port."""
+    # Spark 3.5's own plug-in listens on every interface (SparkConnectService.startGRPCService).
     jvm = session._jvm
     service = jvm.org.apache.spark.sql.connect.service
     address = jvm.java.net.InetSocketAddress(server.LOOPBACK, 0)

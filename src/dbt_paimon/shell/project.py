@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -174,3 +174,42 @@ def _options(words: Sequence[str]) -> set[str]:
     """The options of a command, by their long names."""
     names = (word.partition("=")[0] for word in words if word.startswith("-"))
     return {_LONG_NAMES.get(name, name) for name in names}
+
+
+def touched(manifest: Manifest, folder: Path, saved: Iterable[Path]) -> list[str]:
+    """The names of models, seeds and snapshots in saved files, and of those that call macros in them.
+
+    YAML files count for none: they may describe many nodes.
+    """
+    paths = {_relative(path, folder) for path in saved}
+    macros = {name for name, macro in manifest.macros.items() if macro.original_file_path in paths}
+    callers = _with_callers(manifest, macros)
+    found = {
+        node.name
+        for node in _nodes(manifest)
+        if node.original_file_path in paths and not node.original_file_path.endswith((".yml", ".yaml"))
+    }
+    found |= {node.name for node in _nodes(manifest) if callers & set(node.depends_on.macros)}
+    return sorted(found)
+
+
+def _nodes(manifest: Manifest) -> list[Any]:
+    nodes: Iterable[Any] = manifest.nodes.values()
+    return [node for node in nodes if node.resource_type in ("model", "seed", "snapshot")]
+
+
+def _with_callers(manifest: Manifest, macros: set[str]) -> set[str]:
+    """The macros and all macros that call them."""
+    found = set(macros)
+    while True:
+        more = {name for name, macro in manifest.macros.items() if found & set(macro.depends_on.macros)} - found
+        if not more:
+            return found
+        found |= more
+
+
+def _relative(path: Path, folder: Path) -> str:
+    try:
+        return str(path.resolve().relative_to(folder.resolve()))
+    except ValueError:
+        return str(path)

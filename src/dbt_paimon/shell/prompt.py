@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from dbt_paimon.client import socket_path
-from dbt_paimon.shell.project import Project
+from dbt_paimon.shell.project import Project, touched
 from dbt_paimon.shell.requests import Requests
-from dbt_paimon.shell.saved_files import touched
-from dbt_paimon.words import READING, command
+from dbt_paimon.words import DBT, READING, command
 
 if TYPE_CHECKING:
     from prompt_toolkit import PromptSession
@@ -25,33 +24,8 @@ if TYPE_CHECKING:
 
 PROMPT: Final = "dbt> "
 INSTALL: Final = "Install what the shell needs: pip install 'dbt-paimon[shell]'"
-COMMANDS: Final = (
-    *(
-        "build",
-        "clean",
-        "clone",
-        "compile",
-        "debug",
-        "deps",
-        "diff",
-        "docs generate",
-        "exit",
-        "list",
-        "parse",
-    ),
-    *(
-        "plan",
-        "report",
-        "retry",
-        "run",
-        "run-operation",
-        "seed",
-        "show",
-        "snapshot",
-        "source freshness",
-        "test",
-    ),
-    "watch",
+COMMANDS: Final = sorted(
+    {*(DBT - {"docs", "ls", "source"}), *READING, "docs generate", "source freshness", "exit", "watch"}
 )
 HELP: Final = """\
 Any dbt command without the word dbt, for example:  run -s my_model
@@ -185,13 +159,7 @@ def _watch(project: Project, selector: list[str], requests: Requests | None) -> 
 
     folders = project.watched()
     click.echo(f"Watching {', '.join(path.name for path in folders)}; Ctrl-C ends it.")
-    saves = watch(
-        *folders,
-        debounce=_DEBOUNCE,
-        step=_DEBOUNCE // 2,
-        rust_timeout=_POLL_INTERVAL,
-        yield_on_timeout=True,
-    )
+    saves = watch(*folders, debounce=_DEBOUNCE, step=_DEBOUNCE // 2, rust_timeout=_POLL_INTERVAL, yield_on_timeout=True)
     with suppress(KeyboardInterrupt):
         for changes in saves:
             if changes:
@@ -243,8 +211,8 @@ def completions(line: str, names: Iterable[str]) -> Iterator[tuple[str, int]]:
     if len(words) == 1:
         yield from ((command, len(line)) for command in COMMANDS if command.startswith(line))
         return
-    options = [word for word in words[:-1] if word.startswith("-") or word == "watch"]
-    if options and options[-1] in _SELECTS:
+    option = next((word for word in reversed(words[:-1]) if word.startswith("-") or word == "watch"), "")
+    if option in _SELECTS:
         # `+name`, `1+name`, `@name`
         stem = last.lstrip("+@0123456789")
         yield from ((name, len(stem)) for name in names if name.startswith(stem))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from dbt.adapters.paimon.metadata.table_name import TableName
 from dbt.adapters.paimon.sql import procedures
@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from dbt.adapters.paimon.relation import PaimonRelation
     from dbt.adapters.paimon.spark.handles import Handle
     from dbt.adapters.paimon.spark.runtime import Runtime
+
+
+# A node of the manifest, as macros hand it over.
+Node: TypeAlias = Mapping[str, Any]
 
 
 def is_empty_run() -> bool:

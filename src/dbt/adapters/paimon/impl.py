@@ -57,8 +57,8 @@ from dbt.adapters.paimon.tables.known_catalogs import KnownCatalogs
 from dbt.adapters.paimon.tables.schemas import Schemas
 from dbt.adapters.paimon.tables.statements import Statements
 from dbt.adapters.paimon.time_travel.api import History
-from dbt.adapters.paimon.time_travel.audits_api import Audits
-from dbt.adapters.paimon.time_travel.clones_api import Clones
+from dbt.adapters.paimon.time_travel.audits import Audits
+from dbt.adapters.paimon.time_travel.clones import Clones
 from dbt.adapters.paimon.unchanged.api import Unchanged
 from dbt.adapters.paimon.unchanged.data_tests import DataTests
 from dbt.adapters.paimon.unchanged.fingerprints import Fingerprinter

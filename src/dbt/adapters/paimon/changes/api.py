@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, call_procedure, table_name
+from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, Node, call_procedure, table_name
 from dbt.adapters.paimon.changes import positions, reads
-from dbt.adapters.paimon.changes.positions import Position, SavedPosition, fingerprint
+from dbt.adapters.paimon.changes.positions import SavedPosition, fingerprint
 from dbt.adapters.paimon.changes.reading import Reading, Source, between, without_row_kind
 from dbt.adapters.paimon.changes.reads import ChangeReadMode, Output, SourceTable
 from dbt.adapters.paimon.metadata import schemas, snapshots, tags
@@ -24,8 +24,6 @@ from dbt.adapters.paimon.tables.api import Tables
 from dbt.adapters.paimon.tables.changeset import ExistingTable
 from dbt.adapters.paimon.unchanged.api import Unchanged
 from dbt.adapters.paimon.writing.table_writer import TableWriter
-
-Node: TypeAlias = Mapping[str, Any]
 
 _ON_EXPIRED: Final = ("error", "full")
 
@@ -89,9 +87,14 @@ class Changes:
                     source = self._from_position(what, source, reading, on_expired, model)
                 reading.sources[name] = source
             source = replace(source, table=without_row_kind(source.table, output, what))
-            if _is_limited(relation):
-                return self._limited(reading, name, source, str(relation), output)
-            return self._subquery(what, source, output)
+            if not _is_limited(relation):
+                return self._subquery(what, source, output)
+            # Neither --empty (no rows) nor --sample (some) moves the position of an existing model.
+            if source.start is not None:
+                reading.sources[name] = replace(source, end=source.start)
+            elif " where false limit 0)" in str(relation):
+                reading.sources[name] = replace(source, end=positions.NOTHING_READ)
+            return reads.limited_sql(source.table, str(relation), source.end.snapshot, output)
 
     def between_sql(self, model: Node, relation: PaimonRelation, start: Any, end: Any, output: Output) -> str:
         """The subquery of what changed in a table after one table snapshot up to another (see `reading.between`).
@@ -234,12 +237,7 @@ class Changes:
     def _named_positions(self, kept: PaimonRelation) -> dict[str, SavedPosition]:
         """The rows of a positions table, by the name of the source."""
         found = self._adapter.get_relation(*kept.parts)
-        if found is None:
-            return {}
-        rows = self._adapter.query(positions.saved_positions_sql(found.render()))
-        return {
-            str(row[0]): SavedPosition(Position(int(row[1]), row[2]), Position(int(row[3]), row[4])) for row in rows
-        }
+        return {} if found is None else positions.saved_in(self._adapter.query, found)
 
     def _subquery(self, what: str, source: Source, output: Output) -> str:
         """The rows of a source that changed in its range, or all rows if the range has no start."""
@@ -249,14 +247,9 @@ class Changes:
 
     def _range_sql(self, what: str, source: Source, output: Output, mode: ChangeReadMode) -> str:
         assert source.start is not None
-        table, versions = source.table, self._adapter.versions
-        start, end = source.start.snapshot, source.end.snapshot
-        if mode is ChangeReadMode.NOTHING:
-            return reads.nothing_sql(table, end, output)
-        if mode is ChangeReadMode.FILES:
-            return reads.files_sql(table, start, end, output, versions)
-        if mode is ChangeReadMode.KEYS:
-            return reads.keys_sql(table, start, end, output, versions)
+        table, start, end = source.table, source.start.snapshot, source.end.snapshot
+        if mode is not ChangeReadMode.COMPARE:
+            return reads.changes_sql(mode, table, start, end, output, self._adapter.versions)
         if not table.primary_key and reads.has_maps(table):
             raise DbtRuntimeError(
                 f"{what}: its files were rewritten since (INSERT OVERWRITE, UPDATE, DELETE), and rows with maps cannot "
@@ -278,8 +271,11 @@ class Changes:
         # Even if a tag keeps the start, later commits may have expired.
         if not source.start_is_there:
             return ChangeReadMode.COMPARE
-        if mode is ChangeReadMode.FILES and not source.table.primary_key and not self._only_added(source):
-            return ChangeReadMode.COMPARE
+        if mode is ChangeReadMode.FILES and not source.table.primary_key:
+            counted = reads.count_sql(source.table, start, source.end.snapshot, self._adapter.versions)
+            ((added,),) = self._adapter.query(counted)
+            if int(added) != source.gained:
+                return ChangeReadMode.COMPARE
         return mode
 
     def _old_names(self, source: Source, version: int | str) -> dict[str, str]:
@@ -291,23 +287,6 @@ class Changes:
         else:
             then = next(commit.schema or 0 for commit in source.commits if commit.snapshot == version)
         return schemas.then_called(known, then, known[0].id)
-
-    def _only_added(self, source: Source) -> bool:
-        """Whether the commits of a table without a primary key only added rows."""
-        assert source.start is not None
-        start, end = source.start.snapshot, source.end.snapshot
-        counted = reads.count_sql(source.table, start, end, self._adapter.versions)
-        ((added,),) = self._adapter.query(counted)
-        return int(added) == source.gained
-
-    @staticmethod
-    def _limited(reading: Reading, name: str, source: Source, rendered: str, output: Output) -> str:
-        """The subquery for --empty (no rows) or --sample (some); neither moves the position of an existing model."""
-        if source.start is not None:
-            reading.sources[name] = replace(source, end=source.start)
-        elif " where false limit 0)" in rendered:
-            reading.sources[name] = replace(source, end=positions.NOTHING_READ)
-        return reads.limited_sql(source.table, rendered, source.end.snapshot, output)
 
     # -- the run of the model ---------------------------------------------------------------------------------------
 
@@ -400,8 +379,8 @@ class Changes:
             migrate_table(Kind.POSITIONS, reading.kept_version or 0, kept.render(), self._adapter.query)
         if reading.sources and (moved := reading.moved(positions.latest(self._commits(reading.own)))):
             self._write(kept, moved)
-        for tag in reading.tags_to_drop():
-            call_procedure(self._adapter, "delete_tag", tag.source, {"tag": tag.name})
+        for source, name in reading.tags_to_drop():
+            call_procedure(self._adapter, "delete_tag", source, {"tag": name})
 
     def forget(self, model: Node) -> None:
         """Forget what a model has read in this run, without storing its positions."""
@@ -431,8 +410,8 @@ class Changes:
     def keep_tags(self, model: Node) -> None:
         """Before the commit of a model's rows: tag the table snapshots up to which it reads (keep=true)."""
         reading = self._readings.get(model["unique_id"])
-        for tag in reading.tags_to_keep() if reading else ():
-            call_procedure(self._adapter, "create_tag", tag.source, {"tag": tag.name, "snapshot": tag.snapshot})
+        for source, name, snapshot in reading.tags_to_keep() if reading else ():
+            call_procedure(self._adapter, "create_tag", source, {"tag": name, "snapshot": snapshot})
 
 
 def _label(model: Node, relation: PaimonRelation) -> str:

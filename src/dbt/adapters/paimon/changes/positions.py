@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from dbt.adapters.paimon.metadata.snapshots import Commit
+from dbt.adapters.paimon.metadata.table_name import Query
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.sql.staging_names import POSITIONS_SUFFIX
 from dbt.adapters.paimon.sql.text import string_literal
@@ -92,8 +93,7 @@ def find(key: str, own: Sequence[Commit], saved: SavedPosition | None, table: ob
         if saved is not None and saved.own.snapshot >= commit.snapshot:
             return saved.position
         refuse_newer_mark(Kind.READ_MARK, commit.user, table)
-        found = _in_commit(key, commit)
-        if found is not None:
+        if (found := _in_commit(key, commit)) is not None:
             return found
     if saved is not None:
         return saved.position
@@ -118,9 +118,14 @@ def create_sql(kept: str) -> str:
     )
 
 
-def saved_positions_sql(kept: str) -> str:
-    """The query of the rows of a positions table."""
-    return f"select source, snapshot_id, commit_id, own_snapshot_id, own_commit_id from {kept}"
+def saved_in(query: Query, kept: PaimonRelation) -> dict[str, SavedPosition]:
+    """The rows of a positions table, by the name of the source."""
+    columns = "source, snapshot_id, commit_id, own_snapshot_id, own_commit_id"
+    rows = query(f"select {columns} from {kept.render()}")
+    return {
+        str(name): SavedPosition(Position(int(at), commit), Position(int(own), own_commit))
+        for name, at, commit, own, own_commit in rows
+    }
 
 
 def keep_sql(kept: str, moved: Mapping[str, SavedPosition]) -> str:

@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.changes.positions import NOTHING_READ, Position, SavedPosition, fingerprint
 from dbt.adapters.paimon.changes.reads import Output, SourceTable
 from dbt.adapters.paimon.metadata.snapshots import Commit
-
-if TYPE_CHECKING:
-    from dbt.adapters.paimon.relation import PaimonRelation
+from dbt.adapters.paimon.relation import PaimonRelation
 
 TAG: Final = "dbt_changes"
-
-
-@dataclass(frozen=True)
-class SourceTag:
-    """A tag that keeps a table snapshot of a source (keep=true)."""
-
-    source: PaimonRelation
-    name: str
-    snapshot: int
 
 
 @dataclass(frozen=True)
@@ -149,24 +139,19 @@ class Reading:
             if self.saved.get(source.key) != SavedPosition(source.end, own)
         }
 
-    def tags_to_keep(self) -> list[SourceTag]:
-        """The tags to create for the new positions (keep=true)."""
-        return [
-            SourceTag(source.relation, _tag(self.own, source.end), source.end.snapshot)
-            for source in self.sources.values()
-            if source.keep
-            and source.end.snapshot
-            and _tag(self.own, source.end) not in [name for _, name in source.tags]
-        ]
+    def tags_to_keep(self) -> Iterator[tuple[PaimonRelation, str, int]]:
+        """The tags to create for the new positions (keep=true): the source, the tag's name, the table snapshot."""
+        for source in self.sources.values():
+            name = _tag(self.own, source.end)
+            if source.keep and source.end.snapshot and name not in [known for _, known in source.tags]:
+                yield source.relation, name, source.end.snapshot
 
-    def tags_to_drop(self) -> list[SourceTag]:
-        """The tags of earlier positions."""
-        return [
-            SourceTag(source.relation, name, snapshot)
-            for source in self.sources.values()
-            for snapshot, name in source.tags
-            if name.startswith(_tag(self.own, None)) and name != _tag(self.own, source.end)
-        ]
+    def tags_to_drop(self) -> Iterator[tuple[PaimonRelation, str]]:
+        """The tags of earlier positions: the source and the tag's name."""
+        for source in self.sources.values():
+            for _, name in source.tags:
+                if name.startswith(_tag(self.own, None)) and name != _tag(self.own, source.end):
+                    yield source.relation, name
 
 
 def between(source: Source, start: object, end: object, what: str) -> Source:
@@ -184,11 +169,7 @@ def between(source: Source, start: object, end: object, what: str) -> Source:
             "$snapshots lists them; for the one of a tag see $tags."
         )
     first, last = map(int, given)
-    problem = f"{first} is after {last}" if first > last else ""
-    for number in (last, first):
-        if number not in known:
-            problem = f"table snapshot {number} is not there"
-    if problem:
+    if problem := _range_problem(first, last, known):
         oldest = min(known.keys() - {0}, default=0)
         raise DbtRuntimeError(
             f"{what}: {problem} (available: {oldest} to {newest}). Correct from_snapshot and to_snapshot. "
@@ -196,6 +177,13 @@ def between(source: Source, start: object, end: object, what: str) -> Source:
         )
     commits = tuple(commit for commit in source.commits if commit.snapshot <= last)
     return replace(source, commits=commits, start=known[first], end=known[last])
+
+
+def _range_problem(first: int, last: int, known: Collection[int]) -> str:
+    for number in (first, last):
+        if number not in known:
+            return f"table snapshot {number} is not there"
+    return f"{first} is after {last}" if first > last else ""
 
 
 def without_row_kind(table: SourceTable, output: Output, what: str) -> SourceTable:

@@ -11,15 +11,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from dbt.adapters.paimon.capabilities import Capability
+from dbt.adapters.paimon.capabilities import Capability, Versions
+from dbt.adapters.paimon.metadata.snapshots import Commit
 from dbt.adapters.paimon.sql.text import quoted, string_literal
-
-if TYPE_CHECKING:
-    from dbt.adapters.paimon.capabilities import Versions
-    from dbt.adapters.paimon.metadata.snapshots import Commit
-    from dbt.adapters.paimon.tables.changeset import ExistingTable
+from dbt.adapters.paimon.tables.changeset import ExistingTable
 
 INSERTED: Final = "+I"
 
@@ -50,15 +47,9 @@ class SourceTable:
     @classmethod
     def of(cls, catalog: str, schema: str, identifier: str, existing: ExistingTable) -> SourceTable:
         """From the catalog's description of a table."""
-        return cls(
-            catalog,
-            schema,
-            identifier,
-            tuple((column.name, column.data_type) for column in existing.columns),
-            existing.primary_key,
-            existing.partition_by,
-            existing.options,
-        )
+        columns = tuple((column.name, column.data_type) for column in existing.columns)
+        keys = (existing.primary_key, existing.partition_by)
+        return cls(catalog, schema, identifier, columns, *keys, existing.options)
 
     @property
     def name(self) -> str:
@@ -80,12 +71,7 @@ class Output:
 
 
 def read_mode(
-    table: SourceTable,
-    commits: Sequence[Commit],
-    versions: Versions,
-    *,
-    incremental_catalog: str,
-    before: bool,
+    table: SourceTable, commits: Sequence[Commit], versions: Versions, *, incremental_catalog: str, before: bool
 ) -> ChangeReadMode:
     """The cheapest way to read the changes of some commits exactly.
 
@@ -104,8 +90,7 @@ def read_mode(
         return ChangeReadMode.NOTHING
     if not table.primary_key:
         return ChangeReadMode.FILES
-    merges = versions.supports(Capability.INCREMENTAL_QUERY_MERGES)
-    simple = merges and _last_wins(table) and not _compacted_between(kinds)
+    simple = _last_wins(table, versions) and not _compacted_between(kinds)
     return ChangeReadMode.FILES if simple else ChangeReadMode.KEYS
 
 
@@ -114,18 +99,17 @@ def _replaces_files(table: SourceTable, commits: Sequence[Commit]) -> bool:
     return any(commit.kind == "OVERWRITE" or (table.primary_key and commit.takes_files_away) for commit in commits)
 
 
-def _last_wins(table: SourceTable) -> bool:
-    """Whether the row of a key that was written last is the one that stays."""
-    merges = table.option("merge-engine", "deduplicate")
-    return merges == "deduplicate" and not table.option("sequence.field")
+def _last_wins(table: SourceTable, versions: Versions) -> bool:
+    """Whether the row of a key that was written last is the one that stays, and that Paimon returns."""
+    if not versions.supports(Capability.INCREMENTAL_QUERY_MERGES) or table.option("sequence.field"):
+        return False
+    return table.option("merge-engine", "deduplicate") == "deduplicate"
 
 
 def _compacted_between(kinds: Sequence[str]) -> bool:
-    """Whether a compaction came between two appends, which drops deletes.
-
-    A later row of such a key may have the sequence number of its delete, or a smaller one [ran, 0.9.0]: in the files,
-    the delete is then the last row.
-    """
+    """Whether a compaction came between two appends, which drops deletes."""
+    # A later row of such a key may have the sequence number of its delete, or a smaller one [ran, 0.9.0]: in the files,
+    # the delete is then the last row.
     last = len(kinds) - 1 - kinds[::-1].index("APPEND")
     return "COMPACT" in kinds[kinds.index("APPEND") : last]
 
@@ -173,6 +157,17 @@ def nothing_sql(table: SourceTable, snapshot: int, output: Output) -> str:
 def limited_sql(table: SourceTable, rendered: str, snapshot: int, output: Output) -> str:
     """The rows of a table that remain with dbt's `--empty` or `--sample`, as inserts."""
     return _subquery(f"select {_columns(table, output, snapshot)}\nfrom {rendered}")
+
+
+def changes_sql(
+    mode: ChangeReadMode, table: SourceTable, start: int, end: int, output: Output, versions: Versions
+) -> str:
+    """The changes after `start` up to `end`, in any mode but COMPARE (see `compare_sql`)."""
+    if mode is ChangeReadMode.NOTHING:
+        return nothing_sql(table, end, output)
+    if mode is ChangeReadMode.FILES:
+        return files_sql(table, start, end, output, versions)
+    return keys_sql(table, start, end, output, versions)
 
 
 def files_sql(table: SourceTable, start: int, end: int, output: Output, versions: Versions) -> str:

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
 
+from dbt.adapters.contracts.connection import AdapterResponse
 from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
+from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, Node, table_name
 from dbt.adapters.paimon.capabilities import Capability
 from dbt.adapters.paimon.errors.deprecations import warn
 from dbt.adapters.paimon.features import while_parsing
-from dbt.adapters.paimon.maintenance import bucket_size_warning, first_load, plan, selection, times
-from dbt.adapters.paimon.maintenance.calls import run_and_log
+from dbt.adapters.paimon.maintenance import first_load, plan, selection, times
 from dbt.adapters.paimon.maintenance.compaction import compaction_problems, typed_partitions
 from dbt.adapters.paimon.maintenance.plan import Action
 from dbt.adapters.paimon.maintenance.rescale import Step, rescale_steps
 from dbt.adapters.paimon.metadata import files, upkeep
+from dbt.adapters.paimon.relation import PaimonRelation
+from dbt.adapters.paimon.spark import responses
+from dbt.adapters.paimon.spark.formatting import counted, size
+from dbt.adapters.paimon.spec import bucket_numbers
 from dbt.adapters.paimon.spec.api import Specs
 from dbt.adapters.paimon.spec.maintenance_policy import RETAIN_MIN, MaintenancePolicy, read_policy
 from dbt.adapters.paimon.spec.problems import Problems
@@ -25,14 +30,12 @@ from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql import procedures
 from dbt.adapters.paimon.sql.statements import Statement
 from dbt.adapters.paimon.tables.api import Tables
+from dbt.adapters.paimon.writing.bucket_tasks import PARTITIONS
 from dbt.adapters.paimon.writing.statement_result import StatementResult
 from dbt.adapters.paimon.writing.table_writer import TableWriter
 
-if TYPE_CHECKING:
-    from dbt.adapters.paimon.relation import PaimonRelation
-
 logger = AdapterLogger("Paimon")
-_Node = Mapping[str, Any]
+R = TypeVar("R")
 
 
 class Maintenance:
@@ -51,7 +54,7 @@ class Maintenance:
             DbtRuntimeError: a step failed, and the policy's `on_failure` is 'error'. The model's rows are committed.
         """
         if spec.auto_buckets and not (spec.maintenance and spec.maintenance.rescale):
-            bucket_size_warning.warn(self._adapter, relation)
+            self._warn_if_outgrown(relation)
         policy = _policy_after_run(spec)
         if policy is None:
             return
@@ -65,6 +68,29 @@ class Maintenance:
             failures.append(str(exc))
         if failures:
             self._report(relation, policy, failures)
+
+    def _warn_if_outgrown(self, relation: PaimonRelation) -> None:
+        """Warn if a table has far too few buckets for its size; with a remote Spark, only `maintain` finds this."""
+        # Errors here never fail the node: its rows are written.
+        embedded = self._adapter.handle.embedded()
+        tasks = self._adapter.handle.setting(PARTITIONS)
+        if embedded is None or not (tasks and tasks.isdigit()):
+            return
+        name = table_name(relation)
+        try:
+            found = embedded.fixed_buckets(name)
+        except Exception as exc:  # noqa: BLE001 - of py4j
+            logger.debug(f"{relation}: size unknown: {exc}")
+            return
+        if found is None or not bucket_numbers.has_outgrown(found.buckets, found.largest_partition, int(tasks)):
+            return
+        best = bucket_numbers.wanted(found.largest_partition, int(tasks))
+        warn(
+            f"{relation} has outgrown its {counted(found.buckets, 'bucket')}: {size(found.largest_partition)} in its "
+            f"largest partition would be better spread over {best}. Run `dbt run-operation rescale --args "
+            f"'{{relation: {relation.schema}.{relation.identifier}, bucket_num: {best}}}'` once, or let runs do it: "
+            "`maintenance: {rescale: {after_run: true}}` in the model's config. Its rows are all right."
+        )
 
     def due_after_run(self, relation: PaimonRelation, spec: TableSpec) -> list[str]:
         """The actions that `after_run` would run now, each with its reason."""
@@ -89,7 +115,7 @@ class Maintenance:
     @while_parsing(lambda *a, **k: [])
     def run(
         self,
-        nodes: Iterable[Mapping[str, Any]],
+        nodes: Iterable[Node],
         select: str | Sequence[str] | None = None,
         dry_run: bool = False,
         force: bool = False,
@@ -120,9 +146,9 @@ class Maintenance:
             logger.info("maintain: no table has anything to maintain (see the config `maintenance`)")
         return done
 
-    def _specs_of(self, nodes: Iterable[_Node]) -> list[tuple[_Node, TableSpec | None]]:
+    def _specs_of(self, nodes: Iterable[Node]) -> list[tuple[Node, TableSpec | None]]:
         """Each node with its table spec, or None if it has no policy. Raises the errors of all nodes as one."""
-        found: list[tuple[_Node, TableSpec | None]] = []
+        found: list[tuple[Node, TableSpec | None]] = []
         problems = []
         for node in nodes:
             try:
@@ -133,20 +159,14 @@ class Maintenance:
             raise DbtRuntimeError("\n".join(problems))
         return found
 
-    def _spec_of(self, node: _Node) -> TableSpec | None:
+    def _spec_of(self, node: Node) -> TableSpec | None:
         problems = Problems(node["name"])
         policy = read_policy(node["config"].get("maintenance"), problems)
         problems.raise_if_any()
         return None if policy is None or policy.is_empty else self._specs.of(node)
 
     def _maintain(
-        self,
-        relation: PaimonRelation,
-        spec: TableSpec,
-        done: list[dict[str, Any]],
-        *,
-        dry_run: bool,
-        force: bool,
+        self, relation: PaimonRelation, spec: TableSpec, done: list[dict[str, Any]], *, dry_run: bool, force: bool
     ) -> list[str]:
         """Maintain one table, append a dictionary per action to `done`, and return the failures."""
         failures: list[str] = []
@@ -161,15 +181,8 @@ class Maintenance:
                 runs = action.due and not dry_run
                 failed = self._run(relation, action) if runs else []
                 failures += failed
-                done.append(
-                    {
-                        "table": relation.render(),
-                        "action": action.name,
-                        "due": action.due,
-                        "why": action.why,
-                        "done": runs and not failed,
-                    }
-                )
+                report = {"table": relation.render(), "action": action.name, "due": action.due, "why": action.why}
+                done.append({**report, "done": runs and not failed})
         except DbtRuntimeError as exc:
             failures.append(str(exc))
         finally:
@@ -208,14 +221,24 @@ class Maintenance:
     def run_operation(self, relation: PaimonRelation, name: str, sql: str | Statement) -> StatementResult:
         """Run the statement of `dbt run-operation <name>` under the table's lock, and log what it did."""
         statement = sql if isinstance(sql, Statement) else Statement(sql, name, target=relation.parts)
-        table, response = run_and_log(
-            self._adapter,
-            self._builds,
-            relation,
-            name,
-            lambda: self._adapter.connections.execute(statement, fetch=True)[1],
-        )
+        execute = self._adapter.connections.execute
+        table, response = self._logged(relation, name, lambda: execute(statement, fetch=True)[1])
         return StatementResult(response, table)
+
+    def _logged(self, relation: PaimonRelation, name: str, work: Callable[[], R]) -> tuple[R, AdapterResponse]:
+        """Call `work` under the table's lock, and log what it did to the table; returns its result and the response."""
+        # Errors while reading that effect never fail the operation.
+        table = table_name(relation)
+        with self._builds.alone(relation):
+            began = time.monotonic()
+            before = _read_or_none(relation, lambda: self._adapter.handle.kept(table))
+            result = work()
+            handle = self._adapter.handle
+            statement = handle.statement_id
+            effect = before and _read_or_none(relation, lambda: handle.effect(table, before))
+        response = responses.of_operation(name, effect, statement) if effect else responses.unknown(name, statement)
+        logger.info(f"{relation.shown} {response} in {time.monotonic() - began:.1f} s")
+        return result, response
 
     def call(self, name: str, relation: PaimonRelation, arguments: Mapping[str, Any]) -> Statement:
         """The CALL of a Paimon procedure; refuses invalid arguments and those of other Paimon versions."""
@@ -275,7 +298,7 @@ class Maintenance:
                 bucket_num=bucket_num,
                 partitions=partitions,
             )
-            run_and_log(self._adapter, self._builds, relation, "rescale", lambda: self._execute(steps))
+            self._logged(relation, "rescale", lambda: self._execute(steps))
 
     def _execute(self, steps: Iterable[Statement]) -> None:
         """Run the steps; if one fails, undo those before it."""
@@ -289,6 +312,14 @@ class Maintenance:
                 if isinstance(step, Step) and step.undo:
                     self._adapter.connections.execute(Statement(step.undo, step.kind, target=step.target))
             raise
+
+
+def _read_or_none(relation: PaimonRelation, read: Callable[[], R]) -> R | None:
+    try:
+        return read()
+    except Exception as exc:  # noqa: BLE001 - of py4j, gRPC, Thrift or Spark
+        logger.debug(f"{relation}: effect of an operation unknown: {exc}")
+        return None
 
 
 def _policy_after_run(spec: TableSpec) -> MaintenancePolicy | None:

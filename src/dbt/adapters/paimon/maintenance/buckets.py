@@ -84,12 +84,12 @@ class Buckets:
         return decided
 
     def _number_for(self, spec: TableSpec, source: ModelQuery) -> int:
-        size = None
+        estimated = None
         try:
-            size = self._estimated(f"select * from {source}")
+            estimated = self._estimated(f"select * from {source}")
         except Exception as exc:  # noqa: BLE001 - of py4j; the statement that writes the rows reports the error
             logger.debug(f"Size of a query unknown: {exc}")
-        return bucket_numbers.expected(size, self._tasks, partitioned=bool(spec.partition_by))
+        return bucket_numbers.expected(estimated, self._tasks, partitioned=bool(spec.partition_by))
 
     def _estimated(self, query: str) -> float | None:
         if (embedded := self._adapter.handle.embedded()) is not None:

@@ -7,12 +7,9 @@ A load leaves its files in level 0, and the next compaction, triggered by a smal
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from dbt.adapters.paimon.spec.table import POSTPONE_BUCKET
-
-if TYPE_CHECKING:
-    from dbt.adapters.paimon.spec.table import TableSpec
+from dbt.adapters.paimon.spec.table import POSTPONE_BUCKET, TableSpec
 
 # Bytes in level 0 from which the delay of a later batch would be noticeable.
 LEAST_BYTES: Final = 4 * 2**20

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import asdict, fields
+from typing import Any, Final
 
 from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
+from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, Node
 from dbt.adapters.paimon.features import while_parsing
 from dbt.adapters.paimon.maintenance import selection
-from dbt.adapters.paimon.maintenance.health import report
 from dbt.adapters.paimon.metadata import health, system_tables
+from dbt.adapters.paimon.metadata.health import TableHealth
 from dbt.adapters.paimon.options.table_options import parse_duration
-
-if TYPE_CHECKING:
-    from dbt.adapters.paimon.relation import PaimonRelation
+from dbt.adapters.paimon.relation import PaimonRelation
+from dbt.adapters.paimon.spark.formatting import age, size
 
 logger = AdapterLogger("Paimon")
+_HEADINGS: Final[Mapping[str, str]] = {"mean_file_bytes": "mean file", "bytes": "size", "levels": "files by level"}
 _OF_BUCKETS: Final = ("bucket_size", "bucket_skew", "compaction_needed")
 
 
@@ -60,9 +60,7 @@ class Health:
             ) from None
 
     @while_parsing(lambda *a, **k: [])
-    def report(
-        self, nodes: Iterable[Mapping[str, Any]], select: str | Sequence[str] | None = None
-    ) -> list[dict[str, Any]]:
+    def report(self, nodes: Iterable[Node], select: str | Sequence[str] | None = None) -> list[dict[str, Any]]:
         """Print and return the health of the selected tables (None: all that are built).
 
         Raises:
@@ -80,7 +78,32 @@ class Health:
             except DbtRuntimeError as exc:
                 failures.append(f"{relation}: {exc}")
         if found:
-            logger.info("\n" + report(found))
+            logger.info("\n" + _table(found))
         if failures:
             raise DbtRuntimeError("table_health: " + "\n".join(failures))
         return [asdict(table) for table in found]
+
+
+def _table(tables: Sequence[TableHealth]) -> str:
+    """Format the tables as text, one line per table."""
+    names = [field.name for field in fields(TableHealth)]
+    rows = [[_HEADINGS.get(name, name.replace("_", " ")) for name in names]]
+    rows += [[_shown(name, getattr(table, name)) for name in names] for table in tables]
+    widths = [max(len(row[position]) for row in rows) for position in range(len(names))]
+    return "\n".join(
+        "  ".join(
+            text.ljust(width) if name in ("table", "levels") else text.rjust(width)
+            for name, text, width in zip(names, row, widths, strict=True)
+        ).rstrip()
+        for row in rows
+    )
+
+
+def _shown(name: str, value: Any) -> str:
+    if value is None:
+        return "-"
+    if name in ("bytes", "mean_file_bytes"):
+        return size(value)
+    if name in ("oldest_snapshot", "newest_snapshot"):
+        return age(value)
+    return f"{value:.1f}" if name == "skew" else str(value)

@@ -30,19 +30,8 @@ from dbt.adapters.paimon.sql.text import quoted, string_literal
 
 _NULLS: Final = ("null", "__DEFAULT_PARTITION__")
 # Numbers of a fixed width in a pattern of Java's date formatter, and in strptime.
-_STRPTIME: Final[Mapping[str, str]] = {
-    "yyyy": "%Y",
-    "uuuu": "%Y",
-    "MM": "%m",
-    "dd": "%d",
-    "HH": "%H",
-    "mm": "%M",
-    "ss": "%S",
-}
-
-
+_STRPTIME: Final = {"yyyy": "%Y", "uuuu": "%Y", "MM": "%m", "dd": "%d", "HH": "%H", "mm": "%M", "ss": "%S"}
 _NO_CALL: Final = Statement("")
-_NO_COMPACT: Final = Compact(small_files=0)
 
 
 @dataclass(frozen=True)
@@ -165,10 +154,8 @@ class _Planner:
         return "; ".join(reasons)
 
     def _files_per_merge(self, compact: Compact, small: int) -> dict[str, int]:
-        """Merge all small files of one partition, else as many as the policy's threshold, into one.
-
-        Paimon 0.9's default is 50 (UnawareAppendTableCompactionCoordinator.FileBin).
-        """
+        """Merge all small files of one partition, else as many as the policy's threshold, into one."""
+        # Paimon 0.9's default is 50 (UnawareAppendTableCompactionCoordinator.FileBin).
         one = not self.spec.partition_by or compact.newest == 1 or not compact.small_files
         number = max(small if one else compact.small_files, 2)
         names = ("compaction.min.file-num", "compaction.max.file-num")

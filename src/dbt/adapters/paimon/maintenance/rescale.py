@@ -8,21 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.capabilities import Capability, Versions
 from dbt.adapters.paimon.spec.bucket_numbers import MARK, RESCALING
-from dbt.adapters.paimon.spec.table import POSTPONE_BUCKET
+from dbt.adapters.paimon.spec.table import POSTPONE_BUCKET, TableSpec
 from dbt.adapters.paimon.sql import procedures
+from dbt.adapters.paimon.sql.procedures import Partition, TableName
 from dbt.adapters.paimon.sql.statements import NO_SETTINGS, Statement
 from dbt.adapters.paimon.sql.text import quoted
-
-if TYPE_CHECKING:
-    from dbt.adapters.paimon.spec.table import TableSpec
-    from dbt.adapters.paimon.sql.procedures import Partition, TableName
-    from dbt.adapters.paimon.tables.changeset import ExistingTable
+from dbt.adapters.paimon.tables.changeset import ExistingTable
 
 _MODE: Final = "spark.sql.sources.partitionOverwriteMode"
 
@@ -91,10 +88,7 @@ def _step(table: TableName, sql: str, conf: Mapping[str, str] = NO_SETTINGS, und
 
 
 def _rewrite(
-    table: TableName,
-    spec: TableSpec,
-    partitions: Partition | Sequence[Partition] | None,
-    versions: Versions,
+    table: TableName, spec: TableSpec, partitions: Partition | Sequence[Partition] | None, versions: Versions
 ) -> Statement:
     """The statement that writes all rows, or those of some partitions, into the new buckets."""
     if versions.supports(Capability.RESCALE) and _overwrites_by_partition(spec):

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
-from typing import Any, Final
+from typing import Final
 
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.paimon.adapter_protocol import Node
 from dbt.adapters.paimon.options.table_options import suggestion
 
 _GRAPH_OPERATOR: Final = re.compile(r"^[+@]|^\d+\+|\+\Z|,")
 _TABLES: Final = ("table", "incremental", "streaming", "seed", "snapshot")
 _TYPES: Final = ("model", "seed", "snapshot")
-_Node = Mapping[str, Any]
 
 
-def select(nodes: Iterable[_Node], wanted: str | Sequence[str] | None, operation: str) -> list[_Node]:
+def select(nodes: Iterable[Node], wanted: str | Sequence[str] | None, operation: str) -> list[Node]:
     """The tables that a selection matches, ordered by name.
 
     Args:
@@ -37,11 +37,11 @@ def select(nodes: Iterable[_Node], wanted: str | Sequence[str] | None, operation
     return [node for node in known if any(_matches(node, item) for item in items)]
 
 
-def _is_table(node: _Node) -> bool:
+def _is_table(node: Node) -> bool:
     return node["resource_type"] in _TYPES and node["config"].get("materialized") in _TABLES
 
 
-def _problem(item: str, known: Sequence[_Node]) -> str:
+def _problem(item: str, known: Sequence[Node]) -> str:
     """Why an item selects nothing; empty if it selects tables."""
     if _GRAPH_OPERATOR.search(item):
         return f"'{item}': graph operators are not supported here. Give the names that `dbt ls --select {item}` lists"
@@ -52,7 +52,7 @@ def _problem(item: str, known: Sequence[_Node]) -> str:
     return f"'{item}': not a table in this project. {hint}"
 
 
-def _matches(node: _Node, item: str) -> bool:
+def _matches(node: Node, item: str) -> bool:
     method, _, rest = item.partition(":")
     path = str(node["original_file_path"]).replace("\\", "/")
     if method == "tag" and rest:

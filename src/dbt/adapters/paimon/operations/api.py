@@ -14,8 +14,7 @@ from dbt.adapters.paimon.concurrency.conflicts import REBUILD
 from dbt.adapters.paimon.features import while_parsing
 from dbt.adapters.paimon.kept_results import KEPT
 from dbt.adapters.paimon.metadata import snapshots, tags
-from dbt.adapters.paimon.operations.erasing import Consent
-from dbt.adapters.paimon.operations.erasures import Erasures
+from dbt.adapters.paimon.operations.erasing import Consent, Erasures
 from dbt.adapters.paimon.options.table_options import suggestion
 from dbt.adapters.paimon.plan.macros import Macros
 from dbt.adapters.paimon.relation import PaimonRelation
@@ -31,7 +30,7 @@ from dbt.adapters.paimon.tables.confirmation import TableContents, refuse_unconf
 from dbt.adapters.paimon.time_travel import run_rollbacks
 
 if TYPE_CHECKING:
-    from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
+    from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, Node
     from dbt.adapters.paimon.plan.api import Plans
     from dbt.adapters.paimon.sql.views import ViewDirectory
 
@@ -50,7 +49,7 @@ class Operations:
 
     # -- operations that also work in hooks -------------------------------------------------------------------------
 
-    def call(self, model: Mapping[str, Any], name: str, relation: PaimonRelation, arguments: Mapping[str, Any]) -> str:
+    def call(self, model: Node, name: str, relation: PaimonRelation, arguments: Mapping[str, Any]) -> str:
         """The CALL of a Paimon procedure, for a hook; an operation runs it and logs its result.
 
         Returns '' for a branch clone: runs of the original maintain the table.
@@ -60,13 +59,13 @@ class Operations:
         given = {key: value for key, value in arguments.items() if value is not None}
         return self._sent(model, name, relation, self._plans.maintenance.call(name, relation, given))
 
-    def maintain_by(self, model: Mapping[str, Any], name: str, relation: PaimonRelation, sql: str) -> str:
+    def maintain_by(self, model: Node, name: str, relation: PaimonRelation, sql: str) -> str:
         """The same for a Spark statement that maintains a table."""
         if self._is_clone(model, name, relation):
             return ""
         return self._sent(model, name, relation, Statement(sql, name, target=relation.parts))
 
-    def rescale(self, model: Mapping[str, Any], relation: PaimonRelation, *arguments: Any) -> None:
+    def rescale(self, model: Node, relation: PaimonRelation, *arguments: Any) -> None:
         """Change the number of buckets of a table's partitions (see `Maintenance.rescale`)."""
         if not self._is_clone(model, "rescale", relation):
             self._plans.maintenance.rescale(relation, *arguments)
@@ -124,7 +123,7 @@ class Operations:
         if not discard:
             self._plans.history.refuse_lossy_fast_forward(relation, branch)
 
-    def _is_clone(self, model: Mapping[str, Any], name: str, relation: PaimonRelation) -> bool:
+    def _is_clone(self, model: Node, name: str, relation: PaimonRelation) -> bool:
         branch = self._plans.clones.named(relation)
         if branch is None:
             return False
@@ -134,7 +133,7 @@ class Operations:
         logger.info(why)
         return True
 
-    def _sent(self, model: Mapping[str, Any], name: str, relation: PaimonRelation, statement: Statement) -> str:
+    def _sent(self, model: Node, name: str, relation: PaimonRelation, statement: Statement) -> str:
         if not _is_operation(model):
             return str(statement)
         result = self._plans.maintenance.run_operation(relation, name, statement).table
@@ -149,18 +148,14 @@ class Operations:
     # -- operations that write or delete rows -----------------------------------------------------------------------
 
     def erase(
-        self,
-        key: object,
-        named: Sequence[PaimonRelation],
-        nodes: Sequence[Mapping[str, Any]],
-        dry_run: bool,
-        drop_tags: bool,
-        drop_branches: bool,
-        drop_dead_letters: bool,
+        self, key: object, named: Sequence[PaimonRelation], nodes: Sequence[Node], dry_run: bool, *consent: bool
     ) -> None:
-        """Remove the rows of a key from tables and from all their files (see `Erasures.run`)."""
-        consent = Consent(drop_tags, drop_branches, drop_dead_letters)
-        Erasures(self._adapter, self._plans).run(key, named, nodes, consent, dry_run=dry_run)
+        """Remove the rows of a key from tables and from all their files (see `Erasures.run`).
+
+        Args:
+            consent: the values of a `Consent`.
+        """
+        Erasures(self._adapter, self._plans).run(key, named, nodes, Consent(*consent), dry_run=dry_run)
 
     def publish(self, context: Mapping[str, Any], target: PaimonRelation) -> None:
         """Publish the rows of a model whose audit failed.
@@ -320,11 +315,7 @@ class Operations:
 
     @while_parsing(lambda *a, **k: "")
     def models_yaml(
-        self,
-        nodes: Sequence[Mapping[str, Any]],
-        contract: bool = False,
-        path: str | None = None,
-        overwrite: bool = False,
+        self, nodes: Sequence[Node], contract: bool = False, path: str | None = None, overwrite: bool = False
     ) -> str:
         """The properties of built models as YAML (see `tables.codegen`); with a path, they are written there."""
         models: list[tuple[str, str, codegen.FoundTable]] = []
@@ -377,7 +368,7 @@ class Operations:
         return codegen.FoundTable(name, table, is_paimon_table=False)
 
 
-def _is_operation(model: Mapping[str, Any]) -> bool:
+def _is_operation(model: Node) -> bool:
     """In an operation, the `model` of dbt's context is the macro."""
     return model.get("resource_type") == "macro"
 

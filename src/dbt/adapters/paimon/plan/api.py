@@ -37,9 +37,8 @@ if TYPE_CHECKING:
     from dbt.adapters.paimon.tables.api import Tables
     from dbt.adapters.paimon.tables.changeset import ExistingTable
     from dbt.adapters.paimon.time_travel.api import History
-    from dbt.adapters.paimon.time_travel.audits_api import Audits
-    from dbt.adapters.paimon.time_travel.clones import Clone
-    from dbt.adapters.paimon.time_travel.clones_api import Clones
+    from dbt.adapters.paimon.time_travel.audits import Audits
+    from dbt.adapters.paimon.time_travel.clones import Clone, Clones
     from dbt.adapters.paimon.unchanged.api import Unchanged
     from dbt.adapters.paimon.views.api import Views
     from dbt.adapters.paimon.writing.api import Rows

@@ -6,6 +6,7 @@ from typing import Final
 
 _UNITS: Final = ("KiB", "MiB", "GiB", "TiB", "PiB")
 _MANY: Final = 1_000_000
+_AGES: Final = ((86_400, "d"), (3_600, "h"), (60, "min"))
 
 
 def counted(number: int, what: str) -> str:
@@ -16,6 +17,12 @@ def counted(number: int, what: str) -> str:
 def roughly(number: int, what: str) -> str:
     """A number of things that still grows: `12,408 rows`, `12.4 M rows`."""
     return counted(number, what) if number < _MANY else f"{number / _MANY:,.1f} M {what}s"
+
+
+def age(seconds: float) -> str:
+    """An age: `3 d`, `12 h`, `40 s`."""
+    found = next((f"{int(seconds // unit)} {name}" for unit, name in _AGES if seconds >= unit), "")
+    return found or f"{max(int(seconds), 0)} s"
 
 
 def size(number: float) -> str:

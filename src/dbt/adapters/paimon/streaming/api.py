@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, is_empty_run
+from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, Node, is_empty_run
 from dbt.adapters.paimon.catalogs.catalog import option_text
 from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.concurrency import leases
@@ -29,27 +29,13 @@ from dbt.adapters.paimon.spec.strategies import APPLY_CHANGES
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.state.kinds import Kind
 from dbt.adapters.paimon.state.tables import migrate_table, version_in
-from dbt.adapters.paimon.streaming import (
-    batches,
-    checkpoints,
-    dead_letters,
-    failures,
-    long_running,
-    progress,
-    query,
-)
+from dbt.adapters.paimon.streaming import batches, checkpoints, dead_letters, failures, long_running, progress, query
 from dbt.adapters.paimon.streaming.checkpoints import Checkpoint
 from dbt.adapters.paimon.streaming.hadoop_files import HadoopFolder
-from dbt.adapters.paimon.streaming.inputs import (
-    Input,
-    PlannedInput,
-    SourceChangedError,
-    StreamCall,
-    raw_view,
-)
+from dbt.adapters.paimon.streaming.inputs import Access, SourceChangedError, StreamCall, raw_view
+from dbt.adapters.paimon.streaming.long_running import Trigger
 from dbt.adapters.paimon.streaming.settings import StreamPlan, StreamSettings, plan_stream
 from dbt.adapters.paimon.streaming.sources import kinds
-from dbt.adapters.paimon.streaming.sources.access import Access
 from dbt.adapters.paimon.streaming.stream import Stream
 from dbt.adapters.paimon.tables.api import Tables
 from dbt.adapters.paimon.writing.api import Rows
@@ -94,7 +80,7 @@ class Streams:
     @while_parsing(lambda *_, **__: "")
     def view(
         self,
-        model: Mapping[str, Any],
+        model: Node,
         relation: PaimonRelation,
         *,
         source: Mapping[str, Any],
@@ -106,9 +92,7 @@ class Streams:
         """Register a model's `stream(...)` (see `StreamCall`); returns the quoted view that replaces it in the SQL."""
         call = StreamCall(
             "",
-            relation.database or "",
-            relation.schema or "",
-            relation.identifier or "",
+            *relation.parts,
             dict(source),
             # Invalid options are refused together with the other problems.
             {
@@ -134,7 +118,7 @@ class Streams:
 
     # -- before the first batch -------------------------------------------------------------------------------------
 
-    def plan(self, model: Mapping[str, Any]) -> StreamPlan:
+    def plan(self, model: Node) -> StreamPlan:
         """The table, strategy and settings of a streaming model; runs no SQL.
 
         Raises:
@@ -160,7 +144,7 @@ class Streams:
         self._specs.advise(model, plan.spec)
         return plan
 
-    def hold(self, model: Mapping[str, Any], target: PaimonRelation) -> None:
+    def hold(self, model: Node, target: PaimonRelation) -> None:
         """Lock a stream for this process until its node ends; raises DbtRuntimeError if another process runs it."""
         if not self._locks.take(f"{target.render()} stream", self._builds.lock_place(target)):
             raise DbtRuntimeError(
@@ -172,19 +156,14 @@ class Streams:
         """Release the stream locks of this thread, whose node has ended."""
         self._locks.release()
 
-    def begin(self, model: Mapping[str, Any], spec: TableSpec) -> TableSpec:
+    def begin(self, model: Node, spec: TableSpec) -> TableSpec:
         """The table spec of a new stream, with the stream's id among the table options."""
         stream = self._stream(model)
         stream.id, stream.begins = uuid.uuid4().hex[:12], True
         return replace(spec, options={**spec.options, checkpoints.STREAM_ID: stream.id})
 
     def resume(
-        self,
-        model: Mapping[str, Any],
-        relation: PaimonRelation,
-        stream_id: str,
-        plan: StreamPlan,
-        deletes: Sequence[PaimonRelation],
+        self, model: Node, relation: PaimonRelation, stream_id: str, plan: StreamPlan, deletes: Sequence[PaimonRelation]
     ) -> None:
         """Continue a stream from its table and checkpoint, or begin one in a table that a batch model has built.
 
@@ -197,18 +176,22 @@ class Streams:
         """
         stream = self._stream(model)
         stream.id = stream_id
-        if stream_id:
-            return
+        if not stream_id:
+            self._refuse_takeover(model, relation, plan, deletes)
+            self.begin(model, plan.spec)
+            stream.takes_over = True
+
+    def _refuse_takeover(
+        self, model: Node, relation: PaimonRelation, plan: StreamPlan, deletes: Sequence[PaimonRelation]
+    ) -> None:
         if model["config"].get("full_refresh") is not False:
             raise DbtRuntimeError(failures.built_by_batch_model(model["name"], relation))
-        without_beginning = [call.label for call in stream.calls.values() if not kinds.has_beginning(call)]
+        without_beginning = [call.label for call in self._stream(model).calls.values() if not kinds.has_beginning(call)]
         if without_beginning and not strategies.may_repeat(plan.strategy, plan.spec):
             raise DbtRuntimeError(failures.unknown_beginning(model["name"], relation, without_beginning))
         own = deletes_table(relation.identifier or "")
         if plan.strategy == APPLY_CHANGES and own in [each.identifier for each in deletes]:
             raise DbtRuntimeError(failures.has_deletes(model["name"], relation, f"{relation.schema}.{own}"))
-        self.begin(model, plan.spec)
-        stream.takes_over = True
 
     def id_of(self, relation: PaimonRelation) -> str:
         """The id of the stream that writes a table; empty for any other table."""
@@ -224,12 +207,12 @@ class Streams:
         found = version_in(Kind.DEAD_LETTERS, self._tables.existing(relation).options, relation)
         migrate_table(Kind.DEAD_LETTERS, found, relation.render(), self._adapter.query)
 
-    def id_of_model(self, model: Mapping[str, Any]) -> str | None:
+    def id_of_model(self, model: Node) -> str | None:
         """The id of a model's stream: empty before it is known, None if the model has no stream."""
         stream = self._streams.get(model["unique_id"])
         return None if stream is None else stream.id
 
-    def open(self, model: Mapping[str, Any], relation: PaimonRelation | None, settings: StreamSettings) -> None:
+    def open(self, model: Node, relation: PaimonRelation | None, settings: StreamSettings) -> None:
         """Open a model's inputs and register them as streaming views in this thread's session.
 
         Args:
@@ -244,14 +227,14 @@ class Streams:
             stream.check_beginning(self._session)
         stream.name_inputs(self._session)
 
-    def query(self, source: ModelQuery, spec: TableSpec, strategy: str, model: Mapping[str, Any]) -> ModelQuery:
+    def query(self, source: ModelQuery, spec: TableSpec, strategy: str, model: Node) -> ModelQuery:
         """The query of a batch's rows, or of its change rows (`apply_changes`); refuses to join two streams."""
         frame = self._session.sql(f"select * from {source}")
         query.refuse_joins_of_streams(frame._jdf.queryExecution().analyzed(), model["name"])
         sql = self._rows.change_rows_sql(source, spec, model) if strategy == APPLY_CHANGES else None
         return source if sql is None else replace(source, text=f"(\n{sql}\n)")
 
-    def dead_letters_sql(self, model: Mapping[str, Any], relation: PaimonRelation, settings: StreamSettings) -> str:
+    def dead_letters_sql(self, model: Node, relation: PaimonRelation, settings: StreamSettings) -> str:
         """The DDL of the dead letters table; empty if the model does not need one."""
         can = any(each.faults_sql(raw_view(each.call.name)) for each in self._stream(model).inputs)
         if not can or settings.on_bad_message != "dead_letter":
@@ -267,7 +250,7 @@ class Streams:
 
     def run(
         self,
-        model: Mapping[str, Any],
+        model: Node,
         target: PaimonRelation,
         dead: PaimonRelation | None,
         write: str,
@@ -303,7 +286,7 @@ class Streams:
             alone=partial(self._alone, target, list(leases.mine())),
         )
         try:
-            return self._run(model, target, checkpoint, sink, settings, drains)
+            return self._run(model, checkpoint, sink, settings, drains)
         except Exception:
             if drains and settings.checkpoint_location:
                 # It would outlive the table; the error to report is the one that ended the stream.
@@ -319,33 +302,26 @@ class Streams:
         with self._builds.alone(target):
             yield
 
-    def response(self, model: Mapping[str, Any]) -> AdapterResponse:
+    def response(self, model: Node) -> AdapterResponse:
         """The adapter response of a stream that has ended: rows, batches, dead letters."""
         return self._stream(model).totals.response()
 
     def _run(
-        self,
-        model: Mapping[str, Any],
-        target: PaimonRelation,
-        checkpoint: Checkpoint,
-        sink: batches.Sink,
-        settings: StreamSettings,
-        drains: bool,
+        self, model: Node, checkpoint: Checkpoint, sink: batches.Sink, settings: StreamSettings, drains: bool
     ) -> bool:
         stream, session = self._stream(model), self._session
         # What to do about columns that are not described.
         on_schema_change = strategies.on_schema_change(model["config"])
-        note = self._fitting_note(model, target, stream, checkpoint)
+        note = self._fitting_note(model, sink.table, stream, checkpoint)
         if stream.takes_over:
             # After the note: a table with the id of a stream and no note has lost its checkpoint.
             with sink.alone():
-                self._adapter.query(
-                    f"alter table {target} set tblproperties ('{checkpoints.STREAM_ID}' = '{stream.id}')"
-                )
+                properties = f"('{checkpoints.STREAM_ID}' = '{stream.id}')"
+                self._adapter.query(f"alter table {sink.table} set tblproperties {properties}")
             stream.takes_over = False
         stream.place(session, checkpoint.location)
         # A full refresh may still fail, and the old stream has to be able to continue.
-        inputs = stream.unmarked() if drains else stream.inputs
+        inputs = tuple(each.unmarked() for each in stream.inputs) if drains else stream.inputs
         writer = batches.BatchWriter(
             stream.id,
             inputs,
@@ -354,8 +330,10 @@ class Streams:
             checkpoint.unfinished_batch(),
             refuses_new_columns=on_schema_change != "ignore",
         )
+        handle = self._adapter.handle
+        trigger = long_running.trigger(settings, lambda: handle.is_cancelled, drains)
         try:
-            self._write_batches(model["name"], stream, inputs, writer, checkpoint, settings, drains)
+            self._write_batches(model["name"], stream, writer, checkpoint, trigger)
         except batches.NewColumnsError as exc:
             if on_schema_change == "fail":
                 raise DbtRuntimeError(failures.new_columns(model["name"], exc.found)) from None
@@ -373,16 +351,9 @@ class Streams:
         return True
 
     def _write_batches(
-        self,
-        name: str,
-        stream: Stream,
-        inputs: tuple[Input, ...],
-        writer: batches.BatchWriter,
-        checkpoint: Checkpoint,
-        settings: StreamSettings,
-        drains: bool,
+        self, name: str, stream: Stream, writer: batches.BatchWriter, checkpoint: Checkpoint, trigger: Trigger
     ) -> None:
-        handle = self._adapter.handle
+        handle, inputs = self._adapter.handle, writer.inputs
         session = handle.session
         watch = progress.Watch(name, inputs, session, stream.totals)
         with report_progress(handle, name, silent_without_job=True) as reporter:
@@ -391,23 +362,21 @@ class Streams:
                 watch.report(batch)
                 reporter.again()
 
-            query.Query(
-                writer,
-                checkpoint,
-                name,
-                long_running.trigger(settings, lambda: handle.is_cancelled, drains),
-                report=report,
-                look=lambda: _plan_inputs(inputs, session),
-            ).run(lambda: batches.raw_rows([each.read(session) for each in inputs]))
+            def plan() -> None:
+                for each in inputs:
+                    each.plan(session)
+
+            running = query.Query(writer, checkpoint, name, trigger, report, look=plan)
+            running.run(lambda: batches.raw_rows([each.read(session) for each in inputs]))
 
     def _fitting_note(
-        self, model: Mapping[str, Any], target: PaimonRelation, stream: Stream, checkpoint: Checkpoint
+        self, model: Node, target: PaimonRelation, stream: Stream, checkpoint: Checkpoint
     ) -> checkpoints.Note:
         """The checkpoint's note, checked: it is this model's, and its sources can continue from there."""
         identities = stream.identities
         note = checkpoint.note()
         if note is None:
-            if not stream.begins and self._commits_of(target):
+            if not stream.begins and snapshots.by_sql(self._adapter.query, target):
                 raise DbtRuntimeError(checkpoints.gone(str(target), checkpoint.location))
             note = checkpoints.Note(model["unique_id"], identities)
             checkpoint.write_note(note)
@@ -421,25 +390,16 @@ class Streams:
             checkpoint.write_note(note)
         return note
 
-    def _commits_of(self, relation: PaimonRelation) -> int:
-        return len(snapshots.by_sql(self._adapter.query, relation))
-
     # -- this thread's session, and a model's stream ----------------------------------------------------------------
 
     @property
     def _session(self) -> SparkSession:
         return self._adapter.handle.session
 
-    def _stream(self, model: Mapping[str, Any]) -> Stream:
+    def _stream(self, model: Node) -> Stream:
         return self._streams.setdefault(model["unique_id"], Stream())
 
     def _checkpoint(self, relation: PaimonRelation, settings: StreamSettings, stream: str) -> Checkpoint:
         session = self._session
         folder = settings.checkpoint_location or checkpoints.folder_of(session, relation.render())
         return Checkpoint(session, f"{folder.rstrip('/')}/{stream}")
-
-
-def _plan_inputs(inputs: tuple[Input, ...], session: SparkSession) -> None:
-    for each in inputs:
-        if isinstance(each, PlannedInput):
-            each.plan(session)

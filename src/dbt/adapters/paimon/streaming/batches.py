@@ -14,14 +14,8 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.paimon.metadata import snapshots
 from dbt.adapters.paimon.sql.text import quoted, statements, string_literal
 from dbt.adapters.paimon.streaming import commits
-from dbt.adapters.paimon.streaming.inputs import (
-    FAULT_COLUMNS,
-    CheckedInput,
-    Input,
-    LinesInput,
-    PlannedInput,
-    raw_view,
-)
+from dbt.adapters.paimon.streaming.inputs import FAULT_COLUMNS, Input, raw_view
+from dbt.adapters.paimon.streaming.progress import Totals
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -64,14 +58,6 @@ class Sink:
     alone: Callable[[], AbstractContextManager[None]]
 
 
-@dataclass
-class BatchCounters:
-    """What a query has written so far."""
-
-    batches: int = 0
-    dead_letters: int = 0
-
-
 @dataclass(eq=False)
 class BatchWriter:
     """The foreachBatch function of a stream; keeps the error it raises, which Spark reports as a stack trace.
@@ -88,13 +74,8 @@ class BatchWriter:
     checkpoint: str
     unfinished: tuple[int, float] | None
     refuses_new_columns: bool
-    written: BatchCounters = field(default_factory=BatchCounters)
+    written: Totals = field(default_factory=Totals)
     failure: Exception | None = None
-
-    def prepare_restart(self, unfinished: tuple[int, float] | None) -> None:
-        """Prepare for a restart of the query; `unfinished`: see `Checkpoint.unfinished_batch`."""
-        self.unfinished = unfinished
-        self.failure = None
 
     def __call__(self, frame: DataFrame, batch: int) -> None:
         """Write a batch; an error is also kept in `failure`."""
@@ -107,8 +88,7 @@ class BatchWriter:
     def _write(self, frame: DataFrame, batch: int) -> None:
         session = frame.sparkSession
         for index, each in enumerate(self.inputs):
-            if isinstance(each, CheckedInput):
-                each.check_batch(session, self.checkpoint, index, batch)
+            each.check_batch(session, self.checkpoint, index, batch)
         # Each input is a selection from the combined raw rows.
         read_twice = self.refuses_new_columns or len(self.inputs) > 1 or any(self._faults())
         frame = frame.persist() if read_twice else frame
@@ -152,8 +132,7 @@ class BatchWriter:
         if not count:
             return
         for each in self.inputs:
-            if isinstance(each, LinesInput):
-                each.check_faults(session, raw_view(each.call.name))
+            each.check_faults(session, raw_view(each.call.name))
         if not self.sink.dead_letters:
             first = session.sql(f"{faults}\nlimit 1").first()
             assert first is not None
@@ -225,8 +204,5 @@ def name_rows(session: SparkSession, inputs: Sequence[Input], batch: int | None 
     """Register the rows of each input as the view that the model's SQL reads; without `batch`, for its columns only."""
     for each in inputs:
         raw = raw_view(each.call.name)
-        if batch is not None and isinstance(each, PlannedInput):
-            sql = each.batch_rows_sql(session, raw, batch)
-        else:
-            sql = each.rows_sql(raw)
+        sql = each.rows_sql(raw) if batch is None else each.batch_rows_sql(session, raw, batch)
         session.sql(sql).createOrReplaceTempView(quoted(each.call.name))

@@ -82,11 +82,10 @@ class Checkpoint:
 
     def migrated(self, note: Note) -> Note:
         """Migrate the checkpoint; returns its note with the current version."""
-
-        def write_version(version: int) -> None:
-            self.write_note(replace(note, version=version))
-
-        return replace(note, version=migrate(Kind.CHECKPOINT, note.version, write_version))
+        written = migrate(
+            Kind.CHECKPOINT, note.version, lambda version: self.write_note(replace(note, version=version))
+        )
+        return replace(note, version=written)
 
     def _version_in(self, read: Mapping[str, Any]) -> int:
         found = read.get("version")
@@ -155,8 +154,9 @@ def gone(table: str, location: str) -> str:
     )
 
 
-def files_of_batch(checkpoint: HadoopFolder, index: int, batch: int) -> list[str]:
-    """The files of a batch, from Spark's log of a file source (FileStreamSourceLog)."""
+def files_of_batch(session: SparkSession, location: str, index: int, batch: int) -> list[str]:
+    """The files of a batch, from Spark's log of a file source (FileStreamSourceLog) in a checkpoint."""
+    checkpoint = HadoopFolder(session, location)
     first, last = _log_offset(checkpoint, index, batch - 1) + 1, _log_offset(checkpoint, index, batch)
     if last < first:
         return []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
@@ -47,12 +48,7 @@ _NO_TYPE_OF_JSON: Final = re.compile(
     r"`(?:[^`]|``)*`|(?P<found>\b(?:interval\b[\w ]*|void|variant|(?:var)?char)\b(?!:))"
 )
 _MAP_KEY: Final = re.compile(r"`(?:[^`]|``)*`|\bmap<(?P<key>(?!string,)[^,<]+)")
-_FOREIGN_TYPES: Final = {
-    "text": "string",
-    "datetime": "timestamp",
-    "number": "decimal(38,0)",
-    "json": "string",
-}
+_FOREIGN_TYPES: Final = {"text": "string", "datetime": "timestamp", "number": "decimal(38,0)", "json": "string"}
 
 # Source: https://spark.apache.org/docs/3.5.7/structured-streaming-programming-guide.html#input-sources
 _FILE_OPTIONS: Final = (
@@ -125,18 +121,19 @@ class Description:
     @property
     def metadata(self) -> Mapping[str, str]:
         """The metadata columns of a row: name -> type."""
-        return KAFKA_METADATA if self.using == KAFKA else FILE_METADATA
+        return _metadata(self.using)
 
     @property
     def topics(self) -> tuple[str, ...]:
         return _topics(self.location)
 
 
+def _metadata(using: str) -> Mapping[str, str]:
+    return KAFKA_METADATA if using == KAFKA else FILE_METADATA
+
+
 def describe(
-    source: Mapping[str, Any],
-    root: Path,
-    type_of: Callable[[str], str],
-    options: Mapping[str, Any] | None = None,
+    source: Mapping[str, Any], root: Path, type_of: Callable[[str], str], options: Mapping[str, Any] | None = None
 ) -> Description:
     """Read a source's description.
 
@@ -240,18 +237,19 @@ def _option_problems(using: Any, options: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _option_name_problem(using: Any, name: str) -> str:
-    known = _KIND_OPTIONS.get(str(using), ())
-    if not known or (using == KAFKA and name.startswith("kafka.")):
+    small, known = name.lower(), _KIND_OPTIONS.get(str(using), ())
+    if not known or (using == KAFKA and name.startswith("kafka.")) or small in {option.lower() for option in known}:
         return ""
-    if name.lower() in _OWN_OPTIONS:
-        return f"set by the adapter itself; {_OWN_OPTIONS[name.lower()]}"
-    if using == JSON and name.lower() == "multiline":
+    if small in _OWN_OPTIONS:
+        return f"set by the adapter itself; {_OWN_OPTIONS[small]}"
+    if using == JSON and small == "multiline":
         return "a file has one JSON object per line; write the files like that"
-    if name.lower() in {option.lower() for option in known}:
-        return ""
+    return f"not an option of Spark's {using} reader; {_option_hint(using, name, known)}"
+
+
+def _option_hint(using: Any, name: str, known: Sequence[str]) -> str:
     servers = _suggestion(f"kafka.{name}", ("kafka.bootstrap.servers",)) if using == KAFKA else ""
-    hint = servers if servers.startswith("did") else _suggestion(name, known)
-    return f"not an option of Spark's {using} reader; {hint}"
+    return servers if servers.startswith("did") else _suggestion(name, known)
 
 
 def _columns(
@@ -261,14 +259,13 @@ def _columns(
         return
     if not described and using in KINDS:
         problems.append("columns: missing; list name and data_type of what is to be read")
-    metadata = KAFKA_METADATA if using == KAFKA else FILE_METADATA
     seen: dict[str, str] = {}
     for column in described:
         name = str(column["name"])
         if name.lower() in seen:
             problems.append(f"columns: {seen[name.lower()]} and {name} are the same name to Spark; leave one out")
         seen[name.lower()] = name
-        if name.lower() in metadata:
+        if name.lower() in _metadata(using):
             problems.append(
                 f"columns: {name}: rows have a column of this name already (it is not of the value); leave it out"
             )
@@ -283,19 +280,14 @@ def _checked_type(data_type: Any, using: Any, type_of: Callable[[str], str]) -> 
     """Spark's type text, and what is wrong with it."""
     if not data_type:
         return "", "data_type is missing; write Spark's, such as string or bigint"
-    try:
-        text = type_of(str(data_type))
-    except ValueError:
-        text = ""
-    return text, _type_problem(str(data_type), text, using)
-
-
-def _type_problem(written: str, text: str, using: Any) -> str:
+    written, text = str(data_type), ""
+    with suppress(ValueError):
+        text = type_of(written)
     if not _TYPE.fullmatch(text):
         meant = _FOREIGN_TYPES.get(written.lower().partition("(")[0].strip(), "")
         hint = f"; did you mean {meant}?" if meant else "; write one such as string, bigint or decimal(10,2)"
-        return f"{written!r} is not a data type that messages can have{hint}"
-    return _nested_type_problem(written, text, using) if "<" in text else ""
+        return text, f"{written!r} is not a data type that messages can have{hint}"
+    return text, _nested_type_problem(written, text, using) if "<" in text else ""
 
 
 def _nested_type_problem(written: str, text: str, using: Any) -> str:

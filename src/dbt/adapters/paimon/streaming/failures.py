@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 
 from dbt.adapters.paimon.errors import messages
 from dbt.adapters.paimon.errors.messages import Remedy
 from dbt.adapters.paimon.streaming import checkpoints
+from dbt.adapters.paimon.streaming.inputs import Input
 from dbt.adapters.paimon.streaming.sources import files
-
-if TYPE_CHECKING:
-    from dbt.adapters.paimon.streaming.inputs import Input
 
 # Errors of Structured Streaming and its sources; those of Spark and Paimon are in `errors.messages`.
 _REMEDIES: Final = (
@@ -38,9 +36,8 @@ _REMEDIES: Final = (
     ),
     Remedy(
         r"FileNotFoundException|\[FAILED_READ_FILE\.FILE_NOT_EXIST\]|SparkFileNotFoundException",
-        "A file was removed after the stream had listed it and before it was read: restore it, and run "
-        "again. Only add files to a folder that is read as a stream; remove old ones after they have been "
-        "read.",
+        "A file was removed after the stream had listed it and before it was read: restore it, and run again. Only add "
+        "files to a folder that is read as a stream; remove old ones after they have been read.",
     ),
     Remedy(
         r"Concurrent update to the log|Multiple streaming jobs detected",

@@ -32,10 +32,9 @@ class HadoopFolder:
             if not _NO_FILE_SYSTEM.search(messages.error_text(exc)):
                 raise
             raise DbtRuntimeError(
-                f"A stream's checkpoint cannot be kept in {redact_text(location)}: Hadoop has no file system "
-                "for this address (Paimon's own plug-in is not one). Set checkpoint_location to a folder "
-                "that every run can reach: hdfs://…, file:///…, or s3a://… with org.apache.hadoop:hadoop-aws "
-                "among the jars."
+                f"A stream's checkpoint cannot be kept in {redact_text(location)}: Hadoop has no file system for this "
+                "address (Paimon's own plug-in is not one). Set checkpoint_location to a folder that every run can "
+                "reach: hdfs://…, file:///…, or s3a://… with org.apache.hadoop:hadoop-aws among the jars."
             ) from None
 
     def names(self, folder: str = "") -> list[str]:

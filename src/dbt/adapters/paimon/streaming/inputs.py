@@ -1,4 +1,4 @@
-"""The interface of a stream's inputs: one for each `stream(...)` in a model's SQL.
+"""A stream's inputs: one for each `stream(...)` in a model's SQL.
 
 An input provides raw rows, as Structured Streaming reads them, and SQL that turns them into the rows that the model
 sees. The raw rows of a micro-batch are read once.
@@ -6,13 +6,18 @@ sees. The raw rows of a micro-batch are read once.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, Protocol, runtime_checkable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Final
 
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
+from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.sql.text import quoted
+from dbt.adapters.paimon.streaming.descriptions import Description
+from dbt.adapters.paimon.streaming.formats.messages import ValueFormat
+from dbt.adapters.paimon.tables.changeset import ExistingTable
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -33,6 +38,15 @@ class UnavailableError(DbtRuntimeError):
 
 class SourceChangedError(DbtRuntimeError):
     """A source's columns have changed since it was opened; nothing of the batch has been written yet."""
+
+
+@dataclass(frozen=True)
+class Access:
+    """What inputs are opened with; `incremental_catalog`: see `changes.reads.read_mode`."""
+
+    adapter: AdapterProtocol
+    existing: Callable[[PaimonRelation], ExistingTable]
+    incremental_catalog: Callable[[], str]
 
 
 @dataclass(frozen=True)
@@ -63,19 +77,56 @@ class StreamCall:
         return f"{self.schema}.{self.identifier}"
 
 
-class Input(Protocol):
-    """An opened `stream(...)`."""
+class Input:
+    """An opened `stream(...)`; its defaults are those of a source whose rows are all there and need no parsing."""
 
-    @property
-    def call(self) -> StreamCall:
-        """The arguments of the `stream(...)`."""
+    call: StreamCall
 
     @property
     def identity(self) -> dict[str, str]:
         """What must stay the same for a checkpoint to fit: the kind, and the topic, folder or table."""
+        raise NotImplementedError
 
     def read(self, session: SparkSession) -> DataFrame:
         """The raw rows as a streaming frame; raises DbtRuntimeError if the source does not exist."""
+        raise NotImplementedError
+
+    def rows_sql(self, raw: str) -> str:
+        """The query of the rows that the model sees; `raw` is a view of the raw rows."""
+        raise NotImplementedError
+
+    def batch_rows_sql(self, session: SparkSession, raw: str, batch: int) -> str:
+        """The query of a batch's rows; raises DbtRuntimeError if rows are lost."""
+        return self.rows_sql(raw)
+
+    def faults_sql(self, raw: str) -> str | None:
+        """The query of messages that cannot be parsed, with `FAULT_COLUMNS`; None if there can be none."""
+        return None
+
+    def new_columns_sql(self, raw: str) -> str | None:
+        """The query of undescribed columns in the raw rows: name, data_type; None if there can be none."""
+        return None
+
+    def with_columns(self, columns: Mapping[str, str]) -> Input:
+        """A copy with additional columns: name -> data type, as `new_columns_sql` returned them."""
+        return self
+
+    def unmarked(self) -> Input:
+        """A copy that does not change its source (move a consumer, remove files).
+
+        It is for a staged table that may never replace the old one.
+        """
+        return self
+
+    def placed(self, session: SparkSession, folder: str) -> Input:
+        """A copy that keeps which rows each batch reads in this folder of the checkpoint, if the input plans them."""
+        return self
+
+    def plan(self, session: SparkSession) -> None:
+        """Plan the rows that have come since, regularly in a long run; raises DbtRuntimeError if rows are lost."""
+
+    def check_beginning(self, session: SparkSession) -> None:
+        """Raise DbtRuntimeError if the source does not have what the call asks for, with what it has."""
 
     def check_offset(self, session: SparkSession, offset: str) -> None:
         """Raise DbtRuntimeError if rows after an offset are no longer in the source.
@@ -84,67 +135,50 @@ class Input(Protocol):
             offset: where the last batch ended, as the source's own JSON in the checkpoint.
         """
 
-    def rows_sql(self, raw: str) -> str:
-        """The query of the rows that the model sees; `raw` is a view of the raw rows."""
-
-    def faults_sql(self, raw: str) -> str | None:
-        """The query of messages that cannot be parsed, with `FAULT_COLUMNS`; None if there can be none."""
-
-    def new_columns_sql(self, raw: str) -> str | None:
-        """The query of undescribed columns in the raw rows: name, data_type; None if there can be none."""
-
-    def with_columns(self, columns: Mapping[str, str]) -> Input:
-        """A copy with additional columns: name -> data type, as `new_columns_sql` returned them."""
-
-    def lag(self, session: SparkSession, progress: Mapping[str, Any]) -> int | None:
-        """The number of unread rows when a batch ended; None if unknown."""
-
-
-@runtime_checkable
-class CheckedInput(Input, Protocol):
-    """An input whose missing raw rows Spark would skip silently."""
-
     def check_batch(self, session: SparkSession, checkpoint: str, index: int, batch: int) -> None:
-        """Raise DbtRuntimeError if raw rows of a batch are missing; `index` numbers the sources in the checkpoint."""
+        """Raise DbtRuntimeError if raw rows of a batch are missing, which Spark would skip silently.
 
-
-@runtime_checkable
-class LinesInput(Input, Protocol):
-    """An input whose raw rows Spark may cut in two: it reads the first part as a row, and the rest as a bad message."""
+        Args:
+            index: numbers the sources in the checkpoint.
+        """
 
     def check_faults(self, session: SparkSession, raw: str) -> None:
-        """Raise DbtRuntimeError if a row lacks its rest, in a batch with messages that cannot be parsed."""
+        """Raise DbtRuntimeError if Spark has cut a row in two, in a batch with messages that cannot be parsed."""
 
-
-@runtime_checkable
-class PlannedInput(Input, Protocol):
-    """An input that plans which rows each batch reads, in the stream's checkpoint; its raw rows only name them."""
-
-    def placed(self, session: SparkSession, folder: str) -> PlannedInput:
-        """A copy that keeps its plan in this folder of the checkpoint; `read` plans up to the present."""
-
-    def check_beginning(self, session: SparkSession) -> None:
-        """Raise DbtRuntimeError if the source does not have what the call asks for, with what it has."""
-
-    def plan(self, session: SparkSession) -> None:
-        """Plan the rows that have come since, regularly in a long run; raises DbtRuntimeError if rows are lost."""
-
-    def planned_rows(self, batch: int) -> int:
-        """The number of rows in a batch of this run."""
+    def rows_of(self, batch: int, progress: Mapping[str, Any]) -> int:
+        """The number of rows in a batch of this run; `progress`: the source's part of a StreamingQueryProgress."""
+        return int(progress["numInputRows"])
 
     def late_rows(self, batch: int) -> int:
         """The number of rows in it that came too late (see `sources.watermarks`)."""
+        return 0
 
-    def batch_rows_sql(self, session: SparkSession, raw: str, batch: int) -> str:
-        """The query of a batch's rows; raises DbtRuntimeError if rows are lost. `rows_sql` is for the columns only."""
+    def lag(self, session: SparkSession, progress: Mapping[str, Any]) -> int | None:
+        """The number of unread rows when a batch ended; None if unknown."""
+        return None
 
 
-@runtime_checkable
-class MarkingInput(Input, Protocol):
-    """An input that changes its source by reading: it moves a consumer, or removes files."""
+@dataclass(frozen=True)
+class DescribedInput(Input):
+    """A source that is not a table; `value_format` is None if its raw rows need no parsing."""
 
-    def unmarked(self) -> Input:
-        """A copy that does not change its source: for a staged table that may never replace the old one."""
+    call: StreamCall
+    description: Description
+    value_format: ValueFormat | None
+
+    def rows_sql(self, raw: str) -> str:
+        if self.value_format is None:
+            return f"select * from {raw}"
+        return self.value_format.rows_sql(raw, [quoted(name) for name in self.description.metadata])
+
+    def faults_sql(self, raw: str) -> str | None:
+        return self.value_format.faults_sql(raw) if self.value_format else None
+
+    def new_columns_sql(self, raw: str) -> str | None:
+        return self.value_format.new_columns_sql(raw) if self.value_format else None
+
+    def with_columns(self, columns: Mapping[str, str]) -> Input:
+        return replace(self, value_format=self.value_format.with_columns(columns)) if self.value_format else self
 
 
 def raw_view(name: str) -> str:

@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Event
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    from dbt.adapters.paimon.streaming.settings import StreamSettings
+from dbt.adapters.paimon.streaming.settings import StreamSettings
 
 # Set while `dbt-paimon stream` runs dbt in this process.
 _LONG_RUNNING: Final = Event()
@@ -29,12 +28,10 @@ class Trigger:
 
     Attributes:
         processing_time: how often it looks for rows; None if it ends once it has read everything.
-        is_to_end: whether it has to end after the current batch.
         is_cancelled: whether it has to end immediately.
     """
 
     processing_time: str | None
-    is_to_end: Callable[[], bool]
     is_cancelled: Callable[[], bool]
 
     @property
@@ -58,7 +55,7 @@ class Trigger:
 def trigger(settings: StreamSettings, is_cancelled: Callable[[], bool], drains: bool) -> Trigger:
     """The trigger of a model's query; `drains`: see `Streams.run`."""
     is_long_running = _LONG_RUNNING.is_set() and not drains
-    return Trigger(settings.processing_time if is_long_running else None, _STOP.is_set, is_cancelled)
+    return Trigger(settings.processing_time if is_long_running else None, is_cancelled)
 
 
 def begin() -> None:

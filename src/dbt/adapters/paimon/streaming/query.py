@@ -16,7 +16,7 @@ from dbt.adapters.paimon.sql.scala import elements
 from dbt.adapters.paimon.streaming.batches import BatchWriter
 from dbt.adapters.paimon.streaming.checkpoints import Checkpoint
 from dbt.adapters.paimon.streaming.inputs import UnavailableError
-from dbt.adapters.paimon.streaming.long_running import Trigger
+from dbt.adapters.paimon.streaming.long_running import Trigger, is_stopping
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -66,20 +66,20 @@ class Query:
             DbtRuntimeError: it was cancelled, `writer` refused a batch, or Spark's JVM has ended.
         """
         trigger, writer = self.trigger, self.writer
-        if not trigger.processing_time and trigger.is_to_end():
+        if not trigger.processing_time and is_stopping():
             raise self._cancelled()
         pauses, written = list(trigger.pauses), writer.written.batches
         failed = False
         while True:
             try:
                 if failed:
-                    writer.prepare_restart(self.checkpoint.unfinished_batch())
+                    writer.unfinished, writer.failure = self.checkpoint.unfinished_batch(), None
                 self._run(frame())
             except Exception as exc:  # noqa: PERF203 - a few attempts
                 _raise_permanent(exc, failed)
                 if writer.written.batches > written:
                     pauses, written = list(trigger.pauses), writer.written.batches
-                if not pauses or trigger.is_to_end():
+                if not pauses or is_stopping():
                     raise
                 pause = pauses.pop(0)
                 reason = messages.shorten(messages.error_text(exc))
@@ -118,7 +118,7 @@ class Query:
             if is_long_running and time.monotonic() > looked_at + trigger.seconds:
                 self.look()
                 looked_at = time.monotonic()
-            if not trigger.is_to_end():
+            if not is_stopping():
                 continue
             ending = ending or _Ending(self.checkpoint)
             if not ending.is_over and not self._is_idle(started):

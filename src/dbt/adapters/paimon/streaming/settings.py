@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.spec.build import collect_table_spec
 from dbt.adapters.paimon.spec.change_rows import ordered_by_kind
 from dbt.adapters.paimon.spec.config import DEAD_LETTER, DEFAULT_PROCESSING_TIME, FAIL
@@ -20,9 +21,6 @@ from dbt.adapters.paimon.spec.strategies import (
     collect_strategy,
 )
 from dbt.adapters.paimon.spec.table import TableSpec
-
-if TYPE_CHECKING:
-    from dbt.adapters.paimon.capabilities import Versions
 
 _ON_BAD_MESSAGE: Final = (DEAD_LETTER, FAIL)
 # The intervals of Spark's Trigger.ProcessingTime (CalendarInterval) that are useful for a stream.

@@ -10,14 +10,12 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.sql.text import quoted
 from dbt.adapters.paimon.streaming import batches, checkpoints
-from dbt.adapters.paimon.streaming.inputs import Input, MarkingInput, PlannedInput, StreamCall
+from dbt.adapters.paimon.streaming.inputs import Access, Input, StreamCall
 from dbt.adapters.paimon.streaming.progress import Totals
 from dbt.adapters.paimon.streaming.sources import kinds
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-    from dbt.adapters.paimon.streaming.sources.access import Access
 
 
 @dataclass
@@ -63,8 +61,7 @@ class Stream:
     def check_beginning(self, session: SparkSession) -> None:
         """Raise DbtRuntimeError if a source does not have what its call asks for."""
         for each in self.inputs:
-            if isinstance(each, PlannedInput):
-                each.check_beginning(session)
+            each.check_beginning(session)
 
     def name_inputs(self, session: SparkSession) -> None:
         """Register the inputs as streaming views."""
@@ -80,13 +77,8 @@ class Stream:
     def place(self, session: SparkSession, location: str) -> None:
         """Give each input that plans its own batches a folder in the checkpoint at this location."""
         self.inputs = tuple(
-            each.placed(session, f"{location}/{checkpoints.PLANS}/{index}") if isinstance(each, PlannedInput) else each
-            for index, each in enumerate(self.inputs)
+            each.placed(session, f"{location}/{checkpoints.PLANS}/{index}") for index, each in enumerate(self.inputs)
         )
-
-    def unmarked(self) -> tuple[Input, ...]:
-        """The inputs for a staged table: they do not change their sources (see `MarkingInput`)."""
-        return tuple(each.unmarked() if isinstance(each, MarkingInput) else each for each in self.inputs)
 
     def add_columns(self, note: checkpoints.Note, found: Mapping[str, Mapping[str, str]]) -> checkpoints.Note:
         """Add the columns of a NewColumnsError to the inputs; returns the note with these columns."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
@@ -15,12 +15,10 @@ from dbt.adapters.paimon.metadata import files, snapshots, tags
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spec import run_tag
 from dbt.adapters.paimon.spec.components import iceberg
+from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql import procedures
+from dbt.adapters.paimon.tables.api import Tables
 from dbt.adapters.paimon.time_travel import branches, rollbacks, states
-
-if TYPE_CHECKING:
-    from dbt.adapters.paimon.spec.table import TableSpec
-    from dbt.adapters.paimon.tables.api import Tables
 
 logger = AdapterLogger("Paimon")
 
@@ -73,9 +71,7 @@ class History:
         """Refuse options that name a branch which the table (None: rebuilt) does not have."""
         if not branches.named(spec):
             return
-        names = None
-        if relation is not None:
-            names = tags.branches(self._adapter.query, relation)
+        names = None if relation is None else tags.branches(self._adapter.query, relation)
         branches.refuse_missing(spec, model["config"], model["name"], names)
 
     def refuse_stale_readers(self, operation: str, relation: PaimonRelation) -> None:

@@ -1,4 +1,4 @@
-"""Write-audit-publish: a model's data tests, compiled against the branch with its new rows.
+"""Write-audit-publish on a branch of the table: a model's data tests, compiled against its new rows.
 
 dbt compiles them as for `dbt test`, except that `ref()` of the model returns the branch.
 """
@@ -7,27 +7,23 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, call_procedure
+from dbt.adapters.paimon.errors.deprecations import warn
+from dbt.adapters.paimon.metadata import snapshots, tags
 from dbt.adapters.paimon.relation import PaimonRelation
+from dbt.adapters.paimon.time_travel.states import branch_of
 
 if TYPE_CHECKING:
     from dbt.contracts.graph.manifest import Manifest
 
 # The branch, and the tag of the published state where it starts.
 BRANCH: Final = "dbt_audit"
-
-
-@dataclass(frozen=True)
-class Audit:
-    """A compiled data test."""
-
-    name: str
-    sql: str
-    config: Any  # dbt's TestConfig
 
 
 @dataclass(frozen=True)
@@ -62,8 +58,8 @@ def of_model(model_id: str, manifest: Manifest) -> list[Any]:
 
 def compiled(
     tests: Iterable[Any], published: PaimonRelation, audited: PaimonRelation, config: Any, manifest: Manifest
-) -> list[Audit]:
-    """The data tests as SQL in which ref() of `published` reads `audited`."""
+) -> list[Any]:
+    """The data tests, compiled to SQL in which ref() of `published` reads `audited`."""
     from dbt.clients.jinja import add_rendered_test_kwargs
     from dbt.compilation import Compiler
     from dbt.contracts.graph.nodes import GenericTestNode
@@ -85,16 +81,12 @@ def compiled(
             return context
 
     compiler = AuditCompiler(config)
-    found = []
-    for test in tests:
-        # A copy: dbt compiles the node again, against the published table, when it runs it.
-        node = compiler.compile_node(copy.deepcopy(test), manifest, write=False)
-        found.append(Audit(node.name, node.compiled_code or "", node.config))
-    return found
+    # Copies: dbt compiles the nodes again, against the published table, when it runs them.
+    return [compiler.compile_node(copy.deepcopy(test), manifest, write=False) for test in tests]
 
 
-def result(audit: Audit, row: Sequence[Any]) -> Result:
-    """Evaluate a row of dbt's get_test_sql as TestRunner.build_test_result does."""
+def result(audit: Any, row: Sequence[Any]) -> Result:
+    """Evaluate a row of dbt's get_test_sql as TestRunner.build_test_result does; `audit`: a compiled data test."""
     failures, should_warn, should_error = row
     is_error = str(audit.config.severity).upper() == "ERROR" and _is_true(should_error)
     return Result(audit.name, int(failures or 0), is_error, not is_error and _is_true(should_warn))
@@ -128,3 +120,80 @@ def _upstream(model_id: str, manifest: Manifest) -> set[str]:
 
 def _is_true(value: Any) -> bool:
     return value if isinstance(value, bool) else str(value).lower() in ("true", "1")
+
+
+class Audits:
+    """Runs a model's data tests on a branch with its new rows (see above)."""
+
+    def __init__(self, adapter: AdapterProtocol) -> None:
+        self._adapter = adapter
+
+    def begin(self, relation: PaimonRelation, with_rows: bool) -> PaimonRelation:
+        """Create or replace the audit branch, with the table's rows or only its columns and options."""
+        self.end(relation)
+        tag = None
+        if with_rows:
+            newest = snapshots.newest(self._adapter.query, relation)
+            if newest is not None:
+                tag = BRANCH
+                call_procedure(self._adapter, "create_tag", relation, {"tag": tag, "snapshot": newest})
+        call_procedure(self._adapter, "create_branch", relation, {"branch": BRANCH, "tag": tag})
+        return branch_of(relation, BRANCH)
+
+    def end(self, relation: PaimonRelation) -> None:
+        """Drop a table's audit branch and its tag, if they exist.
+
+        Paimon drops a branch without its data files. A branch that started empty owns all its files, so they are
+        expired first; others are left for remove_orphan_files.
+        """
+        branch = branch_of(relation, BRANCH)
+        found = tags.refs(self._adapter.query, relation)
+        tagged = BRANCH in found.tags
+        if BRANCH in found.branches and not tagged:
+            with suppress(DbtRuntimeError):
+                self._adapter.query(f"truncate table {branch}")
+                everything = {"retain_max": 1, "retain_min": 1, "older_than": "2999-12-31 00:00:00"}
+                call_procedure(self._adapter, "expire_snapshots", branch, everything)
+        if BRANCH in found.branches:
+            call_procedure(self._adapter, "delete_branch", relation, {"branch": BRANCH})
+        if tagged:
+            call_procedure(self._adapter, "delete_tag", relation, {"tag": BRANCH})
+
+    def branch(self, relation: PaimonRelation) -> PaimonRelation | None:
+        """The branch of a failed audit, or None."""
+        names = tags.branches(self._adapter.query, relation)
+        return branch_of(relation, BRANCH) if BRANCH in names else None
+
+    def refuse_stale(self, relation: PaimonRelation) -> None:
+        """Refuse to publish a branch by hand if the table has newer commits or lacks columns of the branch."""
+        branch = branch_of(relation, BRANCH)
+        newest, base = tags.newest_and_tagged(self._adapter.query, relation, BRANCH)
+        rerun = "Run the model again."
+        if base is not None and base != newest:
+            raise DbtRuntimeError(
+                f"publish: {relation} is at table snapshot {newest}, but its audited branch began at {base}. {rerun}"
+            )
+        columns = [column.name for column in self._adapter.get_columns_in_relation(relation)]
+        unknown = [c.name for c in self._adapter.get_columns_in_relation(branch) if c.name not in columns]
+        if unknown:
+            raise DbtRuntimeError(f"publish: {relation} has no column {', '.join(unknown)}. {rerun}")
+
+    def results(self, context: Mapping[str, Any], published: PaimonRelation, audited: PaimonRelation) -> list[Result]:
+        """The results of a model's data tests over its audited rows, each by dbt's own query."""
+        # dbt passes the whole manifest; the declared type only promises macros.
+        manifest: Any = self._adapter.get_macro_resolver()
+        tests = of_model(context["model"]["unique_id"], manifest)
+        found = []
+        for audit in compiled(tests, published, audited, self._adapter.config, manifest):
+            config = audit.config
+            limited = context["get_limit_subquery_sql"](audit.compiled_code or "", config.limit)
+            sql = context["get_test_sql"](limited, config.fail_calc, config.warn_if, config.error_if, limit=None)
+            found.append(result(audit, self._adapter.query(sql)[0]))
+        return found
+
+    def refuse_failed(self, model: Mapping[str, Any], audited: PaimonRelation, results: Sequence[Result]) -> None:
+        """Fail a node if one of its data tests failed; report those that warn."""
+        refuse_failed(model, audited, results)
+        for result in results:
+            if result.is_warning:
+                warn(f"model '{model['name']}', audit {result}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
@@ -98,18 +98,25 @@ def without(nodes: Sequence[Ran], exclude: Sequence[str]) -> list[Ran]:
     return [node for node in nodes if node.name not in exclude]
 
 
-def _node(result: dict[str, Any]) -> Ran | None:
+def _node(result: Mapping[str, Any]) -> Ran | None:
     """A node of dbt's results; None without a relation, or if it did not run."""
     parts = str(result.get("relation_name") or "").strip("`").split("`.`")
-    times = [timing for timing in result.get("timing") or () if timing.get("completed_at")]
-    if len(parts) != 3 or not times:
+    times = span(result)
+    if len(parts) != 3 or times is None:
         return None
-    started = min(_seconds(timing["started_at"]) for timing in times)
-    completed = max(_seconds(timing["completed_at"]) for timing in times)
     snapshot = (result.get("adapter_response") or {}).get("snapshot_id")
-    return Ran(result["unique_id"], (parts[0], parts[1], parts[2]), started, completed, snapshot)
+    return Ran(result["unique_id"], (parts[0], parts[1], parts[2]), *times, snapshot)
 
 
-def _seconds(utc: str) -> float:
+def span(result: Mapping[str, Any]) -> tuple[float, float] | None:
+    """When a node of dbt's results began and ended, in seconds since the epoch; None if it did not run."""
+    times = [timing for timing in result.get("timing") or () if timing.get("completed_at")]
+    if not times:
+        return None
+    started = min(seconds(timing["started_at"]) for timing in times)
+    return started, max(seconds(timing["completed_at"]) for timing in times)
+
+
+def seconds(utc: str) -> float:
     """A time of dbt's results, which is in UTC, in seconds since the epoch."""
     return datetime.fromisoformat(utc.removesuffix("Z")).replace(tzinfo=timezone.utc).timestamp()

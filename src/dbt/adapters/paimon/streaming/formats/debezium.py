@@ -11,18 +11,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, ClassVar, Final
 
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.sql.text import quoted, string_literal
+from dbt.adapters.paimon.streaming.descriptions import Description, SourceColumn
 from dbt.adapters.paimon.streaming.formats import debezium_types, messages
 from dbt.adapters.paimon.streaming.formats.debezium_types import Target, Text, UnknownTypeError, let, literals
-from dbt.adapters.paimon.streaming.formats.messages import PROBLEM, ROW, UNDECLARED
-
-if TYPE_CHECKING:
-    from dbt.adapters.paimon.streaming.descriptions import Description, SourceColumn
-    from dbt.adapters.paimon.streaming.inputs import StreamCall
+from dbt.adapters.paimon.streaming.formats.messages import PROBLEM, ROW, UNDECLARED, ValueFormat
 
 ROW_KIND: Final = "_row_kind"
 POSITION: Final = "_position"
@@ -63,18 +60,14 @@ _KEY: Final = "array<struct<schema: string, payload: map<string,string>>>"
 
 
 @dataclass(frozen=True)
-class DebeziumColumn:
+class DebeziumColumn(SourceColumn):
     """A column of the rows.
 
     Attributes:
-        required: whether a row without a value is faulty.
         semantic: the logical type of its values in messages without schema; empty if the data type is sufficient.
         scale: the scale of a Decimal in such messages; None if it is the data type's.
     """
 
-    name: str
-    data_type: str
-    required: bool = False
     semantic: str = ""
     scale: int | None = None
 
@@ -84,7 +77,7 @@ class DebeziumColumn:
 
 
 @dataclass(frozen=True)
-class DebeziumMessages:
+class DebeziumMessages(ValueFormat):
     """The Debezium format: each value is an envelope with a row and what happened to it.
 
     Attributes:
@@ -92,21 +85,27 @@ class DebeziumMessages:
         reserved: names that a new column cannot have.
     """
 
+    # A tombstone is neither a row nor a fault.
+    is_row: ClassVar[str] = f"{ROW} is not null"
     columns: tuple[DebeziumColumn, ...]
     row_kind: str = ROW_KIND
     reserved: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, description: Description, call: StreamCall) -> DebeziumMessages:
+    def of(cls, description: Description, source: Mapping[str, Any], row_kind: str | None = None) -> DebeziumMessages:
         """The format of a source; a column's `meta` in the YAML may have `semantic` and `scale`.
+
+        Args:
+            source: the source's node in the manifest.
+            row_kind: the name of the row kind column, from the `stream(...)`.
 
         Raises:
             DbtRuntimeError: every problem, in one message.
         """
         problems: list[str] = []
-        row_kind = call.row_kind or ROW_KIND
+        row_kind = row_kind or ROW_KIND
         own = (row_kind, POSITION, SOURCE_TIME)
-        described = call.source.get("columns") or {}
+        described = source.get("columns") or {}
         columns = tuple(
             _column(column, _meta(described.get(column.name) or {}), problems) for column in description.columns
         )
@@ -167,12 +166,8 @@ class DebeziumMessages:
         )
 
     def rows_sql(self, raw: str, extra: Sequence[str]) -> str:
-        names = [*(column.name for column in self.columns), self.row_kind, POSITION, SOURCE_TIME]
-        # A tombstone is neither a row nor a fault.
-        return messages.rows_sql(raw, names, extra, f"{ROW} is not null")
-
-    def faults_sql(self, raw: str) -> str:
-        return messages.faults_sql(raw)
+        own = (f"{ROW}.{quoted(name)} as {quoted(name)}" for name in (self.row_kind, POSITION, SOURCE_TIME))
+        return super().rows_sql(raw, [*own, *extra])
 
     def new_columns_sql(self, raw: str) -> str:
         each = f"select explode({UNDECLARED}) as new from {raw}"
@@ -273,10 +268,7 @@ class DebeziumMessages:
         )
         yield "__tmp_op = 't'", f"concat({string_literal(_TRUNCATION)}, coalesce(__tmp_position, 'its own'))"
         yield "__tmp_op = 'm'", string_literal(_LOG_MESSAGE)
-        yield (
-            "__tmp_kind is null",
-            "concat('unknown op \\'', left(__tmp_op, 100), '\\': known are c, u, d and r')",
-        )
+        yield ("__tmp_kind is null", "concat('unknown op \\'', left(__tmp_op, 100), '\\': known are c, u, d and r')")
         yield (
             "__tmp_image is null and __tmp_op = 'd'",
             "'op \\'d\\' has neither before nor a message key: the deleted row is unknown'",
@@ -299,7 +291,7 @@ class DebeziumMessages:
 
     def _null_reasons(self) -> Iterator[tuple[str, str]]:
         """(condition, reason) pairs about fields that must have a value, both as SQL."""
-        required = [_text(index) for index, column in enumerate(self.columns) if column.required]
+        required = [_text(index) for index, column in enumerate(self.columns) if not column.nullable]
         # For a deleted row the database may send only the key (PostgreSQL's REPLICA IDENTITY DEFAULT).
         is_row = f"(__tmp_op <> 'd' or __tmp_keys is null and coalesce({', '.join([*required, 'null'])}) is null)"
         for index, column in enumerate(self.columns):
@@ -307,7 +299,7 @@ class DebeziumMessages:
             missing = f"{_text(index)} is null"
             where = f"column {column.name}: there is no value, and it is "
             yield f"{missing} and {in_key}", string_literal(f"{where}part of the message's key")
-            if column.required:
+            if not column.nullable:
                 yield f"{missing} and {is_row}", string_literal(f"{where}not null")
 
     def _column_reasons(self) -> Iterator[tuple[str, str]]:
@@ -347,9 +339,15 @@ class DebeziumMessages:
         return f"concat({plain}, if({field} is null and {may_be}, {string_literal(ask)}, ''))"
 
 
+def _meta(described: Mapping[str, Any]) -> Mapping[str, Any]:
+    config = described.get("config") or {}
+    return {**(config.get("meta") or {}), **(described.get("meta") or {})}
+
+
 def _column(column: SourceColumn, meta: Mapping[str, Any], problems: list[str]) -> DebeziumColumn:
-    semantic, scale = str(meta.get("semantic") or ""), meta.get("scale")
-    kind = ""
+    semantic = str(meta.get("semantic") or "")
+    digits: Any = meta.get("scale")
+    scale, kind = None, ""
     try:
         kind = debezium_types.innermost(debezium_types.target(column.data_type)).kind
     except UnknownTypeError as exc:
@@ -358,19 +356,13 @@ def _column(column: SourceColumn, meta: Mapping[str, Any], problems: list[str]) 
         problems.append(
             f"columns: {column.name}: meta.semantic: {semantic!r} is not one of {', '.join(debezium_types.SEMANTICS)}"
         )
-    if not re.fullmatch(r"-?\d{1,3}", "0" if scale is None else str(scale)):
-        problems.append(f"columns: {column.name}: meta.scale: {scale!r} is not a number of digits")
-        scale = None
+    if re.fullmatch(r"-?\d{1,3}", str(digits)):
+        scale = int(digits)
+    elif digits is not None:
+        problems.append(f"columns: {column.name}: meta.scale: {digits!r} is not a number of digits")
     if semantic == debezium_types.DECIMAL and scale is None and kind not in ("decimal", ""):
         problems.append(f"columns: {column.name}: meta.scale: missing; write how many digits are behind the point")
-    return DebeziumColumn(
-        column.name, column.data_type, not column.nullable, semantic, None if scale is None else int(scale)
-    )
-
-
-def _meta(described: Mapping[str, Any]) -> Mapping[str, Any]:
-    config = described.get("config") or {}
-    return {**(config.get("meta") or {}), **(described.get("meta") or {})}
+    return DebeziumColumn(column.name, column.data_type, column.nullable, semantic, scale)
 
 
 def _read(text: str, data_type: str) -> str:
@@ -385,12 +377,10 @@ def _fields_sql(fields: str) -> str:
 
 
 def _position_sql() -> str:
-    """The position of a change in its source's log, as sortable text; NULL if there is none.
-
-    The positions of a key's changes increase, because a row stays locked until its change is in the log. PostgreSQL's
-    log has a change where it was made, not where it was committed: a change that a snapshot does not see may be at a
-    lower position than the snapshot. So rows of snapshots come before all changes there.
-    """
+    """The position of a change in its source's log, as sortable text; NULL if there is none."""
+    # The positions of a key's changes increase, because a row stays locked until its change is in the log. PostgreSQL's
+    # log has a change where it was made, not where it was committed: a change that a snapshot does not see may be at a
+    # lower position than the snapshot. So rows of snapshots come before all changes there.
     source = "__tmp_source['{}']".format
 
     def number(name: str, digits: int = 20) -> str:

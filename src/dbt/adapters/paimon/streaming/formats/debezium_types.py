@@ -247,13 +247,11 @@ def _date_sql(value: Text, to: Target) -> str:
 
 
 def _timestamp_sql(value: Text, to: Target) -> str:
-    return let("n", _micros_sql(value), f"if(n between {_MICROS}, timestamp_micros(n), null)")
-
-
-def _wall_clock_sql(value: Text, to: Target) -> str:
-    # The clock time in UTC, in any time zone of the session.
-    since = "make_dt_interval(0, 0, 0, cast(cast(n as decimal(19,0)) * 0.000001 as decimal(18,6)))"
-    moment = f"timestamp_ntz'1970-01-01 00:00:00' + {since}"
+    moment = "timestamp_micros(n)"
+    if to.kind == "timestamp_ntz":
+        # The clock time in UTC, in any time zone of the session.
+        since = "make_dt_interval(0, 0, 0, cast(cast(n as decimal(19,0)) * 0.000001 as decimal(18,6)))"
+        moment = f"timestamp_ntz'1970-01-01 00:00:00' + {since}"
     return let("n", _micros_sql(value), f"if(n between {_MICROS}, {moment}, null)")
 
 
@@ -299,11 +297,7 @@ def _is_bytes(value: Text) -> str:
 
 def _decimal_text(value: Text) -> str:
     """The digits of a decimal that comes as bytes with a scale."""
-    pair = let(
-        "o",
-        f"from_json({value.text}, 'scale int, value string')",
-        _with_point(_unscaled("o.value"), "o.scale"),
-    )
+    pair = let("o", f"from_json({value.text}, 'scale int, value string')", _with_point(_unscaled("o.value"), "o.scale"))
     alone = _with_point(_unscaled(value.text), f"try_cast({value.scale} as int)")
     return f"if(startswith({value.text}, '{{'), {pair}, {alone})"
 
@@ -359,6 +353,6 @@ _READERS: Final[Mapping[str, Callable[[Text, Target], str]]] = {
     "boolean": _boolean_sql,
     "date": _date_sql,
     "timestamp": _timestamp_sql,
-    "timestamp_ntz": _wall_clock_sql,
+    "timestamp_ntz": _timestamp_sql,
     "binary": _binary_sql,
 }

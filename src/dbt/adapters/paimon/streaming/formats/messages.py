@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from dbt.adapters.paimon.sql.text import quoted, string_literal
 from dbt.adapters.paimon.streaming.descriptions import SourceColumn
@@ -59,26 +59,36 @@ _LOSSY: Final = re.compile(r"`(?:[^`]|``)*`|(?P<type>\b(?:tinyint|date|decimal\(
 _TEXT_WITHIN: Final = re.compile(r"(?<!map<)\bstring\b(?!:)")
 
 
-class ValueFormat(Protocol):
+class ValueFormat:
     """How the values of messages are read: SQL over raw rows.
 
     Raw rows have `key` and `value` (binary), `place` (string), `received_at` (timestamp), and columns of their source.
     """
 
+    # Which parsed raw rows are rows.
+    is_row: ClassVar[str] = f"{PROBLEM} is null"
+    columns: tuple[SourceColumn, ...]
+
     def stages(self) -> Sequence[Sequence[str]]:
         """Select items to add to the raw rows; a stage can use the columns of earlier stages."""
+        raise NotImplementedError
 
     def rows_sql(self, raw: str, extra: Sequence[str]) -> str:
         """The query of the rows; `extra`: further columns of the raw rows, quoted."""
+        items = [f"{ROW}.{quoted(column.name)} as {quoted(column.name)}" for column in self.columns]
+        return f"select {', '.join([*items, *extra])} from {raw} where {self.is_row}"
 
     def faults_sql(self, raw: str) -> str:
         """The query of the messages that cannot be parsed, with FAULT_COLUMNS."""
+        return f"select {PROBLEM} as reason, place, key, value, received_at from {raw} where {PROBLEM} is not null"
 
     def new_columns_sql(self, raw: str) -> str | None:
         """See `Input.new_columns_sql`."""
+        return None
 
     def with_columns(self, columns: Mapping[str, str]) -> ValueFormat:
         """See `Input.with_columns`."""
+        return self
 
 
 def parsed(frame: DataFrame, value_format: ValueFormat) -> DataFrame:
@@ -89,7 +99,7 @@ def parsed(frame: DataFrame, value_format: ValueFormat) -> DataFrame:
 
 
 @dataclass(frozen=True)
-class JsonMessages:
+class JsonMessages(ValueFormat):
     """The JSON format: the keys of an object are the columns of a row; a new column cannot have a `reserved` name."""
 
     columns: tuple[SourceColumn, ...]
@@ -121,12 +131,6 @@ class JsonMessages:
             ),
         )
 
-    def rows_sql(self, raw: str, extra: Sequence[str]) -> str:
-        return rows_sql(raw, (column.name for column in self.columns), extra)
-
-    def faults_sql(self, raw: str) -> str:
-        return faults_sql(raw)
-
     def new_columns_sql(self, raw: str) -> str | None:
         return (
             f"select min(field) as name, {guessed_type_sql('marked')} as data_type\n"
@@ -141,6 +145,7 @@ class JsonMessages:
 
     def _problem(self, text: str, marked: str, fields: str, unknown: str) -> str:
         keys = f"map_keys({fields})"
+        twice = f"substr(filter({keys}, (k, i) -> array_position({keys}, k) <= i)[0], 2)"
         small = _array(f"s{column.name.lower()}" for column in self.columns)
         other = f"filter({unknown}, k -> array_contains({small}, lower(k)))"
         return f"""case
@@ -150,7 +155,7 @@ class JsonMessages:
   when contains({text}, '\\\\u') and {escaped_sql(text)} rlike {string_literal(_HALF_PAIR)}
     then 'half of a surrogate pair, which is not a character'
   when {fields} is null then {_no_object_sql(marked)}
-  when size({keys}) <> size(array_distinct({keys})) then concat('a key occurs twice: ', {_twice_sql(keys)})
+  when size({keys}) <> size(array_distinct({keys})) then concat('a key occurs twice: ', {twice})
   when array_contains({unknown}, 's') then 'a key is empty'
   when size({unknown}) > 0 and size({other}) > 0
     then concat('the key ', substr({other}[0], 2), ' differs from a described column in upper and lower case')
@@ -185,17 +190,6 @@ def problems_sql(columns: Sequence[SourceColumn]) -> str:
     """What is wrong with the values of a row, as one text; NULL if nothing is."""
     each = ",\n    ".join(_problem_sql(column, index) for index, column in enumerate(columns))
     return f"nullif(concat_ws('; ',\n    {each}), '')"
-
-
-def rows_sql(raw: str, columns: Iterable[str], extra: Sequence[str], condition: str = f"{PROBLEM} is null") -> str:
-    """The query of the rows among parsed raw rows."""
-    items = [f"{ROW}.{quoted(name)} as {quoted(name)}" for name in columns]
-    return f"select {', '.join([*items, *extra])} from {raw} where {condition}"
-
-
-def faults_sql(raw: str) -> str:
-    """The query of the messages that could not be parsed among parsed raw rows."""
-    return f"select {PROBLEM} as reason, place, key, value, received_at from {raw} where {PROBLEM} is not null"
 
 
 def is_utf8_sql(text: str) -> str:
@@ -294,7 +288,7 @@ def _nested_sql(marked: str, column: SourceColumn, text: str) -> str:
     if column.data_type.startswith("map<"):
         keys = f"map_keys({value})"
         whole.append(f"size({keys}) = size(array_distinct({keys}))")
-    wide = _LOSSY.sub(lambda found: _wide_type(found) if found["type"] else found[0], column.data_type)
+    wide = _LOSSY.sub(_wide_type, column.data_type)
     if wide != column.data_type:
         other = string_literal(f"{quoted(column.name)} {wide}")
         whole.append(
@@ -315,7 +309,7 @@ def _fields_sql(json: str) -> str:
 def _wide_type(found: re.Match[str]) -> str:
     if found["p"]:
         return f"decimal(38,{38 - int(found['p']) + int(found['s'])})"
-    return {"tinyint": "int", "date": "string"}[found["type"]]
+    return {"tinyint": "int", "date": "string"}.get(found["type"], found[0])
 
 
 def _problem_sql(column: SourceColumn, index: int) -> str:
@@ -341,10 +335,6 @@ def _no_object_sql(marked: str) -> str:
         f"when from_json({marked}, 'map<string,string>', {_OPTIONS}) is not null "
         "then 'there is text after its JSON object' else 'not JSON' end"
     )
-
-
-def _twice_sql(keys: str) -> str:
-    return f"substr(filter({keys}, (k, i) -> array_position({keys}, k) <= i)[0], 2)"
 
 
 def _array(texts: Iterable[str]) -> str:

@@ -20,17 +20,14 @@ from dbt.adapters.paimon.sql.text import quoted, string_literal
 from dbt.adapters.paimon.streaming import checkpoints
 from dbt.adapters.paimon.streaming.descriptions import (
     CSV,
-    FILE_METADATA,
     PARQUET,
-    Description,
     SourceColumn,
     shown_location,
     with_defaults,
 )
 from dbt.adapters.paimon.streaming.formats import messages
 from dbt.adapters.paimon.streaming.formats.messages import PROBLEM, SCRATCH, ValueFormat, parsed
-from dbt.adapters.paimon.streaming.hadoop_files import HadoopFolder
-from dbt.adapters.paimon.streaming.inputs import Input, StreamCall
+from dbt.adapters.paimon.streaming.inputs import DescribedInput
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -95,18 +92,8 @@ def _by_lower_name(options: Mapping[str, str]) -> dict[str, str]:
 
 
 @dataclass(frozen=True)
-class FileInput:
+class FileInput(DescribedInput):
     """The files of a folder; `value_format` is None for Parquet, which needs no parsing."""
-
-    call: StreamCall
-    description: Description
-    value_format: ValueFormat | None
-
-    @classmethod
-    def of(cls, call: StreamCall, description: Description, value_format: ValueFormat | None) -> FileInput:
-        if description.using == CSV:
-            value_format = CsvLines(description.columns, csv_options(description.options))
-        return cls(call, description, value_format)
 
     @property
     def identity(self) -> dict[str, str]:
@@ -129,28 +116,24 @@ class FileInput:
             frame = frame.selectExpr("cast(value as binary) as value", *_RAW)
         return parsed(frame, self.value_format)
 
-    def check_offset(self, session: SparkSession, offset: str) -> None:
-        """Does nothing: files that have been read are no longer needed."""
-
     def check_batch(self, session: SparkSession, checkpoint: str, index: int, batch: int) -> None:
         """Refuse to write a batch if one of its files is missing: Spark would treat it as an empty file."""
         if self._is_on("ignoremissingfiles"):
             return
-        paths = checkpoints.files_of_batch(HadoopFolder(session, checkpoint), index, batch)
+        paths = checkpoints.files_of_batch(session, checkpoint, index, batch)
         # An object store is slow to answer.
         with ThreadPoolExecutor(_AT_ONCE) as pool:
             is_there = list(pool.map(_existence_check(session), paths))
         if missing := [path for path, there in zip(paths, is_there, strict=True) if not there]:
             raise DbtRuntimeError(
-                f"source '{self.description.label}': {len(missing)} file(s) were removed after the stream had "
-                f"listed them and before they were read, the first is {redact_text(missing[0])}. Restore them, "
-                "and run again; or set ignoreMissingFiles: true in the options of the source to continue "
-                "without them. Remove files of a folder that is read as a stream only after they have been "
-                "read."
+                f"source '{self.description.label}': {len(missing)} file(s) were removed after the stream had listed "
+                f"them and before they were read, the first is {redact_text(missing[0])}. Restore them, and run again; "
+                "or set ignoreMissingFiles: true in the options of the source to continue without them. Remove files "
+                "of a folder that is read as a stream only after they have been read."
             )
 
     def check_faults(self, session: SparkSession, raw: str) -> None:
-        """See `LinesInput`: if the last value of a line has an open quote, Spark reads the line as a row."""
+        """Refuse a line whose last value has an open quote: Spark reads it as a row, and the rest as a bad message."""
         pattern = self.value_format.open_quote() if isinstance(self.value_format, CsvLines) else ""
         if not pattern:
             return
@@ -168,26 +151,6 @@ class FileInput:
                 "or correct the file under the same name. What was written is complete, and the next run continues "
                 "with this file."
             )
-
-    def rows_sql(self, raw: str) -> str:
-        if self.value_format is None:
-            return f"select * from {raw}"
-        return self.value_format.rows_sql(raw, [quoted(name) for name in FILE_METADATA])
-
-    def faults_sql(self, raw: str) -> str | None:
-        return self.value_format.faults_sql(raw) if self.value_format else None
-
-    def new_columns_sql(self, raw: str) -> str | None:
-        return self.value_format.new_columns_sql(raw) if self.value_format else None
-
-    def with_columns(self, columns: Mapping[str, str]) -> Input:
-        if self.value_format is None:
-            return self
-        return replace(self, value_format=self.value_format.with_columns(columns))
-
-    def lag(self, session: SparkSession, progress: Mapping[str, Any]) -> int | None:
-        """Always None: the number of rows in the files is unknown."""
-        return None
 
     def _is_on(self, option: str) -> bool:
         return _by_lower_name(self.description.options).get(option, "").lower() == "true"
@@ -253,10 +216,8 @@ class FileInput:
         self._check_subfolders(files, path, jvm.org.apache.hadoop.fs.Path, where)
 
     def _check_subfolders(self, files: Any, path: Any, path_class: Any, where: str) -> None:
-        """Refuse or warn about files in sub-folders that Spark does not read.
-
-        Folders of partitions (`dt=…`) are read if there is nothing else; beside files, Spark fails in each later run.
-        """
+        """Refuse or warn about files in sub-folders that Spark does not read."""
+        # Folders of partitions (`dt=…`) are read if there is nothing else; beside files, Spark fails in each later run.
         if self._is_on("recursivefilelookup"):
             return
         below, partitions = (
@@ -288,7 +249,7 @@ def _existence_check(session: SparkSession) -> Callable[[str], bool]:
 
 
 @dataclass(frozen=True)
-class CsvLines:
+class CsvLines(ValueFormat):
     """The CSV format: values are text, converted by the rules for JSON; `options`: see `csv_options`."""
 
     columns: tuple[SourceColumn, ...]
@@ -346,16 +307,3 @@ class CsvLines:
         found = " or ".join(f"(startswith({name}, {begin}) and contains({name}, {within}))" for name in marked)
         reason = f"it has {other} within quotes, and the option escape of the source is {escape}"
         return f"when coalesce({found}, false) then {string_literal(reason)}"
-
-    def rows_sql(self, raw: str, extra: Sequence[str]) -> str:
-        return messages.rows_sql(raw, (column.name for column in self.columns), extra)
-
-    def faults_sql(self, raw: str) -> str:
-        return messages.faults_sql(raw)
-
-    def new_columns_sql(self, raw: str) -> str | None:
-        """None: a file with other columns is refused."""
-        return None
-
-    def with_columns(self, columns: Mapping[str, str]) -> CsvLines:
-        return self

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Final, NoReturn, cast
 
@@ -15,11 +15,10 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.paimon import capabilities
 from dbt.adapters.paimon.errors import messages
 from dbt.adapters.paimon.errors.redaction import redact_text
-from dbt.adapters.paimon.sql.text import quoted
 from dbt.adapters.paimon.streaming import checkpoints
 from dbt.adapters.paimon.streaming.descriptions import KAFKA_METADATA, Description, with_defaults
 from dbt.adapters.paimon.streaming.formats.messages import ValueFormat, parsed
-from dbt.adapters.paimon.streaming.inputs import Input, StreamCall, UnavailableError
+from dbt.adapters.paimon.streaming.inputs import DescribedInput, StreamCall, UnavailableError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -30,11 +29,7 @@ _SOURCE_CLASS: Final = "org.apache.spark.sql.kafka010.KafkaSourceProvider"
 _ANSWERS_IN: Final = 15_000
 # Uuid.ZERO_UUID, from a broker without topic ids.
 _NO_ID: Final = "A" * 22
-_DEFAULTS: Final = {
-    "startingOffsets": "earliest",
-    "failOnDataLoss": "true",
-    "maxOffsetsPerTrigger": "1000000",
-}
+_DEFAULTS: Final = {"startingOffsets": "earliest", "failOnDataLoss": "true", "maxOffsetsPerTrigger": "1000000"}
 _RAW: Final = (
     "key",
     "value",
@@ -47,7 +42,7 @@ Offsets = Mapping[str, Mapping[str, int]]
 
 
 @dataclass(frozen=True)
-class KafkaInput:
+class KafkaInput(DescribedInput):
     """The topics of a Kafka cluster.
 
     Attributes:
@@ -56,19 +51,12 @@ class KafkaInput:
             none (before Kafka 2.8), and with failOnDataLoss=false.
     """
 
-    call: StreamCall
-    description: Description
-    options: Mapping[str, str]
-    value_format: ValueFormat
+    options: Mapping[str, str] = field(default_factory=dict)
     topic_ids: str = ""
 
     @classmethod
     def of(
-        cls,
-        call: StreamCall,
-        description: Description,
-        kafka_options: Mapping[str, str],
-        value_format: ValueFormat,
+        cls, call: StreamCall, description: Description, kafka_options: Mapping[str, str], value_format: ValueFormat
     ) -> KafkaInput:
         """The input for a description; raises DbtRuntimeError if no broker is set."""
         given = with_defaults(description.options, kafka_options)
@@ -77,7 +65,7 @@ class KafkaInput:
                 f"source '{description.label}': no broker is set. Add kafka_options: {{{SERVERS}: host:9092}} to the "
                 "target in profiles.yml, or to external.options of the source."
             )
-        return cls(call, description, with_defaults(given, _DEFAULTS), value_format)
+        return cls(call, description, value_format, with_defaults(given, _DEFAULTS))
 
     @property
     def identity(self) -> dict[str, str]:
@@ -99,6 +87,7 @@ class KafkaInput:
             )
         reader = session.readStream.format("kafka").options(**self.options)
         reader = reader.option("subscribe", self.description.location).option("includeHeaders", "true")
+        assert self.value_format is not None
         return parsed(reader.load().selectExpr(*_RAW), self.value_format)
 
     def check_offset(self, session: SparkSession, offset: str) -> None:
@@ -118,11 +107,10 @@ class KafkaInput:
                 lost.append(f"{begins - at} of {topic} partition {partition} (offsets {at} to {begins - 1})")
         if lost:
             raise DbtRuntimeError(
-                f"{self._where}: messages that were not read yet are gone: {'; '.join(lost)}: the topic's "
-                "retention has removed them. Run the model with --full-refresh to read all that is left into "
-                "a new table; or continue after the gap with options={'failOnDataLoss': 'false'} in "
-                "stream(...); and keep messages for longer than the stream is down (retention.ms of the "
-                "topic)."
+                f"{self._where}: messages that were not read yet are gone: {'; '.join(lost)}: the topic's retention "
+                "has removed them. Run the model with --full-refresh to read all that is left into a new table; or "
+                "continue after the gap with options={'failOnDataLoss': 'false'} in stream(...); and keep messages for "
+                "longer than the stream is down (retention.ms of the topic)."
             )
         if gone:
             raise DbtRuntimeError(
@@ -130,18 +118,6 @@ class KafkaInput:
                 "topic was deleted and recreated, or this is another cluster. Run the model with "
                 "--full-refresh to read it from its beginning, or set the right broker."
             )
-
-    def rows_sql(self, raw: str) -> str:
-        return self.value_format.rows_sql(raw, [quoted(name) for name in KAFKA_METADATA])
-
-    def faults_sql(self, raw: str) -> str | None:
-        return self.value_format.faults_sql(raw)
-
-    def new_columns_sql(self, raw: str) -> str | None:
-        return self.value_format.new_columns_sql(raw)
-
-    def with_columns(self, columns: Mapping[str, str]) -> Input:
-        return replace(self, value_format=self.value_format.with_columns(columns))
 
     def lag(self, session: SparkSession, progress: Mapping[str, Any]) -> int | None:
         """The number of messages between the end of the batch and the newest message."""

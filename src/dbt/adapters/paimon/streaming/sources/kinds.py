@@ -9,20 +9,18 @@ from typing import TYPE_CHECKING, Any
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.sql.data_types import type_text
-from dbt.adapters.paimon.streaming.descriptions import DEBEZIUM, JSON, KAFKA, Description, describe
+from dbt.adapters.paimon.streaming.descriptions import CSV, DEBEZIUM, JSON, KAFKA, Description, describe
 from dbt.adapters.paimon.streaming.formats import debezium
 from dbt.adapters.paimon.streaming.formats.debezium import DebeziumMessages
 from dbt.adapters.paimon.streaming.formats.messages import JsonMessages, ValueFormat
-from dbt.adapters.paimon.streaming.inputs import Input, StreamCall
+from dbt.adapters.paimon.streaming.inputs import Access, Input, StreamCall
 from dbt.adapters.paimon.streaming.sources import scan_modes
-from dbt.adapters.paimon.streaming.sources.files import FileInput
+from dbt.adapters.paimon.streaming.sources.files import CsvLines, FileInput, csv_options
 from dbt.adapters.paimon.streaming.sources.kafka import KafkaInput
 from dbt.adapters.paimon.streaming.sources.paimon_tables import PaimonTableInput
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-    from dbt.adapters.paimon.streaming.sources.access import Access
 
 
 def open_input(call: StreamCall, access: Access) -> Input:
@@ -36,7 +34,7 @@ def open_input(call: StreamCall, access: Access) -> Input:
         options = access.adapter.credentials.kafka_options
         assert value_format is not None
         return KafkaInput.of(call, description, options, value_format).opened(access.adapter.handle.session)
-    return FileInput.of(call, description, value_format)
+    return FileInput(call, description, value_format)
 
 
 def has_beginning(call: StreamCall) -> bool:
@@ -85,9 +83,11 @@ def _description(source: Mapping[str, Any], access: Access, options: Mapping[str
 
 def _value_format(description: Description, call: StreamCall) -> ValueFormat | None:
     if description.value_format == DEBEZIUM:
-        return DebeziumMessages.of(description, call)
+        return DebeziumMessages.of(description, call.source, call.row_kind)
     if description.value_format == JSON:
         return JsonMessages(description.columns, tuple(description.metadata))
+    if description.using == CSV:
+        return CsvLines(description.columns, csv_options(description.options))
     return None
 
 

@@ -24,8 +24,7 @@ from dbt.adapters.paimon.metadata.table_name import Query, Table
 from dbt.adapters.paimon.sql import procedures
 from dbt.adapters.paimon.sql.text import quoted, string_literal
 from dbt.adapters.paimon.streaming import checkpoints
-from dbt.adapters.paimon.streaming.hadoop_files import HadoopFolder
-from dbt.adapters.paimon.streaming.inputs import Input, SourceChangedError, StreamCall
+from dbt.adapters.paimon.streaming.inputs import Access, Input, SourceChangedError, StreamCall
 from dbt.adapters.paimon.streaming.sources import ranges, scan_modes
 from dbt.adapters.paimon.streaming.sources.ranges import Limits, PlannedRanges, Range
 from dbt.adapters.paimon.streaming.sources.scan_modes import Beginning, ScanMode
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from dbt.adapters.paimon.capabilities import Versions
-    from dbt.adapters.paimon.streaming.sources.access import Access
 
 CONSUMER: Final = "consumer-id"
 # In addition to the row kind: the table snapshot up to which the batch reads.
@@ -57,7 +55,7 @@ _REMEDY: Final = (
 
 
 @dataclass
-class PaimonTableInput:
+class PaimonTableInput(Input):
     """A Paimon table: its existing rows, then its changes. A batch consists of whole commits.
 
     Without `row_kind`, a model reads each new row and the new version of each changed row. A row that was deleted, or
@@ -149,7 +147,7 @@ class PaimonTableInput:
         return found
 
     def unmarked(self) -> PaimonTableInput:
-        """See `MarkingInput`: the consumer holds what another stream has not read yet."""
+        """See `Input.unmarked`: the consumer holds what another stream has not read yet."""
         return replace(self, keeps_consumer=True)
 
     def placed(self, session: SparkSession, folder: str) -> PaimonTableInput:
@@ -171,7 +169,7 @@ class PaimonTableInput:
         # A table is renamed together with its checkpoint. So only file names identify a range, and the path is a
         # pattern: with a folder, the last batch's files would be outside the path.
         reader = reader.option("fileNameOnly", "true").option("maxFileAge", MAX_FILE_AGE)
-        if self.limits.is_there or self.begins.is_in_the_past:
+        if self.limits != Limits() or self.begins.is_in_the_past:
             reader = reader.option("maxFilesPerTrigger", 1)
         return reader.json(f"{_PATTERN.sub(_ESCAPED, self._planned.folder)}/*{ranges.SUFFIX}")
 
@@ -207,23 +205,20 @@ class PaimonTableInput:
     def check_batch(self, session: SparkSession, checkpoint: str, index: int, batch: int) -> None:
         """Refuse to write a batch if one of its range files is missing: Spark would treat it as an empty file."""
         assert self._planned is not None
-        paths = checkpoints.files_of_batch(HadoopFolder(session, checkpoint), index, batch)
+        paths = checkpoints.files_of_batch(session, checkpoint, index, batch)
         if gone := self._planned.missing([path.rpartition("/")[2] for path in paths]):
             raise DbtRuntimeError(
                 f"stream({self.call.label}): {', '.join(gone)} of {self._planned.folder} is missing, and "
                 "without it the rows of the batch are unknown. Run the model once with --full-refresh."
             )
 
-    def planned_rows(self, batch: int) -> int:
+    def rows_of(self, batch: int, progress: Mapping[str, Any]) -> int:
         """The number of rows in the commits of a batch; can be read once per batch."""
         return self._rows.pop(batch, 0)
 
     def late_rows(self, batch: int) -> int:
         """The number of rows of a batch that came too late for their window; can be read once per batch."""
         return self._late.pop(batch, 0)
-
-    def check_offset(self, session: SparkSession, offset: str) -> None:
-        """Does nothing: the offset only counts ranges, and `read` checks the last of them."""
 
     def rows_sql(self, raw: str) -> str:
         """A query without rows, for the columns only; `batch_rows_sql` returns the rows of a batch."""
@@ -247,35 +242,26 @@ class PaimonTableInput:
         if read is None or read.start == read.end:
             return self._model_rows(reads.nothing_sql(self.table, 0, self._output), self.table, False)
         commits = self._commits(session)
-        self._refuse_lost(read.start, commits)
-        self._refuse_lost(read.end, commits)
-        self._refuse_later_schema(session, read.end)
+        for position in (read.start, read.end):
+            self._refuse_lost(position, commits)
+        at = {each.snapshot: each for each in commits}
+        last = at[read.end.snapshot]
+        if last.schema is not None and last.schema > self.schema:
+            raise SourceChangedError(f"stream({self.call.label}): the table has a new schema ({last.schema}).")
         table = self._table_at(session, read.end)
-        rows_at = {each.snapshot: each.rows for each in commits}
         if read.start == NOTHING_READ:
-            self._rows[batch] = rows_at.get(read.end.snapshot, 0)
-            sql, has_deletes = reads.whole_sql(table, read.end.snapshot, self._output), False
+            self._rows[batch] = last.rows
+            sql, has_deletes = reads.whole_sql(table, last.snapshot, self._output), False
         else:
-            new_commits = [each for each in commits if read.start.snapshot < each.snapshot <= read.end.snapshot]
-            self._rows[batch] = sum(ranges.rows_written(each, rows_at) for each in new_commits)
-            sql, has_deletes = self._changes(session, table, read, new_commits, rows_at)
+            new_commits = read.commits_in(commits)
+            self._rows[batch] = sum(ranges.rows_written(each, at) for each in new_commits)
+            sql, has_deletes = self._changes(session, table, at[read.start.snapshot], last, new_commits)
         return self._closed_windows(session, self._model_rows(sql, table, has_deletes), table, read, batch)
 
     def _begin_batch(self, read: Range) -> None:
         self._batch = read
         if self._planned is not None:
             self._planned.forget_before(read.start)
-
-    def faults_sql(self, raw: str) -> str | None:
-        """None: the rows of a table need no parsing."""
-        return None
-
-    def new_columns_sql(self, raw: str) -> str | None:
-        """None: the table's columns are read when the stream begins."""
-        return None
-
-    def with_columns(self, columns: Mapping[str, str]) -> Input:
-        return self
 
     def lag(self, session: SparkSession, progress: Mapping[str, Any]) -> int | None:
         """The number of rows written since the last batch; None before the first."""
@@ -289,36 +275,28 @@ class PaimonTableInput:
         return Output(self.call.row_kind or _KIND, SNAPSHOT if self.call.row_kind else None)
 
     def _changes(
-        self,
-        session: SparkSession,
-        table: SourceTable,
-        read: Range,
-        new_commits: Sequence[Commit],
-        rows_at: Mapping[int, int],
+        self, session: SparkSession, table: SourceTable, first: Commit, last: Commit, new_commits: Sequence[Commit]
     ) -> tuple[str, bool]:
-        """A range's changes, and whether they may have deletes; `rows_at`: table snapshot -> rows in it."""
-        start, end = read.start.snapshot, read.end.snapshot
+        """The changes after a commit up to another, and whether they may have deletes."""
+        start, end = first.snapshot, last.snapshot
         way = reads.read_mode(
             table, new_commits, self.versions, incremental_catalog=self.incremental_catalog, before=False
         )
-        if way is ChangeReadMode.NOTHING:
-            return reads.nothing_sql(table, end, self._output), False
         if way is ChangeReadMode.FILES and not table.primary_key:
             counted = session.sql(reads.count_sql(table, start, end, self.versions)).first()
-            if counted is not None and int(counted[0]) == rows_at[end] - rows_at[start]:
-                return reads.files_sql(table, start, end, self._output, self.versions), False
-            way = ChangeReadMode.COMPARE
-        if way is ChangeReadMode.FILES:
-            return reads.files_sql(table, start, end, self._output, self.versions), True
-        if way is ChangeReadMode.KEYS:
-            return reads.keys_sql(table, start, end, self._output, self.versions), True
+            if counted is None or int(counted[0]) != last.rows - first.rows:
+                way = ChangeReadMode.COMPARE
+        if way is not ChangeReadMode.COMPARE:
+            has_deletes = bool(table.primary_key) and way is not ChangeReadMode.NOTHING
+            return reads.changes_sql(way, table, start, end, self._output, self.versions), has_deletes
         if not table.primary_key and reads.has_maps(table):
             raise DbtRuntimeError(
                 f"stream({self.call.label}): its files were rewritten (INSERT OVERWRITE, UPDATE, DELETE) after table "
                 f"snapshot {start}, and rows with maps cannot be compared where there is no primary key. Run the model "
                 "once with --full-refresh."
             )
-        old = self._names_at(session, start)
+        assert first.schema is not None
+        old = schemas.then_called(schemas.newest_first(_query(session), self.source), first.schema, self.schema)
         return reads.compare_sql(table, start, old, end, self._output), True
 
     def _closed_windows(self, session: SparkSession, rows: str, table: SourceTable, read: Range, batch: int) -> str:
@@ -349,10 +327,9 @@ class PaimonTableInput:
         if not has_deletes:
             return query
         message = (
-            f"stream({self.call.label}): rows of the table were deleted or replaced since the last batch, and "
-            "the model does not read row kinds. Write stream(…, row_kind='_kind') and treat the rows of kind "
-            "-D (incremental_strategy='apply_changes' deletes them), or leave them out with where _kind <> "
-            "'-D'."
+            f"stream({self.call.label}): rows of the table were deleted or replaced since the last batch, and the "
+            "model does not read row kinds. Write stream(…, row_kind='_kind') and treat the rows of kind -D "
+            "(incremental_strategy='apply_changes' deletes them), or leave them out with where _kind <> '-D'."
         )
         return f"{query}\nwhere if({quoted(_KIND)} = '-D', raise_error({string_literal(message)}), true)"
 
@@ -373,22 +350,6 @@ class PaimonTableInput:
             )
         columns = tuple(each for each in self.table.columns if each[0].lower() in there)
         return replace(self.table, columns=columns)
-
-    def _names_at(self, session: SparkSession, snapshot: int) -> dict[str, str]:
-        """Column name in lower case -> its name at a table snapshot."""
-        then = self._schema_of(session, snapshot)
-        assert then is not None
-        return schemas.then_called(schemas.newest_first(_query(session), self.source), then, self.schema)
-
-    def _schema_of(self, session: SparkSession, snapshot: int) -> int | None:
-        """The schema id of a table snapshot; None if the snapshot does not exist."""
-        return next((each.schema for each in self._commits(session) if each.snapshot == snapshot), None)
-
-    def _refuse_later_schema(self, session: SparkSession, position: Position) -> None:
-        """Raise SourceChangedError if a batch has a newer schema than the model's SQL was prepared for."""
-        found = self._schema_of(session, position.snapshot)
-        if found is not None and found > self.schema:
-            raise SourceChangedError(f"stream({self.call.label}): the table has a new schema ({found}).")
 
     def _commits(self, session: SparkSession) -> tuple[Commit, ...]:
         return snapshots.by_sql(_query(session), self.source)

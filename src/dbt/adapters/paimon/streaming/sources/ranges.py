@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 from dbt.adapters.paimon.changes.positions import NOTHING_READ, Position
@@ -37,16 +38,15 @@ class Range:
         """A range from its file, or from a row of SCHEMA."""
         return cls(Position(row["start"], row["start_commit"]), Position(row["end"], row["end_commit"]))
 
+    def commits_in(self, commits: Sequence[Commit]) -> list[Commit]:
+        """Those of the table's commits that are in the range."""
+        return [each for each in commits if self.start.snapshot < each.snapshot <= self.end.snapshot]
+
     def text(self) -> str:
         """The text of its file."""
-        return json.dumps(
-            {
-                "start": self.start.snapshot,
-                "start_commit": self.start.commit,
-                "end": self.end.snapshot,
-                "end_commit": self.end.commit,
-            }
-        )
+        start, end = self.start, self.end
+        row = {"start": start.snapshot, "start_commit": start.commit, "end": end.snapshot, "end_commit": end.commit}
+        return json.dumps(row)
 
 
 @dataclass(frozen=True)
@@ -55,11 +55,6 @@ class Limits:
 
     rows: int = 0
     snapshots: int = 0
-
-    @property
-    def is_there(self) -> bool:
-        """Whether any limit is set."""
-        return bool(self.rows or self.snapshots)
 
 
 class PlannedRanges:
@@ -111,25 +106,26 @@ class PlannedRanges:
 def following(start: Position, commits: Sequence[Commit], limits: Limits) -> list[Range]:
     """The ranges from a position to a table's newest commit; a range has at least one commit."""
     new = sorted((each for each in commits if each.snapshot > start.snapshot), key=lambda each: each.snapshot)
-    rows = {commit.snapshot: commit.rows for commit in commits}
-    ranges: list[Range] = []
-    held, count = 0, 0
-    for commit, coming in zip(new, [*new[1:], None], strict=False):
-        held += rows_written(commit, rows)
-        count += 1
-        more = rows_written(coming, rows) if coming else 0
-        full = (limits.rows and held + more > limits.rows) or (limits.snapshots and count >= limits.snapshots)
-        if coming is None or full:
-            ranges.append(Range(start, Position.at(commit)))
-            start, held, count = ranges[-1].end, 0, 0
-    return ranges
+    at = {commit.snapshot: commit for commit in commits}
+    groups: list[list[Commit]] = []
+    held = 0
+    for commit in new:
+        written = rows_written(commit, at)
+        if not groups or 0 < limits.rows < held + written or 0 < limits.snapshots <= len(groups[-1]):
+            groups.append([])
+            held = 0
+        groups[-1].append(commit)
+        held += written
+    ends = [start, *(Position.at(group[-1]) for group in groups)]
+    return [Range(first, last) for first, last in pairwise(ends)]
 
 
-def rows_written(commit: Commit, rows: Mapping[int, int]) -> int:
-    """About how many rows a commit wrote; `rows`: table snapshot -> rows in the table's files."""
+def rows_written(commit: Commit, at: Mapping[int, Commit]) -> int:
+    """About how many rows a commit wrote; `at`: the table's commits by their table snapshots."""
     if commit.kind == "OVERWRITE":
         return commit.rows
-    return abs(commit.rows - rows.get(commit.snapshot - 1, 0)) if commit.kind == "APPEND" else 0
+    before = at.get(commit.snapshot - 1)
+    return abs(commit.rows - (before.rows if before else 0)) if commit.kind == "APPEND" else 0
 
 
 def joined(ranges: Sequence[Range]) -> Range | None:
