@@ -390,10 +390,7 @@ class Capability(Enum):
     COMPACT_ORDER_IN_PROCESS = Rule("a sorted compaction by Paimon's classes in dbt's process", until="1.0")
     # CompactProcedure's parameter compact_strategy, from 1.0.
     COMPACT_STRATEGY = Rule(
-        "sys.compact with compact_strategy",
-        paimon="1.0",
-        remedy="Use 'full', which it does without.",
-        listed=True,
+        "sys.compact with compact_strategy", paimon="1.0", remedy="Use 'full', which it does without.", listed=True
     )
     # ExpireSnapshotsProcedure: older_than is a TIMESTAMP at 0.9 and a STRING from 1.0.
     EXPIRE_SNAPSHOTS_OLDER_THAN_TEXT = Rule("sys.expire_snapshots with older_than as text", paimon="1.0")

@@ -183,11 +183,7 @@ class PaimonConnectionManager(SparkConnectionManager):
             logger.debug(f"A branch may lack schemas of its table:\n{sql}\n{messages.error_text(exc)}")
 
     def execute(
-        self,
-        sql: str | Statement,
-        auto_begin: bool = False,
-        fetch: bool = False,
-        limit: int | None = None,
+        self, sql: str | Statement, auto_begin: bool = False, fetch: bool = False, limit: int | None = None
     ) -> tuple[AdapterResponse, agate.Table]:
         """Run one statement to its end, even a query whose rows are not fetched.
 

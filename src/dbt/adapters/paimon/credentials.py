@@ -27,14 +27,7 @@ from dbt.adapters.paimon.catalogs.catalog import (
     option_text,
     split_list,
 )
-from dbt.adapters.paimon.errors.redaction import (
-    REFUSAL,
-    is_secret_option,
-    redact_text,
-    redacted,
-    secrets_of,
-    tell_dbt,
-)
+from dbt.adapters.paimon.errors.redaction import REFUSAL, is_secret_option, redact_text, redacted, secrets_of, tell_dbt
 from dbt.adapters.paimon.keys import BOOLEAN, NUMBER, SECONDS, key_field
 from dbt.adapters.paimon.machine.waiting import LONGEST_STALL, LONGEST_WAIT
 from dbt.adapters.paimon.options.read_options import read_fault
@@ -150,11 +143,7 @@ class PaimonCredentials(Credentials):
         None, "The service's name, with `auth: KERBEROS`", page="deployment.md#spark-thrift-server"
     )
     use_ssl: bool | None = key_field(
-        None,
-        "Whether the connection is encrypted",
-        BOOLEAN,
-        default="`false`",
-        page="deployment.md#spark-connect",
+        None, "Whether the connection is encrypted", BOOLEAN, default="`false`", page="deployment.md#spark-connect"
     )
     metastore: str = key_field("filesystem", "The kind of the Paimon catalog", values=METASTORES, page="catalogs.md")
     warehouse: str | None = key_field(
@@ -202,10 +191,7 @@ class PaimonCredentials(Credentials):
         page="compatibility.md#without-paimon_version",
     )
     jars: list[str] = key_field(
-        list,
-        "Jars to use instead of downloads, on this machine or in a store",
-        "a list of paths",
-        page="storage.md",
+        list, "Jars to use instead of downloads, on this machine or in a store", "a list of paths", page="storage.md"
     )
     packages: list[str] = key_field(list, "Further jars to download", "a list of Maven coordinates", page="storage.md")
     repositories: list[str] = key_field(
@@ -225,10 +211,7 @@ class PaimonCredentials(Credentials):
         page="storage.md#leases-on-s3",
     )
     stall_timeout: int = key_field(
-        int(LONGEST_STALL),
-        "How long a statement may run without a Spark job",
-        SECONDS,
-        page="reliability.md#waits",
+        int(LONGEST_STALL), "How long a statement may run without a Spark job", SECONDS, page="reliability.md#waits"
     )
     clone_by: str = key_field(
         CLONE_BY[0],

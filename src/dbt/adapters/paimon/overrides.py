@@ -30,10 +30,7 @@ NOT_CALLED: Final = (
         "Use merge_update_columns or merge_exclude_columns, or override get_merge_sql",
         "get_merge_update_columns get_merge_unique_key_match",
     ),
-    (
-        "Set incremental_strategy",
-        "get_incremental_default_sql dbt_spark_validate_get_incremental_strategy",
-    ),
+    ("Set incremental_strategy", "get_incremental_default_sql dbt_spark_validate_get_incremental_strategy"),
     (
         "Use on_schema_change",
         "process_schema_changes sync_column_schemas check_for_schema_changes diff_columns diff_column_data_types "
@@ -45,10 +42,7 @@ NOT_CALLED: Final = (
         "comment_clause options_clause tblproperties_clause persist_constraints alter_table_add_constraints "
         "alter_column_set_constraints create_indexes get_create_index_sql dbt_spark_validate_get_file_format",
     ),
-    (
-        "Set persist_docs, and describe the columns",
-        "persist_docs alter_column_comment alter_relation_comment",
-    ),
+    ("Set persist_docs, and describe the columns", "persist_docs alter_column_comment alter_relation_comment"),
     (
         "Use a materialization of the project's own",
         "make_intermediate_relation make_backup_relation get_create_intermediate_sql get_create_backup_sql "

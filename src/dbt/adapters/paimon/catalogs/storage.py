@@ -38,10 +38,7 @@ class StorageContext:
 
     def hadoop(self) -> dict[str, str]:
         """Hadoop's settings: `spark_config` over core-site.xml."""
-        return {
-            **core_site(self.environ.get("HADOOP_CONF_DIR")),
-            **self._spark_settings("spark.hadoop."),
-        }
+        return {**core_site(self.environ.get("HADOOP_CONF_DIR")), **self._spark_settings("spark.hadoop.")}
 
     def _spark_settings(self, prefix: str) -> dict[str, str]:
         return {

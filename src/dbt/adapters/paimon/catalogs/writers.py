@@ -36,10 +36,7 @@ def writers(catalog: SparkCatalog, paimon_version: str, no_leases: str | None = 
                 f"a rename on {place} is not atomic, and lock.enabled is false: two writers of one table at once can "
                 "lose rows. Take lock.enabled out of catalog_options"
             )
-        return (
-            True,
-            f"a rename on {place} is not atomic; the {catalog.metastore} catalog locks: writers are safe",
-        )
+        return True, f"a rename on {place} is not atomic; the {catalog.metastore} catalog locks: writers are safe"
     if catalog.scheme == "oss" and Versions.of(paimon_version).supports(Capability.ATOMIC_OSS_COMMITS):
         return True, "a commit is one atomic put on oss: several writers at once are safe"
     if no_leases == "":

@@ -191,13 +191,7 @@ class Lease:
     """A lease that this process holds and renews."""
 
     def __init__(
-        self,
-        store: ConditionalStore,
-        watchdog: Watchdog,
-        record: _Record,
-        name: str,
-        version: str,
-        sent: float,
+        self, store: ConditionalStore, watchdog: Watchdog, record: _Record, name: str, version: str, sent: float
     ) -> None:
         self._store = store
         self._watchdog = watchdog

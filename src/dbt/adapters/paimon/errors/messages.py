@@ -24,8 +24,7 @@ _POSITION = re.compile(
 # The file or folder of a path that Spark does not find; it does not say where the statement names it.
 _NO_PATH: Final = re.compile(r"\[PATH_NOT_FOUND\] Path does not exist: \S*/([^/\s]+?)\.?(?=\s|$)")
 _TABLE = re.compile(
-    r"\b(?:from|join|into|overwrite|table|using|update)\s+(?P<name>`(?:[^`]|``)+`(?:\.`(?:[^`]|``)+`)*)",
-    re.IGNORECASE,
+    r"\b(?:from|join|into|overwrite|table|using|update)\s+(?P<name>`(?:[^`]|``)+`(?:\.`(?:[^`]|``)+`)*)", re.IGNORECASE
 )
 # Spark's advice for someone who drops a table or has mistyped a name.
 _IDLE_ADVICE: Final = re.compile(
@@ -149,10 +148,7 @@ REMEDIES: tuple[Remedy, ...] = (
         "(fs.oss.accessKeyId and fs.oss.accessKeySecret) under catalog_options in the profile, and their "
         "user's permissions on the bucket.",
     ),
-    Remedy(
-        r"Tag (name )?'.*' already exists",
-        "Delete it first (`delete_tag`), or take another name.",
-    ),
+    Remedy(r"Tag (name )?'.*' already exists", "Delete it first (`delete_tag`), or take another name."),
     Remedy(
         r"NoSuchBucket|UnknownStoreException|The specified bucket does not exist",
         "The bucket does not exist: create it, or correct `warehouse` (or the endpoint, if it is on another server) "
@@ -297,10 +293,7 @@ REMEDIES: tuple[Remedy, ...] = (
         "dbt creates the schemas of its nodes when it starts; but if there is one whose name differs only in case, dbt "
         "takes that for this one. Write `schema` as the catalog has it, or create this one yourself.",
     ),
-    Remedy(
-        r"Not a supported type: void",
-        "A column is an untyped NULL: cast it, for example cast(null as string).",
-    ),
+    Remedy(r"Not a supported type: void", "A column is an untyped NULL: cast it, for example cast(null as string)."),
     Remedy(
         # Spark 4.1, before its plan can be looked through (streaming/query.py).
         r"INVALID_SUBQUERY_EXPRESSION\.STREAMING_QUERY",

@@ -17,10 +17,7 @@ from dbt.adapters.paimon.machine import addresses
 _KUBERNETES: Final = re.compile(r"^k8s://(?:https?://)?[^/\s:]+(?::\d+)?(?:/\S*)?$")
 _MODE: Final = "spark.submit.deployMode"
 _IMAGES: Final = ("spark.kubernetes.container.image", "spark.kubernetes.executor.container.image")
-_OF_CLUSTER_MODE: Final = (
-    "spark.kubernetes.file.upload.path",
-    "spark.kubernetes.appKillPodDeletionGracePeriod",
-)
+_OF_CLUSTER_MODE: Final = ("spark.kubernetes.file.upload.path", "spark.kubernetes.appKillPodDeletionGracePeriod")
 _HADOOP_FOLDERS: Final = ("HADOOP_CONF_DIR", "YARN_CONF_DIR")
 
 

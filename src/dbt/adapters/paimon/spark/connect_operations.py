@@ -29,9 +29,7 @@ def end(client: Any, writer: Writer, remember: Callable[[tuple[str, ...]], objec
 
     user: Any = proto.UserContext(user_id=writer.user)
     request = proto.InterruptRequest(
-        session_id=writer.session,
-        user_context=user,
-        interrupt_type=proto.InterruptRequest.INTERRUPT_TYPE_ALL,
+        session_id=writer.session, user_context=user, interrupt_type=proto.InterruptRequest.INTERRUPT_TYPE_ALL
     )
     named: tuple[str, ...] = writer.ending
     for found in _answers(lambda: [client._stub.Interrupt(request, metadata=client._builder.metadata())]):

@@ -38,9 +38,7 @@ def session_conf(conf: Mapping[str, str]) -> dict[str, str]:
 
 @contextmanager
 def with_conf(
-    conf: Mapping[str, str],
-    read: Callable[[str], str | None],
-    write: Callable[[str, str | None], None],
+    conf: Mapping[str, str], read: Callable[[str], str | None], write: Callable[[str, str | None], None]
 ) -> Iterator[None]:
     """Set Spark settings inside the block, and restore the old values afterwards, also after an error.
 

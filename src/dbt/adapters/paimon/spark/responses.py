@@ -23,11 +23,7 @@ _DDL: Final = ("create ", "drop ", "alter ")
 # Operations that rewrite or remove files.
 _REWRITES: Final = frozenset({"compact", "rescale", "expire_snapshots", "expire_partitions", "clear_table"})
 # Codes of kinds of statements; the code of any other kind is its name in capitals.
-_CODES: Final[Mapping[str, str]] = {
-    conflicts.REBUILD: "INSERT OVERWRITE",
-    STAGING: "CREATE TABLE",
-    "append": "INSERT",
-}
+_CODES: Final[Mapping[str, str]] = {conflicts.REBUILD: "INSERT OVERWRITE", STAGING: "CREATE TABLE", "append": "INSERT"}
 
 
 @dataclass
@@ -193,11 +189,7 @@ def _message(response: PaimonAdapterResponse) -> str:
         created = response.code == _CODES[STAGING]
         return f"{response.code} 0 rows" + ("" if created else ", table unchanged")
     parts = [] if response.rows_affected is None else [counted(response.rows_affected, "row")]
-    kinds = {
-        "inserted": response.rows_inserted,
-        "updated": response.rows_updated,
-        "deleted": response.rows_deleted,
-    }
+    kinds = {"inserted": response.rows_inserted, "updated": response.rows_updated, "deleted": response.rows_deleted}
     parts += [f"{number:,} {kind}" for kind, number in kinds.items() if number]
     if response.files_written is not None:
         parts.append(counted(response.files_written, "file"))

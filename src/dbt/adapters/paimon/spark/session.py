@@ -14,13 +14,7 @@ from dbt.adapters.paimon.catalogs import jdbc, reachable
 from dbt.adapters.paimon.errors.deprecations import warn
 from dbt.adapters.paimon.machine import installation
 from dbt.adapters.paimon.metadata import commits, procedures
-from dbt.adapters.paimon.spark import (
-    cluster_managers,
-    job_metrics,
-    kubernetes,
-    scans,
-    warehouse_version,
-)
+from dbt.adapters.paimon.spark import cluster_managers, job_metrics, kubernetes, scans, warehouse_version
 from dbt.adapters.paimon.spark.conf import EXTENSIONS
 from dbt.adapters.paimon.spark.embedded import EmbeddedSpark
 from dbt.adapters.paimon.spark.launch import jvm, resolved_jars

@@ -150,9 +150,7 @@ def _instant(column: str, window: Window) -> str:
 
 def _clock(column: str, window: Window) -> str:
     return _between(
-        f"cast({column} as timestamp_ntz)",
-        window,
-        lambda moment: f"timestamp_ntz '{moment.replace(tzinfo=None)}'",
+        f"cast({column} as timestamp_ntz)", window, lambda moment: f"timestamp_ntz '{moment.replace(tzinfo=None)}'"
     )
 
 

@@ -345,9 +345,7 @@ PROCEDURES: Final[Mapping[str, Procedure]] = {
             "where": Parameter("condition over partition columns", _text),
             "options": Parameter("{option: value}", _options),
             "compact_strategy": Parameter(
-                " or ".join(COMPACT_STRATEGIES),
-                _one_of(*COMPACT_STRATEGIES),
-                needs=Capability.COMPACT_STRATEGY,
+                " or ".join(COMPACT_STRATEGIES), _one_of(*COMPACT_STRATEGIES), needs=Capability.COMPACT_STRATEGY
             ),
             "partition_idle_time": Parameter("duration", _duration),
         },
@@ -388,22 +386,16 @@ PROCEDURES: Final[Mapping[str, Procedure]] = {
         needs=Capability.BRANCHES,
     ),
     "delete_branch": Procedure(
-        "delete_branch",
-        {"branch": Parameter("name", _branch, required=True)},
-        needs=Capability.BRANCHES,
+        "delete_branch", {"branch": Parameter("name", _branch, required=True)}, needs=Capability.BRANCHES
     ),
     "fast_forward": Procedure(
-        "fast_forward",
-        {"branch": Parameter("name", _branch, required=True)},
-        needs=Capability.FAST_FORWARD,
+        "fast_forward", {"branch": Parameter("name", _branch, required=True)}, needs=Capability.FAST_FORWARD
     ),
     "rollback_to": Procedure(
         "rollback",
         {
             "version": Parameter(
-                "number of a table snapshot, or a tag",
-                lambda value, env: _text(str(value), env),
-                required=True,
+                "number of a table snapshot, or a tag", lambda value, env: _text(str(value), env), required=True
             )
         },
     ),
@@ -414,9 +406,7 @@ PROCEDURES: Final[Mapping[str, Procedure]] = {
             "dry_run": Parameter("boolean", _boolean),
             "parallelism": Parameter("whole number", _positive, needs=Capability.REMOVE_ORPHAN_FILES_MODE),
             "mode": Parameter(
-                " or ".join(ORPHAN_MODES),
-                _one_of(*ORPHAN_MODES),
-                needs=Capability.REMOVE_ORPHAN_FILES_MODE,
+                " or ".join(ORPHAN_MODES), _one_of(*ORPHAN_MODES), needs=Capability.REMOVE_ORPHAN_FILES_MODE
             ),
         },
         needs=Capability.REMOVE_ORPHAN_FILES,

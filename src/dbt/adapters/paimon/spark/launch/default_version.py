@@ -34,8 +34,7 @@ class DefaultVersion:
 
 # For a connector that the adapter does not choose: that of a server, or a jar that does not say its version.
 ASSUMED: Final = DefaultVersion(
-    capabilities.DEFAULT_PAIMON_VERSION,
-    "assumed, as the connector is there already and its version not known",
+    capabilities.DEFAULT_PAIMON_VERSION, "assumed, as the connector is there already and its version not known"
 )
 _CHOSEN: Final[dict[tuple[str, ...], DefaultVersion]] = {}
 _CHOOSING: Final = Lock()

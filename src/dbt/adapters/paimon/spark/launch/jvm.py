@@ -39,13 +39,7 @@ logger = AdapterLogger("Paimon")
 # Seconds before a retry, if a repository does not answer or sends a damaged file.
 _RESOLVE_AGAIN_AFTER = (2, 8)
 # Settings that the launcher needs before there is a JVM; all others are sent later, over py4j.
-_FOR_THE_LAUNCHER: Final = (
-    "spark.driver.",
-    "spark.jars",
-    "spark.master",
-    "spark.submit.",
-    "spark.repositories",
-)
+_FOR_THE_LAUNCHER: Final = ("spark.driver.", "spark.jars", "spark.master", "spark.submit.", "spark.repositories")
 # Spark creates its Ivy without Ivy's defaults, including this one [ran, 3.5.7: a jar with a wrong checksum was used].
 _CHECKSUMS: Final = "-Divy.checksums=sha1,md5"
 _TEMPORARY_PROPERTY: Final = "java.io.tmpdir"
@@ -95,11 +89,7 @@ def launch(conf: Mapping[str, str], secrets: Sequence[str], runtime: JavaRuntime
 
 
 def _with_archive(
-    conf: Mapping[str, str],
-    downloads: tuple[str, ...],
-    log: Path,
-    secrets: Sequence[str],
-    archive: Sequence[str],
+    conf: Mapping[str, str], downloads: tuple[str, ...], log: Path, secrets: Sequence[str], archive: Sequence[str]
 ) -> JavaGateway:
     """The gateway of a new JVM, with its CDS archive if it starts with that, else without."""
     if archive:

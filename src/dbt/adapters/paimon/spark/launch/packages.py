@@ -120,9 +120,7 @@ def _dependencies(
 
 
 def effective_paimon_version(
-    credentials: PaimonCredentials,
-    environ: Mapping[str, str] | None = None,
-    spark_version: str | None = None,
+    credentials: PaimonCredentials, environ: Mapping[str, str] | None = None, spark_version: str | None = None
 ) -> str:
     """The Paimon version that will run: a connector's jar wins over the profile's `paimon_version`, if it has one."""
     named = connector_version(credentials, environ) or credentials.paimon_version
@@ -134,9 +132,7 @@ def effective_paimon_version(
 
 
 def default_version(
-    credentials: PaimonCredentials,
-    environ: Mapping[str, str] | None = None,
-    spark_version: str | None = None,
+    credentials: PaimonCredentials, environ: Mapping[str, str] | None = None, spark_version: str | None = None
 ) -> defaults.DefaultVersion | None:
     """The version for a target without `paimon_version`, else None. `spark_version` defaults to PySpark's."""
     if credentials.paimon_version or connector_version(credentials, environ):
