@@ -729,9 +729,8 @@ def connector_artifact(spark_version: str | Version, paimon_version: str | Versi
         )
     if not reaches(paimon, first):
         raise DbtRuntimeError(
-            f"Paimon {paimon} has no connector for Spark {spark_line}: the first is Paimon {first}. "
-            f"Set paimon_version in the profile to {_either(releases(spark))}, or install Spark 3.5: "
-            f"{install_command('session')}."
+            f"Paimon {paimon} has no connector for Spark {spark_line}: the first is Paimon {first}. Set paimon_version "
+            f"in the profile to {_either(releases(spark))}, or install Spark 3.5: {install_command('session')}."
         )
     suffix = f"_{scala_version(spark_line)}" if reaches(paimon, "1.4") else ""
     return f"org.apache.paimon:paimon-spark-{spark_line}{suffix}:{paimon_version}"

@@ -38,9 +38,8 @@ _WRAPPERS = ("SparkException", "ExecutionException", "InvocationTargetException"
 
 
 MEMORY_ADVICE: Final = (
-    "Give Spark more memory (spark.driver.memory under `spark_config` in the profile; spark.executor.memory, "
-    "too, on a cluster), run fewer `threads`, or process the input in smaller parts (as a microbatch model "
-    "does)."
+    "Give Spark more memory (spark.driver.memory under `spark_config` in the profile; spark.executor.memory, too, on a "
+    "cluster), run fewer `threads`, or process the input in smaller parts (as a microbatch model does)."
 )
 
 
@@ -205,9 +204,8 @@ REMEDIES: tuple[Remedy, ...] = (
     Remedy(
         # HiveMetaStoreClient, of any version, in whatever Paimon or Spark wraps it.
         r"thrift\.transport\.TTransportException|Could not connect to meta ?store|to Hive Metastore",
-        "The Hive metastore does not answer, or the address is not a metastore's: check that it is running, "
-        "and that `uri` in the profile is its address. What was committed before is kept; the next run "
-        "continues from there.",
+        "The Hive metastore does not answer, or the address is not a metastore's: check that it is running, and that "
+        "`uri` in the profile is its address. What was committed before is kept; the next run continues from there.",
     ),
     Remedy(
         # TaskResultGetter: the plug-in's classes are not on Spark's own class path.

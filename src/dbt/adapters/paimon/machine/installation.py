@@ -68,9 +68,8 @@ def require_own_spark(spark: str, environ: Mapping[str, str]) -> None:
         capabilities.parse_version(spark)
     ):
         raise DbtRuntimeError(
-            f"SPARK_HOME ({home}) is Spark {found[1]}, and the PySpark of this Python is {spark}: they are "
-            "not compatible. Unset SPARK_HOME to use PySpark's own Spark, or `pip install "
-            f"'pyspark=={found[1]}'`."
+            f"SPARK_HOME ({home}) is Spark {found[1]}, and the PySpark of this Python is {spark}: they are not "
+            f"compatible. Unset SPARK_HOME to use PySpark's own Spark, or `pip install 'pyspark=={found[1]}'`."
         )
 
 
