@@ -4,18 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
-from typing import Any, Protocol
+from typing import Any
 
 from dbt.adapters.paimon.spark.job_metrics import Progress
-
-
-class Stage(Protocol):
-    """pyspark.sql.connect.shell.progress.StageInfo, which PySpark 3.5 lacks."""
-
-    num_tasks: int
-    num_completed_tasks: int
-    num_bytes_read: int
-    done: bool
 
 
 class ProgressMessages:
@@ -23,12 +14,11 @@ class ProgressMessages:
 
     def __init__(self) -> None:
         self._came = 0.0
-        self._stages: list[Stage] = []
+        # Of pyspark.sql.connect.shell.progress.StageInfo, which PySpark 3.5 lacks.
+        self._stages: list[Any] = []
         self._running = 0
 
-    def __call__(
-        self, stages: Iterable[Stage] | None, inflight_tasks: int, operation_id: str | None, done: bool
-    ) -> None:
+    def __call__(self, stages: Iterable[Any] | None, inflight_tasks: int, operation_id: str | None, done: bool) -> None:
         self._came, self._stages, self._running = time.time(), list(stages or ()), inflight_tasks
 
     def since(self, began: float) -> Progress | None:

@@ -12,7 +12,7 @@ from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, Final
 
 from dbt.adapters.paimon.credentials import STATIC_CONF
-from dbt.adapters.paimon.metadata import commits, procedures
+from dbt.adapters.paimon.metadata import commits, procedures, snapshots
 from dbt.adapters.paimon.metadata.procedures import ProcedureResult
 from dbt.adapters.paimon.metadata.snapshots import SnapshotRange
 from dbt.adapters.paimon.spark import scans
@@ -148,8 +148,8 @@ class Handle(ABC):
         """The column names in an SQL expression, without those in subqueries; raises if it cannot be parsed."""
         return predicates.by_sqlglot(expression)
 
-    @abstractmethod
     def close(self) -> None:
+        """End the connection; an embedded Spark keeps running."""
         self._closed.set()
 
     def rollback(self) -> None:  # noqa: B027 - every statement is its own commit
@@ -205,7 +205,7 @@ class Handle(ABC):
 
     def kept(self, table: TableName) -> SnapshotRange:
         """The table snapshots that a table has; raises if the table or its catalog cannot be read."""
-        return procedures.kept_by_sql(self.rows_of, table)
+        return snapshots.range_by_sql(self.rows_of, table)
 
     def effect(self, table: TableName, before: SnapshotRange) -> ProcedureResult:
         """The changes to a table since it had these table snapshots; raises if its catalog cannot be read."""

@@ -199,7 +199,3 @@ class PySparkHandle(Handle):
     def statement_id(self) -> str:
         """The tag of this thread's last statement."""
         return self._tags.statement
-
-    def close(self) -> None:
-        # The session is freed with its last reference, and its Spark keeps running.
-        super().close()
