@@ -8,18 +8,15 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
-from types import MappingProxyType
 from typing import Any, Final
 
 OURS: Final = ("dbt", "dbt_spark", "dbt_paimon")
 # The macro from which dbt's strategy gets its SQL.
-_WRITERS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "merge": "get_merge_sql",
-        "delete+insert": "get_delete_insert_merge_sql",
-        "insert_overwrite": "get_insert_overwrite_merge_sql",
-    }
-)
+_WRITERS: Final = {
+    "merge": "get_merge_sql",
+    "delete+insert": "get_delete_insert_merge_sql",
+    "insert_overwrite": "get_insert_overwrite_merge_sql",
+}
 # (what to use instead, macros that only dbt's and dbt-spark's materializations call).
 NOT_CALLED: Final = (
     (
@@ -71,9 +68,7 @@ NOT_CALLED: Final = (
         "get_revoke_sql should_revoke support_multiple_grantees_per_dcl_statement",
     ),
 )
-_INSTEAD: Final[Mapping[str, str]] = MappingProxyType(
-    {name: instead for instead, names in NOT_CALLED for name in names.split()}
-)
+_INSTEAD: Final = {name: instead for instead, names in NOT_CALLED for name in names.split()}
 # Prefixes of macros that come after `paimon__` in dbt's search.
 _SHADOWED: Final = ("spark", "default")
 
@@ -142,9 +137,8 @@ def not_called(macros: Iterable[Any], project: str, order: Sequence[str] | None)
     before_dbt = set(takewhile(lambda package: package != "dbt", order or ()))
     for macro in others:
         prefix, _, bare = macro.name.rpartition("__")
-        if macro.package_name not in (order or [project]) or bare not in known:
-            continue
-        if prefix not in ("", "paimon", *_SHADOWED):
+        is_of_project = macro.package_name in (order or [project])
+        if not is_of_project or bare not in known or prefix not in ("", "paimon", *_SHADOWED):
             continue
         own = f"paimon__{bare}"
         is_shadowed = prefix in _SHADOWED and own in ours and macro.package_name not in before_dbt
