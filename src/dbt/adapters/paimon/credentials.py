@@ -389,13 +389,15 @@ def profile_problems(data: Any) -> list[str]:
     if not isinstance(data, Mapping):
         return [f"a target is a mapping of keys to values, not {_kind(data)}"]
     given = {key: value for key, value in data.items() if value is not None and key not in _DBT_KEYS}
-    problems = [_unknown_key(str(key)) for key in given if key not in _ALLOWED]
+    checks = (_key_problems, _default_problems, _name_problems, _server_problems, _storage_problems)
+    return [problem for check in checks for problem in check(given)]
+
+
+def _key_problems(given: Mapping[str, Any]) -> Iterable[str]:
+    yield from (_unknown_key(str(key)) for key in given if key not in _ALLOWED)
     for key, check in _CHECKS.items():
         if key in given:
-            problems.extend(f"{key}: {problem}" for problem in check(given[key]))
-    for check_all in (_default_problems, _name_problems, _server_problems, _storage_problems):
-        problems.extend(check_all(given))
-    return problems
+            yield from (f"{key}: {problem}" for problem in check(given[key]))
 
 
 def _unknown_key(key: str) -> str:

@@ -130,21 +130,24 @@ def not_called(macros: Iterable[Any], project: str, order: Sequence[str] | None)
         order: the search order for dbt's macros in the project's `dispatch`, if any.
     """
     every = list(macros)
-    known, ours = _names(every, "dbt", "dbt_spark"), _names(every, "dbt_paimon")
+    ours = _names(every, "dbt_paimon")
     others = [macro for macro in every if macro.package_name not in OURS]
-    names = {(macro.package_name, macro.name) for macro in others}
     called = {name for macro in others for name in macro.depends_on.macros}
     before_dbt = set(takewhile(lambda package: package != "dbt", order or ()))
-    for macro in others:
-        prefix, _, bare = macro.name.rpartition("__")
-        is_of_project = macro.package_name in (order or [project])
-        if not is_of_project or bare not in known or prefix not in ("", "paimon", *_SHADOWED):
-            continue
+    for macro, prefix, bare in _overrides(others, order or [project], _names(every, "dbt", "dbt_spark")):
         own = f"paimon__{bare}"
-        is_shadowed = prefix in _SHADOWED and own in ours and macro.package_name not in before_dbt
         place = f"macro '{macro.package_name}.{macro.name}' ({macro.original_file_path})"
         where = f"{place} takes the place of dbt's {bare},"
+        is_shadowed = prefix in _SHADOWED and own in ours - _names(every, macro.package_name)
         if bare in _INSTEAD and macro.unique_id not in called:
             yield f"{where} which the materializations of dbt-paimon do not call. {_INSTEAD[bare]}."
-        elif is_shadowed and (macro.package_name, own) not in names:
+        elif is_shadowed and macro.package_name not in before_dbt:
             yield f"{where} but dbt takes {own} of dbt-paimon before it. Rename it to {own}, or delete it."
+
+
+def _overrides(macros: Iterable[Any], packages: Sequence[str], known: set[str]) -> Iterator[tuple[Any, str, str]]:
+    """The macros of some packages that override a known one of dbt's, each with its prefix and the known name."""
+    for macro in macros:
+        prefix, _, bare = macro.name.rpartition("__")
+        if macro.package_name in packages and bare in known and prefix in ("", "paimon", *_SHADOWED):
+            yield macro, prefix, bare

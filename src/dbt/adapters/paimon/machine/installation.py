@@ -91,11 +91,15 @@ def remedy(text: str, spark: str | None = None, method: str = "session") -> str:
             f"numpy, pandas and pyarrow are not compatible with one another: {install_command(extra)} "
             "installs versions that are."
         )
-    asked = _PYSPARK_ASKS.search(text)
-    if asked or any(f"{module}.".startswith(f"{name}.") for name in _OF_CONNECT):
-        what = module or (asked and asked["name"]) or "what PySpark asks for"
+    if what := _lacking_for_connect(text, module):
         return f"{what} comes with an extra of dbt-paimon: {install_command(extra)}."
     return ""
+
+
+def _lacking_for_connect(text: str, module: str) -> str:
+    if asked := _PYSPARK_ASKS.search(text):
+        return module or asked["name"] or "what PySpark asks for"
+    return module if any(f"{module}.".startswith(f"{name}.") for name in _OF_CONNECT) else ""
 
 
 def _is_spark_4(spark: str | None) -> bool:

@@ -25,16 +25,21 @@ class ProgressMessages:
         """Progress without rows, which the messages lack; None without a message since epoch seconds."""
         if self._came < began:
             return None
+
+        def total(field: str, stages: Iterable[Any]) -> int:
+            return sum(getattr(stage, field) for stage in stages)
+
         open_stages = [stage for stage in self._stages if not stage.done]
+        tasks_done = total("num_completed_tasks", open_stages)
         begun = sum(stage.done or stage.num_completed_tasks > 0 for stage in self._stages)
-        if self._running and not any(stage.num_completed_tasks for stage in open_stages):
+        if self._running and not tasks_done:
             begun += 1
         return Progress(
             stage=min(len(self._stages), begun),
             stages=len(self._stages),
-            tasks_done=sum(stage.num_completed_tasks for stage in open_stages),
-            tasks=sum(stage.num_tasks for stage in open_stages),
-            bytes_read=sum(stage.num_bytes_read for stage in self._stages) or None,
+            tasks_done=tasks_done,
+            tasks=total("num_tasks", open_stages),
+            bytes_read=total("num_bytes_read", self._stages) or None,
         )
 
     def listen(self, session: Any) -> None:

@@ -11,7 +11,7 @@ from dbt.adapters.paimon.concurrency import conflicts
 from dbt.adapters.paimon.spark.formatting import counted, size
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from dbt.adapters.paimon.metadata.commits import Committed
     from dbt.adapters.paimon.metadata.procedures import ProcedureResult
@@ -107,14 +107,8 @@ def of_operation(name: str, effect: ProcedureResult, query_id: str) -> PaimonAda
         response.bytes_written = _sum(each.bytes for each in effect.commits)
         response.files_removed = _sum(each.files_removed for each in effect.commits)
         response.bytes_removed = _sum(each.bytes_removed for each in effect.commits)
-    parts = _file_changes(response)
-    if effect.expired:
-        parts.append(f"{counted(effect.expired, 'table snapshot')} expired, {effect.after.count:,} left")
-    if effect.rolled_back:
-        parts.append(f"{counted(effect.rolled_back, 'table snapshot')} rolled back")
-    if effect.commits or effect.rolled_back:
-        parts.append(f"snapshot {effect.after.last}")
-    response._message = f"{response.code} {', '.join(parts) or ('table unchanged' if name in _REWRITES else 'done')}"
+    changes = [*_file_changes(response), *_snapshot_changes(effect)]
+    response._message = f"{response.code} {', '.join(changes) or ('table unchanged' if name in _REWRITES else 'done')}"
     return response
 
 
@@ -132,6 +126,15 @@ def _file_changes(response: PaimonAdapterResponse) -> list[str]:
     if removed:
         return [f"{removed} removed"]
     return [f"{written} written"] if written else []
+
+
+def _snapshot_changes(effect: ProcedureResult) -> Iterator[str]:
+    if effect.expired:
+        yield f"{counted(effect.expired, 'table snapshot')} expired, {effect.after.count:,} left"
+    if effect.rolled_back:
+        yield f"{counted(effect.rolled_back, 'table snapshot')} rolled back"
+    if effect.commits or effect.rolled_back:
+        yield f"snapshot {effect.after.last}"
 
 
 def _files(number: int | None, volume: int | None) -> str:

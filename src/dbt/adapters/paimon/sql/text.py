@@ -97,7 +97,7 @@ def statements(script: str) -> list[str]:
             if not bare:
                 found.append(_with_lines(script, start, token.start()))
             start, bare = position, True
-        elif not (token["comment"] or token["bracketed"]):
+        elif token.lastgroup is None:
             bare = False
     if not bare or script[position:].strip():
         found.append(_with_lines(script, start, len(script)))
