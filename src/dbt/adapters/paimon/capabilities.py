@@ -6,16 +6,14 @@ Each rule names its source: a class of Paimon at the release tags, or a run ("[r
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from dbt_common.exceptions import DbtRuntimeError
 from packaging.version import InvalidVersion, Version
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 OLDEST_PAIMON: Final = Version("0.9.0")
 # The Paimon version that CI runs. It is assumed for a server whose target does not name one.

@@ -5,19 +5,16 @@ from __future__ import annotations
 import sys
 import uuid
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from dbt_common.exceptions import DbtRuntimeError
 from dbt_common.ui import yellow
 
 from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
+from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.catalogs import lock_places, writers
 from dbt.adapters.paimon.credentials import PaimonConnectionMethod
 from dbt.adapters.paimon.relation import PaimonRelation
-
-if TYPE_CHECKING:
-    from dbt.adapters.paimon.capabilities import Versions
-    from dbt.adapters.paimon.spark.runtime import Runtime
+from dbt.adapters.paimon.spark.runtime import Runtime
 
 Say = Callable[[str], None]
 

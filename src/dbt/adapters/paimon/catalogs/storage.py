@@ -7,17 +7,15 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.capabilities import Capability, Versions
+from dbt.adapters.paimon.catalogs.catalog import SparkCatalog
 from dbt.adapters.paimon.catalogs.hadoop import bounds, core_site
 from dbt.adapters.paimon.catalogs.object_stores import OSS, OWN_SCHEME, S3, STORES, ObjectStore
 from dbt.adapters.paimon.catalogs.writers import LOCKING, NOT_ATOMIC
-
-if TYPE_CHECKING:
-    from dbt.adapters.paimon.catalogs.catalog import SparkCatalog
 
 _HADOOP_AWS: Final = "hadoop-aws"
 _PROVIDER: Final = "aws.credentials.provider"

@@ -329,14 +329,9 @@ def shorten(text: str, statement: str = "", where: str = "") -> str:
 def _remedy(text: str, statement: str) -> str:
     for remedy in REMEDIES:
         if found := re.search(remedy.pattern, text):
-            return remedy.advice.format(found[0], tables=_tables_of(statement))
+            tables = dict.fromkeys(found["name"] for found in _TABLE.finditer(statement))
+            return remedy.advice.format(found[0], tables=", ".join(tables) or "see its SQL")
     return dialects.remedy(text, statement) or (_UNKNOWN_FUNCTION if "[UNRESOLVED_ROUTINE]" in text else "")
-
-
-def database_error(exc: BaseException, statement: str) -> StatementError:
-    """Turn an exception of PySpark into dbt's, with a short message."""
-    # Cursors send it so.
-    return StatementError(error_text(exc), statement.strip())
 
 
 def error_text(exc: BaseException) -> str:
@@ -388,10 +383,6 @@ def _first_paragraph(text: str) -> str:
         if line.strip():
             lines.append(line.strip())
     return " ".join(lines) or text[:300]
-
-
-def _tables_of(statement: str) -> str:
-    return ", ".join(dict.fromkeys(found["name"] for found in _TABLE.finditer(statement))) or "see its SQL"
 
 
 def _line_of(text: str, statement: str) -> str:

@@ -6,12 +6,10 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from dbt.adapters.paimon.errors.causes import causes
-
-if TYPE_CHECKING:
-    from dbt.adapters.paimon.spark.server_clients import Writer
+from dbt.adapters.paimon.spark.server_clients import Writer
 
 # Seconds between two checks of a statement whose answers another client has read in part, and until the last check.
 # The server sends the rest to no other client, not even that the statement has ended.

@@ -221,7 +221,7 @@ class Handle(ABC):
 
     def scans(self, sql: str) -> tuple[scans.Scan, ...]:
         """What a query would read from Paimon tables (see `scans`), without running it."""
-        return scans.by_explain(self.rows_of, sql)
+        return scans.explained(row[0] for row in self.rows_of(f"explain cost {sql}"))
 
     def progress(self, since: float) -> Progress | None:
         """Progress of this thread's work since a time in epoch seconds; None if unknown. Called by another thread."""

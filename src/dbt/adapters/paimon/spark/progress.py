@@ -7,15 +7,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import copy_context
 from threading import Event, Thread
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from dbt.adapters.events.logging import AdapterLogger
 
 from dbt.adapters.paimon.spark.formatting import counted, roughly, size
-
-if TYPE_CHECKING:
-    from dbt.adapters.paimon.spark.handles import Handle
-    from dbt.adapters.paimon.spark.job_metrics import Progress
+from dbt.adapters.paimon.spark.handles import Handle
+from dbt.adapters.paimon.spark.job_metrics import Progress
 
 logger = AdapterLogger("Paimon")
 

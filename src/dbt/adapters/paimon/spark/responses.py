@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from dbt.adapters.contracts.connection import AdapterResponse
 
 from dbt.adapters.paimon.concurrency import conflicts
+from dbt.adapters.paimon.metadata.commits import Committed
+from dbt.adapters.paimon.metadata.procedures import ProcedureResult
 from dbt.adapters.paimon.spark.formatting import counted, size
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from dbt.adapters.paimon.metadata.commits import Committed
-    from dbt.adapters.paimon.metadata.procedures import ProcedureResult
-    from dbt.adapters.paimon.spark.job_metrics import JobMetrics
+from dbt.adapters.paimon.spark.job_metrics import JobMetrics
 
 # Kind of a statement that builds a table under a staging name.
 STAGING: Final = "staging"
