@@ -665,14 +665,15 @@ def as_version(version: str | Version) -> Version:
     return version if isinstance(version, Version) else parse_version(version)
 
 
-def minor(version: Version) -> str:
+def minor(version: str | Version) -> str:
     """'1.4' of 1.4.2: Paimon adds features in minor releases."""
-    return f"{version.major}.{version.minor}"
+    found = as_version(version)
+    return f"{found.major}.{found.minor}"
 
 
 def reaches(paimon: str | Version, since: str) -> bool:
     """Whether `paimon` belongs to the release `since` or a later one; a release candidate counts as its release."""
-    return Version(minor(as_version(paimon))) >= Version(since)
+    return Version(minor(paimon)) >= Version(since)
 
 
 def names_at(names: Mapping[str, str], paimon: str | Version) -> list[str]:
@@ -729,13 +730,13 @@ def connector_artifact(spark_version: str | Version, paimon_version: str | Versi
 
 def releases(spark_version: str | Version) -> list[str]:
     """The Paimon releases with a connector for a Spark, the newest last."""
-    first = _CONNECTORS.get(minor(as_version(spark_version)))
+    first = _CONNECTORS.get(minor(spark_version))
     return [release for release in RELEASES if first is not None and Version(release) >= Version(first)]
 
 
 def tested(spark_version: str | Version) -> tuple[str, ...]:
     """The Paimon releases with a whole run of the tests on a Spark line, the newest first."""
-    return _TESTED.get(minor(as_version(spark_version)), ())
+    return _TESTED.get(minor(spark_version), ())
 
 
 def first_release(spark_version: str | Version) -> str:

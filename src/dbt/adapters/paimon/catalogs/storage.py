@@ -121,11 +121,9 @@ def settings_outside(environ: Mapping[str, str]) -> list[tuple[str, str]]:
 
 
 def _plug_in(catalog: SparkCatalog, given: Mapping[str, str], around: StorageContext) -> ObjectStore | None:
-    """Paimon's plug-in that reads a catalog's warehouse, or None.
-
-    Hadoop handles a scheme that it has a file system for (`fs.s3.impl`, as on EMR; hadoop-aws for s3a), unless the
-    catalog has keys.
-    """
+    """Paimon's plug-in that reads a catalog's warehouse, or None."""
+    # Hadoop handles a scheme that it has a file system for (`fs.s3.impl`, as on EMR; hadoop-aws for s3a), unless the
+    # catalog has keys.
     store = STORES.get(catalog.scheme)
     if store is None:
         return None
@@ -138,11 +136,9 @@ def _plug_in(catalog: SparkCatalog, given: Mapping[str, str], around: StorageCon
 def _added(
     catalog: SparkCatalog, store: ObjectStore | None, given: Mapping[str, str], around: StorageContext
 ) -> dict[str, str]:
-    """The options to add to those in the profile (`given`).
-
-    Precedence: catalog options in the profile, Hadoop settings in `spark_config`, core-site.xml (`HADOOP_CONF_DIR`),
-    and the environment, which is read only if there are no keys at all.
-    """
+    """The options to add to those in the profile (`given`)."""
+    # Precedence: catalog options in the profile, Hadoop settings in `spark_config`, core-site.xml (`HADOOP_CONF_DIR`),
+    # and the environment, which is read only if there are no keys at all.
     options: dict[str, str] = {}
     if catalog.scheme in NOT_ATOMIC and catalog.metastore in LOCKING:
         # AbstractCatalog.lockEnabled: on by default for Paimon's plug-ins, not for a store behind Hadoop.

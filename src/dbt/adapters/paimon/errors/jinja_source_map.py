@@ -158,10 +158,8 @@ def _ends_of_output(number: int, states: list[_State], text: str) -> Sequence[in
 
 
 def _length_of(literal: str, text: str, position: int) -> int | None:
-    """The length of literal text at a position; None if it is not there.
-
-    dbt's macros trim white space from the ends of the rendered text.
-    """
+    """The length of literal text at a position; None if it is not there."""
+    # dbt's macros trim white space from the ends of the rendered text.
     rest = len(text) - position
     for one in (literal, literal.lstrip()) if position == 0 and not text[:1].isspace() else (literal,):
         if text.startswith(one, position):

@@ -64,9 +64,7 @@ def require_own_spark(spark: str, environ: Mapping[str, str]) -> None:
     home = environ.get("SPARK_HOME", "")
     jar = next(iter(sorted(Path(home, "jars").glob("spark-core_*.jar"))), None) if home else None
     found = _SPARK_CORE.search(jar.name) if jar else None
-    if found and capabilities.minor(capabilities.parse_version(found[1])) != capabilities.minor(
-        capabilities.parse_version(spark)
-    ):
+    if found and capabilities.minor(found[1]) != capabilities.minor(spark):
         raise DbtRuntimeError(
             f"SPARK_HOME ({home}) is Spark {found[1]}, and the PySpark of this Python is {spark}: they are not "
             f"compatible. Unset SPARK_HOME to use PySpark's own Spark, or `pip install 'pyspark=={found[1]}'`."

@@ -188,12 +188,9 @@ def _limit_retries(client: Any) -> None:
 
 @atexit.register
 def _close_all() -> None:
-    """Close the sessions while all of Python's threads still run.
-
-    PySpark closes a session when it is garbage-collected, here at the end of the process. grpc's threads have
-    stopped by then, and one that held the lock of its channel never releases it [ran, PySpark 3.5.7, grpcio
-    1.85.1].
-    """
+    """Close the sessions while all of Python's threads still run."""
+    # PySpark closes a session when it is garbage-collected, here at the end of the process. grpc's threads have stopped
+    # by then, and one that held the lock of its channel never releases it [ran, PySpark 3.5.7, grpcio 1.85.1].
     while _ALL:
         client: Any = _ALL.pop().client
         with suppress(Exception):

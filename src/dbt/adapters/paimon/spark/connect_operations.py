@@ -87,10 +87,8 @@ def _answers(ask: Callable[[], Any]) -> Iterator[Any]:
 
 
 def _wait_for_end(attach: Callable[[], Any]) -> None:
-    """Read a statement's answers until it has ended. Spark's own errors also mean that it has ended.
-
-    A stream of answers may end some minutes before the statement does.
-    """
+    """Read a statement's answers until it has ended. Spark's own errors also mean that it has ended."""
+    # A stream of answers may end some minutes before the statement does.
     from grpc import RpcError
 
     until = time.monotonic() + _LONGEST_CHECK

@@ -147,12 +147,10 @@ def _wait_for_start(downloads: tuple[str, ...], log: Path) -> Wait:
 
 
 def _guard_callbacks(gateway: Any) -> None:
-    """Make Python refuse callbacks from other processes: any user of the machine can connect to the callback port.
-
-    PySpark listens there for foreachBatch and listeners without authentication (ensure_callback_server_started of
-    3.5 and 4.1), although the JVM has a secret for it; py4j's Java side forgets it when it gets the port
-    (PythonClient.copyWith of 0.10.9).
-    """
+    """Make Python refuse callbacks from other processes: any user of the machine can connect to the callback port."""
+    # PySpark listens there for foreachBatch and listeners without authentication (ensure_callback_server_started of 3.5
+    # and 4.1), although the JVM has a secret for it; py4j's Java side forgets it when it gets the port
+    # (PythonClient.copyWith of 0.10.9).
     from py4j.java_gateway import JavaObject
     from pyspark.java_gateway import ensure_callback_server_started
 
@@ -165,11 +163,9 @@ def _guard_callbacks(gateway: Any) -> None:
 
 
 def _temporary_option() -> str:
-    """The Java option for the folder of temporary, shuffle and spill files, unless spark.local.dir is set.
-
-    Everybody can read Spark's own folders (DiskBlockManager.createLocalDirs), and Paimon spills into them. The
-    option comes before the user's own: Java uses the last one.
-    """
+    """The Java option for the folder of temporary, shuffle and spill files, unless spark.local.dir is set."""
+    # Everybody can read Spark's own folders (DiskBlockManager.createLocalDirs), and Paimon spills into them. The option
+    # comes before the user's own: Java uses the last one.
     if any(_TEMPORARY_PROPERTY in os.environ.get(name, "") for name in OPTION_VARIABLES):
         return ""
     return f'-D{_TEMPORARY_PROPERTY}="{private_files.temporary_folder()}"'

@@ -187,7 +187,7 @@ def _check_scala(jars: Sequence[str], packages: Sequence[str], spark_version: st
 
 def _check_line(jars: Sequence[str], packages: Sequence[str], spark_version: str) -> None:
     """Refuse a connector built for another minor version of Spark, whose internal classes differ."""
-    line = capabilities.minor(capabilities.parse_version(spark_version))
+    line = capabilities.minor(spark_version)
     connectors = {jar: connector_of_jar(jar) for jar in jars}
     connectors |= {package: package.split(":")[1] for package in packages if is_connector_package(package)}
     lines = {name: capabilities.connector_line(artifact) for name, artifact in connectors.items()}
