@@ -124,10 +124,7 @@ def _names(macros: Iterable[Any], *packages: str) -> set[str]:
 def not_called(macros: Iterable[Any], project: str, order: Sequence[str] | None) -> Iterator[str]:
     """A warning for each override of one of dbt's macros that is never called.
 
-    Args:
-        macros: all of the manifest.
-        project: the name of the root project.
-        order: the search order for dbt's macros in the project's `dispatch`, if any.
+    `macros` are all of the manifest. `order` is the search order for dbt's macros in the project's `dispatch`, if any.
     """
     every = list(macros)
     ours = _names(every, "dbt_paimon")

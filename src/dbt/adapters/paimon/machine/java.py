@@ -109,14 +109,9 @@ def _major_of_home(home: Path) -> int | None:
 
 
 def _ask(executable: Path) -> tuple[int | None, str | None]:
+    command = [str(executable), "-XshowSettings:properties", "-version"]
     try:
-        output = subprocess.run(
-            [str(executable), "-XshowSettings:properties", "-version"],
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        ).stderr
+        output = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False).stderr
     except (OSError, subprocess.SubprocessError):
         return None, None
     version, home = _SPOKEN_VERSION.search(output), _SPOKEN_HOME.search(output)

@@ -195,11 +195,8 @@ class Handle(ABC):
     def committed(self, table: TableName, user: str, since: float, whole: bool) -> commits.Committed | None:
         """The newest commit to a table by a user (see `commits`); None if there is none.
 
-        Args:
-            table: the table.
-            user: prefix of the commit user.
-            since: seconds since the epoch; only the embedded Spark uses it.
-            whole: whether the statement replaced all rows.
+        `user` is a prefix of the commit user. `since`, in seconds since the epoch, is for the embedded Spark only.
+        `whole`: whether the statement replaced all rows.
         """
         return commits.by_sql(self.rows_of, table, user, whole)
 
@@ -282,7 +279,5 @@ class Handle(ABC):
     def end(self, writer: Writer, remember: Callable[[tuple[str, ...]], object]) -> None:  # noqa: B027 - see `writer`
         """End the statements of a client that died or lost its connection, and wait until they have ended.
 
-        Args:
-            writer: the client.
-            remember: called with the ids of its statements before the wait.
+        `remember` is called with the ids of its statements before the wait.
         """

@@ -35,12 +35,9 @@ class ProgressReporter:
 
 @contextmanager
 def report_progress(handle: Handle, name: str, *, silent_without_job: bool = False) -> Iterator[ProgressReporter]:
-    """Log the progress of this thread's work for as long as it takes.
+    """Log the progress of this thread's work for as long as it takes; each line begins with `name`.
 
-    Args:
-        handle: the handle that does it.
-        name: what each line begins with.
-        silent_without_job: log nothing while Spark runs no job, for example while a stream waits for rows.
+    With `silent_without_job`, log nothing while Spark runs no job, for example while a stream waits for rows.
     """
     over = Event()
     reporter = ProgressReporter()
