@@ -83,7 +83,8 @@ def by_plan(frame: DataFrame) -> Analyzed:
     reader = _LeafReader(jvm)
     for part in plans:
         reader.add(part)
-    as_json, *_ = texts = [str(part.toJSON()) for part in plans]
+    texts = [str(part.toJSON()) for part in plans]
+    as_json = texts[0]
     classes = frozenset(_CLASS.findall(as_json))
     # Only classes of a catalog's functions, not those behind Spark's own functions and types.
     static = _STATIC.findall(as_json)
