@@ -60,14 +60,9 @@ CLONE_BY = ("copy", "branch")
 _AUTHS = ("NONE", "NOSASL", "LDAP", "CUSTOM", "KERBEROS")
 # Keys that only some methods have.
 METHODS_OF = {
-    "host": ("connect", "thrift"),
-    "port": ("connect", "thrift"),
-    "user": ("connect", "thrift"),
-    "use_ssl": ("connect", "thrift"),
+    **dict.fromkeys(("host", "port", "user", "use_ssl"), ("connect", "thrift")),
     "token": ("connect",),
-    "password": ("thrift",),
-    "auth": ("thrift",),
-    "kerberos_service_name": ("thrift",),
+    **dict.fromkeys(("password", "auth", "kerberos_service_name"), ("thrift",)),
 }
 # Keys that dbt itself adds to a target; removed before or after the credentials see them.
 _DBT_KEYS = frozenset({"type", "threads", "name", "target_name", "profile_name"})

@@ -231,10 +231,6 @@ def _address(runtime: Runtime) -> tuple[str, int, Mapping[str, str]]:
 
 
 def _url(credentials: PaimonCredentials, host: str, port: int, more: Mapping[str, str]) -> str:
-    parts = {
-        "user_id": credentials.user,
-        "token": credentials.token,
-        "use_ssl": "true" if credentials.use_ssl else None,
-        **more,
-    }
+    use_ssl = "true" if credentials.use_ssl else None
+    parts = {"user_id": credentials.user, "token": credentials.token, "use_ssl": use_ssl, **more}
     return f"sc://{host}:{port}/" + "".join(f";{key}={value}" for key, value in parts.items() if value)

@@ -158,17 +158,10 @@ def _refusal(log: Path, since: int) -> str:
 
 
 def _is_allowed(jvm: Any, client: Any, namespace: str, verb: str, resource: str) -> bool:
-    review = (
-        jvm.io.fabric8.kubernetes.api.model.authorization.v1.SelfSubjectAccessReviewBuilder()
-        .withNewSpec()
-        .withNewResourceAttributes()
-        .withNamespace(namespace)
-        .withVerb(verb)
-        .withResource(resource)
-        .endResourceAttributes()
-        .endSpec()
-        .build()
-    )
+    builder = jvm.io.fabric8.kubernetes.api.model.authorization.v1.SelfSubjectAccessReviewBuilder()
+    asked = builder.withNewSpec().withNewResourceAttributes()
+    asked = asked.withNamespace(namespace).withVerb(verb).withResource(resource)
+    review = asked.endResourceAttributes().endSpec().build()
     answer = client.authorization().v1().selfSubjectAccessReview().create(review)
     return bool(answer.getStatus().getAllowed())
 

@@ -176,12 +176,7 @@ def _text(column: str, window: Window) -> str:
 
 
 # Spark's `typeof` -> the condition; the last one is for text.
-_CONDITIONS: Final[Mapping[str, Callable[[str, Window], str]]] = {
-    "timestamp": _instant,
-    "timestamp_ntz": _clock,
-    "date": _day,
-    "string": _text,
-}
+_CONDITIONS: Final = {"timestamp": _instant, "timestamp_ntz": _clock, "date": _day, "string": _text}
 
 
 def _kind(data_type: str) -> str | None:

@@ -31,12 +31,11 @@ def on_session_clock(frame: DataFrame) -> DataFrame:
     if not _SHOWN.keys() & set(kinds):
         return frame
     names = [f"c{place}" for place in range(len(kinds))]
-    return frame.toDF(*names).selectExpr(
-        *(
-            f"cast({name} as {_SHOWN[kind]}) as {name}" if kind in _SHOWN else name
-            for name, kind in zip(names, kinds, strict=True)
-        )
-    )
+    columns = [
+        f"cast({name} as {_SHOWN[kind]}) as {name}" if kind in _SHOWN else name
+        for name, kind in zip(names, kinds, strict=True)
+    ]
+    return frame.toDF(*names).selectExpr(*columns)
 
 
 def session_moment(value: Any) -> datetime:
