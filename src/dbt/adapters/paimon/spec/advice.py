@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.paimon.spec import deleting
@@ -24,7 +23,7 @@ def advice(
     config: Mapping[str, Any],
     model: str,
     versions: Versions,
-    types: Mapping[str, str] = MappingProxyType({}),
+    types: Mapping[str, str] = {},
 ) -> tuple[str, ...]:
     """The warnings for a valid table, each with model, key, value and remedy.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from dbt_common.exceptions import DbtRuntimeError
@@ -133,7 +132,7 @@ class Specs:
         self,
         model: Mapping[str, Any],
         spec: TableSpec,
-        types: Mapping[str, str] = MappingProxyType({}),
+        types: Mapping[str, str] = {},
         more: Sequence[str] = (),
     ) -> None:
         """Warn about a valid config that may surprise its author, once per node; `more` are further warnings."""

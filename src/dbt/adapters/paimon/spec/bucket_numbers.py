@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import replace
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from dbt.adapters.paimon.spec.components import rule_faults
@@ -131,7 +130,7 @@ def settled(spec: TableSpec, options: Mapping[str, str]) -> TableSpec:
 def undecided(spec: TableSpec) -> TableSpec:
     """The table with one bucket until its number is chosen."""
     one = with_buckets(spec, 1)
-    return replace(one, options=MappingProxyType({**one.options, MARK: UNDECIDED}))
+    return replace(one, options={**one.options, MARK: UNDECIDED})
 
 
 def with_buckets(spec: TableSpec, number: int | str | None) -> TableSpec:
@@ -139,4 +138,4 @@ def with_buckets(spec: TableSpec, number: int | str | None) -> TableSpec:
     options = {name: value for name, value in spec.options.items() if name != "bucket"}
     if number is not None:
         options["bucket"] = str(number)
-    return replace(spec, options=MappingProxyType(options))
+    return replace(spec, options=options)

@@ -6,7 +6,6 @@ Each key is checked here, and the whole table by the rules of its `components`; 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.paimon.errors.dialects import declared_type_remedy
@@ -41,7 +40,7 @@ def build_table_spec(
     *,
     model: str,
     constraints: Sequence[Mapping[str, Any]] = (),
-    columns: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
+    columns: Mapping[str, Mapping[str, Any]] = {},
     versions: Versions,
     passes: Callable[[str], None] | None = None,
 ) -> TableSpec:
@@ -61,7 +60,7 @@ def collect_table_spec(
     *,
     problems: Problems,
     constraints: Sequence[Mapping[str, Any]] = (),
-    columns: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
+    columns: Mapping[str, Mapping[str, Any]] = {},
     versions: Versions,
 ) -> TableSpec:
     """Like `build_table_spec`, but adds to `problems`; if there are any, the returned spec must not be used."""
@@ -78,7 +77,7 @@ def collect_table_spec(
     spec = TableSpec(
         primary_key,
         partition_by,
-        MappingProxyType(options),
+        options,
         tag=run_tag.read(config.get("table_tag"), problems),
         wap=audit.read(config, options, problems, versions),
         maintenance=read_policy(config.get("maintenance"), problems),

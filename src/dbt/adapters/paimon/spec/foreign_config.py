@@ -9,7 +9,6 @@ dbt-fabric 1.12 and dbt-sqlserver 1.12.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from types import MappingProxyType
 from typing import Any, Final
 
 from dbt.adapters.paimon.capabilities import FILE_FORMATS
@@ -125,9 +124,9 @@ LEFT_OUT: Final = (
     ),
 )
 # Key -> (adapter, what to use instead).
-_KEYS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
-    {key: (owner, instead) for owner, instead, keys in LEFT_OUT for key in keys.split()}
-)
+_KEYS: Final[Mapping[str, tuple[str, str]]] = {
+    key: (owner, instead) for owner, instead, keys in LEFT_OUT for key in keys.split()
+}
 
 _SOURCE_ROWS: Final = (
     "Use a strategy that replaces them (insert_overwrite, delete+insert), or delete them in a post_hook"
@@ -138,39 +137,35 @@ _DELETES: Final = "Use merge_delete_condition"
 _SETS: Final = "Compute the values in the query, with merge_update_columns for which of them are written"
 _SEES: Final = "Leave rows and values out in a view: every reader of the table sees them"
 # Keys that decide which rows an incremental model writes -> (adapter, what to use instead).
-IN_INCREMENTAL: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
-    {
-        "not_matched_by_source_action": ("dbt-databricks", _SOURCE_ROWS),
-        "not_matched_by_source_condition": ("dbt-databricks", _SOURCE_ROWS),
-        "skip_matched_step": ("dbt-databricks", "Use matched_condition='false'"),
-        "skip_not_matched_step": ("dbt-databricks", "Use not_matched_condition='false'"),
-        "merge_with_schema_evolution": ("dbt-databricks", "Use on_schema_change='append_new_columns'"),
-        "update_condition": ("dbt-athena", _UPDATES),
-        "insert_condition": ("dbt-athena", _INSERTS),
-        "delete_condition": ("dbt-athena and dbt-fabric", _DELETES),
-        "merge_update_columns_rules": ("dbt-athena", _SETS),
-        "merge_update_columns_default_rule": ("dbt-athena", _SETS),
-        "delete_not_matched_by_source": ("dbt-fabric", _SOURCE_ROWS),
-        "merge_update_condition": ("dbt-duckdb", _UPDATES),
-        "merge_insert_condition": ("dbt-duckdb", _INSERTS),
-        "merge_update_set_expressions": ("dbt-duckdb", _SETS),
-        "merge_on_using_columns": ("dbt-duckdb", "Use unique_key"),
-        "merge_clauses": (
-            "dbt-duckdb",
-            "Use matched_condition, not_matched_condition, merge_delete_condition",
-        ),
-        "inserts_only": ("dbt-clickhouse", "Use incremental_strategy='append'"),
-        "overwrite_columns": ("dbt-snowflake", "Give all columns in the query"),
-    }
-)
+IN_INCREMENTAL: Final[Mapping[str, tuple[str, str]]] = {
+    "not_matched_by_source_action": ("dbt-databricks", _SOURCE_ROWS),
+    "not_matched_by_source_condition": ("dbt-databricks", _SOURCE_ROWS),
+    "skip_matched_step": ("dbt-databricks", "Use matched_condition='false'"),
+    "skip_not_matched_step": ("dbt-databricks", "Use not_matched_condition='false'"),
+    "merge_with_schema_evolution": ("dbt-databricks", "Use on_schema_change='append_new_columns'"),
+    "update_condition": ("dbt-athena", _UPDATES),
+    "insert_condition": ("dbt-athena", _INSERTS),
+    "delete_condition": ("dbt-athena and dbt-fabric", _DELETES),
+    "merge_update_columns_rules": ("dbt-athena", _SETS),
+    "merge_update_columns_default_rule": ("dbt-athena", _SETS),
+    "delete_not_matched_by_source": ("dbt-fabric", _SOURCE_ROWS),
+    "merge_update_condition": ("dbt-duckdb", _UPDATES),
+    "merge_insert_condition": ("dbt-duckdb", _INSERTS),
+    "merge_update_set_expressions": ("dbt-duckdb", _SETS),
+    "merge_on_using_columns": ("dbt-duckdb", "Use unique_key"),
+    "merge_clauses": (
+        "dbt-duckdb",
+        "Use matched_condition, not_matched_condition, merge_delete_condition",
+    ),
+    "inserts_only": ("dbt-clickhouse", "Use incremental_strategy='append'"),
+    "overwrite_columns": ("dbt-snowflake", "Give all columns in the query"),
+}
 # Keys that decide who sees which rows.
-ALWAYS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
-    {
-        "row_filter": ("dbt-databricks", _SEES),
-        "row_access_policy": ("dbt-snowflake", _SEES),
-        "masks": ("dbt-sqlserver", _SEES),
-    }
-)
+ALWAYS: Final[Mapping[str, tuple[str, str]]] = {
+    "row_filter": ("dbt-databricks", _SEES),
+    "row_access_policy": ("dbt-snowflake", _SEES),
+    "masks": ("dbt-sqlserver", _SEES),
+}
 # Key of dbt-bigquery. Some of its strategies delete the rows of partitions for which the query has no rows.
 _PARTITIONS: Final = "partitions"
 # Table formats that `file_format` may name in dbt-spark; here it is the format of the data files.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from dbt.adapters.paimon.keys import BOOLEAN, COLUMNS, DURATION, NUMBER, Key
@@ -123,84 +122,80 @@ class MaintenancePolicy:
 
 _AFTER_RUN: Final = "Whether a run does it after its commit, too, and not only `maintain`"
 # Action -> its keys.
-ACTION_KEYS: Final[Mapping[str, Mapping[str, Key]]] = MappingProxyType(
-    {
-        "compact": {
-            "strategy": Key(
-                "`full` merges all levels of a bucket; `minor`, from Paimon 1.0, what Paimon's own trigger would",
-                values=COMPACT_STRATEGIES,
-                default="`full`",
-            ),
-            "order": Key(
-                "In which order `order_by` sorts the rows of an append table",
-                values=ORDER_STRATEGIES,
-                default="`order` with `order_by`",
-            ),
-            "order_by": Key("Sort the rows by these while merging", COLUMNS),
-            "partitions": Key(
-                "Only these partitions: with the greatest values, not written for that long, or that meet a condition",
-                "`newest`, `{newest: 3}`, `{older_than: '1 d'}` or `{where: \"dt > '2024-01-01'\"}`",
-                default="all",
-            ),
-            "small_files": Key(
-                "Due when a bucket has so many files smaller than 7/10 of `target-file-size`",
-                NUMBER,
-                default=f"`{SMALL_FILES}`, without `every_commits`",
-            ),
-            "every_commits": Key("Due after so many commits since the last compaction", NUMBER),
-            "after_run": Key(_AFTER_RUN, BOOLEAN, default="`true`"),
-        },
-        "expire_snapshots": {
-            "retain_max": Key("How many table snapshots stay at most; this or `older_than` is required", NUMBER),
-            "retain_min": Key(
-                "How many stay however old they are",
-                NUMBER,
-                default=f"`{RETAIN_MIN}`, or `retain_max` without `older_than`",
-            ),
-            "older_than": Key("How old one may get", DURATION),
-            "after_run": Key(_AFTER_RUN, BOOLEAN, default="`true`"),
-        },
-        "expire_partitions": {
-            "expiration_time": Key("How old a partition may get", DURATION, default="required"),
-            "timestamp_formatter": Key("The pattern by which a partition's value is read as a time", "a Java pattern"),
-            "timestamp_pattern": Key(
-                "How the partition columns make up that value",
-                "text, as in `$day $hour:00:00`",
-                default="the first column",
-            ),
-            "expire_strategy": Key(
-                "A partition's age goes by its value, or by its last write",
-                values=EXPIRE_STRATEGIES,
-                default="`values-time`",
-            ),
-            "after_run": Key(_AFTER_RUN, BOOLEAN, default="`true`"),
-        },
-        "remove_orphan_files": {
-            "older_than": Key("How old a file has to be, one day at least", DURATION, default=f"`{ORPHAN_AGE}`"),
-            "after_run": Key(_AFTER_RUN, BOOLEAN, default="`false`: it lists the table's whole folder"),
-        },
-        "rescale": {
-            "max_bucket_size": Key(
-                "A table with `bucket: auto` gets more buckets when one is larger",
-                "a size, as in `'1 gb'`",
-                default="`2 gb`",
-            ),
-            "after_run": Key(_AFTER_RUN, BOOLEAN, default="`false`: it writes all rows again"),
-        },
-    }
-)
+ACTION_KEYS: Final[Mapping[str, Mapping[str, Key]]] = {
+    "compact": {
+        "strategy": Key(
+            "`full` merges all levels of a bucket; `minor`, from Paimon 1.0, what Paimon's own trigger would",
+            values=COMPACT_STRATEGIES,
+            default="`full`",
+        ),
+        "order": Key(
+            "In which order `order_by` sorts the rows of an append table",
+            values=ORDER_STRATEGIES,
+            default="`order` with `order_by`",
+        ),
+        "order_by": Key("Sort the rows by these while merging", COLUMNS),
+        "partitions": Key(
+            "Only these partitions: with the greatest values, not written for that long, or that meet a condition",
+            "`newest`, `{newest: 3}`, `{older_than: '1 d'}` or `{where: \"dt > '2024-01-01'\"}`",
+            default="all",
+        ),
+        "small_files": Key(
+            "Due when a bucket has so many files smaller than 7/10 of `target-file-size`",
+            NUMBER,
+            default=f"`{SMALL_FILES}`, without `every_commits`",
+        ),
+        "every_commits": Key("Due after so many commits since the last compaction", NUMBER),
+        "after_run": Key(_AFTER_RUN, BOOLEAN, default="`true`"),
+    },
+    "expire_snapshots": {
+        "retain_max": Key("How many table snapshots stay at most; this or `older_than` is required", NUMBER),
+        "retain_min": Key(
+            "How many stay however old they are",
+            NUMBER,
+            default=f"`{RETAIN_MIN}`, or `retain_max` without `older_than`",
+        ),
+        "older_than": Key("How old one may get", DURATION),
+        "after_run": Key(_AFTER_RUN, BOOLEAN, default="`true`"),
+    },
+    "expire_partitions": {
+        "expiration_time": Key("How old a partition may get", DURATION, default="required"),
+        "timestamp_formatter": Key("The pattern by which a partition's value is read as a time", "a Java pattern"),
+        "timestamp_pattern": Key(
+            "How the partition columns make up that value",
+            "text, as in `$day $hour:00:00`",
+            default="the first column",
+        ),
+        "expire_strategy": Key(
+            "A partition's age goes by its value, or by its last write",
+            values=EXPIRE_STRATEGIES,
+            default="`values-time`",
+        ),
+        "after_run": Key(_AFTER_RUN, BOOLEAN, default="`true`"),
+    },
+    "remove_orphan_files": {
+        "older_than": Key("How old a file has to be, one day at least", DURATION, default=f"`{ORPHAN_AGE}`"),
+        "after_run": Key(_AFTER_RUN, BOOLEAN, default="`false`: it lists the table's whole folder"),
+    },
+    "rescale": {
+        "max_bucket_size": Key(
+            "A table with `bucket: auto` gets more buckets when one is larger",
+            "a size, as in `'1 gb'`",
+            default="`2 gb`",
+        ),
+        "after_run": Key(_AFTER_RUN, BOOLEAN, default="`false`: it writes all rows again"),
+    },
+}
 ACTIONS: Final = tuple(ACTION_KEYS)
 # The other keys of a policy.
-POLICY_KEYS: Final[Mapping[str, Key]] = MappingProxyType(
-    {
-        "on_failure": Key(
-            "What a failed action does to the run, whose rows are committed: a warning, or an error",
-            values=ON_FAILURE,
-            default="`warn`",
-        ),
-        "enabled": Key("`false` removes all actions, those of the folder, too", BOOLEAN, default="`true`"),
-    }
-)
+POLICY_KEYS: Final[Mapping[str, Key]] = {
+    "on_failure": Key(
+        "What a failed action does to the run, whose rows are committed: a warning, or an error",
+        values=ON_FAILURE,
+        default="`warn`",
+    ),
+    "enabled": Key("`false` removes all actions, those of the folder, too", BOOLEAN, default="`true`"),
+}
 
 
 def read_policy(value: Any, problems: Problems) -> MaintenancePolicy | None:

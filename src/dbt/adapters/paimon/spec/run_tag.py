@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from dbt.adapters.paimon.keys import DURATION, Key
@@ -16,17 +15,15 @@ if TYPE_CHECKING:
 
 REPLACE: Final = "replace"
 KEEP: Final = "keep"
-KEYS: Final[Mapping[str, Key]] = MappingProxyType(
-    {
-        "name": Key("The tag's name", default="required"),
-        "time_retained": Key("How long the tag stays", DURATION, default="for good"),
-        "if_exists": Key(
-            "If an older table snapshot has the tag: move it, or leave it there",
-            values=(REPLACE, KEEP),
-            default=f"`{REPLACE}`",
-        ),
-    }
-)
+KEYS: Final[Mapping[str, Key]] = {
+    "name": Key("The tag's name", default="required"),
+    "time_retained": Key("How long the tag stays", DURATION, default="for good"),
+    "if_exists": Key(
+        "If an older table snapshot has the tag: move it, or leave it there",
+        values=(REPLACE, KEEP),
+        default=f"`{REPLACE}`",
+    ),
+}
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from dbt.adapters.paimon.catalogs.catalog import option_text
@@ -35,27 +34,25 @@ _FIXED_FAMILIES: Final = frozenset(
 )
 _OWN: Final = "dbt-paimon sets it for each statement"
 # Settings that this adapter's own statements depend on -> 'reason. Remedy'.
-_RELIED_ON: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "spark.sql.defaultCatalog": "every name that dbt writes has its catalog. Use `database` or `catalog_name`",
-        "spark.sql.caseSensitive": ("all nodes of a run spell names alike. Put it under spark_config in the profile"),
-        "spark.sql.sources.partitionOverwriteMode": (
-            f"{_OWN}. Use incremental_strategy='insert_overwrite' to replace single partitions"
-        ),
-        "spark.paimon.commit.user-prefix": f"{_OWN}, and finds its commits by it. Remove it",
-        "spark.paimon.branch": "a branch is written by wap=true, and read with at(ref('…'), branch=…). Remove it",
-        "spark.sql.datetime.java8API.enabled": (
-            "without it Paimon stores dates before October 1582 some days off. Remove it"
-        ),
-        V2_WRITE: f"{V2_WRITE_FAILS}. Remove it",
-        TIMESTAMP_TYPE: (
-            "in dbt-paimon's own statements `timestamp` has a time zone. "
-            "Remove it, and write `timestamp_ntz` where a time has none"
-        ),
-        ESCAPED_LITERALS: "values in dbt-paimon's own statements are escaped. Remove it",
-        "spark.sql.parser.quotedRegexColumnNames": "names in dbt-paimon's own statements are quoted. Remove it",
-    }
-)
+_RELIED_ON: Final[Mapping[str, str]] = {
+    "spark.sql.defaultCatalog": "every name that dbt writes has its catalog. Use `database` or `catalog_name`",
+    "spark.sql.caseSensitive": ("all nodes of a run spell names alike. Put it under spark_config in the profile"),
+    "spark.sql.sources.partitionOverwriteMode": (
+        f"{_OWN}. Use incremental_strategy='insert_overwrite' to replace single partitions"
+    ),
+    "spark.paimon.commit.user-prefix": f"{_OWN}, and finds its commits by it. Remove it",
+    "spark.paimon.branch": "a branch is written by wap=true, and read with at(ref('…'), branch=…). Remove it",
+    "spark.sql.datetime.java8API.enabled": (
+        "without it Paimon stores dates before October 1582 some days off. Remove it"
+    ),
+    V2_WRITE: f"{V2_WRITE_FAILS}. Remove it",
+    TIMESTAMP_TYPE: (
+        "in dbt-paimon's own statements `timestamp` has a time zone. "
+        "Remove it, and write `timestamp_ntz` where a time has none"
+    ),
+    ESCAPED_LITERALS: "values in dbt-paimon's own statements are escaped. Remove it",
+    "spark.sql.parser.quotedRegexColumnNames": "names in dbt-paimon's own statements are quoted. Remove it",
+}
 
 
 def settings_of(name: str, given: Any, version: Version | str) -> dict[str, str]:

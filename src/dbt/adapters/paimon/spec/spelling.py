@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from dbt.adapters.paimon.options.table_options import split_field_option
@@ -49,7 +48,7 @@ def with_column_case(spec: TableSpec, columns: Iterable[str]) -> TableSpec:
         spec,
         primary_key=tuple(map(spell, spec.primary_key)),
         partition_by=tuple(map(spell, spec.partition_by)),
-        options=MappingProxyType(options),
+        options=options,
     )
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from dbt.adapters.paimon.capabilities import Capability
@@ -55,24 +54,20 @@ _SUBQUERY: Final = re.compile(r"\(\s*select\b", re.IGNORECASE)
 ON_SCHEMA_CHANGE: Final = ("ignore", "fail", "append_new_columns", "sync_all_columns")
 _IGNORE: Final = ON_SCHEMA_CHANGE[0]
 # Words that are too short to be guessed by similarity.
-_SCHEMA_CHANGE_ALIASES: Final[Mapping[str, str]] = MappingProxyType(
-    {"sync": "sync_all_columns", "append": "append_new_columns"}
-)
+_SCHEMA_CHANGE_ALIASES: Final[Mapping[str, str]] = {"sync": "sync_all_columns", "append": "append_new_columns"}
 
 # For error messages: the effect of INSERT on each merge engine.
-_INSERT_MEANS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "deduplicate": "INSERT replaces the row of the same key",
-        "partial-update": "INSERT fills the columns that are not null",
-        "aggregation": "INSERT aggregates into the row of the same key",
-        "first-row": "INSERT keeps the row that was first",
-    }
-)
+_INSERT_MEANS: Final[Mapping[str, str]] = {
+    "deduplicate": "INSERT replaces the row of the same key",
+    "partial-update": "INSERT fills the columns that are not null",
+    "aggregation": "INSERT aggregates into the row of the same key",
+    "first-row": "INSERT keeps the row that was first",
+}
 
 # The overwrite mode is set per statement, since the profile, a hook or a header may set another one for the session.
 _MODE: Final = "spark.sql.sources.partitionOverwriteMode"
-WHOLE_TABLE: Final[Mapping[str, str]] = MappingProxyType({_MODE: "static"})
-PARTITIONS: Final[Mapping[str, str]] = MappingProxyType({_MODE: "dynamic"})
+WHOLE_TABLE: Final[Mapping[str, str]] = {_MODE: "static"}
+PARTITIONS: Final[Mapping[str, str]] = {_MODE: "dynamic"}
 
 
 @dataclass(frozen=True)
@@ -118,7 +113,7 @@ def plan_incremental(
     *,
     model: str,
     constraints: Sequence[Mapping[str, Any]] = (),
-    columns: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
+    columns: Mapping[str, Mapping[str, Any]] = {},
     versions: Versions,
     passes: Callable[[str], None] | None = None,
 ) -> IncrementalPlan:
@@ -155,7 +150,7 @@ def collect_strategy(
 def conf_of(strategy: str, spec: TableSpec) -> Mapping[str, str]:
     """Spark's settings for a strategy's statement: replacing partitions needs the dynamic overwrite mode."""
     by_partition = strategy in (INSERT_OVERWRITE, MICROBATCH) and spec.partition_by
-    return PARTITIONS if by_partition else MappingProxyType({})
+    return PARTITIONS if by_partition else {}
 
 
 def on_schema_change(config: Mapping[str, Any]) -> str:
@@ -439,18 +434,16 @@ class Strategy:
     skips: bool = True
 
 
-STRATEGIES: Final[Mapping[str, Strategy]] = MappingProxyType(
-    {
-        APPEND: Strategy(_append, is_idempotent=lambda spec: False),
-        UPSERT: Strategy(_upsert, is_idempotent=_upsert_is_idempotent),
-        MERGE: Strategy(_merge, reads_once=False),
-        PARTIAL_UPDATE: Strategy(_partial_update, is_idempotent=_upsert_is_idempotent),
-        INSERT_OVERWRITE: Strategy(_insert_overwrite),
-        DELETE_INSERT: Strategy(_delete_insert, reads_once=False),
-        MICROBATCH: Strategy(_microbatch, reads_once=False, skips=False),
-        APPLY_CHANGES: Strategy(_apply_changes, skips=False),
-    }
-)
+STRATEGIES: Final[Mapping[str, Strategy]] = {
+    APPEND: Strategy(_append, is_idempotent=lambda spec: False),
+    UPSERT: Strategy(_upsert, is_idempotent=_upsert_is_idempotent),
+    MERGE: Strategy(_merge, reads_once=False),
+    PARTIAL_UPDATE: Strategy(_partial_update, is_idempotent=_upsert_is_idempotent),
+    INSERT_OVERWRITE: Strategy(_insert_overwrite),
+    DELETE_INSERT: Strategy(_delete_insert, reads_once=False),
+    MICROBATCH: Strategy(_microbatch, reads_once=False, skips=False),
+    APPLY_CHANGES: Strategy(_apply_changes, skips=False),
+}
 
 
 def may_repeat(kind: str, spec: TableSpec) -> bool:
@@ -465,25 +458,23 @@ def may_repeat(kind: str, spec: TableSpec) -> bool:
 
 
 # dbt's own keys of incremental models whose values are the adapter's.
-DBT_KEYS: Final[Mapping[str, Key]] = MappingProxyType(
-    {
-        "incremental_strategy": Key(
-            "How the rows of an increment are written",
-            values=tuple(STRATEGIES),
-            default=f"`{UPSERT}` with a primary key, `{MERGE}` with a `unique_key` alone, else `{APPEND}`",
-            page="strategies.md",
-        ),
-        "unique_key": Key(
-            f"By which columns `{MERGE}` and `{DELETE_INSERT}` match rows",
-            COLUMNS,
-            default="the primary key",
-            page="strategies.md#columns",
-        ),
-        "on_schema_change": Key(
-            "What happens when the query has other columns than the table",
-            values=ON_SCHEMA_CHANGE,
-            default="`ignore`",
-            page="strategies.md#columns",
-        ),
-    }
-)
+DBT_KEYS: Final[Mapping[str, Key]] = {
+    "incremental_strategy": Key(
+        "How the rows of an increment are written",
+        values=tuple(STRATEGIES),
+        default=f"`{UPSERT}` with a primary key, `{MERGE}` with a `unique_key` alone, else `{APPEND}`",
+        page="strategies.md",
+    ),
+    "unique_key": Key(
+        f"By which columns `{MERGE}` and `{DELETE_INSERT}` match rows",
+        COLUMNS,
+        default="the primary key",
+        page="strategies.md#columns",
+    ),
+    "on_schema_change": Key(
+        "What happens when the query has other columns than the table",
+        values=ON_SCHEMA_CHANGE,
+        default="`ignore`",
+        page="strategies.md#columns",
+    ),
+}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from dbt_common.exceptions import DbtRuntimeError
@@ -117,7 +116,7 @@ def compute_changeset(
     existing: ExistingTable,
     versions: Versions,
     *,
-    catalog_options: Mapping[str, str] = MappingProxyType({}),
+    catalog_options: Mapping[str, str] = {},
 ) -> Changeset:
     """Compare a wanted table with the existing one.
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from dbt.adapters.events.logging import AdapterLogger
@@ -79,7 +78,7 @@ class MaterializedViews:
         """
         view = self._views[node["unique_id"]] = self._definitions.view(node)
         spec = specs.of(node, view.key)
-        return replace(spec, options=MappingProxyType({**spec.options, MATERIALIZED_VIEW: "true"}))
+        return replace(spec, options={**spec.options, MATERIALIZED_VIEW: "true"})
 
     def existing(self, relation: PaimonRelation) -> ExistingTable:
         """A table as the catalog describes it, without a Spark job where Spark is in this process."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any, Final
 
 from dbt.adapters.paimon.capabilities import Capability, Versions
@@ -46,37 +45,29 @@ class Keys:
     )
 
 
-_DYNAMIC_KEYS: Final[Mapping[str, Key]] = MappingProxyType(
-    {
-        "target_row_num": Key(
-            "Keys per bucket: new keys go to a new one above that", option="dynamic-bucket.target-row-num"
-        ),
-        "initial_buckets": Key(
-            "How many buckets are filled in parallel at first; never more than tasks write",
-            default="one a task",
-            option="dynamic-bucket.initial-buckets",
-        ),
-        "max_buckets": Key(
-            "The most buckets, whatever the target; from Paimon 1.1", option="dynamic-bucket.max-buckets"
-        ),
-        "assigner_parallelism": Key("Tasks that assign buckets", option="dynamic-bucket.assigner-parallelism"),
-    }
-)
-_POSTPONE_KEYS: Final[Mapping[str, Key]] = MappingProxyType(
-    {
-        "batch_write_fixed_bucket": Key(
-            "Whether Spark writes to real buckets at once; otherwise rows wait for a compaction",
-            option="postpone.batch-write-fixed-bucket",
-        ),
-        "default_bucket_num": Key(
-            "Buckets per partition that a compaction makes", option="postpone.default-bucket-num"
-        ),
-        "max_parallelism": Key(
-            "The most buckets that a direct write makes",
-            option="postpone.batch-write-fixed-bucket.max-parallelism",
-        ),
-    }
-)
+_DYNAMIC_KEYS: Final[Mapping[str, Key]] = {
+    "target_row_num": Key(
+        "Keys per bucket: new keys go to a new one above that", option="dynamic-bucket.target-row-num"
+    ),
+    "initial_buckets": Key(
+        "How many buckets are filled in parallel at first; never more than tasks write",
+        default="one a task",
+        option="dynamic-bucket.initial-buckets",
+    ),
+    "max_buckets": Key("The most buckets, whatever the target; from Paimon 1.1", option="dynamic-bucket.max-buckets"),
+    "assigner_parallelism": Key("Tasks that assign buckets", option="dynamic-bucket.assigner-parallelism"),
+}
+_POSTPONE_KEYS: Final[Mapping[str, Key]] = {
+    "batch_write_fixed_bucket": Key(
+        "Whether Spark writes to real buckets at once; otherwise rows wait for a compaction",
+        option="postpone.batch-write-fixed-bucket",
+    ),
+    "default_bucket_num": Key("Buckets per partition that a compaction makes", option="postpone.default-bucket-num"),
+    "max_parallelism": Key(
+        "The most buckets that a direct write makes",
+        option="postpone.batch-write-fixed-bucket.max-parallelism",
+    ),
+}
 
 
 def _is_auto(bucket: Any) -> bool:

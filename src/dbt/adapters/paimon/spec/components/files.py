@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import Final
 
 from dbt.adapters.paimon.capabilities import FILE_FORMATS, OLDEST_PAIMON, Capability, Versions, reaches
@@ -38,9 +37,10 @@ class Keys:
 
 
 # ParquetReaderFactory.setReadOptions: without both filters, whole files are read, and Spark filters the rows.
-UNFILTERED: Final[Mapping[str, str]] = MappingProxyType(
-    {"parquet.filter.stats.enabled": "false", "parquet.filter.dictionary.enabled": "false"}
-)
+UNFILTERED: Final[Mapping[str, str]] = {
+    "parquet.filter.stats.enabled": "false",
+    "parquet.filter.dictionary.enabled": "false",
+}
 # SortBufferWriteBuffer needs three pages, and a page must hold its own bookkeeping.
 _LEAST_PAGE: Final = 2**10
 _LEAST_PAGES: Final = 3

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import Any, Final
 
 from dbt.adapters.paimon.capabilities import Capability, Versions
@@ -66,7 +65,7 @@ def with_compaction(spec: TableSpec) -> TableSpec:
         return spec
     if spec.is_true("write-only") or spec.options.get("changelog-producer") == "lookup":
         return spec
-    return replace(spec, options=MappingProxyType({**spec.options, _COMPACTS: "1"}))
+    return replace(spec, options={**spec.options, _COMPACTS: "1"})
 
 
 def _rules(spec: TableSpec, versions: Versions) -> Found:

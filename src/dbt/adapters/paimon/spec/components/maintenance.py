@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import Any, Final
 
 from dbt.adapters.paimon.capabilities import Capability, Versions
@@ -54,7 +53,7 @@ def checked(spec: TableSpec, problems: Problems, versions: Versions) -> TableSpe
     if policy.expire_snapshots is None:
         return spec
     # Paimon also expires snapshots at each commit, by the table's options.
-    return replace(spec, options=MappingProxyType({**policy.expire_snapshots.options, **spec.options}))
+    return replace(spec, options={**policy.expire_snapshots.options, **spec.options})
 
 
 def _policy_rules(policy: MaintenancePolicy, spec: TableSpec, versions: Versions) -> Found:
