@@ -51,12 +51,7 @@ READ_OPTIONS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("consumer.ignore-progress", "scan.bounded.watermark"), _OWN_STREAM),
     "branch": _BRANCH,
     **dict.fromkeys(
-        (
-            "scan.bucket",
-            "scan.ignore-corrupt-files",
-            "scan.ignore-lost-files",
-            "commit.strict-mode.last-safe-snapshot",
-        ),
+        ("scan.bucket", "scan.ignore-corrupt-files", "scan.ignore-lost-files", "commit.strict-mode.last-safe-snapshot"),
         _SESSION,
     ),
 }

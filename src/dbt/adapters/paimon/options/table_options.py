@@ -424,13 +424,7 @@ _DURATION_UNITS: Final = _units(
     }
 )
 _MEMORY_UNITS: Final = _units(
-    {
-        "b bytes": 1,
-        "k kb kibibytes": 2**10,
-        "m mb mebibytes": 2**20,
-        "g gb gibibytes": 2**30,
-        "t tb tebibytes": 2**40,
-    }
+    {"b bytes": 1, "k kb kibibytes": 2**10, "m mb mebibytes": 2**20, "g gb gibibytes": 2**30, "t tb tebibytes": 2**40}
 )
 
 

@@ -122,12 +122,7 @@ class Plans:
         return replace(run, branch=branch, adds=adding, steps=tuple(steps))
 
     def _configured(
-        self,
-        node: Node,
-        target: PaimonRelation,
-        existing: PaimonRelation | None,
-        spec: TableSpec,
-        full_refresh: bool,
+        self, node: Node, target: PaimonRelation, existing: PaimonRelation | None, spec: TableSpec, full_refresh: bool
     ) -> tuple[TableSpec, tuple[Step, ...]]:
         """The table spec; of a materialized view the one that `on_configuration_change` allows, and its ALTER steps."""
         is_view = node["config"]["materialized"] == MATERIALIZED_VIEW
@@ -306,12 +301,7 @@ class Plans:
         return _settled(plan, spec=spec, columns=columns, source=source, current=current)
 
     def increment(
-        self,
-        node: Node,
-        target: PaimonRelation,
-        spec: TableSpec,
-        strategy: str,
-        source: ModelQuery,
+        self, node: Node, target: PaimonRelation, spec: TableSpec, strategy: str, source: ModelQuery
     ) -> SettledPlan:
         """The plan of a run that adds rows to a table, or to a branch of it."""
         tables = self.tables

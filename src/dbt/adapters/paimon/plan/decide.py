@@ -77,11 +77,7 @@ def applied_columns(
 
 
 def increment(
-    node: Mapping[str, Any],
-    spec: TableSpec,
-    current: ExistingTable,
-    applied: ColumnChanges,
-    compare: Compare,
+    node: Mapping[str, Any], spec: TableSpec, current: ExistingTable, applied: ColumnChanges, compare: Compare
 ) -> Plan:
     """The plan of a run that adds rows and applies these column changes; DbtRuntimeError as in `decide`."""
     changes = compare(spec, current, retypes=bool(applied.retype))
@@ -125,11 +121,7 @@ def _read_once(strategy: str, *, always: bool) -> Iterator[Step]:
 
 
 def _rebuild(
-    node: Mapping[str, Any],
-    spec: TableSpec,
-    current: ExistingTable,
-    columns: ColumnChanges | None,
-    compare: Compare,
+    node: Mapping[str, Any], spec: TableSpec, current: ExistingTable, columns: ColumnChanges | None, compare: Compare
 ) -> Plan:
     """Rebuild in place by ALTER and one INSERT OVERWRITE: history stays, and a failed query leaves the old rows.
 
@@ -146,11 +138,7 @@ def _rebuild(
 
 
 def _in_place(
-    action: Action,
-    node: Mapping[str, Any],
-    current: ExistingTable,
-    columns: ColumnChanges,
-    changes: Changeset,
+    action: Action, node: Mapping[str, Any], current: ExistingTable, columns: ColumnChanges, changes: Changeset
 ) -> Plan:
     plan = Plan(action, tuple(_before(node, columns, changes)), tuple(_after(node, current, columns)))
     return replace(plan, differs=tuple(plan.alters))

@@ -50,11 +50,7 @@ class Runs:
             query = rows.with_fields_of_table(rows.spelled(query, current), current)
         sql = f"select * from {query}"
         strategy = macros("strategy_dispatch", macros.config("strategy"))(
-            {**node, "compiled_code": sql},
-            "snapshotted_data",
-            "source_data",
-            node["config"],
-            current is not None,
+            {**node, "compiled_code": sql}, "snapshotted_data", "source_data", node["config"], current is not None
         )
         versions_sql = macros.sql("build_snapshot_table", strategy, sql)
         macros("check_time_data_types", versions_sql)

@@ -19,11 +19,7 @@ _Advice = Iterable[tuple[str, str]]
 
 
 def advice(
-    spec: TableSpec,
-    config: Mapping[str, Any],
-    model: str,
-    versions: Versions,
-    types: Mapping[str, str] = {},
+    spec: TableSpec, config: Mapping[str, Any], model: str, versions: Versions, types: Mapping[str, str] = {}
 ) -> tuple[str, ...]:
     """The warnings for a valid table, each with model, key, value and remedy.
 

@@ -129,11 +129,7 @@ class Specs:
         return spelling.with_column_case(spec, [column.name for column in columns])
 
     def advise(
-        self,
-        model: Mapping[str, Any],
-        spec: TableSpec,
-        types: Mapping[str, str] = {},
-        more: Sequence[str] = (),
+        self, model: Mapping[str, Any], spec: TableSpec, types: Mapping[str, str] = {}, more: Sequence[str] = ()
     ) -> None:
         """Warn about a valid config that may surprise its author, once per node; `more` are further warnings."""
         # A microbatch model calls this for every batch.

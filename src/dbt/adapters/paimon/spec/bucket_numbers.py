@@ -75,10 +75,7 @@ def estimated_size(explained: str) -> float | None:
     Spark estimates a join as the product of its sides; here it is at most their sum.
     """
     nodes = [
-        _Node(
-            len(line) - len(line.lstrip(_TREE)),
-            float(found.group(1)) * 1024.0 ** _UNITS.index(found.group(2)),
-        )
+        _Node(len(line) - len(line.lstrip(_TREE)), float(found.group(1)) * 1024.0 ** _UNITS.index(found.group(2)))
         for line in explained.partition("== Physical Plan ==")[0].splitlines()
         if (found := _STATISTICS.search(line))
     ]

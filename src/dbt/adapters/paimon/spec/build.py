@@ -107,11 +107,7 @@ def _check_rules(config: Mapping[str, Any], spec: TableSpec, problems: Problems,
 
 
 def _check_contract(
-    config: Mapping[str, Any],
-    spec: TableSpec,
-    columns: Mapping[str, Any],
-    problems: Problems,
-    versions: Versions,
+    config: Mapping[str, Any], spec: TableSpec, columns: Mapping[str, Any], problems: Problems, versions: Versions
 ) -> None:
     """Add a problem for each column that the config names and the contract does not have."""
     origin = ConfigOrigin(config)

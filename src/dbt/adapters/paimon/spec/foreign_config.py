@@ -31,18 +31,10 @@ LEFT_OUT: Final = (
     ("dbt-spark", _PLACE, "location_root include_full_name_in_path"),
     ("dbt-spark", _OPTIONS, "options"),
     ("dbt-databricks", _LAYOUT, "liquid_clustered_by auto_liquid_cluster"),
-    (
-        "dbt-databricks",
-        "Use the compact macro with order_strategy='zorder' as a post_hook",
-        "zorder skip_optimize",
-    ),
+    ("dbt-databricks", "Use the compact macro with order_strategy='zorder' as a post_hook", "zorder skip_optimize"),
     ("dbt-databricks", _META, "databricks_tags query_tags"),
     ("dbt-databricks", _ENGINE, "databricks_compute"),
-    (
-        "dbt-databricks",
-        "Conditions name DBT_INTERNAL_SOURCE and DBT_INTERNAL_DEST",
-        "source_alias target_alias",
-    ),
+    ("dbt-databricks", "Conditions name DBT_INTERNAL_SOURCE and DBT_INTERNAL_DEST", "source_alias target_alias"),
     (
         "dbt-databricks",
         _NOTHING,
@@ -99,11 +91,7 @@ LEFT_OUT: Final = (
     ("dbt-athena", _RIGHTS, "lf_tags_config lf_grants lf_inherited_tags"),
     ("dbt-athena", _ENGINE, "work_group skip_workgroup_check"),
     ("dbt-athena", "Use `snapshot_retention`", "versions_to_keep"),
-    (
-        "dbt-athena",
-        _NOTHING,
-        "ha native_drop seed_by_insert force_batch partitions_limit temp_schema field_delimiter",
-    ),
+    ("dbt-athena", _NOTHING, "ha native_drop seed_by_insert force_batch partitions_limit temp_schema field_delimiter"),
     ("dbt-athena", _SPARK, "spark_encryption spark_cross_account_catalog spark_requester_pays engine_config"),
     ("dbt-trino", _OPTIONS, "properties"),
     ("dbt-trino", _NOTHING, "view_security client_tags http_headers on_table_exists grace_period"),
@@ -153,10 +141,7 @@ IN_INCREMENTAL: Final[Mapping[str, tuple[str, str]]] = {
     "merge_insert_condition": ("dbt-duckdb", _INSERTS),
     "merge_update_set_expressions": ("dbt-duckdb", _SETS),
     "merge_on_using_columns": ("dbt-duckdb", "Use unique_key"),
-    "merge_clauses": (
-        "dbt-duckdb",
-        "Use matched_condition, not_matched_condition, merge_delete_condition",
-    ),
+    "merge_clauses": ("dbt-duckdb", "Use matched_condition, not_matched_condition, merge_delete_condition"),
     "inserts_only": ("dbt-clickhouse", "Use incremental_strategy='append'"),
     "overwrite_columns": ("dbt-snowflake", "Give all columns in the query"),
 }

@@ -7,12 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from dbt.adapters.paimon.keys import BOOLEAN, COLUMNS, DURATION, NUMBER, Key
-from dbt.adapters.paimon.options.table_options import (
-    did_you_mean,
-    parse_duration,
-    parse_memory_size,
-    suggestion,
-)
+from dbt.adapters.paimon.options.table_options import did_you_mean, parse_duration, parse_memory_size, suggestion
 from dbt.adapters.paimon.sql.procedures import COMPACT_STRATEGIES, EXPIRE_STRATEGIES, ORDER_STRATEGIES
 
 if TYPE_CHECKING:
@@ -162,9 +157,7 @@ ACTION_KEYS: Final[Mapping[str, Mapping[str, Key]]] = {
         "expiration_time": Key("How old a partition may get", DURATION, default="required"),
         "timestamp_formatter": Key("The pattern by which a partition's value is read as a time", "a Java pattern"),
         "timestamp_pattern": Key(
-            "How the partition columns make up that value",
-            "text, as in `$day $hour:00:00`",
-            default="the first column",
+            "How the partition columns make up that value", "text, as in `$day $hour:00:00`", default="the first column"
         ),
         "expire_strategy": Key(
             "A partition's age goes by its value, or by its last write",

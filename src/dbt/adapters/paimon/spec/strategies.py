@@ -43,12 +43,7 @@ UPSERTING: Final = (UPSERT, PARTIAL_UPDATE, MERGE)
 _MERGEABLE: Final = frozenset({"", "deduplicate", "partial-update"})
 
 # PaimonMergeInto.checkCondition refuses subqueries in these.
-_CONDITIONS: Final = (
-    "matched_condition",
-    "not_matched_condition",
-    "merge_delete_condition",
-    "incremental_predicates",
-)
+_CONDITIONS: Final = ("matched_condition", "not_matched_condition", "merge_delete_condition", "incremental_predicates")
 _SUBQUERY: Final = re.compile(r"\(\s*select\b", re.IGNORECASE)
 
 ON_SCHEMA_CHANGE: Final = ("ignore", "fail", "append_new_columns", "sync_all_columns")
@@ -227,10 +222,7 @@ def _merge(request: _Request) -> _Faults:
             yield "merge_delete_condition", fault
     for key in _CONDITIONS:
         if any(_SUBQUERY.search(text) for text in _texts(request.config.get(key))):
-            yield (
-                key,
-                "Paimon's MERGE does not accept a subquery in a condition. Join it in the model instead",
-            )
+            yield key, "Paimon's MERGE does not accept a subquery in a condition. Join it in the model instead"
 
 
 def _merge_column_faults(request: _Request) -> _Faults:
@@ -318,10 +310,7 @@ def _microbatch(request: _Request) -> _Faults:
     if across := _overwrite_fault(request.spec):
         yield _STRATEGY, across
     elif not request.spec.partition_by and (fault := replace_fault(request.spec)):
-        yield (
-            _STRATEGY,
-            f"a batch replaces its window of event_time, and {fault}. Set partition_by, or use 'upsert'",
-        )
+        yield _STRATEGY, f"a batch replaces its window of event_time, and {fault}. Set partition_by, or use 'upsert'"
 
 
 def _apply_changes(request: _Request) -> _Faults:

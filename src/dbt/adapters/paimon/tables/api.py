@@ -125,10 +125,7 @@ class Tables:
         older = retypes or (not rewrites and _has_older_types(existing))
         spec = filterable(spec, types, self._adapter.versions, older_types=older)
         return changeset.compute_changeset(
-            spec,
-            existing,
-            self._adapter.versions,
-            catalog_options=self._adapter.credentials.catalog_options,
+            spec, existing, self._adapter.versions, catalog_options=self._adapter.credentials.catalog_options
         )
 
     def missing_options(self, wanted: Mapping[str, str], there: Mapping[str, str]) -> dict[str, str]:

@@ -112,11 +112,7 @@ class Changeset:
 
 
 def compute_changeset(
-    spec: TableSpec,
-    existing: ExistingTable,
-    versions: Versions,
-    *,
-    catalog_options: Mapping[str, str] = {},
+    spec: TableSpec, existing: ExistingTable, versions: Versions, *, catalog_options: Mapping[str, str] = {}
 ) -> Changeset:
     """Compare a wanted table with the existing one.
 

@@ -105,12 +105,7 @@ class Unchanged:
 
     @staticmethod
     def _refuse_pending(
-        before: TableVersion,
-        head: Commit,
-        columns: Sequence[PaimonColumn],
-        pending: Pending,
-        *,
-        seed: bool,
+        before: TableVersion, head: Commit, columns: Sequence[PaimonColumn], pending: Pending, *, seed: bool
     ) -> None:
         """Do not skip if the table has to be altered: a run was killed at that, or something else altered it."""
         existing = metadata.existing_table(Schema.of_json(before.schema))

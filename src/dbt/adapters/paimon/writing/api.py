@@ -22,15 +22,7 @@ from dbt.adapters.paimon.sql.statements import CACHE, KEEPS_PLANS, Statement
 from dbt.adapters.paimon.sql.text import quoted, without_end
 from dbt.adapters.paimon.tables.api import Tables
 from dbt.adapters.paimon.tables.changeset import ExistingColumn, ExistingTable
-from dbt.adapters.paimon.writing import (
-    fixtures,
-    model_query,
-    python_models,
-    read_limits,
-    row_checks,
-    seeds,
-    snapshots,
-)
+from dbt.adapters.paimon.writing import fixtures, model_query, python_models, read_limits, row_checks, seeds, snapshots
 from dbt.adapters.paimon.writing.model_query import ModelQuery
 
 if TYPE_CHECKING:
@@ -131,13 +123,7 @@ class Rows:
         """A seed's rows, in a typed temporary view of this thread's session; none with `--empty`."""
         adapter = self._adapter
         seeds.stage(
-            adapter.handle,
-            view,
-            rows,
-            model,
-            adapter.convert_type,
-            is_empty_run(),
-            adapter.defaults.warn_lossy_cast,
+            adapter.handle, view, rows, model, adapter.convert_type, is_empty_run(), adapter.defaults.warn_lossy_cast
         )
         return self._of_view(view)
 
@@ -176,13 +162,7 @@ class Rows:
         wanted = self._tables.wanted_columns(source.columns, model, spec)
         warn = self._adapter.defaults.warn_lossy_cast
         to = row_checks.destination(
-            model,
-            table_columns,
-            wanted,
-            spec,
-            applies,
-            lossless=warn is None,
-            versions=self._adapter.versions,
+            model, table_columns, wanted, spec, applies, lossless=warn is None, versions=self._adapter.versions
         )
         if warn is not None and (lossy := row_checks.lossy_columns(source.columns, to)):
             warn(f"{to.node}: {', '.join(lossy)}: stored as Spark casts it, losses included. Cast it in the query.")

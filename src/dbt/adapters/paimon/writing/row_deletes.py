@@ -139,12 +139,7 @@ class RowDeletes:
         raise DbtRuntimeError(f"{statement} on {relation}: {fault}." + (f" {remedy}." if remedy != fault else ""))
 
     def _corrected(
-        self,
-        script: str,
-        deletion: Deletion,
-        relation: PaimonRelation,
-        existing: ExistingTable,
-        conf: dict[str, str],
+        self, script: str, deletion: Deletion, relation: PaimonRelation, existing: ExistingTable, conf: dict[str, str]
     ) -> str:
         """The script with the right condition of a DELETE; adds the settings that it needs to `conf`."""
         supports = self._adapter.versions.supports

@@ -68,8 +68,7 @@ class TableWriter:
         self._leases: dict[str, Leases | None] = {}
         self._asking = threading.Lock()
         self._writers = ServerWriters(
-            adapter.credentials.lock_timeout,
-            served=adapter.credentials.method != PaimonConnectionMethod.SESSION,
+            adapter.credentials.lock_timeout, served=adapter.credentials.method != PaimonConnectionMethod.SESSION
         )
         self._unfinished = UnfinishedTables()
 
@@ -296,13 +295,7 @@ class TableWriter:
         return bucket_tasks.conf(spec, self._adapter.handle.setting(bucket_tasks.PARTITIONS))
 
     def _response(
-        self,
-        relation: PaimonRelation,
-        kind: str,
-        user: str,
-        began: float,
-        grows_by_inserts: bool,
-        adds_rows: bool,
+        self, relation: PaimonRelation, kind: str, user: str, began: float, grows_by_inserts: bool, adds_rows: bool
     ) -> AdapterResponse:
         """dbt's response to this thread's last statement. Errors here never fail the node."""
         handle = self._adapter.handle

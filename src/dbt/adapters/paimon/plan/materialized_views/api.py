@@ -20,14 +20,7 @@ from dbt.adapters.paimon.plan.materialized_views import incremental
 from dbt.adapters.paimon.plan.materialized_views.definitions import Definitions
 from dbt.adapters.paimon.plan.materialized_views.incremental import Pins
 from dbt.adapters.paimon.plan.materialized_views.reasons import NotIncremental, Reason
-from dbt.adapters.paimon.plan.materialized_views.refresh import (
-    KIND,
-    Mode,
-    PinnedSource,
-    Refresh,
-    RefreshKind,
-    View,
-)
+from dbt.adapters.paimon.plan.materialized_views.refresh import KIND, Mode, PinnedSource, Refresh, RefreshKind, View
 from dbt.adapters.paimon.spark import responses
 from dbt.adapters.paimon.sql.literals import some_value
 from dbt.adapters.paimon.sql.text import quoted

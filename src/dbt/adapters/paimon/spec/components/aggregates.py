@@ -8,11 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from dbt.adapters.paimon.capabilities import Capability, Versions
-from dbt.adapters.paimon.options.table_options import (
-    FUNCTION_SETTINGS,
-    RETRACTING_FUNCTIONS,
-    split_field_option,
-)
+from dbt.adapters.paimon.options.table_options import FUNCTION_SETTINGS, RETRACTING_FUNCTIONS, split_field_option
 from dbt.adapters.paimon.options.values import split_columns
 from dbt.adapters.paimon.spec.component import Component, Found, Types
 from dbt.adapters.paimon.spec.table import DEFAULT_FUNCTION, TableSpec
@@ -223,10 +219,7 @@ def _nested_key_faults(spec: TableSpec, column: str, function: str, types: Types
     if function in ("nested_update", "nested_partial_update") and element:
         for key in keys:
             if not re.search(rf"(?:^|,)\s*`?{re.escape(key)}`?\s*:", element[1]):
-                yield (
-                    where,
-                    f"the rows of '{column}' have no '{key}': {types[column]}. Name one of their fields",
-                )
+                yield where, f"the rows of '{column}' have no '{key}': {types[column]}. Name one of their fields"
 
 
 def _narrow_sums(spec: TableSpec, types: Types, versions: Versions) -> Found:

@@ -23,9 +23,7 @@ class Keys:
 
     # Any: column -> {aggregate_function, ignore_retract, default_value, sequence_group, …}
     fields: dict[str, Any] | None = config_key(
-        "Settings of single columns",
-        "a mapping of columns to mappings",
-        page="merge-engines.md#aggregate-functions",
+        "Settings of single columns", "a mapping of columns to mappings", page="merge-engines.md#aggregate-functions"
     )
 
 
@@ -35,9 +33,7 @@ FIELD_KEYS: Final[Mapping[str, Key]] = {
     "ignore_retract": Key("Whether the function ignores `-U` and `-D` rows", page="merge-engines.md"),
     "default_value": Key("The value of the column where a row gives NULL; until Paimon 1.1", page="merge-engines.md"),
     "sequence_group": Key(
-        "The columns that are updated together, in the order of this one",
-        COLUMNS,
-        page="merge-engines.md",
+        "The columns that are updated together, in the order of this one", COLUMNS, page="merge-engines.md"
     ),
     "distinct": Key("Whether `collect` and `listagg` keep each value once", page="merge-engines.md"),
     "list_agg_delimiter": Key("The separator of `listagg`", default="a comma", page="merge-engines.md"),
@@ -74,9 +70,7 @@ def _read(config: Mapping[str, Any], problems: Problems) -> Iterator[OptionValue
     for column, settings in fields.items():
         if settings is not None and not isinstance(settings, Mapping):
             problems.add(
-                f"fields.{column}",
-                settings,
-                "a mapping is needed. Write it as in {'aggregate_function': 'sum'}",
+                f"fields.{column}", settings, "a mapping is needed. Write it as in {'aggregate_function': 'sum'}"
             )
             continue
         for key, value in (settings or {}).items():
@@ -149,10 +143,7 @@ def _default_type_rules(spec: TableSpec, types: Types, versions: Versions) -> Fo
                     f"'{column}' is {types[column]}, which cannot have a default. Write coalesce() in the model",
                 )
             elif isinstance(kind, Atom) and not is_value(value, kind):
-                yield (
-                    name,
-                    f"'{column}' is {types[column]}, and the text is not a valid one. Write a {kind.name}",
-                )
+                yield name, f"'{column}' is {types[column]}, and the text is not a valid one. Write a {kind.name}"
 
 
 COMPONENT: Final = Component(

@@ -115,10 +115,7 @@ def _file_format_rules(spec: TableSpec, types: Types, versions: Versions) -> Fou
             where = f"'{name}'" if field == name else f"the field '{field}' of '{name}'"
             if file_format == "orc" and "`" in field:
                 # Paimon writes the values, but reads them as NULL [ran, 0.9.0].
-                yield (
-                    "file.format",
-                    f"{where} has a backtick, which ORC cannot read. Rename it, or use 'parquet'",
-                )
+                yield "file.format", f"{where} has a backtick, which ORC cannot read. Rename it, or use 'parquet'"
             elif file_format == "avro" and not _AVRO_NAME.fullmatch(field):
                 # org.apache.avro.Schema.validateName
                 yield (

@@ -81,10 +81,7 @@ def _rules(spec: TableSpec, versions: Versions) -> Found:
         yield STORAGE, missing
         return
     if spec.file_format != "parquet":
-        yield (
-            STORAGE,
-            f"Iceberg's readers are only known to read parquet, not {spec.file_format}. Use parquet",
-        )
+        yield STORAGE, f"Iceberg's readers are only known to read parquet, not {spec.file_format}. Use parquet"
     if spec.wap:
         yield STORAGE, "a branch's commits would write the table's metadata. Remove iceberg, or wap"
     if spec.bucket == POSTPONE_BUCKET:

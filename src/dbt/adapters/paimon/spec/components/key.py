@@ -147,10 +147,7 @@ def _key_type_rules(spec: TableSpec, types: Types, versions: Versions) -> Found:
         for name in names:
             kind = type_name(types.get(name, ""))
             if kind in NESTED:
-                yield (
-                    where,
-                    f"'{name}' is {types[name]}, which no key can be. Use plain columns, or its parts",
-                )
+                yield where, f"'{name}' is {types[name]}, which no key can be. Use plain columns, or its parts"
             elif where == "partition_by" and kind == "binary":
                 # The path of such a partition would differ at every write [ran, 0.9.0].
                 yield where, f"'{name}' is binary, and its rows could not be read back. Use hex({name})"

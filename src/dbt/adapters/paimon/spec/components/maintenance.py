@@ -11,12 +11,7 @@ from dbt.adapters.paimon.keys import BOOLEAN, MAPPING, key_field
 from dbt.adapters.paimon.options.table_options import canonical, did_you_mean
 from dbt.adapters.paimon.spec.component import Component, Found, Types, config_key
 from dbt.adapters.paimon.spec.components.partitioning import pattern_fault
-from dbt.adapters.paimon.spec.maintenance_policy import (
-    Compact,
-    ExpirePartitions,
-    ExpireSnapshots,
-    MaintenancePolicy,
-)
+from dbt.adapters.paimon.spec.maintenance_policy import Compact, ExpirePartitions, ExpireSnapshots, MaintenancePolicy
 from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.spec.table import DYNAMIC_BUCKET, TableSpec
 

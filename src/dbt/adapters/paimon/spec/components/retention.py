@@ -18,18 +18,14 @@ class Keys:
     """The config keys."""
 
     snapshot_retention: dict[str, Any] | None = config_key(
-        "How many table snapshots are kept, and for how long",
-        MAPPING,
-        page="maintenance.md#table-snapshots",
+        "How many table snapshots are kept, and for how long", MAPPING, page="maintenance.md#table-snapshots"
     )
     auto_tags: dict[str, Any] | None = config_key(
         "Paimon tags one table snapshot per period", MAPPING, page="time-travel.md#tags"
     )
     # Any: a name, or {name, time_retained, if_exists}
     table_tag: Any = config_key(
-        "Tags the table snapshot that a run writes",
-        "a name, or a mapping",
-        page="time-travel.md#tags",
+        "Tags the table snapshot that a run writes", "a name, or a mapping", page="time-travel.md#tags"
     )
 
 
