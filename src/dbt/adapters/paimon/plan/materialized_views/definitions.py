@@ -12,7 +12,6 @@ from dbt_common.exceptions import CompilationError
 from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, is_empty_run, table_name
 from dbt.adapters.paimon.metadata.table_name import TableName
 from dbt.adapters.paimon.options.table_options import did_you_mean
-from dbt.adapters.paimon.plan.materialized_views import parsing, reading
 from dbt.adapters.paimon.plan.materialized_views.query import Query, SourceColumns
 from dbt.adapters.paimon.plan.materialized_views.reasons import NotIncremental, Reason
 from dbt.adapters.paimon.plan.materialized_views.refresh import Mode, View
@@ -52,6 +51,8 @@ class Definitions:
         Raises:
             CompilationError: a config that a view cannot have, or a query that its `refresh_mode` does not allow.
         """
+        from dbt.adapters.paimon.plan.materialized_views import reading
+
         _refuse_config(node)
         view = View(model_query.one_query(node["compiled_code"]), _mode(node))
         query = None
@@ -120,6 +121,8 @@ class Definitions:
 
         Spark's own plan says so where it is in this process; elsewhere the functions are judged by their names.
         """
+        from dbt.adapters.paimon.plan.materialized_views import parsing
+
         if is_empty_run():
             # dbt limits its tables, and no refresh goes on from what it writes.
             return None
