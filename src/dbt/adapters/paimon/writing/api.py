@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.events.logging import AdapterLogger
-from dbt.adapters.exceptions import SnapshotTargetNotSnapshotTableError
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, is_empty_run, sample_of_run
@@ -255,22 +254,9 @@ class Rows:
         if found and (warning := snapshots.key_warning(model, found[0])):
             warn(warning)
 
-    def require_meta_columns(self, table: ExistingTable, names: Mapping[str, str], hard_deletes: str | None) -> None:
-        """Refuse a snapshot's table that lacks one of dbt's columns, as dbt does, but ignoring case."""
-        if missing := snapshots.missing_meta_columns(table, names, hard_deletes):
-            raise SnapshotTargetNotSnapshotTableError(missing)
-
-    def with_time_of_end(self, source: ModelQuery, model: Mapping[str, Any], table: ExistingTable | None) -> ModelQuery:
-        """See `snapshots.with_time_of_end`."""
-        return snapshots.with_time_of_end(source, model, table)
-
     def reads_part(self) -> bool:
         """Whether the run reads only a part of its inputs (`--empty`, `--sample`)."""
         return is_empty_run() or sample_of_run() is not None
-
-    def comparing_maps(self, row_changed: str, table: ExistingTable) -> str:
-        """See `snapshots.comparing_maps`."""
-        return snapshots.comparing_maps(row_changed, table.columns)
 
     def spelled(self, source: ModelQuery, table: ExistingTable) -> ModelQuery:
         """A query whose columns are spelled as in its table (see `snapshots.spelled_rows`)."""
@@ -278,20 +264,12 @@ class Rows:
             return source
         return snapshots.spelled_rows(source, [column.name for column in table.columns])
 
-    def with_fields_of_table(self, source: ModelQuery, table: ExistingTable) -> ModelQuery:
-        """See `snapshots.with_fields_of_table`."""
-        return snapshots.with_fields_of_table(source, table.columns)
-
     @while_parsing(lambda names, *_, **__: list(names))
     def spelled_names(self, names: Sequence[str], columns: Sequence[PaimonColumn]) -> list[str]:
         """Names spelled as the given columns are; a name that is not among them is unchanged."""
         if self._adapter.versions.case_sensitive:
             return list(names)
         return list(map(spelling.speller(column.name for column in columns), names))
-
-    def timed_by_versions(self, source: ModelQuery, versions: ModelQuery, model: Mapping[str, Any]) -> ModelQuery:
-        """See `snapshots.timed_by_versions`."""
-        return snapshots.timed_by_versions(source, versions.columns, model)
 
 
 def _sample_of_run() -> event_time.Window:
