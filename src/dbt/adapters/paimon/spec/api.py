@@ -164,10 +164,8 @@ class Specs:
         for key, reason in foreign_config.warnings(config):
             # A package may set the same key in all of its models.
             if self._adapter.once.first(("foreign", key)):
-                problems = Problems(name)
-                problems.add(key, config[key], f"{reason}. Shown once per run, even if other nodes have it too")
-                (message,) = problems.messages
-                warn(message)
+                shown = f"{reason}. Shown once per run, even if other nodes have it too"
+                Problems(name, passes=warn).add_ignored(key, config[key], shown)
 
     def schema_problem(self, schema: str | None) -> str:
         """Why a schema name is invalid; empty if it is valid."""

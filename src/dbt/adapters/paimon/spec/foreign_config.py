@@ -9,6 +9,7 @@ dbt-fabric 1.12 and dbt-sqlserver 1.12.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any, Final
 
 from dbt.adapters.paimon.capabilities import FILE_FORMATS
@@ -215,6 +216,15 @@ def partition_column(value: Mapping[str, Any]) -> str:
     return column
 
 
+def with_columns(partition_by: Any) -> Any:
+    """A `partition_by` with column names instead of dbt-bigquery's mappings; raises as `partition_column`."""
+    if isinstance(partition_by, Mapping):
+        return partition_column(partition_by)
+    if isinstance(partition_by, (list, tuple)) and any(isinstance(item, Mapping) for item in partition_by):
+        return [partition_column(item) if isinstance(item, Mapping) else item for item in partition_by]
+    return partition_by
+
+
 def _no_column(kind: str, column: str, instead: str) -> str:
     return (
         f"{kind} is not a value of the column '{column}', and Paimon partitions by column values. Add a "
@@ -241,18 +251,8 @@ def warnings(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         )
     if str(config.get("table_format") or "default").lower() not in ("default", "paimon"):
         yield "table_format", "this is a Paimon table. Remove it"
-    if (columns := _mapped_columns(config.get("partition_by"))) is not None:
-        yield "partition_by", f"read as partition_by={columns}"
-
-
-def _mapped_columns(value: Any) -> Any:
-    """The columns of a `partition_by` with mappings as in dbt-bigquery; None if it has none."""
-    try:
-        if isinstance(value, Mapping):
-            return repr(partition_column(value))
-        if isinstance(value, (list, tuple)) and any(isinstance(item, Mapping) for item in value):
-            return [partition_column(item) if isinstance(item, Mapping) else item for item in value]
-    except ValueError:
-        # `build` reports it.
-        pass
-    return None
+    given = config.get("partition_by")
+    # `build` reports an invalid value.
+    with suppress(ValueError):
+        if (columns := with_columns(given)) != given:
+            yield "partition_by", f"read as partition_by={columns!r}"

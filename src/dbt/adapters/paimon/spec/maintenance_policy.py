@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from dbt.adapters.paimon.keys import BOOLEAN, COLUMNS, DURATION, NUMBER, Key
-from dbt.adapters.paimon.options.table_options import did_you_mean, parse_duration, parse_memory_size, suggestion
+from dbt.adapters.paimon.options.table_options import parse_duration, parse_memory_size, suggestion
 from dbt.adapters.paimon.sql.procedures import COMPACT_STRATEGIES, EXPIRE_STRATEGIES, ORDER_STRATEGIES
 
 if TYPE_CHECKING:
@@ -219,10 +219,7 @@ class _Reader:
         self.values: Mapping[str, Any] = value if isinstance(value, Mapping) else {}
         if not isinstance(value, Mapping):
             problems.add(where, value, f"a mapping is needed. Write it as in {example}")
-        for key in self.values:
-            if key not in keys:
-                hint = did_you_mean(str(key), keys, 0.6)
-                problems.add(f"{where}.{key}", self.values[key], f"unknown key. {hint}")
+        problems.add_unknown(where, self.values, keys)
 
     def get(self, key: str) -> Any:
         return self.values.get(key)

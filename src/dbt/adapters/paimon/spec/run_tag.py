@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from dbt.adapters.paimon.keys import DURATION, Key
-from dbt.adapters.paimon.options.table_options import did_you_mean, parse_duration
+from dbt.adapters.paimon.options.table_options import parse_duration
 from dbt.adapters.paimon.sql.names import tag_problem
 
 if TYPE_CHECKING:
@@ -40,9 +40,7 @@ def read(value: Any, problems: Problems) -> RunTag | None:
     if value is None:
         return None
     given = value if isinstance(value, Mapping) else {"name": value}
-    for key in given:
-        if key not in KEYS:
-            problems.add(f"table_tag.{key}", given[key], f"unknown key. {did_you_mean(str(key), KEYS, 0.6)}")
+    problems.add_unknown("table_tag", given, KEYS)
     name, retained, if_exists = (given.get(key) for key in KEYS)
     problem = (
         tag_problem(name) if isinstance(name, str) else "the name of the tag is needed. Write it as in 'month_end'"
