@@ -221,6 +221,12 @@ def lookup(name: str, version: Version | str) -> OptionDefinition | None:
     return None
 
 
+def is_immutable(name: str, version: Version | str) -> bool:
+    """Whether a table has an option, at Paimon `version`, from its creation on."""
+    definition = lookup(name, version)
+    return definition is not None and definition.immutable
+
+
 def split_field_option(name: str) -> tuple[tuple[str, ...], str] | None:
     """('c1', 'c2'), 'sequence-group' for 'fields.c1,c2.sequence-group'; None for other names."""
     if not name.startswith("fields."):

@@ -207,7 +207,8 @@ def read_policy(value: Any, problems: Problems) -> MaintenancePolicy | None:
             continue
         values = {} if given is True else given
         reader = _Reader(f"maintenance.{name}", values, problems, tuple(ACTION_KEYS[name]), example)
-        actions[name] = read(reader)
+        action = read(reader)
+        actions[name] = replace(action, after_run=reader.flag("after_run", default=action.after_run))
     return MaintenancePolicy(**actions, on_failure=top.one_of("on_failure", ON_FAILURE, "warn"))
 
 
@@ -294,11 +295,16 @@ class _Reader:
         return tuple(part.strip() for name in names for part in name.split(",") if part.strip())
 
 
-def _read_compact(reader: _Reader) -> Compact:
+def _read_order(reader: _Reader) -> tuple[str, tuple[str, ...]]:
     order_by = reader.columns("order_by")
     order = reader.one_of("order", ORDER_STRATEGIES, "order" if order_by else "")
     if order and not order_by:
         reader.add("order", "needs order_by, the columns to sort by. Set order_by, or remove it")
+    return order, order_by
+
+
+def _read_compact(reader: _Reader) -> Compact:
+    order, order_by = _read_order(reader)
     strategy = reader.one_of("strategy", COMPACT_STRATEGIES, "full")
     if order and strategy == "minor":
         reader.add("strategy", "sorting rewrites whole partitions. Use full, or remove order_by")
@@ -317,7 +323,6 @@ def _read_compact(reader: _Reader) -> Compact:
         where=condition,
         small_files=small or (0 if commits else SMALL_FILES),
         every_commits=commits or 0,
-        after_run=reader.flag("after_run", default=True),
     )
 
 
@@ -349,7 +354,7 @@ def _read_snapshots(reader: _Reader) -> ExpireSnapshots:
     if low is None:
         # If only the number is limited, that many are kept, however old.
         low = high if high is not None and not age else min(RETAIN_MIN, high or RETAIN_MIN)
-    return ExpireSnapshots(high, low, age, reader.flag("after_run", default=True))
+    return ExpireSnapshots(high, low, age)
 
 
 def _read_expire_partitions(reader: _Reader) -> ExpirePartitions:
@@ -360,7 +365,6 @@ def _read_expire_partitions(reader: _Reader) -> ExpirePartitions:
         reader.text("timestamp_formatter"),
         reader.text("timestamp_pattern"),
         reader.one_of("expire_strategy", EXPIRE_STRATEGIES, "values-time"),
-        reader.flag("after_run", default=True),
     )
 
 
@@ -368,11 +372,11 @@ def _read_orphans(reader: _Reader) -> RemoveOrphanFiles:
     age = reader.duration("older_than", ORPHAN_AGE)
     if parse_duration(age) < parse_duration(ORPHAN_AGE):
         reader.add("older_than", f"the files of a running writer may be younger. Use '{ORPHAN_AGE}' or more")
-    return RemoveOrphanFiles(age, reader.flag("after_run", default=False))
+    return RemoveOrphanFiles(age)
 
 
 def _read_rescale(reader: _Reader) -> Rescale:
-    return Rescale(reader.size("max_bucket_size", MAX_BUCKET_SIZE), reader.flag("after_run", default=False))
+    return Rescale(reader.size("max_bucket_size", MAX_BUCKET_SIZE))
 
 
 # Action -> (its reader, an example for messages).

@@ -82,10 +82,8 @@ def _fault(key: Any, value: Any, version: Version | str) -> str | None:
         return "catalogs are set up with the session. Put it under spark_config or catalog_options in the profile"
     if key in STATIC_CONF or key.split(".")[1] in _FIXED_FAMILIES:
         return _FIXED
-    if key.startswith(_PAIMON):
-        option = table_options.lookup(key.removeprefix(_PAIMON), version)
-        if option is not None and option.immutable:
-            return "a table has it from its creation. Set it in the config of the model that writes the table"
+    if key.startswith(_PAIMON) and table_options.is_immutable(key.removeprefix(_PAIMON), version):
+        return "a table has it from its creation. Set it in the config of the model that writes the table"
     return None
 
 

@@ -47,7 +47,6 @@ _CONDITIONS: Final = ("matched_condition", "not_matched_condition", "merge_delet
 _SUBQUERY: Final = re.compile(r"\(\s*select\b", re.IGNORECASE)
 
 ON_SCHEMA_CHANGE: Final = ("ignore", "fail", "append_new_columns", "sync_all_columns")
-_IGNORE: Final = ON_SCHEMA_CHANGE[0]
 # Words that are too short to be guessed by similarity.
 _SCHEMA_CHANGE_ALIASES: Final[Mapping[str, str]] = {"sync": "sync_all_columns", "append": "append_new_columns"}
 
@@ -62,7 +61,6 @@ _INSERT_MEANS: Final[Mapping[str, str]] = {
 # The overwrite mode is set per statement, since the profile, a hook or a header may set another one for the session.
 _MODE: Final = "spark.sql.sources.partitionOverwriteMode"
 WHOLE_TABLE: Final[Mapping[str, str]] = {_MODE: "static"}
-PARTITIONS: Final[Mapping[str, str]] = {_MODE: "dynamic"}
 
 
 @dataclass(frozen=True)
@@ -92,14 +90,18 @@ def default_strategy(spec: TableSpec, config: Mapping[str, Any]) -> str:
     return MERGE if column_list(config.get("unique_key")) else APPEND
 
 
+def _strategy_of(spec: TableSpec, config: Mapping[str, Any]) -> str:
+    requested = config.get("incremental_strategy")
+    return requested if requested and requested != "default" else default_strategy(spec, config)
+
+
 def merges(spec: TableSpec, config: Mapping[str, Any]) -> bool:
     """Whether a model or snapshot writes its rows with MERGE."""
     if config.get("materialized") == "snapshot":
         return True
     if config.get("materialized") not in ("incremental", "streaming"):
         return False
-    requested = config.get("incremental_strategy")
-    strategy = requested if requested and requested != "default" else default_strategy(spec, config)
+    strategy = _strategy_of(spec, config)
     return strategy in (MERGE, DELETE_INSERT) or (strategy == MICROBATCH and not spec.partition_by)
 
 
@@ -115,19 +117,17 @@ def plan_incremental(
     """The table and the strategy of an incremental model; one ConfigErrors has the problems of both."""
     problems = Problems(model, passes=passes)
     spec = collect_table_spec(config, problems=problems, constraints=constraints, columns=columns, versions=versions)
-    strategy = collect_strategy(config.get("incremental_strategy"), spec, config, versions, problems)
+    strategy = collect_strategy(spec, config, versions, problems)
     problems.raise_if_any()
     return IncrementalPlan(ordered_by_kind(spec) if strategy == APPLY_CHANGES else spec, strategy)
 
 
-def collect_strategy(
-    requested: str | None, spec: TableSpec, config: Mapping[str, Any], versions: Versions, problems: Problems
-) -> str:
+def collect_strategy(spec: TableSpec, config: Mapping[str, Any], versions: Versions, problems: Problems) -> str:
     """The strategy of an incremental model; adds its problems to `problems`.
 
     An unknown name is a macro of the project (`get_incremental_<name>_sql`), unless it looks misspelt.
     """
-    strategy = requested if requested and requested != "default" else default_strategy(spec, config)
+    strategy = _strategy_of(spec, config)
     _check_schema_change(config, problems)
     known = STRATEGIES.get(strategy)
     if known is None:
@@ -145,13 +145,13 @@ def collect_strategy(
 def conf_of(strategy: str, spec: TableSpec) -> Mapping[str, str]:
     """Spark's settings for a strategy's statement: replacing partitions needs the dynamic overwrite mode."""
     by_partition = strategy in (INSERT_OVERWRITE, MICROBATCH) and spec.partition_by
-    return PARTITIONS if by_partition else {}
+    return {_MODE: "dynamic"} if by_partition else {}
 
 
 def on_schema_change(config: Mapping[str, Any]) -> str:
     """The value of `on_schema_change`; dbt's default, `ignore`, if it is missing or invalid."""
     value = config.get("on_schema_change")
-    return value if value in ON_SCHEMA_CHANGE else _IGNORE
+    return value if value in ON_SCHEMA_CHANGE else "ignore"
 
 
 def _check_schema_change(config: Mapping[str, Any], problems: Problems) -> None:
@@ -314,49 +314,39 @@ def _microbatch(request: _Request) -> _Faults:
 
 
 def _apply_changes(request: _Request) -> _Faults:
-    if not request.spec.primary_key:
-        reason = (
-            "needs a primary key, so that a change finds its row. Set primary_key, or use 'merge' with "
-            "unique_key and merge_delete_condition"
+    spec = request.spec
+    if not spec.primary_key:
+        yield (
+            _STRATEGY,
+            "needs a primary key, so that a change finds its row. Set primary_key, or use 'merge' with unique_key and "
+            "merge_delete_condition",
         )
-        return [(_STRATEGY, reason)]
-    return (*_change_row_faults(request.spec), *_same_key(request))
-
-
-def _change_row_faults(spec: TableSpec) -> _Faults:
-    sort_order = spec.options.get("sequence.field.sort-order", "").lower()
-    checks = (
+        return
+    if spec.merge_engine != "deduplicate":
         # PartialUpdateMergeFunction, AggregateMergeFunction and FirstRowMergeFunction: add()
-        (
-            spec.merge_engine == "deduplicate",
+        yield (
             _STRATEGY,
-            f"a change row replaces the whole row and a delete removes it, which "
-            f"merge_engine='{spec.merge_engine}' does not do. Use 'deduplicate', or 'upsert'",
-        ),
-        (
-            ROWKIND in spec.options,
+            f"a change row replaces the whole row and a delete removes it, which merge_engine='{spec.merge_engine}' "
+            "does not do. Use 'deduplicate', or 'upsert'",
+        )
+    if ROWKIND not in spec.options:
+        yield (
             _STRATEGY,
-            "needs rowkind_field, the column that says whether a row is an insert, an update or a delete. "
-            "Set it, or use 'upsert'",
-        ),
-        (
-            bool(spec.sequence_columns),
+            "needs rowkind_field, the column that says whether a row is an insert, an update or a delete. Set it, or "
+            "use 'upsert'",
+        )
+    if not spec.sequence_columns:
+        yield (
             _STRATEGY,
-            "needs sequence_field, to recognize a late change: a log position, a version or a timestamp "
-            "of the source. Set it",
-        ),
-        (
-            sort_order != "descending",
-            "tblproperties['sequence.field.sort-order']",
-            "the change with the greatest sequence is the newest. Remove it",
-        ),
-        (
-            not spec.is_true("ignore-delete"),
-            "tblproperties['ignore-delete']",
-            "makes the table drop every delete. Remove it, or use 'upsert'",
-        ),
-    )
-    return ((key, reason) for is_met, key, reason in checks if not is_met)
+            "needs sequence_field, to recognize a late change: a log position, a version or a timestamp of the "
+            "source. Set it",
+        )
+    if spec.options.get("sequence.field.sort-order", "").lower() == "descending":
+        key = "tblproperties['sequence.field.sort-order']"
+        yield key, "the change with the greatest sequence is the newest. Remove it"
+    if spec.is_true("ignore-delete"):
+        yield "tblproperties['ignore-delete']", "makes the table drop every delete. Remove it, or use 'upsert'"
+    yield from _same_key(request)
 
 
 def _same_key(request: _Request) -> _Faults:
@@ -369,27 +359,28 @@ def _same_key(request: _Request) -> _Faults:
         )
 
 
+# Strategies whose statements read incremental_predicates.
+_READ_PREDICATES: Final = (MERGE, DELETE_INSERT, MICROBATCH)
+
+
 def _merge_key_faults(strategy: str, config: Mapping[str, Any]) -> _Faults:
     given = [key for key in STRATEGY_KEYS if config.get(key)]
-    faults = []
     update = config.get("merge_update_columns")
     if update is not None and not column_list(update):
         # dbt's own macro would update all of them.
-        reason = (
-            "names no column. To update all columns, remove it; to add rows and update none, remove it and "
-            "list the columns outside the key in merge_exclude_columns"
+        yield (
+            "merge_update_columns",
+            "names no column. To update all columns, remove it; to add rows and update none, remove it and list the "
+            "columns outside the key in merge_exclude_columns",
         )
-        faults.append(("merge_update_columns", reason))
     column_keys = {"merge_update_columns", "merge_exclude_columns"}
     if column_keys <= set(given):
-        faults.append(("merge_exclude_columns", "contradicts merge_update_columns. Keep one of the two"))
-    for key in given if strategy != MERGE else ():
-        if key == "incremental_predicates" and strategy in (DELETE_INSERT, MICROBATCH):
+        yield "merge_exclude_columns", "contradicts merge_update_columns. Keep one of the two"
+    for key in given:
+        if strategy in (_READ_PREDICATES if key == "incremental_predicates" else (MERGE,)):
             continue
         also = ", or 'partial_update', which writes only the model's columns" if key in column_keys else ""
-        reason = f"incremental_strategy='{strategy}' does not read it. Use 'merge'{also}, or remove it"
-        faults.append((key, reason))
-    return faults
+        yield key, f"incremental_strategy='{strategy}' does not read it. Use 'merge'{also}, or remove it"
 
 
 # Merge engines and aggregate functions for which writing the same row again changes nothing.

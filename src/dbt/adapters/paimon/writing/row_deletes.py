@@ -15,6 +15,7 @@ from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spark.formatting import counted
 from dbt.adapters.paimon.spec import change_rows, deleting
 from dbt.adapters.paimon.spec.deleting import DeleteMethod
+from dbt.adapters.paimon.spec.strategies import WHOLE_TABLE
 from dbt.adapters.paimon.sql import deletions, procedures
 from dbt.adapters.paimon.sql.deletions import Deletion
 from dbt.adapters.paimon.sql.statements import Statement
@@ -30,7 +31,6 @@ logger = AdapterLogger("Paimon")
 _KIND: Final = "delete_rows"
 # With it, DELETE evaluates each row instead of dropping partitions.
 _BY_ROWS: Final = {"spark.paimon.delete.force-produce-changelog": "true"}
-_WHOLE_TABLE: Final = {"spark.sql.sources.partitionOverwriteMode": "static"}
 _TEXTS: Final = ("string", "varchar", "char")
 _REMEDY: Final = (
     'Use delete_rows, which does it right on this table: {{ delete_rows(this, "<condition>") }} in a hook, or '
@@ -101,7 +101,7 @@ class RowDeletes:
         else:
             rows = _rows(existing, change_rows.INSERT)
             sql = f"insert overwrite {table} select {rows} from {table} where not ({condition})"
-            yield Statement(sql, _KIND, _WHOLE_TABLE, target=relation.parts)
+            yield Statement(sql, _KIND, WHOLE_TABLE, target=relation.parts)
 
     def prepared(self, script: str) -> tuple[str, Mapping[str, str]]:
         """A user's script, changed so that its DELETEs remove the right rows, and the Spark settings that it needs.

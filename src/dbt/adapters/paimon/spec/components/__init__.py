@@ -8,7 +8,7 @@ from typing import Final
 
 from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.keys import Key, keys_of
-from dbt.adapters.paimon.options.table_options import lookup
+from dbt.adapters.paimon.options.table_options import is_immutable
 from dbt.adapters.paimon.spec import safeguards, skipping
 from dbt.adapters.paimon.spec.component import Component, PropertyChange
 from dbt.adapters.paimon.spec.components import (
@@ -71,7 +71,6 @@ def rule_faults(spec: TableSpec, versions: Versions) -> Iterator[tuple[str, str]
 
 def needs_new_table(change: PropertyChange, options: Mapping[str, str], versions: Versions) -> bool:
     """Whether ALTER cannot make a change of a table with these options, or would lead to wrong rows."""
-    definition = lookup(change.name, versions.paimon)
-    if definition is not None and definition.immutable:
+    if is_immutable(change.name, versions.paimon):
         return True
     return change.name in _GUARDS and _GUARDS[change.name](change, options, versions)
