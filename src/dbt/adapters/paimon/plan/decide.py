@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import Any, Final, Protocol
 
 from dbt.adapters.paimon.maintenance import first_load
 from dbt.adapters.paimon.plan.steps import Action, Plan, Step, StepKind
 from dbt.adapters.paimon.spec.strategies import STRATEGIES, on_schema_change
-from dbt.adapters.paimon.tables.changeset import as_dbt_columns, refuse_rebuild
+from dbt.adapters.paimon.spec.table import TableSpec
+from dbt.adapters.paimon.tables.changeset import Changeset, ExistingTable, as_dbt_columns, refuse_rebuild
 from dbt.adapters.paimon.tables.column_changes import ColumnChanges, refuse_schema_change
 from dbt.adapters.paimon.tables.rebuilds import rebuild_of
-
-if TYPE_CHECKING:
-    from dbt.adapters.paimon.spec.table import TableSpec
-    from dbt.adapters.paimon.tables.changeset import Changeset, ExistingTable
 
 # The materializations whose runs add rows to an existing table.
 _ADDING: Final = ("incremental", "snapshot", "streaming")

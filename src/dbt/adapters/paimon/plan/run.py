@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dbt.adapters.paimon.plan import clone, streams
+from dbt.adapters.paimon.plan.api import Plans
 from dbt.adapters.paimon.plan.macros import Macros
 from dbt.adapters.paimon.plan.refreshing import refresh
 from dbt.adapters.paimon.plan.steps import Action, NodeRun, StepKind
+from dbt.adapters.paimon.plan.streams import StreamRun
 from dbt.adapters.paimon.plan.write_modes import NodeWriter, SnapshotMerge
 from dbt.adapters.paimon.plan.writing import Writing
+from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spec.strategies import APPLY_CHANGES
 from dbt.adapters.paimon.writing import snapshots
-
-if TYPE_CHECKING:
-    from dbt.adapters.paimon.plan.api import Plans
-    from dbt.adapters.paimon.plan.streams import StreamRun
-    from dbt.adapters.paimon.relation import PaimonRelation
-    from dbt.adapters.paimon.writing.model_query import ModelQuery
+from dbt.adapters.paimon.writing.model_query import ModelQuery
 
 
 @dataclass(frozen=True)

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.spec import deleting
 from dbt.adapters.paimon.spec.components import COMPONENTS
 from dbt.adapters.paimon.spec.config_origin import ConfigOrigin
 from dbt.adapters.paimon.spec.problems import Problems
-
-if TYPE_CHECKING:
-    from dbt.adapters.paimon.capabilities import Versions
-    from dbt.adapters.paimon.spec.table import TableSpec
+from dbt.adapters.paimon.spec.table import TableSpec
 
 
 def advice(

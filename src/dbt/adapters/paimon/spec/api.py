@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon import catalogs_yml, overrides
+from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
 from dbt.adapters.paimon.capabilities import Capability
+from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.errors import unsupported
 from dbt.adapters.paimon.errors.deprecations import warn
 from dbt.adapters.paimon.overrides import StrategyMacro
@@ -22,10 +24,6 @@ from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.spec.strategies import IncrementalPlan
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql import names
-
-if TYPE_CHECKING:
-    from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
-    from dbt.adapters.paimon.column import PaimonColumn
 
 
 class Specs:

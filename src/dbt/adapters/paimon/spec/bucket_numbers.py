@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
+from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.spec.components import rule_faults
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from dbt.adapters.paimon.capabilities import Versions
-    from dbt.adapters.paimon.spec.table import TableSpec
+from dbt.adapters.paimon.spec.table import TableSpec
 
 # This adapter's own table option. UNDECIDED: the table has had no rows to choose the number by.
 # RESCALING: a rescale has started and not ended.

@@ -6,8 +6,9 @@ Each key is checked here, and the whole table by the rules of its `components`; 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.errors.dialects import declared_type_remedy
 from dbt.adapters.paimon.options.read_options import read_fault
 from dbt.adapters.paimon.options.table_options import canonical, did_you_mean, normalize, validate_option
@@ -30,9 +31,6 @@ from dbt.adapters.paimon.spec.maintenance_policy import read_policy
 from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.spec.spelling import column_text, doubled_options, named_columns, one_spelling
 from dbt.adapters.paimon.spec.table import TableSpec
-
-if TYPE_CHECKING:
-    from dbt.adapters.paimon.capabilities import Versions
 
 
 def build_table_spec(

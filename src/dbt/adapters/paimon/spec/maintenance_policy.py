@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from dbt.adapters.paimon.keys import BOOLEAN, COLUMNS, DURATION, NUMBER, Key
 from dbt.adapters.paimon.options.table_options import parse_duration, parse_memory_size, suggestion
+from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.sql.procedures import COMPACT_STRATEGIES, EXPIRE_STRATEGIES, ORDER_STRATEGIES
-
-if TYPE_CHECKING:
-    from dbt.adapters.paimon.spec.problems import Problems
 
 # Small files from which compaction is due, unless the policy sets another number.
 SMALL_FILES: Final = 10

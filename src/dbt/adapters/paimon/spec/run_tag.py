@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from dbt.adapters.paimon.keys import DURATION, Key
 from dbt.adapters.paimon.options.table_options import parse_duration
+from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.sql.names import tag_problem
-
-if TYPE_CHECKING:
-    from dbt.adapters.paimon.spec.problems import Problems
 
 REPLACE: Final = "replace"
 KEEP: Final = "keep"

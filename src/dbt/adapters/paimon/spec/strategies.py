@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from dbt.adapters.paimon.capabilities import Capability
+from dbt.adapters.paimon.capabilities import Capability, Versions
 from dbt.adapters.paimon.concurrency.conflicts import REBUILD, REFRESH, SNAPSHOT
 from dbt.adapters.paimon.keys import COLUMNS, Key
 from dbt.adapters.paimon.options.table_options import squash, suggestion
@@ -23,9 +23,6 @@ from dbt.adapters.paimon.spec.config_values import column_list
 from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.spec.spelling import speller
 from dbt.adapters.paimon.spec.table import TableSpec
-
-if TYPE_CHECKING:
-    from dbt.adapters.paimon.capabilities import Versions
 
 APPEND: Final = "append"
 UPSERT: Final = "upsert"

@@ -4,35 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
 from dbt.adapters.paimon.capabilities import Capability
 from dbt.adapters.paimon.catalogs.catalog import SESSION_CATALOG
 from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.errors.deprecations import warn
 from dbt.adapters.paimon.features import while_parsing
 from dbt.adapters.paimon.metadata import files, schemas, snapshots, tags
+from dbt.adapters.paimon.metadata.schemas import Schema
 from dbt.adapters.paimon.metadata.table_name import TableName
+from dbt.adapters.paimon.metadata.tags import History
+from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spec import bucket_numbers, column_rules
+from dbt.adapters.paimon.spec.api import Specs
 from dbt.adapters.paimon.spec.components.files import UNFILTERED, filterable
+from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql import names
 from dbt.adapters.paimon.sql.data_types import is_whole
 from dbt.adapters.paimon.sql.text import ilike
 from dbt.adapters.paimon.tables import changeset, clock_checks, column_changes, metadata, rebuilds
-
-if TYPE_CHECKING:
-    from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
-    from dbt.adapters.paimon.metadata.schemas import Schema
-    from dbt.adapters.paimon.metadata.tags import History
-    from dbt.adapters.paimon.relation import PaimonRelation
-    from dbt.adapters.paimon.spec.api import Specs
-    from dbt.adapters.paimon.spec.table import TableSpec
-    from dbt.adapters.paimon.tables.changeset import Changeset, ExistingColumn, ExistingTable
-    from dbt.adapters.paimon.tables.column_changes import ColumnChanges
-    from dbt.adapters.paimon.tables.rebuilds import Rebuild
+from dbt.adapters.paimon.tables.changeset import Changeset, ExistingColumn, ExistingTable
+from dbt.adapters.paimon.tables.column_changes import ColumnChanges
+from dbt.adapters.paimon.tables.rebuilds import Rebuild
 
 logger = AdapterLogger("Paimon")
 # Prefix of the commit user of a commit without rows.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from dbt.adapters.contracts.relation import RelationType
 from dbt.adapters.events.logging import AdapterLogger
@@ -20,12 +20,10 @@ from dbt.adapters.paimon.sql import deletions, procedures
 from dbt.adapters.paimon.sql.deletions import Deletion
 from dbt.adapters.paimon.sql.statements import Statement
 from dbt.adapters.paimon.sql.text import quoted, string_literal
-
-if TYPE_CHECKING:
-    from dbt.adapters.paimon.tables.api import Tables
-    from dbt.adapters.paimon.tables.changeset import ExistingTable
-    from dbt.adapters.paimon.writing.deletes import Deletes
-    from dbt.adapters.paimon.writing.table_writer import TableWriter
+from dbt.adapters.paimon.tables.api import Tables
+from dbt.adapters.paimon.tables.changeset import ExistingTable
+from dbt.adapters.paimon.writing.deletes import Deletes
+from dbt.adapters.paimon.writing.table_writer import TableWriter
 
 logger = AdapterLogger("Paimon")
 _KIND: Final = "delete_rows"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from dbt_common.exceptions import CompilationError
 
@@ -15,18 +15,16 @@ from dbt.adapters.paimon.options.table_options import did_you_mean
 from dbt.adapters.paimon.plan.materialized_views.query import Query, SourceColumns
 from dbt.adapters.paimon.plan.materialized_views.reasons import NotIncremental, Reason
 from dbt.adapters.paimon.plan.materialized_views.refresh import Mode, View
+from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spec.config_values import column_list
 from dbt.adapters.paimon.sql import views
 from dbt.adapters.paimon.tables import metadata
+from dbt.adapters.paimon.tables.api import Tables
+from dbt.adapters.paimon.tables.changeset import ExistingTable
 from dbt.adapters.paimon.unchanged import queries
 from dbt.adapters.paimon.writing import model_query
 
-if TYPE_CHECKING:
-    from dbt.adapters.paimon.relation import PaimonRelation
-    from dbt.adapters.paimon.tables.api import Tables
-    from dbt.adapters.paimon.tables.changeset import ExistingTable
-
-    Node = Mapping[str, Any]
+Node = Mapping[str, Any]
 
 # Which keys of the config decide how rows of a key are merged; a view has one row per key.
 _NOT_ALLOWED: Final = ("merge_engine", "sequence_field", "rowkind_field", "fields")

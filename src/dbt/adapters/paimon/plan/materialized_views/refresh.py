@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING
 
+from dbt.adapters.paimon.metadata.table_name import TableName
 from dbt.adapters.paimon.plan.materialized_views.query import Branch, Query
-
-if TYPE_CHECKING:
-    from dbt.adapters.paimon.metadata.table_name import TableName
-    from dbt.adapters.paimon.plan.materialized_views.reasons import NotIncremental
+from dbt.adapters.paimon.plan.materialized_views.reasons import NotIncremental
 
 # The column of row kinds in the changes of a source.
 KIND = "__dbt_kind"
