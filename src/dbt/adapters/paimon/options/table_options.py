@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-from functools import lru_cache
+from functools import lru_cache, partial
 from importlib.resources import files
 from typing import Any, Final
 
@@ -403,10 +403,6 @@ def _integer(text: str, largest: int = _INT_MAX) -> int:
     return number
 
 
-def _long(text: str) -> int:
-    return _integer(text, _LONG_MAX)
-
-
 def _boolean(text: str) -> bool:
     if text.lower() not in ("true", "false"):
         raise ValueError(text)
@@ -463,7 +459,7 @@ def _pairs(text: str) -> frozenset[tuple[str, str]]:
 
 _PARSERS: Final[Mapping[str, Callable[[str], object]]] = {
     "Integer": _integer,
-    "Long": _long,
+    "Long": partial(_integer, largest=_LONG_MAX),
     "Boolean": _boolean,
     "Float": float,
     "Double": float,

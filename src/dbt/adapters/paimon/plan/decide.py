@@ -175,6 +175,10 @@ def _after(node: Mapping[str, Any], current: ExistingTable, columns: ColumnChang
     if columns.drop:
         words = tuple(f"columns: drops {name}" for name in columns.drop)
         yield Step(StepKind.DROP_COLUMNS, "paimon__drop_columns", {"names": columns.drop}, words)
+    yield from _comments(node, current, columns)
+
+
+def _comments(node: Mapping[str, Any], current: ExistingTable, columns: ColumnChanges) -> Iterator[Step]:
     # ADD COLUMNS gives a new column its comment; dbt's macro for snapshots does not.
     commented = {column.name for column in columns.add if node["resource_type"] != "snapshot"}
     for name, comment in columns.comment:

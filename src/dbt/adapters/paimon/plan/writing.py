@@ -104,7 +104,8 @@ def set_late_options(writer: NodeWriter, target: PaimonRelation, spec: TableSpec
     if not spec.late_options:
         return
     tables = writer.plans.tables
-    if missing := tables.missing_options(spec.late_options, tables.existing(target).options):
+    there = tables.existing(target).options
+    if missing := {name: value for name, value in spec.late_options.items() if there.get(name) != value}:
         writer.macros("paimon__set_options", target, missing)
         tables.commit_metadata(target)
 

@@ -76,14 +76,12 @@ class Tables:
             )
         return replace(metadata.existing_table(found[0]), older_types=self._older_types(relation, found))
 
-    def _filters_by_older_types(self) -> bool:
-        """Whether WHERE may miss rows in files written before ALTER changed a column's type."""
-        return not self._adapter.versions.supports(Capability.FILTERS_AFTER_CHANGE_TO_TEXT)
-
     def _older_types(self, relation: PaimonRelation, found: Sequence[Schema]) -> tuple[tuple[str, str], ...]:
         """The older types that a table's files have; queries `$files` if a column's type has ever changed."""
-        earlier = schemas.older_types(found) if self._filters_by_older_types() else {}
-        if not earlier:
+        # Newer versions find all rows by WHERE, whatever types their files have.
+        if self._adapter.versions.supports(Capability.FILTERS_AFTER_CHANGE_TO_TEXT):
+            return ()
+        if not (earlier := schemas.older_types(found)):
             return ()
         used = earlier.keys() & files.schema_ids(self._adapter.query, relation)
         return tuple({pair for schema in used for pair in earlier[schema].items()})
@@ -126,10 +124,6 @@ class Tables:
             spec, existing, self._adapter.versions, catalog_options=self._adapter.credentials.catalog_options
         )
 
-    def missing_options(self, wanted: Mapping[str, str], there: Mapping[str, str]) -> dict[str, str]:
-        """The wanted options that are missing or different on the table."""
-        return {name: value for name, value in wanted.items() if there.get(name) != value}
-
     def commit_metadata(self, relation: PaimonRelation) -> None:
         """Commit an empty table snapshot, so that Paimon writes the metadata for Iceberg's readers.
 
@@ -139,8 +133,7 @@ class Tables:
         if spark is None:
             logger.info(f"{relation}: Iceberg's readers see it from its next commit on")
             return
-        name = TableName(*relation.parts)
-        spark.commit_nothing(name, _METADATA_MARK)
+        spark.commit_nothing(TableName(*relation.parts), _METADATA_MARK)
 
     def column_changes(
         self, wanted: Sequence[ExistingColumn], existing: ExistingTable, model: Mapping[str, Any]

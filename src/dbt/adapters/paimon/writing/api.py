@@ -97,7 +97,7 @@ class Rows:
 
     def _of_view(self, view: str) -> ModelQuery:
         """The rows and columns of a temporary view of this session."""
-        return model_query.from_view(view, self._adapter.query_columns(f"select * from {quoted(view)}"))
+        return ModelQuery(quoted(view), self._adapter.query_columns(f"select * from {quoted(view)}"), view)
 
     def cached(self, view: str, sql: str) -> ModelQuery:
         """The rows of a query, kept in a temporary view of this session for several statements."""

@@ -181,7 +181,7 @@ def _refuse_merging_key(node: Node, view: View) -> None:
     Raises:
         CompilationError: the key, and that of the query.
     """
-    stated = [name.lower() for name in column_list(node["config"].get("primary_key"))]
+    stated = _names(node, "primary_key")
     known = view.query.key if view.query is not None and view.query.refusal is None else ()
     if stated and not (known and set(known) <= set(stated)):
         own = f"its key is ({', '.join(known)})" if known else "it is not known that it has one row per key"

@@ -161,6 +161,6 @@ class Refresh:
     @property
     def console(self) -> str:
         """The console's words, after REFRESH."""
-        return (
-            f"{self.does.value}: {self.words}" if self.is_full else self.does.value + (self.words and f", {self.words}")
-        )
+        if not self.words and not self.is_full:
+            return self.does.value
+        return f"{self.does.value}{':' if self.is_full else ','} {self.words}"
