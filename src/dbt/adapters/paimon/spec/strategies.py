@@ -311,39 +311,49 @@ def _microbatch(request: _Request) -> _Faults:
 
 
 def _apply_changes(request: _Request) -> _Faults:
-    spec = request.spec
-    if not spec.primary_key:
-        yield (
-            _STRATEGY,
-            "needs a primary key, so that a change finds its row. Set primary_key, or use 'merge' with unique_key and "
-            "merge_delete_condition",
+    if not request.spec.primary_key:
+        reason = (
+            "needs a primary key, so that a change finds its row. Set primary_key, or use 'merge' with "
+            "unique_key and merge_delete_condition"
         )
-        return
-    if spec.merge_engine != "deduplicate":
+        return [(_STRATEGY, reason)]
+    return (*_change_row_faults(request.spec), *_same_key(request))
+
+
+def _change_row_faults(spec: TableSpec) -> _Faults:
+    sort_order = spec.options.get("sequence.field.sort-order", "").lower()
+    checks = (
         # PartialUpdateMergeFunction, AggregateMergeFunction and FirstRowMergeFunction: add()
-        yield (
+        (
+            spec.merge_engine == "deduplicate",
             _STRATEGY,
-            f"a change row replaces the whole row and a delete removes it, which merge_engine='{spec.merge_engine}' "
-            "does not do. Use 'deduplicate', or 'upsert'",
-        )
-    if ROWKIND not in spec.options:
-        yield (
+            f"a change row replaces the whole row and a delete removes it, which "
+            f"merge_engine='{spec.merge_engine}' does not do. Use 'deduplicate', or 'upsert'",
+        ),
+        (
+            ROWKIND in spec.options,
             _STRATEGY,
-            "needs rowkind_field, the column that says whether a row is an insert, an update or a delete. Set it, or "
-            "use 'upsert'",
-        )
-    if not spec.sequence_columns:
-        yield (
+            "needs rowkind_field, the column that says whether a row is an insert, an update or a delete. "
+            "Set it, or use 'upsert'",
+        ),
+        (
+            bool(spec.sequence_columns),
             _STRATEGY,
-            "needs sequence_field, to recognize a late change: a log position, a version or a timestamp of the "
-            "source. Set it",
-        )
-    if spec.options.get("sequence.field.sort-order", "").lower() == "descending":
-        key = "tblproperties['sequence.field.sort-order']"
-        yield key, "the change with the greatest sequence is the newest. Remove it"
-    if spec.is_true("ignore-delete"):
-        yield "tblproperties['ignore-delete']", "makes the table drop every delete. Remove it, or use 'upsert'"
-    yield from _same_key(request)
+            "needs sequence_field, to recognize a late change: a log position, a version or a timestamp "
+            "of the source. Set it",
+        ),
+        (
+            sort_order != "descending",
+            "tblproperties['sequence.field.sort-order']",
+            "the change with the greatest sequence is the newest. Remove it",
+        ),
+        (
+            not spec.is_true("ignore-delete"),
+            "tblproperties['ignore-delete']",
+            "makes the table drop every delete. Remove it, or use 'upsert'",
+        ),
+    )
+    return ((key, reason) for is_met, key, reason in checks if not is_met)
 
 
 def _same_key(request: _Request) -> _Faults:
@@ -362,22 +372,25 @@ _READ_PREDICATES: Final = (MERGE, DELETE_INSERT, MICROBATCH)
 
 def _merge_key_faults(strategy: str, config: Mapping[str, Any]) -> _Faults:
     given = [key for key in STRATEGY_KEYS if config.get(key)]
+    faults = []
     update = config.get("merge_update_columns")
     if update is not None and not column_list(update):
         # dbt's own macro would update all of them.
-        yield (
-            "merge_update_columns",
-            "names no column. To update all columns, remove it; to add rows and update none, remove it and list the "
-            "columns outside the key in merge_exclude_columns",
+        reason = (
+            "names no column. To update all columns, remove it; to add rows and update none, remove it and "
+            "list the columns outside the key in merge_exclude_columns"
         )
+        faults.append(("merge_update_columns", reason))
     column_keys = {"merge_update_columns", "merge_exclude_columns"}
     if column_keys <= set(given):
-        yield "merge_exclude_columns", "contradicts merge_update_columns. Keep one of the two"
+        faults.append(("merge_exclude_columns", "contradicts merge_update_columns. Keep one of the two"))
     for key in given:
         if strategy in (_READ_PREDICATES if key == "incremental_predicates" else (MERGE,)):
             continue
         also = ", or 'partial_update', which writes only the model's columns" if key in column_keys else ""
-        yield key, f"incremental_strategy='{strategy}' does not read it. Use 'merge'{also}, or remove it"
+        reason = f"incremental_strategy='{strategy}' does not read it. Use 'merge'{also}, or remove it"
+        faults.append((key, reason))
+    return faults
 
 
 # Merge engines and aggregate functions for which writing the same row again changes nothing.
