@@ -46,7 +46,7 @@ def lookup(name: tuple[str, ...]) -> SourceColumns | str | None:
 
 
 def read(sql: str) -> Query:
-    return reading.read(sql, lookup)
+    return reading.analyze(sql, lookup)
 
 
 def why_not(sql: str) -> NotIncremental | None:

@@ -232,7 +232,7 @@ REFUSED: dict[str, tuple[str, dict[str, Any], str]] = {
     "limited": (
         STAR + " limit 5",
         {"refresh_mode": "incremental"},
-        "cannot be refreshed by what changed: a LIMIT",
+        "cannot be refreshed incrementally: a LIMIT",
     ),
     "misspelled": (STAR, {"refresh_mode": "incrementel"}, "Did you mean 'incremental'"),
     # Keys that merge rows.

@@ -39,22 +39,22 @@ from dbt.adapters.paimon.writing.statement_result import StatementResult
 Node = Mapping[str, Any]
 
 logger = AdapterLogger("Paimon")
-# From which share of changed keys or groups on a full refresh is cheaper (benchmarks/results/views.md), and for how
-# many of them it does not matter.
-_MOST: Final = 0.5
+# A full refresh is cheaper above this share of changed keys or groups (benchmarks/results/views.md), unless they are
+# only a few.
+_MAX_SHARE: Final = 0.5
 _FEW: Final = 1000
-# Raised when positions of older refreshes must not be gone on from.
+# Increase this if a refresh must not continue from the positions of an older adapter.
 _RULES: Final = 1
 
 
 class MaterializedViews:
-    """Materialized views."""
+    """The refreshes of materialized views."""
 
     def __init__(self, adapter: AdapterProtocol, tables: Tables, changes: Changes) -> None:
         self._adapter = adapter
         self._changes = changes
         self._definitions = Definitions(adapter, tables)
-        # By node; a node runs on one thread.
+        # By unique id; a node runs on one thread.
         self._views: dict[str, View] = {}
 
     # -- before the hooks -------------------------------------------------------------------------------------------
@@ -71,7 +71,7 @@ class MaterializedViews:
         return replace(spec, options={**spec.options, MATERIALIZED_VIEW: "true"})
 
     def existing(self, relation: PaimonRelation) -> ExistingTable:
-        """A table as the catalog describes it, without a Spark job where Spark is in this process."""
+        """Look up a table in the catalog (see `Definitions.existing`)."""
         return self._definitions.existing(relation)
 
     def configured(
@@ -84,10 +84,10 @@ class MaterializedViews:
         *,
         full_refresh: bool,
     ) -> TableSpec:
-        """The table spec that a run of an existing view uses, as its `on_configuration_change` says.
+        """The table spec for the run of an existing view, according to `on_configuration_change`.
 
         Raises:
-            CompilationError: they differ, and on_configuration_change is `fail`.
+            CompilationError: the config has changed, and on_configuration_change is `fail`.
         """
         if full_refresh:
             # dbt's own tests look for these words.
@@ -111,7 +111,7 @@ class MaterializedViews:
     # -- after the hooks --------------------------------------------------------------------------------------------
 
     def refresh(self, model: Node, run: NodeRun, kept: PaimonRelation) -> Refresh:
-        """How a view is refreshed; its table's lock is held, and its sources are pinned."""
+        """Plan the refresh of a view, and pin its sources; the caller holds its table's lock."""
         view = self._views.pop(model["unique_id"])
         if is_empty_run() or sample_of_run() is not None:
             return Refresh(RefreshKind.FULL, Reason.LIMITED_RUN.words(), view.sql)
@@ -124,12 +124,12 @@ class MaterializedViews:
         pins = Pins(query, {_name(source): _pinned(source) for source in read.sources.values()})
         full = Refresh(RefreshKind.FULL, sql=query.spliced(pins.now), pinned=pins.sources)
         try:
-            return self._by_changes(model, run, view, pins, read, full)
+            return self._incremental(model, run, view, pins, read, full)
         except NotIncremental as refusal:
             return replace(full, words=refusal.words)
 
-    def _by_changes(self, model: Node, run: NodeRun, view: View, pins: Pins, read: Reading, full: Refresh) -> Refresh:
-        """The refresh by what changed."""
+    def _incremental(self, model: Node, run: NodeRun, view: View, pins: Pins, read: Reading, full: Refresh) -> Refresh:
+        """The incremental refresh; raises NotIncremental if it has to be full."""
         _refuse_run(run, view)
         _require_positions(read)
         moved = {_name(source): source for source in read.sources.values() if source.end != source.start}
@@ -145,31 +145,31 @@ class MaterializedViews:
         return incremental.planned(view, pins, full, _totals(read), own.rows)
 
     def counted(self, refresh: Refresh) -> Refresh:
-        """A refresh whose temporary views are there: full after all if too much has changed."""
+        """Count what a refresh recomputes, from its temporary views; it becomes full if too much has changed."""
         counted = [refresh.groups_view] if refresh.groups_view else [part.view for part in refresh.changed]
         affected = sum(self.count(quoted(view)) for view in counted)
         if refresh.appends:
             return replace(refresh, affected=affected, words=f"{affected:,} rows added")
         what = "groups" if refresh.groups_view else "keys"
         words = f"{affected:,} of about {max(refresh.total, affected):,} {what}"
-        if affected > _FEW and affected > _MOST * refresh.total:
+        if affected > _FEW and affected > _MAX_SHARE * refresh.total:
             return replace(refresh, does=RefreshKind.FULL, words=Reason.TOO_MANY.words(words))
         return replace(refresh, affected=affected, words=words)
 
     def count(self, rows: str) -> int:
-        """The number of rows of a table, or of a query in parentheses."""
+        """Count the rows of a table, or of a query in parentheses."""
         ((number,),) = self._adapter.query(f"select count(*) from {rows}")
         return int(number)
 
     def writes_row_kinds(self, target: PaimonRelation) -> bool:
-        """Whether rows can be written with their kinds (see `spark.row_writer`): not over a server or to a branch."""
+        """Whether rows can be written with row kinds (see `spark.row_writer`): not over a server or to a branch."""
         return self._adapter.handle.embedded() is not None and "$" not in (target.identifier or "")
 
     @staticmethod
     def delete_row(columns: Sequence[ExistingColumn], key: Sequence[str]) -> list[str]:
         """The SQL of each column of a row that deletes a key of `__changed`.
 
-        Paimon checks NOT NULL before it discards the row.
+        Even a deleting row needs values in NOT NULL columns: Paimon checks them before it discards the row.
         """
         of_key = {name.lower() for name in key}
         return [
@@ -178,30 +178,30 @@ class MaterializedViews:
             for column in columns
         ]
 
-    # -- when its rows are written ----------------------------------------------------------------------------------
+    # -- after its rows were written ----------------------------------------------------------------------------------
 
     def nothing_written(self, model: Node, refresh: Refresh, target: PaimonRelation) -> StatementResult:
-        """dbt's response to a refresh that found nothing to write, after its positions are committed."""
+        """Commit the positions of a refresh that wrote nothing, and return dbt's response."""
         if refresh.does is not RefreshKind.NONE:
             self._commit_positions(model, target)
         return StatementResult(responses.of_refresh(refresh.console, refresh.affected or 0))
 
     def describe(self, model: Node, refresh: Refresh, target: PaimonRelation, result: Any) -> None:
-        """Add what the refresh did to dbt's result of the statement that wrote the view."""
+        """Add what the refresh did to the result of its statement."""
         if getattr(result["response"], "snapshot_id", None) is None:
             # A statement without rows commits nothing.
             self._commit_positions(model, target)
         result["response"] = responses.with_refresh(result["response"], refresh.console, refresh.affected)
 
     def _commit_positions(self, model: Node, target: PaimonRelation) -> None:
-        """Commit the positions without rows, where Spark is in this process; elsewhere the positions table has them."""
+        """Commit the positions without rows, if Spark is in this process; otherwise the positions table has them."""
         spark = self._adapter.handle.embedded()
         mark = self._changes.commit_conf(model).get(COMMIT_USER_CONF)
         if spark is not None and mark:
             spark.commit_nothing(table_name(target), mark)
 
     def end(self, model: Node, refresh: Refresh, kept: PaimonRelation) -> None:
-        """Write the positions of a refresh where its commit could not carry them; its rows are committed."""
+        """Store the positions of a committed refresh if its commit could not contain them."""
         if refresh.does is not RefreshKind.NONE and refresh.pinned and self._adapter.handle.embedded() is None:
             self._changes.keep(model, kept)
         else:
@@ -210,7 +210,7 @@ class MaterializedViews:
     # -- sources ----------------------------------------------------------------------------------------------------
 
     def _salt(self, view: View, query: Query) -> str:
-        """What the positions of a view are valid for: its query, its sources' columns and the session's settings."""
+        """A hash of what a view's positions depend on: its query, its sources' columns and the session's settings."""
         spark = self._adapter.handle.embedded()
         content = [
             _RULES,
@@ -229,7 +229,7 @@ class MaterializedViews:
         return relation
 
     def _changed(self, model: Node, source: Source) -> PinnedSource:
-        """A source with the query of its changed rows."""
+        """Add the query for its changed rows to a source."""
         what = f"model '{model['name']}': the changes of {_name(source).shown}"
         sql, added = self._changes.changed_rows(what, source, Output(KIND))
         return replace(_pinned(source), changes=sql, only_added=added)
@@ -246,7 +246,7 @@ def _refuse_or_warn(target: PaimonRelation, plan: Plan, allowed: str) -> None:
 
 
 def _require_changes(moved: Iterable[Source]) -> None:
-    """Require that the changes of each source can be read."""
+    """Raise NotIncremental if the changes of a source cannot be read."""
     for source in moved:
         if source.was_altered:
             raise NotIncremental(Reason.NOT_FROM_HERE)
@@ -255,7 +255,7 @@ def _require_changes(moved: Iterable[Source]) -> None:
 
 
 def _require_positions(read: Reading) -> None:
-    """Require that a refresh of the same query was the last to write the view's table."""
+    """Raise NotIncremental unless the last write of the view's table was a refresh of the same query."""
     last = read.last_write
     keys = {source.key for source in read.sources.values()}
     if last is not None and keys <= marked(last.user).keys():
@@ -271,7 +271,7 @@ def _require_positions(read: Reading) -> None:
 
 
 def _refuse_run(run: NodeRun, view: View) -> None:
-    """Refuse a run that writes all rows whatever has changed."""
+    """Raise NotIncremental if the run needs a full refresh, whatever has changed."""
     if run.full_refresh:
         raise NotIncremental(Reason.FULL_REFRESH)
     if not _is_table(run):
@@ -292,13 +292,13 @@ def _name(source: Source) -> TableName:
 
 def _pinned(source: Source) -> PinnedSource:
     then = source.start.snapshot if source.start is not None else 0
-    # A table that was altered since is read as it is: by its newest table snapshot it has its columns as before.
+    # Time travel to the newest table snapshot would hide an ALTER made after it, so such a table is read by its name.
     newest = source.end.snapshot if source.is_altered else None
     return PinnedSource(_name(source), source.table.name, source.end.snapshot, then, unpinned=newest)
 
 
 def _totals(read: Reading) -> dict[TableName, int]:
-    """About how many rows each source has: those in its files."""
+    """The approximate row count of each source, from its files."""
     return {
         _name(source): commit.rows
         for source in read.sources.values()

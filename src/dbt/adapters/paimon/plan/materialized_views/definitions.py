@@ -1,4 +1,4 @@
-"""What a materialized view is, from its model: its query, its key, and its config."""
+"""Reads the query, key and config of a materialized view from its model."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from dbt.adapters.paimon.writing import model_query
 
 Node = Mapping[str, Any]
 
-# Which keys of the config decide how rows of a key are merged; a view has one row per key.
+# Config keys that decide how rows of a key are merged; a view has one row per key.
 _NOT_ALLOWED: Final = ("merge_engine", "sequence_field", "rowkind_field", "fields")
-# Types of which two values may be equal that are not the same, or that no key can have.
+# Types that Paimon does not allow in a key, or whose equal values may differ.
 _NO_KEY: Final = ("float", "double", "array", "map", "struct", "binary", "variant")
-# Parts of Spark's analyzed plan that the parser must have refused by their SQL.
+# Nodes of Spark's analyzed plan that have to be refused, even if the parser missed them.
 _PLANS: Final = frozenset("Expand Generate ScriptTransformation Window Sample Offset Tail".split())
 _LOGICAL: Final = "org.apache.spark.sql.catalyst.plans.logical."
 _OTHER_TABLES: Final = "Spark reads other tables"
@@ -44,10 +44,10 @@ class Definitions:
         self._tables = tables
 
     def view(self, node: Node) -> View:
-        """A materialized view as its model asks for it.
+        """Read a materialized view from its model.
 
         Raises:
-            CompilationError: a config that a view cannot have, or a query that its `refresh_mode` does not allow.
+            CompilationError: the config is not allowed, or the query does not fit `refresh_mode`.
         """
         from dbt.adapters.paimon.plan.materialized_views import reading
 
@@ -55,7 +55,7 @@ class Definitions:
         view = View(model_query.one_query(node["compiled_code"]), _mode(node))
         query = None
         try:
-            query = reading.read(view.sql, cache(self._lookup))
+            query = reading.analyze(view.sql, cache(self._lookup))
             types = self._types_of_stable(query)
         except NotIncremental as refusal:
             view = replace(view, refusal=(query and query.refusal) or refusal)
@@ -64,26 +64,26 @@ class Definitions:
         _refuse_merging_key(node, view)
         if view.mode is Mode.INCREMENTAL and view.refusal is not None:
             raise CompilationError(
-                f"model '{node['name']}': refresh_mode='incremental', and its query cannot be refreshed by what "
-                f"changed: {view.refusal.words}. Change the query, or set refresh_mode='auto'. See "
+                f"model '{node['name']}': refresh_mode='incremental', but its query cannot be refreshed "
+                f"incrementally: {view.refusal.words}. Change the query, or set refresh_mode='auto'. See "
                 "docs/materialized-views.md."
             )
         return view
 
     def existing(self, relation: PaimonRelation) -> ExistingTable:
-        """A table as the catalog describes it, without a Spark job where Spark is in this process."""
+        """Look up a table in the catalog; runs no Spark job if Spark is in this process."""
         spark = self._adapter.handle.embedded()
         if spark is None:
             return self._tables.existing(relation)
         return metadata.existing_table(spark.schema(table_name(relation)))
 
     def _with_key(self, node: Node, view: View, query: Query, types: Mapping[str, str] | None) -> View:
-        """The view with the key of its table; with a refusal if its config does not allow that key."""
+        """Add the key of the view's table, or a refusal if the table cannot have it."""
         if view.refusal is not None:
             return view
         key = _names(node, "primary_key") or query.key
         if query.groups is not None and not _names(node, "primary_key") and not _never_null(query):
-            # A key column cannot be NULL, and a group may be. The table has no key, and is written again each time.
+            # A group may be NULL, but a key column may not. So the table has no key, and each refresh rewrites it.
             key = ()
         if types is None:
             columns = self._adapter.query_columns(query.sql)
@@ -92,7 +92,7 @@ class Definitions:
         return replace(view, key=() if refusal else key, refusal=refusal)
 
     def _lookup(self, name: tuple[str, ...]) -> SourceColumns | str | None:
-        """What the catalog knows of a name in a query."""
+        """Look up a name of a query (see `parsing.Lookup`)."""
         credentials = self._adapter.credentials
         table = self._whole(name)
         stored = views.DIRECTORY.get(table.schema, table.identifier)
@@ -109,20 +109,20 @@ class Definitions:
         return SourceColumns(table, columns, existing.primary_key)
 
     def _whole(self, name: tuple[str, ...]) -> TableName:
-        """The table that a name in a query means."""
+        """The full name of a table in a query."""
         credentials = self._adapter.credentials
         catalog, schema, identifier = (credentials.database, credentials.schema, *name)[-3:]
         return TableName(catalog, schema, identifier)
 
     def _types_of_stable(self, query: Query) -> Mapping[str, str] | None:
-        """The types of a query's columns, as far as they are known; refuses one that may give other rows next time.
+        """The column types of a query, or None; refuses a query that may return different rows next time.
 
-        Spark's own plan says so where it is in this process; elsewhere the functions are judged by their names.
+        Checks Spark's analyzed plan if Spark is in this process; otherwise only the names of the functions.
         """
         from dbt.adapters.paimon.plan.materialized_views import parsing
 
         if is_empty_run():
-            # dbt limits its tables, and no refresh goes on from what it writes.
+            # dbt limits the sources, and the next run is a full refresh.
             return None
         spark = self._adapter.handle.embedded()
         if spark is None:
@@ -134,7 +134,7 @@ class Definitions:
         planned = {_folded(name) for name in plan.tables}
         if query.refusal is None:
             _refuse_plan(query, plan.classes, planned)
-        # Of a query that is refreshed as a whole, the reads are all that its text has.
+        # A refused query, too, must not read tables that its text does not name.
         if not planned <= {_folded(self._whole(name)) for name in parsing.table_names(query.sql)}:
             raise NotIncremental(Reason.NOT_READABLE, _OTHER_TABLES)
         if not plan.reads_alike:
@@ -143,12 +143,12 @@ class Definitions:
 
 
 def _names(node: Node, key: str) -> tuple[str, ...]:
-    """The columns that a key of the config names, in lower case."""
+    """The column names in a config key, in lower case."""
     return tuple(name.lower() for name in column_list(node["config"].get(key)))
 
 
 def _refused_key(node: Node, query: Query, key: tuple[str, ...], types: Mapping[str, str]) -> NotIncremental | None:
-    """Why a table of the view cannot have a key, if it cannot."""
+    """Why the view's table cannot have this key; None if it can."""
     if unfit := [name for name in key if types.get(name, "").startswith(_NO_KEY)]:
         return NotIncremental(Reason.KEY_TYPE, unfit[0], types[unfit[0]])
     if outside := [name for name in _names(node, "partition_by") if key and name not in key]:
@@ -160,7 +160,7 @@ def _refused_key(node: Node, query: Query, key: tuple[str, ...], types: Mapping[
 
 
 def _refuse_plan(query: Query, classes: Iterable[str], tables: set[tuple[str, str, str]]) -> None:
-    """Refuse a query whose plan does more, or reads less, than the parser has found in its text."""
+    """Refuse a query if its plan does more, or reads less, than the parser found."""
     parts = {name.removeprefix(_LOGICAL) for name in classes if name.startswith(_LOGICAL)}
     if found := parts & _PLANS:
         raise NotIncremental(Reason.PLAN, min(found))
@@ -171,23 +171,19 @@ def _refuse_plan(query: Query, classes: Iterable[str], tables: set[tuple[str, st
 
 
 def _folded(name: TableName) -> tuple[str, str, str]:
-    """The name of a table to compare, ignoring case."""
+    """A table name for a comparison that ignores case."""
     return name.catalog.lower(), name.schema.lower(), name.identifier.lower()
 
 
 def _refuse_merging_key(node: Node, view: View) -> None:
-    """Refuse a stated key by which several rows of the query may be one row of the table.
-
-    Raises:
-        CompilationError: the key, and that of the query.
-    """
+    """Raise CompilationError if several rows of the query may have the same configured key."""
     stated = _names(node, "primary_key")
     known = view.query.key if view.query is not None and view.query.refusal is None else ()
     if stated and not (known and set(known) <= set(stated)):
-        own = f"its key is ({', '.join(known)})" if known else "it is not known that it has one row per key"
+        own = f"its key is ({', '.join(known)})" if known else "it may have several rows per key"
         raise CompilationError(
-            f"model '{node['name']}': primary_key=({', '.join(stated)}): {own}, and the table would keep one row of "
-            "several with the same values. Remove primary_key, or state the key of the query. See "
+            f"model '{node['name']}': primary_key=({', '.join(stated)}): {own}, so the table would keep only one "
+            "of several rows with the same values. Remove primary_key, or state the key of the query. See "
             "docs/materialized-views.md."
         )
 
@@ -198,17 +194,17 @@ def _mode(node: Node) -> Mode:
         return Mode(value)
     except ValueError:
         hint = did_you_mean(value, [mode.value for mode in Mode], 0.6, label="Allowed")
-        raise CompilationError(f"model '{node['name']}': refresh_mode='{value}' is not known. {hint}") from None
+        raise CompilationError(f"model '{node['name']}': unknown refresh_mode '{value}'. {hint}") from None
 
 
 def _never_null(query: Query) -> bool:
-    """Whether no group can be NULL: each is part of the primary key of the driving table, or a literal."""
+    """Whether no group can be NULL: every column is part of the driving table's primary key, or a literal."""
     groups = set(query.groups or ())
     return bool(groups) and all(groups <= {*branch.keys, *branch.constants} for branch in query.branches)
 
 
 def _refuse_config(node: Node) -> None:
-    """Refuse what would make the table hold other rows than the query gives. Raises CompilationError: the keys."""
+    """Raise CompilationError for config with which the table would not hold the rows of the query."""
     if node.get("language", "sql") != "sql":
         raise CompilationError(
             f"model '{node['name']}': a materialized_view is a SELECT. Use materialized='table' for a Python model."
@@ -216,6 +212,6 @@ def _refuse_config(node: Node) -> None:
     found = [name for name in _NOT_ALLOWED if node["config"].get(name)]
     if found:
         raise CompilationError(
-            f"model '{node['name']}': a materialized_view has exactly the rows of its query, and {', '.join(found)} "
+            f"model '{node['name']}': a materialized_view has exactly the rows of its query, but {', '.join(found)} "
             "would merge them. Remove it, or use materialized='incremental'."
         )

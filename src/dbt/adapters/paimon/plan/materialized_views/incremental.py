@@ -1,4 +1,4 @@
-"""Plans the refresh of what changed: pure functions of a query and its pinned sources."""
+"""Plans an incremental refresh: pure functions of a query and its pinned sources."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from dbt.adapters.paimon.plan.materialized_views.refresh import (
 )
 from dbt.adapters.paimon.sql.text import quoted
 
-# From how many rows on, and at how many rows per group, a full refresh is cheaper (`make bench ARGS=views`).
+# A full refresh is cheaper from this many rows on, with this many rows per group or more (`make bench ARGS=views`).
 _MANY_ROWS: Final = 100_000
 _FEW_GROUPS: Final = 20
 
 
 @dataclass(frozen=True)
 class Pins:
-    """The sources of a query: each as it is read now, and its changes.
+    """The pinned sources of a query.
 
     Attributes:
-        changed: those that have changed.
+        changed: the sources that have changed.
     """
 
     query: Query
@@ -38,30 +38,30 @@ class Pins:
     changed: frozenset[TableName] = frozenset()
 
     def of(self, read: int) -> PinnedSource:
-        """The source that a place in the text reads."""
+        """The source of a read, by its index."""
         return self.sources[self.query.reads[read].table.name]
 
     def has_changed(self, read: int) -> bool:
-        """Whether the source that a place in the text reads has changed."""
+        """Whether the source of a read has changed."""
         return self.query.reads[read].table.name in self.changed
 
     @property
     def now(self) -> dict[int, str]:
-        """Each place that reads a table -> that table at the table snapshot to read."""
+        """Index of a read -> its source at the table snapshot to read."""
         return {read: self.of(read).at(self.of(read).now) for read in range(len(self.query.reads))}
 
     @property
     def then(self) -> dict[int, str]:
-        """The same at the table snapshots that the last refresh has read."""
+        """Index of a read -> its source at the table snapshot of the last refresh."""
         return {read: self.of(read).at(self.of(read).then) for read in range(len(self.query.reads))}
 
 
 def planned(view: View, pins: Pins, full: Refresh, totals: Mapping[TableName, int], groups: int) -> Refresh:
-    """The refresh by what changed, not counted yet.
+    """An incremental refresh, before its changed rows are counted; raises NotIncremental.
 
     Args:
-        totals: about how many rows each source has.
-        groups: about how many rows the view has.
+        totals: the approximate row count of each source.
+        groups: the approximate row count of the view.
     """
     query = pins.query
     _require_appended(view, pins)
@@ -93,7 +93,7 @@ def planned(view: View, pins: Pins, full: Refresh, totals: Mapping[TableName, in
 
 
 def _require_many_groups(view: View, query: Query, refresh: Refresh, groups: int) -> None:
-    """Require that a GROUP BY of one table has many groups: it is read twice, and in a full refresh once."""
+    """Refuse a GROUP BY of one table with few groups: an incremental refresh reads the table twice."""
     rows, joins = refresh.total, any(branch.joins for branch in query.branches)
     twice = view.mode is Mode.AUTO and not joins and any(_loses_rows(part) for part in refresh.changed)
     if twice and rows >= _MANY_ROWS and groups * _FEW_GROUPS <= rows:
@@ -101,7 +101,7 @@ def _require_many_groups(view: View, query: Query, refresh: Refresh, groups: int
 
 
 def _affected_groups(pins: Pins, parts: Sequence[ChangedRows], new: Mapping[int, str]) -> tuple[str, ...]:
-    """The queries of the groups that changed rows are in, and were in."""
+    """The queries for the groups that contain changed rows now, or contained them before."""
     now = pins.query.spliced(new, without_having=True)
     if not any(_loses_rows(part) for part in parts):
         return (now,)
@@ -110,7 +110,7 @@ def _affected_groups(pins: Pins, parts: Sequence[ChangedRows], new: Mapping[int,
 
 
 def _require_appended(view: View, pins: Pins) -> None:
-    """Require that rows were only added, where the view's table has no key to replace a row by."""
+    """Refuse updates and deletes if the view's table has no key: its rows cannot be replaced."""
     if view.key or pins.query.groups is not None:
         return
     for name in pins.changed:
@@ -130,17 +130,17 @@ def _changed_rows(pins: Pins, branch: Branch) -> ChangedRows:
 
 
 def _loses_rows(part: ChangedRows) -> bool:
-    """Whether a changed row may have been in another group before."""
+    """Whether a changed row may have left a group."""
     return bool(part.joined) or bool(part.source.changes and not part.source.only_added)
 
 
 def _present(part: ChangedRows) -> str:
-    """The changed rows that are there now."""
+    """The changed rows that still exist."""
     return f"(select {_columns(part.columns)} from {quoted(part.view)} where not __dbt_gone)"
 
 
 def _past(part: ChangedRows) -> str:
-    """The changed rows as they were; those of a table without a primary key are its deleted ones."""
+    """The changed rows as they were before; without a primary key, only the deleted rows."""
     if not part.key:
         return f"(select {_columns(part.columns)} from {quoted(part.view)} where __dbt_gone)"
     same = " and ".join(f"__old.{quoted(key)} = __new.{quoted(key)}" for key in part.key)
@@ -155,5 +155,5 @@ def _columns(names: Iterable[str]) -> str:
 
 
 def view_name(what: str) -> str:
-    """A name for a temporary view that no other run has."""
+    """A unique name for a temporary view."""
     return f"__dbt_{what}_{uuid.uuid4().hex[:12]}"

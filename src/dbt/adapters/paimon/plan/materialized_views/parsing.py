@@ -1,7 +1,7 @@
-"""Parses the SQL of views with sqlglot, and says where in the text a table or a clause is.
+"""Parses the SQL of views with sqlglot, and locates tables and clauses in it.
 
-sqlglot only reads the SQL. Its own writing would change what some functions mean, so that a refresh puts other sources
-into the user's text. Its import takes a second, so this module is imported only where a view is read.
+sqlglot only reads the SQL. The SQL that it generates changes the meaning of some functions, so a refresh edits the
+user's SQL instead. Importing sqlglot takes a second, so this module is imported only when a view is read.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from dbt.adapters.paimon.plan.materialized_views.reasons import NotIncremental, 
 from dbt.adapters.paimon.sql.text import string_literal
 from dbt.adapters.paimon.sql.tokens import Token, tokens
 
-# What the catalog knows of a name (catalog, schema and table, as far as they are written): a table, the query of a
-# view, or None.
+# Looks up a name in the catalog (as written, with or without catalog and schema). Returns a table, the query of a view,
+# or None.
 Lookup = Callable[[tuple[str, ...]], SourceColumns | str | None]
 
 _MOST_VIEWS: Final = 100
-# Clauses after the name of a table: they choose its table snapshot, or come before its alias.
+# Clauses after a table's name that choose its table snapshot, or precede its alias.
 _UNPINNED: Final = {"version": "VERSION AS OF", "when": "VERSION AS OF", "sample": "TABLESAMPLE"}
-# What gives another result each time, or depends on the order of rows, or on the clock; by sqlglot's names.
+# sqlglot's names of functions that depend on the session, the clock, chance or the order of rows.
 _VOLATILE: Final = frozenset(
     """
     anyvalue arrayagg arrayuniqueagg currentcatalog currentdatabase currentdate currentdatetime currentschema
@@ -37,7 +37,7 @@ _VOLATILE: Final = frozenset(
 _AFTER_HAVING: Final = frozenset(
     "ORDER_BY SORT_BY CLUSTER_BY DISTRIBUTE_BY LIMIT UNION EXCEPT INTERSECT SEMICOLON".split()
 )
-# What Spark calls as a function without parentheses, and texts that are the time when they are cast.
+# Names that Spark calls as functions without parentheses, and strings that it casts to the current time or day.
 _BARE: Final = frozenset(("localtimestamp", "user"))
 _CLOCK: Final = frozenset(("now", "today", "tomorrow", "yesterday"))
 
@@ -46,21 +46,21 @@ _CLOCK: Final = frozenset(("now", "today", "tomorrow", "yesterday"))
 
 
 def parsed(sql: str) -> exp.Query:
-    """The tree of a SELECT."""
+    """Parse a SELECT."""
     try:
         tree = sqlglot.parse_one(sql, dialect="spark")
     except (SqlglotError, RecursionError) as exc:
         raise NotIncremental(Reason.NOT_READABLE, str(exc).splitlines()[0]) from exc
     if not isinstance(tree, exp.Query):
         raise NotIncremental(Reason.NOT_READABLE, "it is not a SELECT")
-    # The parser writes pipes as CTEs with these names.
+    # sqlglot turns pipes into CTEs with these names.
     if any(cte.alias.startswith("__tmp") for cte in tree.find_all(exp.CTE)):
         raise NotIncremental(Reason.NOT_READABLE, "it has pipes (|>)")
     return tree
 
 
 def with_views(sql: str, lookup: Lookup) -> str:
-    """A query with the queries of views in the place of their names."""
+    """Replace the views of a query with their own queries."""
     for _ in range(_MOST_VIEWS):
         edits = []
         for table in _tables(parsed(sql)):
@@ -77,14 +77,14 @@ def with_views(sql: str, lookup: Lookup) -> str:
 
 
 def _refuse_short_names(view: exp.Table, sql: str) -> None:
-    """Refuse a view with a name without a schema, which would mean another table, or a CTE, in the query."""
+    """Refuse a view that names a table without its schema, which could be a different table in the query."""
     short = next((table.name for table in _tables(parsed(sql)) if not table.db), None)
     if short is not None:
         raise NotIncremental(Reason.NOT_READABLE, f"the view {view.name} reads {short} without its schema")
 
 
 def refuse_unpinned(sql: str) -> None:
-    """Refuse a query that reads what cannot be read at a table snapshot, or that is no query with that in its text."""
+    """Refuse a query whose tables cannot be pinned to a table snapshot."""
     tree = parsed(sql)
     for table in tree.find_all(exp.Table):
         if not isinstance(table.this, exp.Identifier):
@@ -96,7 +96,7 @@ def refuse_unpinned(sql: str) -> None:
 
 
 def _refuse_columns(tree: exp.Query) -> None:
-    """Refuse a column that a table read at a table snapshot does not have: by the table's whole name, or hidden."""
+    """Refuse columns that do not exist at a pinned snapshot: hidden ones, and those qualified by a schema."""
     named = {(table.db.lower(), table.name.lower()) for table in _tables(tree) if table.db and not table.alias}
     for column in tree.find_all(exp.Column):
         if (column.db.lower(), column.table.lower()) in named:
@@ -106,12 +106,12 @@ def _refuse_columns(tree: exp.Query) -> None:
 
 
 def all_reads(sql: str, lookup: Lookup) -> tuple[Read, ...]:
-    """Every place that reads a table, also in a query that is refreshed as a whole."""
+    """Every read of a table in a query, even in one that needs a full refresh."""
     return tuple(_read(table, sql, lookup) for table in _tables(parsed(sql)))
 
 
 def table_names(sql: str) -> set[tuple[str, ...]]:
-    """The names of tables in a query, as far as they are written."""
+    """The names of the tables in a query, as written."""
     return {name_of(table) for table in _tables(parsed(sql))}
 
 
@@ -123,14 +123,14 @@ def _read(table: exp.Table, sql: str, lookup: Lookup) -> Read:
 
 
 def _tables(tree: exp.Query) -> Iterator[exp.Table]:
-    """The tables that a query names, without the names of its CTEs."""
+    """The tables of a query, without its CTEs."""
     for table in tree.find_all(exp.Table):
         if isinstance(table.this, exp.Identifier) and (table.db or not is_cte(table)):
             yield table
 
 
 def is_cte(table: exp.Table) -> bool:
-    """Whether a plain name is that of a CTE which is in scope."""
+    """Whether an unqualified name refers to a CTE in scope."""
     node: exp.Expr | None = table
     name, inside = table.name.lower(), None
     while node is not None:
@@ -147,18 +147,18 @@ def is_cte(table: exp.Table) -> bool:
 
 
 def name_of(table: exp.Table) -> tuple[str, ...]:
-    """The parts of a table's name, as they are written."""
+    """The parts of a table's name, as written."""
     return tuple(part.name for part in table.parts)
 
 
 def span(table: exp.Table, sql: str) -> tuple[int, int]:
-    """Where a table's name is in the text."""
+    """The start and end of a table's name in the SQL."""
     first, last = table.parts[0].meta, table.parts[-1].meta
     if "start" not in first or "end" not in last:
-        raise NotIncremental(Reason.NOT_READABLE, f"the place of {table.name} is not known")
+        raise NotIncremental(Reason.NOT_READABLE, f"the position of {table.name} is unknown")
     start, end = first["start"], last["end"] + 1
     if table.name not in sql[start:end].replace("``", "`"):
-        raise NotIncremental(Reason.NOT_READABLE, f"the place of {table.name} is not known")
+        raise NotIncremental(Reason.NOT_READABLE, f"the position of {table.name} is unknown")
     return start, end
 
 
@@ -166,7 +166,7 @@ def span(table: exp.Table, sql: str) -> tuple[int, int]:
 
 
 def having_span(having: exp.Expr, sql: str) -> tuple[int, int]:
-    """Where a HAVING clause is in the text: from its keyword to the next clause of its SELECT."""
+    """The start and end of a HAVING clause: from its keyword to the next clause of its SELECT."""
     found = tokens(sql)
     begin = _having_token(having, found)
     depth = 0
@@ -178,19 +178,19 @@ def having_span(having: exp.Expr, sql: str) -> tuple[int, int]:
 
 
 def _having_token(having: exp.Expr, found: Sequence[Token]) -> int:
-    """The number of the token that begins a HAVING clause."""
+    """The index of the token HAVING of a clause."""
     begins = [at for at, token in enumerate(found) if token.kind == "HAVING"]
     inside = min((part.meta["start"] for part in having.walk() if "start" in part.meta), default=None)
     if inside is not None:
         begins = [at for at in begins if found[at].start < inside][-1:]
-    # A condition such as `count(*) > 1` has no place in the text.
+    # sqlglot stores no position for a condition such as `count(*) > 1`.
     if len(begins) != 1:
         raise NotIncremental(Reason.CLAUSE, "HAVING without a column")
     return begins[0]
 
 
 def refuse_grouping_sets(group: exp.Expr) -> None:
-    """Refuse a GROUP BY with several sets of columns."""
+    """Refuse GROUPING SETS, CUBE and ROLLUP."""
     sets = (exp.Cube, exp.Rollup, exp.GroupingSets)
     if any(group.args.get(key) for key in ("grouping_sets", "cube", "rollup", "totals")) or any(
         isinstance(each, sets) for each in group.expressions
@@ -199,7 +199,7 @@ def refuse_grouping_sets(group: exp.Expr) -> None:
 
 
 def refuse_limit(node: exp.Expr) -> None:
-    """Refuse a LIMIT, but for that of dbt's `--empty`."""
+    """Refuse a LIMIT, except LIMIT 0 of dbt's `--empty`."""
     limit = node.args.get("limit")
     none = isinstance(limit, exp.Limit) and limit.expression.name == "0"
     if node.args.get("offset") or (limit is not None and not none):
@@ -210,21 +210,21 @@ def refuse_limit(node: exp.Expr) -> None:
 
 
 def refuse_expressions(tree: exp.Query) -> None:
-    """Refuse expressions that depend on more than the columns of their row, or make several rows of one."""
+    """Refuse expressions that depend on other rows, or turn one row into several."""
     generators = (exp.Explode, exp.Posexplode, exp.Inline, exp.Stack, exp.Unnest, exp.Lateral)
     for node in tree.walk():
         if isinstance(node, exp.Window):
             raise NotIncremental(Reason.WINDOW)
         if isinstance(node, generators):
             raise NotIncremental(Reason.GENERATOR)
-        if isinstance(node, exp.Query) and node is not tree and not _gives_rows(node):
+        if isinstance(node, exp.Query) and node is not tree and not _is_relation(node):
             raise NotIncremental(Reason.SUBQUERY)
         if isinstance(node, (exp.Values, exp.TableSample)):
             raise NotIncremental(Reason.CLAUSE, type(node).__name__.upper())
 
 
-def _gives_rows(node: exp.Query) -> bool:
-    """Whether a query inside another is a CTE, a branch of a UNION, or what FROM or JOIN reads."""
+def _is_relation(node: exp.Query) -> bool:
+    """Whether a nested query is a CTE, a branch of a UNION, or a subquery in FROM or JOIN."""
     parent = node.parent
     while isinstance(parent, (exp.Subquery, exp.Paren)):
         parent = parent.parent
@@ -232,7 +232,7 @@ def _gives_rows(node: exp.Query) -> bool:
 
 
 def refuse_unknown_functions(sql: str) -> None:
-    """Refuse a query with functions that may give another result over the same rows, judged by their names."""
+    """Refuse functions that may return a different result for the same rows, judged by their names."""
     for node in parsed(sql).find_all(exp.Any, exp.Func, exp.Column, exp.Literal):
         if isinstance(node, (exp.Any, exp.Anonymous)):
             raise NotIncremental(Reason.UNKNOWN_FUNCTION, node.name.lower() or "any")
@@ -241,7 +241,7 @@ def refuse_unknown_functions(sql: str) -> None:
 
 
 def _volatile(node: exp.Expr) -> str:
-    """Why an expression may give another result next time; '' if it does not."""
+    """Why an expression may return a different result next time; '' if it cannot."""
     name = node.name.lower()
     if isinstance(node, exp.Column) and not node.table and name in _BARE:
         return f"it calls {name}"
@@ -253,20 +253,20 @@ def _volatile(node: exp.Expr) -> str:
 
 
 def aggregates(node: exp.Expr) -> bool:
-    """Whether an expression, or one of a SELECT list or of its ORDER BY, calls an aggregate that the parser knows."""
+    """Whether an expression, or the SELECT list or ORDER BY of a query, calls an aggregate known to sqlglot."""
     items = [*node.expressions, node.args.get("order")] if isinstance(node, exp.Select) else [node]
     return any(item is not None and item.find(exp.AggFunc) is not None for item in items)
 
 
 def unknown_function(node: exp.Select) -> str | None:
-    """A function in a SELECT list that may be an aggregate, for all that the parser knows."""
+    """The first function of a SELECT list that may be an aggregate, because sqlglot does not know it; else None."""
     unknown = (exp.Anonymous, exp.Any)
     found = next((call for item in node.expressions for call in item.find_all(*unknown)), None)
     return None if found is None else str(getattr(found, "name", "") or type(found).__name__).lower()
 
 
 def equalities(node: exp.Expr) -> Iterator[tuple[exp.Expr, exp.Expr]]:
-    """The comparisons that all have to be true for a condition."""
+    """The equality comparisons that a condition combines with AND."""
     node = node.unnest()
     if isinstance(node, exp.And):
         yield from equalities(node.left)
@@ -276,7 +276,7 @@ def equalities(node: exp.Expr) -> Iterator[tuple[exp.Expr, exp.Expr]]:
 
 
 def star_of(node: exp.Expr) -> str | None:
-    """The table of `t.*`, in lower case; '' for `*`; None if it is another expression."""
+    """The table of `t.*`, in lower case; '' for `*`; None for any other expression."""
     star = node.this if isinstance(node, exp.Column) else node
     if not isinstance(star, exp.Star):
         return None
@@ -294,7 +294,7 @@ def unaliased(node: exp.Expr) -> exp.Expr:
 
 
 def output_name(node: exp.Expr) -> str:
-    """The name of a column of a SELECT list; '' if only Spark knows it."""
+    """The name of a SELECT list column; '' if only Spark knows it."""
     node = node.unnest()
     if isinstance(node, exp.Alias):
         return str(node.alias)
@@ -302,7 +302,7 @@ def output_name(node: exp.Expr) -> str:
 
 
 def literal(node: exp.Expr) -> str | None:
-    """The SQL of a literal text or whole number; None if it is another expression."""
+    """The SQL of a string or integer literal; None for any other expression."""
     if not isinstance(node, exp.Literal):
         return None
     if node.is_string:

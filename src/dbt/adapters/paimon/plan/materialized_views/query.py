@@ -1,4 +1,4 @@
-"""What a view's query is made of, as far as its refresh needs to know. See `reading` for how it is found out."""
+"""The structure of a view's query, as far as a refresh needs it (see `reading`)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dbt.adapters.paimon.plan.materialized_views.reasons import NotIncremental
 class SourceColumns:
     """A table that a query may read: its columns with their Spark types, and its primary key.
 
-    Column names are as in the catalog, and compared ignoring case.
+    Column names are spelled as in the catalog, and compared ignoring case.
     """
 
     name: TableName
@@ -23,7 +23,7 @@ class SourceColumns:
 
 @dataclass(frozen=True)
 class Read:
-    """One place in the text of a query that reads a table."""
+    """One occurrence of a table in the SQL of a query."""
 
     table: SourceColumns
     start: int
@@ -33,11 +33,11 @@ class Read:
 
 @dataclass(frozen=True)
 class Join:
-    """A table that the driving table is joined with on its whole primary key: at most one row per driving row.
+    """A table that is joined on its whole primary key, so that each driving row has at most one match.
 
     Attributes:
-        read: the number of the place that reads it.
-        keys: its key column -> the column of the driving table that it is compared with.
+        read: the index of its `Read`.
+        keys: its key column -> the driving table's column that it is compared with.
     """
 
     read: int
@@ -46,11 +46,11 @@ class Join:
 
 @dataclass(frozen=True)
 class Branch:
-    """Rows that one driving table gives, each row of it at most one; a UNION ALL has several.
+    """A query, or a branch of a UNION ALL, with one driving table: each driving row yields at most one row.
 
     Attributes:
-        driver: the number of the place that reads the driving table.
-        keys: output column -> the column of the driving table's primary key that it is a copy of.
+        driver: the index of the driving table's `Read`.
+        keys: output column -> the key column of the driving table that it copies.
         constants: output column -> the SQL of its literal.
     """
 
@@ -65,12 +65,12 @@ class Query:
     """A query over Paimon tables.
 
     Attributes:
-        sql: its text, with the queries of views in the place of their names.
-        groups: the output columns that it groups by; None if it does not group. DISTINCT groups by all columns.
-        key: the columns of its key; empty if it has no key that a table can have.
-        keeps_rows: whether each driving row gives exactly one row (no filter, no inner join).
-        having: the spans of the text of its HAVING clauses.
-        refusal: why it cannot be refreshed by what changed; None if it can.
+        sql: its SQL, with views replaced by their queries.
+        groups: the output columns that it groups by; None without grouping. DISTINCT groups by all columns.
+        key: its key columns; empty if its table cannot have a key.
+        keeps_rows: whether each driving row yields exactly one row (no filter, no inner join).
+        having: the (start, end) of its HAVING clauses.
+        refusal: why it cannot be refreshed incrementally; None if it can.
     """
 
     sql: str
@@ -84,21 +84,21 @@ class Query:
 
     @property
     def tables(self) -> tuple[SourceColumns, ...]:
-        """The tables that it reads, each once."""
+        """The distinct tables that it reads."""
         return tuple({read.table.name: read.table for read in self.reads}.values())
 
     @property
     def only_projects(self) -> bool:
-        """Whether each output row comes from one row of one table: appended rows give appended rows."""
+        """Whether each output row comes from one row of one table, so that appended rows only append rows."""
         return self.groups is None and not any(branch.joins for branch in self.branches)
 
     def spliced(self, put: Mapping[int, str], *, without_having: bool = False) -> str:
-        """The text with something else in the place of table names.
+        """The SQL with other relations in place of its tables.
 
         Args:
-            put: the number of a place -> what is read there: a name, or a query in parentheses.
+            put: the index of a `Read` -> the name, or query in parentheses, to read instead.
         """
-        # A CTE that is used twice is one place in the text.
+        # A CTE that is used twice has several reads with one span.
         edits = {
             read.start: (read.start, read.end, _named(text, read))
             for number, read in enumerate(self.reads)
@@ -109,12 +109,12 @@ class Query:
 
 
 def _named(text: str, read: Read) -> str:
-    """What is read instead of a table, called by the table's name if the query gives it no other."""
+    """What is read instead of a table, with the table's name as its alias unless the query has one."""
     return text if read.aliased else f"{text} as `{read.table.name.identifier.replace('`', '``')}`"
 
 
 def edited(sql: str, edits: Iterable[tuple[int, int, str]]) -> str:
-    """A text with some spans replaced; `edits`: start, end and the new text of each."""
+    """Replace spans of SQL; each edit is (start, end, new text)."""
     for start, end, text in sorted(edits, reverse=True):
         sql = f"{sql[:start]}{text}{sql[end:]}"
     return sql

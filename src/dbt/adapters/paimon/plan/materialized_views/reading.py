@@ -1,7 +1,6 @@
-"""Reads a view's query: which table drives it, what it is joined with, what it groups by.
+"""Analyzes a view's query: its driving table, its joined tables and its grouping.
 
-Each part of a query is read into the rows that it gives. What is not shown here to be incremental is refreshed as a
-whole.
+Each subquery becomes an `_Output`. A query that cannot be proven incremental here gets a full refresh.
 """
 
 from __future__ import annotations
@@ -18,12 +17,12 @@ from dbt.adapters.paimon.plan.materialized_views.parsing import Lookup
 from dbt.adapters.paimon.plan.materialized_views.query import Branch, Join, Query, Read, SourceColumns
 from dbt.adapters.paimon.plan.materialized_views.reasons import NotIncremental, Reason
 
-# The CTEs in scope, by their names in lower case, each with those that it sees itself.
+# The CTEs in scope, by lower-case name, each with the scope that it is defined in.
 Scope = Mapping[str, tuple[exp.CTE, "Scope"]]
 
-# Parts of a SELECT that leave each row as it is, or are read here; all others are refused by their names.
+# sqlglot's names of the SELECT clauses that this module handles or can ignore; any other clause is refused.
 _CLAUSES: Final = frozenset("kind hint distinct expressions from_ joins where group having order with_ limit".split())
-# SQL of the clauses that sqlglot names otherwise.
+# sqlglot's name -> SQL, where they differ.
 _SQL_WORDS: Final = {
     "pivots": "PIVOT",
     "sample": "TABLESAMPLE",
@@ -34,10 +33,10 @@ _SQL_WORDS: Final = {
 }
 _GROUPING: Final = ("group", "distinct")
 _FILTERS: Final = ("where", "having", "limit")
-_WHOLE_NUMBERS: Final = frozenset("tinyint smallint int bigint".split())
-_TEXTS: Final = ("string", "varchar", "char")
+_INTEGERS: Final = frozenset("tinyint smallint int bigint".split())
+_STRING_TYPES: Final = ("string", "varchar", "char")
 _INEXACT: Final = ("float", "double", "array", "map", "struct")
-# Columns without an alias, whose names only Spark knows.
+# Prefix for columns without an alias, whose names only Spark knows.
 _UNNAMED: Final = "__dbt_unnamed_"
 _TABLE_PARTS: Final = frozenset("this db catalog alias".split())
 _SUBQUERY_PARTS: Final = frozenset("this alias with_ limit offset order".split())
@@ -46,7 +45,7 @@ _JOIN_PARTS: Final = frozenset("this side kind on using".split())
 
 @dataclass(frozen=True)
 class _Copy:
-    """A copy of a column of a driving table: the number of the place that reads the table, and the column."""
+    """A column copied from a table; `read` is the index of the `Read`."""
 
     read: int
     column: str
@@ -54,64 +53,71 @@ class _Copy:
 
 @dataclass(frozen=True)
 class _Literal:
-    """A column with the same value in each row."""
+    """A column with the same value in every row."""
 
     sql: str
 
 
 _Column = _Copy | _Literal | None
-# A table, by its alias, and the number of a column of it.
-_At = tuple[str, int | None] | None
 
 
 @dataclass(frozen=True)
-class _Part:
-    """The rows of one driving table: its branch, and what each column is."""
+class _ColumnRef:
+    """A column of a table; `index` is None if the table has no such column, or several."""
+
+    alias: str
+    index: int | None
+
+
+@dataclass(frozen=True)
+class _BranchOutput:
+    """One branch of a UNION ALL, or a whole query without one, and the origin of each output column."""
 
     branch: Branch
     columns: tuple[_Column, ...]
 
 
 @dataclass(frozen=True)
-class _Rows:
-    """The rows that a part of a query gives.
+class _Output:
+    """The output of a query or subquery.
 
     Attributes:
-        names: the names of their columns, in lower case.
-        groups: the numbers of the columns that they are grouped by; None if they are not.
+        names: the column names, in lower case.
+        groups: the indexes of the grouping columns; None without grouping.
+        keeps_rows: whether every driving row yields exactly one output row.
     """
 
     names: tuple[str, ...]
-    parts: tuple[_Part, ...]
+    branches: tuple[_BranchOutput, ...]
     groups: tuple[int, ...] | None = None
     keeps_rows: bool = True
 
     @property
     def is_plain(self) -> bool:
-        """Whether they are the rows of one driving table, without groups."""
-        return self.groups is None and len(self.parts) == 1
+        """Whether there is one driving table and no grouping."""
+        return self.groups is None and len(self.branches) == 1
 
-    def place(self, name: str) -> int | None:
-        """The number of the column with a name; None without such a column, or with several."""
+    def index(self, name: str) -> int | None:
+        """The index of the column with a name; None if there is none, or several."""
         return self.names.index(name) if self.names.count(name) == 1 else None
 
 
-def read(sql: str, lookup: Lookup) -> Query:
-    """What a view's query is made of.
+def analyze(sql: str, lookup: Lookup) -> Query:
+    """Analyze a materialized view's query.
 
     Returns:
-        The query; `refusal` says why it is refreshed as a whole, if it is.
+        The query; `refusal` is the reason if it always needs a full refresh.
     """
     sql = parsing.with_views(sql, lookup)
     parsing.refuse_unpinned(sql)
     try:
-        return _Reader(sql, lookup).query()
+        return _Analyzer(sql, lookup).query()
     except NotIncremental as refusal:
         return Query(sql, parsing.all_reads(sql, lookup), refusal=refusal)
 
 
-class _Reader:
-    """Reads one query, whose views are resolved."""
+class _Analyzer:
+    """Analyzes one query, after its views were expanded."""
 
     def __init__(self, sql: str, lookup: Lookup) -> None:
         self._sql = sql
@@ -120,12 +126,12 @@ class _Reader:
         self._having: list[tuple[int, int]] = []
 
     def query(self) -> Query:
-        """The query."""
+        """Analyze the query; raises NotIncremental."""
         tree = parsing.parsed(self._sql)
         parsing.refuse_expressions(tree)
-        rows = self._rows(tree, {})
-        branches = tuple(self._keyed(rows, part) for part in rows.parts)
-        groups = None if rows.groups is None else tuple(rows.names[place] for place in rows.groups)
+        output = self._output(tree, {})
+        branches = tuple(self._keyed(output, part) for part in output.branches)
+        groups = None if output.groups is None else tuple(output.names[index] for index in output.groups)
         if unnamed := [name for name in groups or () if name.startswith(_UNNAMED)]:
             raise NotIncremental(
                 Reason.CLAUSE, f"a GROUP BY column without an alias: {unnamed[0].removeprefix(_UNNAMED)}"
@@ -136,12 +142,12 @@ class _Reader:
             branches,
             groups,
             self._key(branches) if groups is None else groups,
-            rows.keeps_rows and groups is None,
+            output.keeps_rows and groups is None,
             tuple(self._having),
         )
 
-    def _keyed(self, rows: _Rows, part: _Part) -> Branch:
-        """A branch with its key columns and literals in the output."""
+    def _keyed(self, output: _Output, part: _BranchOutput) -> Branch:
+        """Add the output's key columns and literals to a branch."""
         driver = self._reads[part.branch.driver]
         if sum(read.start == driver.start for read in self._reads) > 1:
             raise NotIncremental(Reason.READ_TWICE, driver.table.name.shown)
@@ -149,13 +155,13 @@ class _Reader:
         for key in driver.table.primary_key:
             copy = _Copy(part.branch.driver, key.lower())
             if copy in part.columns:
-                keys[rows.names[part.columns.index(copy)]] = key
-        named = zip(rows.names, part.columns, strict=True)
+                keys[output.names[part.columns.index(copy)]] = key
+        named = zip(output.names, part.columns, strict=True)
         constants = {name: column.sql for name, column in named if isinstance(column, _Literal)}
         return replace(part.branch, keys=keys, constants=constants)
 
     def _key(self, branches: tuple[Branch, ...]) -> tuple[str, ...]:
-        """The key of a query that does not group; empty if rows can only be appended to its table."""
+        """The key of a query without grouping; empty if rows can only be appended to its table."""
         only_projects = not any(branch.joins for branch in branches)
         for branch in branches:
             source = self._reads[branch.driver].table
@@ -168,9 +174,9 @@ class _Reader:
                 raise NotIncremental(Reason.KEY_NOT_SELECTED, missing[0], source.name.shown)
         return tuple(branches[0].keys) if len(branches) == 1 else _union_key(branches)
 
-    # -- rows -------------------------------------------------------------------------------------------------------
+    # -- tables and subqueries -------------------------------------------------------------------------------------
 
-    def _rows(self, node: exp.Expr, scope: Scope) -> _Rows:
+    def _output(self, node: exp.Expr, scope: Scope) -> _Output:
         ctes = node.args.get("with_")
         if ctes is not None:
             if ctes.args.get("recursive"):
@@ -180,8 +186,8 @@ class _Reader:
         if isinstance(node, exp.Subquery):
             parsing.refuse_limit(node)
             _refuse_parts(node, _SUBQUERY_PARTS)
-            rows = _renamed(node, self._rows(node.this, scope))
-            return replace(rows, keeps_rows=rows.keeps_rows and node.args.get("limit") is None)
+            output = _renamed(node, self._output(node.this, scope))
+            return replace(output, keeps_rows=output.keeps_rows and node.args.get("limit") is None)
         if isinstance(node, exp.Union):
             return self._union(node, scope)
         if isinstance(node, exp.Select):
@@ -190,85 +196,86 @@ class _Reader:
             return _renamed(node, self._table(node, scope))
         raise NotIncremental(Reason.SET_OPERATION, type(node).__name__.upper())
 
-    def _table(self, node: exp.Table, scope: Scope) -> _Rows:
+    def _table(self, node: exp.Table, scope: Scope) -> _Output:
         _refuse_parts(node, _TABLE_PARTS)
         if not isinstance(node.this, exp.Identifier):
             raise NotIncremental(Reason.CLAUSE, node.sql(dialect="spark"))
         if not node.db and node.name.lower() in scope:
             cte, outer = scope[node.name.lower()]
-            return _renamed(cte, self._rows(cte.this, outer))
+            return _renamed(cte, self._output(cte.this, outer))
         found = self._lookup(parsing.name_of(node))
         if not isinstance(found, SourceColumns):
             raise NotIncremental(Reason.NOT_PAIMON, ".".join(parsing.name_of(node)))
-        number = len(self._reads)
+        index = len(self._reads)
         self._reads.append(Read(found, *parsing.span(node, self._sql), bool(node.alias)))
         names = tuple(column.lower() for column in found.columns)
-        return _Rows(names, (_Part(Branch(number), tuple(_Copy(number, name) for name in names)),))
+        return _Output(names, (_BranchOutput(Branch(index), tuple(_Copy(index, name) for name in names)),))
 
-    def _union(self, node: exp.Union, scope: Scope) -> _Rows:
+    def _union(self, node: exp.Union, scope: Scope) -> _Output:
         if node.args.get("distinct") or node.args.get("by_name"):
             raise NotIncremental(Reason.SET_OPERATION, "UNION without ALL")
         parsing.refuse_limit(node)
-        left, right = self._rows(node.left, scope), self._rows(node.right, scope)
+        left, right = self._output(node.left, scope), self._output(node.right, scope)
         if left.groups is not None or right.groups is not None:
             raise NotIncremental(Reason.ABOVE_GROUPS)
         if len(left.names) != len(right.names):
             raise NotIncremental(Reason.SET_OPERATION, "UNION ALL of queries with different numbers of columns")
         keeps_rows = left.keeps_rows and right.keeps_rows and not _has(node, "limit")
-        return _Rows(left.names, (*left.parts, *right.parts), keeps_rows=keeps_rows)
+        return _Output(left.names, (*left.branches, *right.branches), keeps_rows=keeps_rows)
 
-    def _select(self, node: exp.Select, scope: Scope) -> _Rows:
+    def _select(self, node: exp.Select, scope: Scope) -> _Output:
         _refuse_clauses(node)
         first = node.args["from_"].this
-        tables = _Tables(first.alias_or_name, self._rows(first, scope))
+        tables = _Tables(first.alias_or_name, self._output(first, scope))
         for join in node.args.get("joins") or ():
             self._join(join, tables, scope)
         if tables.first.groups is not None and _has(node, *_GROUPING, *_FILTERS):
             raise NotIncremental(Reason.ABOVE_GROUPS)
         if not _has(node, "group") and (parsing.aggregates(node) or _has(node, "having")):
             raise NotIncremental(Reason.NO_GROUP_BY)
-        rows = _projected(node, tables)
+        output = _projected(node, tables)
         if _has(node, *_FILTERS):
-            rows = replace(rows, keeps_rows=False)
+            output = replace(output, keeps_rows=False)
         if _has(node, *_GROUPING):
-            rows = replace(rows, groups=self._groups(node, tables, rows))
-        return rows
+            output = replace(output, groups=self._groups(node, tables, output))
+        return output
 
-    def _groups(self, node: exp.Select, tables: _Tables, rows: _Rows) -> tuple[int, ...]:
-        """The output columns of GROUP BY or DISTINCT."""
+    def _groups(self, node: exp.Select, tables: _Tables, output: _Output) -> tuple[int, ...]:
+        """The indexes of the output columns in GROUP BY or DISTINCT."""
         group, having = node.args.get("group"), node.args.get("having")
         if having is not None:
             self._having.append(parsing.having_span(having, self._sql))
         if group is None:
-            return tuple(range(len(rows.names)))
+            return tuple(range(len(output.names)))
         if _has(node, "distinct"):
             raise NotIncremental(Reason.CLAUSE, "DISTINCT with GROUP BY")
         parsing.refuse_grouping_sets(group)
-        if len(rows.names) != len(node.expressions):
+        if len(output.names) != len(node.expressions):
             raise NotIncremental(Reason.CLAUSE, "SELECT * with GROUP BY")
         if group.args.get("all"):
             if unknown := parsing.unknown_function(node):
                 raise NotIncremental(Reason.CLAUSE, f"GROUP BY ALL with {unknown}()")
-            return tuple(place for place, each in enumerate(node.expressions) if not parsing.aggregates(each))
-        return tuple(dict.fromkeys(_output_of(each, node, tables, rows) for each in group.expressions))
+            items = enumerate(node.expressions)
+            return tuple(index for index, item in items if not parsing.aggregates(item))
+        return tuple(dict.fromkeys(_output_of(expression, node, tables, output) for expression in group.expressions))
 
     # -- joins ------------------------------------------------------------------------------------------------------
 
     def _join(self, join: exp.Join, tables: _Tables, scope: Scope) -> None:
-        """Add a table that is joined on its whole primary key."""
+        """Add a joined table; raises NotIncremental unless the join compares its whole primary key."""
         side = _side(join)
         if not tables.first.is_plain:
             raise NotIncremental(Reason.JOIN_TO_QUERY)
-        rows = self._rows(join.this, scope)
-        if not rows.is_plain or rows.parts[0].branch.joins:
+        output = self._output(join.this, scope)
+        if not output.is_plain or output.branches[0].branch.joins:
             raise NotIncremental(Reason.JOIN_TO_QUERY)
-        number = rows.parts[0].branch.driver
-        source = self._reads[number].table
-        driver = tables.first.parts[0].branch.driver
-        keys = _equal_columns(tables.add(join, rows), self._reads[driver].table, source, driver)
+        read = output.branches[0].branch.driver
+        source = self._reads[read].table
+        driver = tables.first.branches[0].branch.driver
+        keys = _equal_columns(tables.add(join, output), self._reads[driver].table, source, driver)
         if not source.primary_key or any(key.lower() not in keys for key in source.primary_key):
             raise NotIncremental(Reason.JOIN_NOT_ON_KEY, source.name.shown)
-        tables.joins.append(Join(number, {key: keys[key.lower()] for key in source.primary_key}))
+        tables.joins.append(Join(read, {key: keys[key.lower()] for key in source.primary_key}))
         tables.keeps_rows = tables.keeps_rows and side == "LEFT"
 
 
@@ -279,119 +286,125 @@ class _Tables:
         keeps_rows: whether no join drops a row.
     """
 
-    def __init__(self, alias: str, rows: _Rows) -> None:
-        self.first = rows
+    def __init__(self, alias: str, output: _Output) -> None:
+        self.first = output
         self.joins: list[Join] = []
         self.keeps_rows = True
-        # By their aliases in lower case.
-        self._named = {alias.lower(): rows}
+        # By lower-case alias.
+        self._named = {alias.lower(): output}
         self._using: set[str] = set()
 
-    def add(self, join: exp.Join, rows: _Rows) -> list[tuple[_Copy, _Copy]]:
-        """Add a joined table; gives the pairs of columns that are equal, of the driving table and of this one."""
+    def add(self, join: exp.Join, output: _Output) -> list[tuple[_Copy, _Copy]]:
+        """Add a joined table and return its join's (driving column, joined column) pairs."""
         alias = join.this.alias_or_name.lower()
         if not alias or alias in self._named:
             raise NotIncremental(Reason.NOT_READABLE, f"two tables are called {alias or '(nothing)'}")
         before = dict(self._named)
-        self._named[alias] = rows
+        self._named[alias] = output
         if using := join.args.get("using"):
             names = [name.name.lower() for name in using]
             self._using.update(names)
-            return self._copies([(self._only(name, before), (alias, rows.place(name))) for name in names], rows)
+            pairs = [(self._only(name, before), _ColumnRef(alias, output.index(name))) for name in names]
+            return self._copies(pairs, output)
         on = parsing.equalities(join.args["on"])
-        return self._copies([(self.column(one), self.column(other)) for one, other in on], rows)
+        return self._copies([(self.column(left), self.column(right)) for left, right in on], output)
 
-    def _copies(self, sides: Iterable[tuple[_At, _At]], rows: _Rows) -> list[tuple[_Copy, _Copy]]:
-        both = itertools.chain.from_iterable((side, side[::-1]) for side in sides)
-        copies = [(self._copy(one, self.first), self._copy(other, rows)) for one, other in both]
+    def _copies(
+        self, pairs: Iterable[tuple[_ColumnRef | None, _ColumnRef | None]], output: _Output
+    ) -> list[tuple[_Copy, _Copy]]:
+        both = itertools.chain.from_iterable((pair, pair[::-1]) for pair in pairs)
+        copies = [(self._copy(left, self.first), self._copy(right, output)) for left, right in both]
         return [(driving, joined) for driving, joined in copies if driving and joined]
 
-    def _copy(self, at: _At, rows: _Rows) -> _Copy | None:
-        """The column of a table that a place in these rows copies; None if it is another place."""
-        if at is None or at[1] is None or self._named[at[0]] is not rows:
+    def _copy(self, column: _ColumnRef | None, output: _Output) -> _Copy | None:
+        """The origin of a column if it belongs to `output` and is copied from a table; else None."""
+        if column is None or column.index is None or self._named[column.alias] is not output:
             return None
-        column = rows.parts[0].columns[at[1]]
-        return column if isinstance(column, _Copy) else None
+        origin = output.branches[0].columns[column.index]
+        return origin if isinstance(origin, _Copy) else None
 
     def _is_first(self, alias: str) -> bool:
         return self._named[alias] is self.first
 
-    def column(self, node: exp.Expr) -> _At:
-        """The table (by its alias) and the number of the column that an expression names; None if it is no column."""
+    def column(self, node: exp.Expr) -> _ColumnRef | None:
+        """The column that an expression refers to; None if the expression is not a column of a table."""
         node = node.unnest()
-        # A column with a schema is a field of a struct, or has the whole name of its table.
+        # a.b.c is either a struct field or a column qualified by schema and table.
         if not isinstance(node, exp.Column) or node.args.get("db"):
             return None
         name, table = node.name.lower(), node.table.lower()
         if not table:
             return self._only(name, self._named)
-        return (table, self._named[table].place(name)) if table in self._named else None
+        return _ColumnRef(table, self._named[table].index(name)) if table in self._named else None
 
-    def have(self, name: str) -> bool:
-        """Whether a table has a column."""
-        return any(name in rows.names for rows in self._named.values())
+    def has_column(self, name: str) -> bool:
+        """Whether any table of the FROM clause has this column."""
+        return any(name in output.names for output in self._named.values())
 
-    def _only(self, name: str, named: Mapping[str, _Rows]) -> _At:
-        """The only table that has a column; the first of those that are joined USING it, for no row of it is lost."""
-        found = [alias for alias, rows in named.items() if name in rows.names]
-        return (found[0], named[found[0]].place(name)) if len(found) == 1 or (found and name in self._using) else None
+    def _only(self, name: str, named: Mapping[str, _Output]) -> _ColumnRef | None:
+        """The table and index of an unqualified column. After USING, that is the leftmost table."""
+        found = [alias for alias, output in named.items() if name in output.names]
+        if len(found) == 1 or (found and name in self._using):
+            return _ColumnRef(found[0], named[found[0]].index(name))
+        return None
 
     def driving(self, node: exp.Expr) -> int | None:
-        """The number of the column of the driving rows that an expression names; None if it names none of them."""
-        at = self.column(node)
-        return at[1] if at is not None and self._is_first(at[0]) else None
+        """The index of the column of the first table that an expression refers to; None if there is none."""
+        column = self.column(node)
+        return column.index if column is not None and self._is_first(column.alias) else None
 
     def all_columns(self, table: str) -> Iterator[tuple[str, int | None]]:
-        """The columns of `*` or of `t.*`: the name of each, and its number in the driving rows."""
+        """The name of each column of `*` or `t.*`, and its index in the first table or None."""
         if (table and table not in self._named) or (not table and self._using):
             raise NotIncremental(Reason.CLAUSE, f"{table}.*" if table else "SELECT * after USING")
         for alias in [table] if table else list(self._named):
-            for place, name in enumerate(self._named[alias].names):
-                yield name, place if self._is_first(alias) else None
+            for index, name in enumerate(self._named[alias].names):
+                yield name, index if self._is_first(alias) else None
 
 
-def _projected(node: exp.Select, tables: _Tables) -> _Rows:
-    """The rows with the columns of the SELECT list."""
+def _projected(node: exp.Select, tables: _Tables) -> _Output:
+    """The output of a SELECT list."""
     first, items = tables.first, list(_items(node, tables))
 
-    def columns(part: _Part) -> tuple[_Column, ...]:
-        return tuple(literal if place is None else part.columns[place] for _, place, literal in items)
+    def columns(part: _BranchOutput) -> tuple[_Column, ...]:
+        return tuple(literal if index is None else part.columns[index] for _, index, literal in items)
 
-    groups = None if first.groups is None else _selected_groups(first, [place for _, place, _ in items])
-    parts = tuple(
-        _Part(replace(part.branch, joins=(*part.branch.joins, *tables.joins)), columns(part)) for part in first.parts
+    groups = None if first.groups is None else _selected_groups(first, [index for _, index, _ in items])
+    branches = tuple(
+        _BranchOutput(replace(part.branch, joins=(*part.branch.joins, *tables.joins)), columns(part))
+        for part in first.branches
     )
-    return _Rows(tuple(name for name, _, _ in items), parts, groups, first.keeps_rows and tables.keeps_rows)
+    return _Output(tuple(name for name, _, _ in items), branches, groups, first.keeps_rows and tables.keeps_rows)
 
 
-def _selected_groups(rows: _Rows, places: Sequence[int | None]) -> tuple[int, ...]:
-    """The numbers of the grouping columns of rows in a SELECT list of these columns."""
-    for group in rows.groups or ():
-        if group not in places:
-            raise NotIncremental(Reason.GROUP_NOT_SELECTED, rows.names[group])
-    return tuple(places.index(group) for group in rows.groups or ())
+def _selected_groups(output: _Output, selected: Sequence[int | None]) -> tuple[int, ...]:
+    """Map the grouping columns of `output` to their indexes in the SELECT list; raises if one is not selected."""
+    for group in output.groups or ():
+        if group not in selected:
+            raise NotIncremental(Reason.GROUP_NOT_SELECTED, output.names[group])
+    return tuple(selected.index(group) for group in output.groups or ())
 
 
 def _items(node: exp.Select, tables: _Tables) -> Iterator[tuple[str, int | None, _Literal | None]]:
-    """Each output column: its name, the driving column that it copies, and its literal."""
-    for number, each in enumerate(node.expressions):
-        star = parsing.star_of(each)
+    """The name of each output column, the index of the driving column that it copies, and its literal."""
+    for position, expression in enumerate(node.expressions, 1):
+        star = parsing.star_of(expression)
         if star is not None:
-            yield from ((name, place, None) for name, place in tables.all_columns(star))
+            yield from ((name, index, None) for name, index in tables.all_columns(star))
             continue
-        inner = parsing.unaliased(each)
+        inner = parsing.unaliased(expression)
         literal = parsing.literal(inner)
-        name = parsing.output_name(each).lower() or f"{_UNNAMED}{number + 1}"
+        name = parsing.output_name(expression).lower() or f"{_UNNAMED}{position}"
         yield name, tables.driving(inner), None if literal is None else _Literal(literal)
 
 
-def _renamed(node: exp.Expr, rows: _Rows) -> _Rows:
-    """The rows of a table whose alias also names its columns, such as `t(a, b)`."""
+def _renamed(node: exp.Expr, output: _Output) -> _Output:
+    """Apply the column names of an alias such as `t(a, b)`."""
     alias = node.args.get("alias")
     names = tuple(column.name.lower() for column in alias.args.get("columns") or ()) if alias else ()
-    if names and len(names) != len(rows.names):
-        raise NotIncremental(Reason.CLAUSE, "a table alias with another number of columns")
-    return replace(rows, names=names) if names else rows
+    if names and len(names) != len(output.names):
+        raise NotIncremental(Reason.CLAUSE, "a table alias with the wrong number of columns")
+    return replace(output, names=names) if names else output
 
 
 def _has(node: exp.Expr, *clauses: str) -> bool:
@@ -400,24 +413,24 @@ def _has(node: exp.Expr, *clauses: str) -> bool:
 
 
 def _refuse_parts(node: exp.Expr, known: frozenset[str]) -> None:
-    """Refuse a table or a subquery with more than these parts, such as PIVOT."""
-    more = sorted(key for key, value in node.args.items() if value and key not in known)
-    if more:
-        raise NotIncremental(Reason.CLAUSE, _sql_words(more))
+    """Refuse a table, subquery or join with any other part, such as PIVOT."""
+    unsupported = sorted(key for key, value in node.args.items() if value and key not in known)
+    if unsupported:
+        raise NotIncremental(Reason.CLAUSE, _sql_words(unsupported))
 
 
 def _refuse_clauses(node: exp.Select) -> None:
-    """Refuse a SELECT with a clause that is not known to leave its rows as they are."""
+    """Refuse a SELECT with an unsupported clause."""
     parsing.refuse_limit(node)
-    more = sorted(key for key, value in node.args.items() if value and key not in _CLAUSES)
-    if "laterals" in more:
+    unsupported = sorted(key for key, value in node.args.items() if value and key not in _CLAUSES)
+    if "laterals" in unsupported:
         raise NotIncremental(Reason.GENERATOR)
-    if more or node.args.get("from_") is None:
-        raise NotIncremental(Reason.CLAUSE, _sql_words(more) or "a SELECT without FROM")
+    if unsupported or node.args.get("from_") is None:
+        raise NotIncremental(Reason.CLAUSE, _sql_words(unsupported) or "a SELECT without FROM")
 
 
 def _sql_words(clauses: Iterable[str]) -> str:
-    """The SQL of clauses that sqlglot names."""
+    """The SQL keywords for sqlglot's clause names."""
     return ", ".join(_SQL_WORDS.get(name, name.strip("_").upper()) for name in clauses)
 
 
@@ -435,75 +448,75 @@ def _side(join: exp.Join) -> str:
 def _equal_columns(
     pairs: Iterable[tuple[_Copy, _Copy]], driving: SourceColumns, joined: SourceColumns, driver: int
 ) -> dict[str, str]:
-    """The joined table's columns that a column of the driving table determines."""
-    types, own = _types(driving), _types(joined)
+    """Map columns of the joined table to the driving table's columns that determine them."""
+    driving_types, joined_types = _types(driving), _types(joined)
     return {
         column.column: copy.column
         for copy, column in pairs
-        if copy.read == driver and _compares_exactly(types[copy.column], own[column.column])
+        if copy.read == driver and _compares_exactly(driving_types[copy.column], joined_types[column.column])
     }
 
 
 def _types(table: SourceColumns) -> dict[str, str]:
-    """The Spark types of a table's columns, by their names in lower case."""
+    """The Spark types of a table's columns, by lower-case name."""
     return {name.lower(): kind.lower() for name, kind in table.columns.items()}
 
 
-def _compares_exactly(one: str, other: str) -> bool:
-    """Whether a value of one type equals at most one value of another: a text '01' and a text '1' both equal 1."""
-    texts = one.startswith(_TEXTS) and other.startswith(_TEXTS)
-    same = one == other and not one.startswith(_INEXACT)
-    return same or texts or (one in _WHOLE_NUMBERS and other in _WHOLE_NUMBERS)
+def _compares_exactly(left: str, right: str) -> bool:
+    """Whether a value of `left` equals at most one value of `right`: the strings '01' and '1' both equal 1."""
+    strings = left.startswith(_STRING_TYPES) and right.startswith(_STRING_TYPES)
+    same = left == right and not left.startswith(_INEXACT)
+    return same or strings or (left in _INTEGERS and right in _INTEGERS)
 
 
-def _output_of(group: exp.Expr, node: exp.Select, tables: _Tables, rows: _Rows) -> int:
-    """The number of the output column of a GROUP BY expression."""
-    if isinstance(group, exp.Literal) and not group.is_string and 0 < int(group.name) <= len(rows.names):
+def _output_of(group: exp.Expr, node: exp.Select, tables: _Tables, output: _Output) -> int:
+    """The index of the output column that a GROUP BY expression refers to."""
+    if isinstance(group, exp.Literal) and not group.is_string and 0 < int(group.name) <= len(output.names):
         return int(group.name) - 1
-    for place, each in enumerate(node.expressions):
-        inner = parsing.unaliased(each)
+    for index, expression in enumerate(node.expressions):
+        inner = parsing.unaliased(expression)
         if inner == group or _same_column(inner, group):
-            return place
-    aliased = _alias_place(group, node, tables, rows)
+            return index
+    aliased = _alias_index(group, node, tables, output)
     if aliased is None:
         raise NotIncremental(Reason.GROUP_NOT_SELECTED, group.sql(dialect="spark"))
     return aliased
 
 
-def _alias_place(group: exp.Expr, node: exp.Select, tables: _Tables, rows: _Rows) -> int | None:
-    """The number of the output column with an alias, unless a table has that name: Spark groups by its column."""
+def _alias_index(group: exp.Expr, node: exp.Select, tables: _Tables, output: _Output) -> int | None:
+    """The index of the output column with this alias, unless an input column has the same name: Spark prefers that."""
     name = group.name.lower()
-    if not isinstance(group, exp.Column) or group.table or tables.have(name):
+    if not isinstance(group, exp.Column) or group.table or tables.has_column(name):
         return None
-    for place, each in enumerate(node.expressions):
-        if isinstance(each, exp.Alias) and rows.names[place] == name:
-            return place
+    for index, expression in enumerate(node.expressions):
+        if isinstance(expression, exp.Alias) and output.names[index] == name:
+            return index
     return None
 
 
-def _same_column(one: exp.Expr, other: exp.Expr) -> bool:
-    """Whether two names mean the same column, one with its table and one without."""
-    if not (isinstance(one, exp.Column) and isinstance(other, exp.Column)):
+def _same_column(left: exp.Expr, right: exp.Expr) -> bool:
+    """Whether two expressions refer to the same column, where one may lack the table name."""
+    if not (isinstance(left, exp.Column) and isinstance(right, exp.Column)):
         return False
-    if one.name.lower() != other.name.lower():
+    if left.name.lower() != right.name.lower():
         return False
-    return not one.table or not other.table or one.table.lower() == other.table.lower()
+    return not left.table or not right.table or left.table.lower() == right.table.lower()
 
 
 def _union_key(branches: tuple[Branch, ...]) -> tuple[str, ...]:
-    """The key of a UNION ALL: the column that tells its branches apart, and the key that all of them have."""
+    """The key of a UNION ALL: the column that distinguishes its branches, and the key columns of every branch."""
     keys = tuple(branches[0].keys)
-    telling = _telling_apart(branches)
-    if telling is None or any(set(branch.keys) != set(keys) for branch in branches):
+    discriminator = _discriminator(branches)
+    if discriminator is None or any(set(branch.keys) != set(keys) for branch in branches):
         raise NotIncremental(Reason.UNION_BRANCHES)
-    return (telling, *keys)
+    return (discriminator, *keys)
 
 
-def _telling_apart(branches: tuple[Branch, ...]) -> str | None:
-    """The column with another literal in each branch of a UNION ALL: texts, or numbers, for 1 and '1' may be equal."""
+def _discriminator(branches: tuple[Branch, ...]) -> str | None:
+    """The column with a different literal in each branch; all strings or all numbers, as 1 and '1' may be equal."""
     for column in branches[0].constants:
         values = [branch.constants.get(column) or "" for branch in branches]
-        alike = len({value.isdigit() for value in values}) == 1
-        if all(values) and alike and len(set(values)) == len(values):
+        same_kind = len({value.isdigit() for value in values}) == 1
+        if all(values) and same_kind and len(set(values)) == len(values):
             return column
     return None

@@ -1,4 +1,4 @@
-"""Why a materialized view is refreshed as a whole: a fixed list, documented in docs/materialized-views.md."""
+"""The reasons for a full refresh of a materialized view, documented in docs/materialized-views.md."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import Enum, unique
 
 @unique
 class Reason(Enum):
-    """A reason, by its name in the docs, with the words that the console shows; `{}` is a detail."""
+    """A reason, and its text on the console and in the docs; `{}` is a detail."""
 
     # The run.
     FIRST_RUN = "first run"
@@ -19,11 +19,11 @@ class Reason(Enum):
     WRITTEN_BY_OTHERS = "something other than its refresh wrote its table at snapshot {}"
     POSITION_LOST = "the changes of {} are lost: {}"
     TOO_MANY = "{} have changed, more than half"
-    FEW_GROUPS = "its {} groups of about {} rows cost less as a whole"
+    FEW_GROUPS = "a full refresh is cheaper for {} groups of about {} rows"
     # The query.
     NOT_READABLE = "its SQL could not be parsed ({})"
     NOT_PAIMON = "{} is not a Paimon table"
-    FUNCTION = "{}, so the same sources may give other rows"
+    FUNCTION = "{}, so the same sources may return different rows"
     UNKNOWN_FUNCTION = "it is not known whether {}() always gives the same result"
     SUBQUERY = "a subquery in an expression"
     WINDOW = "a window function"
@@ -52,15 +52,15 @@ class Reason(Enum):
     ABOVE_GROUPS = "a query over grouped rows that does more than select columns"
 
     def words(self, *details: object) -> str:
-        """The reason as the console shows it."""
+        """The text with its details filled in."""
         return self.value.format(*details)
 
 
 class NotIncremental(Exception):
-    """A query, or a run, whose refresh writes all rows.
+    """A query or a run needs a full refresh.
 
     Attributes:
-        words: why, as the console shows it.
+        words: the reason, as the console shows it.
     """
 
     def __init__(self, reason: Reason, *details: object) -> None:

@@ -1,4 +1,4 @@
-"""One refresh of a materialized view: what it reads, and what its run does."""
+"""One refresh of a materialized view: what it reads, and what it does."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dbt.adapters.paimon.metadata.table_name import TableName
 from dbt.adapters.paimon.plan.materialized_views.query import Branch, Query
 from dbt.adapters.paimon.plan.materialized_views.reasons import NotIncremental
 
-# The column of row kinds in the changes of a source.
+# The column with the row kind in a source's changes.
 KIND = "__dbt_kind"
 
 
@@ -32,13 +32,13 @@ class Mode(str, Enum):
 
 @dataclass(frozen=True)
 class View:
-    """A materialized view as its model asks for it, before its sources are read.
+    """A materialized view as its model defines it, before its sources are read.
 
     Attributes:
-        query: what its query is made of; None if its sources are not known.
-        refusal: why it is refreshed as a whole, if it always is.
-        key: the primary key of its table; empty without one.
-        rebuilt: why a change of its config rewrites the whole table; '' if it does not.
+        query: its analyzed query; None if its sources are unknown.
+        refusal: why it always needs a full refresh; None if it does not.
+        key: the primary key of its table; empty if it has none.
+        rebuilt: why a changed config requires a rewrite of the table; '' if none does.
     """
 
     sql: str
@@ -51,15 +51,15 @@ class View:
 
 @dataclass(frozen=True)
 class PinnedSource:
-    """A source at the table snapshot that a refresh reads, and at the one that the last refresh has read.
+    """A source with the table snapshot that a refresh reads, and that of the last refresh.
 
     Attributes:
-        rendered: the same in SQL.
-        now: the table snapshot to read; 0 for a table without any.
-        then: the one that the last refresh has read.
+        rendered: the table's name in SQL.
+        now: the id of the table snapshot to read; 0 for a table without snapshots.
+        then: the id of the table snapshot that the last refresh read.
         changes: a subquery of its changed rows, with their row kind in the column KIND; '' if nothing has changed.
-        only_added: whether every change is a row that was added.
-        unpinned: the table snapshot that is read by the table's name alone.
+        only_added: whether rows were only added.
+        unpinned: the id of a table snapshot that is read by the table's name alone, without time travel.
     """
 
     table: TableName
@@ -71,7 +71,7 @@ class PinnedSource:
     unpinned: int | None = None
 
     def at(self, snapshot: int) -> str:
-        """The table as it was at a table snapshot, after FROM; at 0 it had no rows."""
+        """The table at a table snapshot, as SQL after FROM; 0 is a table without rows."""
         if not snapshot:
             return f"(select * from {self.rendered} where false)"
         if snapshot == self.unpinned:
@@ -81,16 +81,16 @@ class PinnedSource:
 
 @dataclass(frozen=True)
 class ChangedRows:
-    """The rows of a driving table whose output may have changed, for a temporary view.
+    """The rows of a driving table whose output may have changed; they become a temporary view.
 
     Attributes:
         view: the name of the temporary view.
         source: the driving table.
-        columns: its columns.
-        key: the columns of its primary key; empty if only appended rows are read.
-        joined: for each changed table that it is joined with: the source, and its key column -> the column of the
-            driving table that it is compared with.
-        branch: the output columns of its key, and its literals.
+        columns: the driving table's columns.
+        key: its primary key; empty if only appended rows are read.
+        joined: each changed table that it is joined with, and a map: key column of that table -> the driving table's
+            column that it is compared with.
+        branch: the branch of the query that it drives.
     """
 
     view: str
@@ -103,19 +103,19 @@ class ChangedRows:
 
 @dataclass(frozen=True)
 class Refresh:
-    """What the run of a materialized view does.
+    """What a run does with a materialized view.
 
     Attributes:
-        words: why, or how much has changed, as the console shows it.
+        words: the reason, or how much has changed, as the console shows it.
         sql: the query to run for a full refresh.
-        changed: the rows of driving tables to recompute.
+        changed: the driving rows to recompute.
         groups_view: the name of the temporary view of the affected groups; '' if the query does not group.
-        groups_sql: the queries whose groups are affected.
-        key: the columns of the view's key; empty if its table has none.
-        total: about how many keys or groups there are.
-        affected: how many of them are recomputed; None before they are counted.
+        groups_sql: the queries that return the affected groups.
+        key: the key of the view's table; empty if it has none.
+        total: the approximate number of keys or groups.
+        affected: the number of keys or groups to recompute; None before they are counted.
         deletes: whether keys may have to be deleted.
-        drops: whether a changed row or group may have no new row: its key is deleted then.
+        drops: whether a changed key or group may no longer have a row, and is then deleted.
     """
 
     does: RefreshKind
@@ -135,12 +135,12 @@ class Refresh:
 
     @property
     def is_full(self) -> bool:
-        """Whether it writes all rows."""
+        """Whether it rewrites all rows."""
         return self.does is RefreshKind.FULL
 
     @property
     def is_incremental(self) -> bool:
-        """Whether it writes what changed."""
+        """Whether it writes only what has changed."""
         return self.does is RefreshKind.INCREMENTAL
 
     @property
@@ -150,17 +150,17 @@ class Refresh:
 
     @property
     def replaces(self) -> bool:
-        """Whether it writes the table again, with some groups replaced: a table without a key has no upsert."""
+        """Whether it rewrites the table with some groups replaced: a table without a key has no upsert."""
         return not self.key and bool(self.groups_view)
 
     @property
     def views(self) -> list[str]:
-        """The names of the temporary views that a refresh by what changed begins with, those that read others first."""
+        """The temporary views of an incremental refresh; a view comes before the views that it reads."""
         return [name for name in (self.groups_view,) if name] + [part.view for part in self.changed]
 
     @property
     def console(self) -> str:
-        """The console's words, after REFRESH."""
+        """The text that the console shows after REFRESH."""
         if not self.words and not self.is_full:
             return self.does.value
         return f"{self.does.value}{':' if self.is_full else ','} {self.words}"
