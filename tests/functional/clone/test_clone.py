@@ -109,5 +109,5 @@ class TestClone:
             ["clone", "--state", "state", "--target", "other", "--full-refresh", "-s", "orders"],
             expect_pass=False,
         )
-        assert "to clone, which the state names" in results.results[0].message
+        assert "which the state names, does not exist" in results.results[0].message
         assert rows(f"select count(*) from {away}.orders") == [(3,)]

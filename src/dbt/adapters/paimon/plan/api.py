@@ -1,4 +1,4 @@
-"""`adapter.plans`: settles the plan of a node from its config, its query and its table."""
+"""`adapter.plans`: plans the run of a node from its config, its query and its table."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ _SCD_ID: Final = "dbt_scd_id"
 
 @dataclass(frozen=True)
 class Plans:
-    """Settles plans. A node that fails a check raises an error for the user before its table is changed."""
+    """Plans the runs of nodes. A failed check raises an error before the table is changed."""
 
     adapter: AdapterProtocol
     specs: Specs
@@ -80,7 +80,7 @@ class Plans:
         """Decide what the run of a node does, before its hooks, and lock its table.
 
         Raises:
-            ConfigErrors: every problem of the config; no SQL runs before this.
+            ConfigErrors: every problem of the config; raised before any SQL runs.
         """
         node = context["model"]
         if node["resource_type"] == "snapshot":
@@ -91,7 +91,7 @@ class Plans:
         incremental = node["config"]["materialized"] == "incremental"
         strategy_macro = self.strategy_macro(context, strategy) if incremental else None
         rows = self.rows.load_seed(node) if node["resource_type"] == "seed" else None
-        # dbt prepares the batches of a model concurrently; they are written one after the other.
+        # dbt prepares the batches of a model concurrently, but they are written one after the other.
         existing = self.builds.existing(target, hold=strategy != MICROBATCH)
         _refuse_views(node, existing)
         clone = self.clone_of(node, existing, strategy, full_refresh)
@@ -120,7 +120,7 @@ class Plans:
     def _configured(
         self, node: Node, target: PaimonRelation, existing: PaimonRelation | None, spec: TableSpec, full_refresh: bool
     ) -> tuple[TableSpec, tuple[Step, ...]]:
-        """The table spec; of a materialized view the one that `on_configuration_change` allows, and its ALTER steps."""
+        """The table spec that `on_configuration_change` allows, and the ALTER steps of a materialized view."""
         is_view = node["config"]["materialized"] == MATERIALIZED_VIEW
         if not is_view or existing is None or not existing.is_table:
             return spec, ()
@@ -131,7 +131,7 @@ class Plans:
         return allowed, (*plan.before, *plan.after) if allowed is spec else ()
 
     def spec_of(self, node: Node) -> tuple[TableSpec, str]:
-        """A node's table spec, and its incremental strategy or ''; ConfigErrors with every problem of the config."""
+        """A node's table spec, and its incremental strategy or ''; ConfigErrors lists every problem of the config."""
         kind = node["config"].get("materialized")
         if kind == "incremental":
             plan = self.specs.incremental(node)
@@ -152,7 +152,7 @@ class Plans:
         return self.specs.strategy_macro(context, strategy, macro)
 
     def clone_of(self, node: Node, existing: PaimonRelation | None, strategy: str, full_refresh: bool) -> Clone | None:
-        """The clone by branch in the place of a node's relation, or None (see `Clones.of`)."""
+        """The clone by branch under a node's name, or None (see `Clones.of`)."""
         return self.clones.of(node, existing, full_refresh=full_refresh) if strategy else None
 
     def _plan_for(
@@ -165,7 +165,7 @@ class Plans:
         adds: bool,
         strategy: str = "",
     ) -> Plan:
-        """The plan for an existing table, before the node runs; `columns` of its query, None if not known yet."""
+        """The plan for an existing table, before the node runs; `columns` are its query's, None if not known yet."""
         tables = self.tables
         changes = None
         if columns is not None:
@@ -193,7 +193,7 @@ class Plans:
         return plan
 
     def refresh(self, node: Node, spec: TableSpec, existing: PaimonRelation, *, full_refresh: bool) -> Refresh:
-        """How a run would refresh an existing materialized view, without counting the changed rows."""
+        """Plan the refresh of an existing materialized view, without counting the changed rows."""
         run = NodeRun(existing, spec, existing, full_refresh, adds=False)
         try:
             return self.materialized_views.refresh(node, run, positions_of(existing))
@@ -201,7 +201,7 @@ class Plans:
             self.changes.forget(node)
 
     def _reused(self, node: Node, run: NodeRun) -> StatementResult | None:
-        """dbt's response if a node with `skip_unchanged` is skipped; None if it has to run."""
+        """dbt's response if the node is skipped (`skip_unchanged`); None if it has to run."""
         kind = run.strategy_macro.kind if run.strategy_macro else ""
 
         def pending(current: ExistingTable, columns: Sequence[PaimonColumn]) -> Sequence[str]:
@@ -252,7 +252,7 @@ class Plans:
         if start is not None or end is not None:
             return self.changes.between_sql(node, relation, start, end, added)
         if builds:
-            # No other run may move the positions before this one writes.
+            # No other run may advance the positions before this one writes.
             self.builds.hold(this)
         existing = self.adapter.get_relation(*this.parts)
         own: PaimonRelation = this.incorporate(type="table")
@@ -268,7 +268,7 @@ class Plans:
     # -- after the hooks --------------------------------------------------------------------------------------------
 
     def with_rows(self, node: Node, run: NodeRun, source: ModelQuery) -> tuple[NodeRun, ModelQuery]:
-        """The run with the query's spelling of columns, and the rows with checks of their keys and their batch."""
+        """Return the run with the column spelling of the query, and the rows with checks of keys and batch."""
         rows = self.rows
         spec = self.specs.spelled(run.spec, source.columns)
         rows.check_event_time(node, run.strategy, source.columns)
@@ -276,7 +276,7 @@ class Plans:
         return replace(run, spec=spec), source
 
     def build(self, node: Node, run: NodeRun, spec: TableSpec, source: ModelQuery) -> SettledPlan:
-        """The plan of a run that writes all rows of a table; refused if it would lose history without consent."""
+        """Plan a run that writes all rows of a table; refuses to lose history without consent (`on_rebuild`)."""
         tables, table = self.tables, run.table
         columns = tables.wanted_columns(source.columns, node, spec)
         spec = tables.check_columns(node, spec, columns, new=table is None)
@@ -299,7 +299,7 @@ class Plans:
     def increment(
         self, node: Node, target: PaimonRelation, spec: TableSpec, strategy: str, source: ModelQuery
     ) -> SettledPlan:
-        """The plan of a run that adds rows to a table, or to a branch of it."""
+        """Plan a run that adds rows to a table or to a branch of it."""
         tables = self.tables
         current = tables.existing(target)
         spec = bucket_numbers.settled(spec, current.options)
@@ -337,7 +337,7 @@ class Plans:
         versions: ModelQuery,
         helpers: Sequence[str],
     ) -> SettledPlan:
-        """The plan of a run that merges new versions into a snapshot's table.
+        """Plan a run that merges new versions into a snapshot's table.
 
         Args:
             source: the rows of dbt's staging query.
@@ -355,7 +355,7 @@ class Plans:
         self.history.check_branches(node, spec, target)
         table_columns = (*changes.widened(current.columns), *changes.add)
         spec = tables.check_columns(node, spec, table_columns, source.columns)
-        # The MERGE inserts only these rows; others only set dbt_valid_to.
+        # The MERGE inserts only these rows; the others only set dbt_valid_to.
         source = self.rows.checked(source, table_columns, node, spec, "dbt_change_type = 'insert'")
         spec = self.buckets.resolve(spec, target, current, source)
         return _settled(
@@ -370,7 +370,7 @@ class Plans:
 
 
 def _refuse_views(node: Node, existing: PaimonRelation | None) -> None:
-    """Refuse a view where a seed or a snapshot is built, as dbt does."""
+    """Refuse to build a seed or snapshot under the name of a view, as dbt does."""
     if existing is None or existing.is_table:
         return
     if node["resource_type"] == "snapshot":
@@ -380,14 +380,14 @@ def _refuse_views(node: Node, existing: PaimonRelation | None) -> None:
 
 
 def _branch_of(node: Node, clone: Clone | None, lost: bool) -> PaimonRelation | None:
-    """The branch that a clone's run adds rows to; None, with a warning, if a table replaces the clone."""
+    """The branch that the run of a clone adds rows to; None, with a warning, if a table replaces the clone."""
     if clone is None:
         return None
     why = clone.rebuild or ("the changes since its last run are lost" if lost else "")
     if not why:
         return clone.branch
     warn(
-        f"model '{node['name']}' is built as a table of its own, with all its rows, and not on the branch "
+        f"model '{node['name']}' is built as a table with all its rows. It replaces the branch "
         f"{clone.branch}, which is deleted: {why}."
     )
     return None

@@ -21,7 +21,7 @@ from dbt.adapters.paimon.writing.model_query import ModelQuery
 
 @dataclass(frozen=True)
 class ClonePlan:
-    """What `dbt clone` does with one node, and for the log the reason why it does nothing or copies."""
+    """What `dbt clone` does with a node; `reason` says in the log why it does nothing, or copies."""
 
     # BRANCH, COPY, CREATE_VIEW (dbt's own view over the relation of the state) or NOTHING.
     action: Action
@@ -32,11 +32,11 @@ class ClonePlan:
 
 
 def decide(plans: Plans, context: Mapping[str, Any]) -> ClonePlan:
-    """What `dbt clone` does with a node.
+    """Decide what `dbt clone` does with a node.
 
-    Paimon tables cannot share files, so a clone copies the rows by one INSERT. With `clone_by: branch` in the target,
+    Paimon tables cannot share files, so a clone copies the rows with one INSERT. With `clone_by: branch` in the target,
     the clone of an incremental model is a branch with a view over it, if the table can have one (see `Clones`). A
-    project that wants views only lets `can_clone_table` return false, as for every adapter.
+    project that only wants views overrides `can_clone_table` to return false, as with every adapter.
 
     Raises:
         CompilationError: the relation that the state names does not exist.
@@ -54,8 +54,8 @@ def decide(plans: Plans, context: Mapping[str, Any]) -> ClonePlan:
     original = plans.adapter.get_relation(*deferred.parts)
     if original is None:
         raise CompilationError(
-            f"{node['resource_type']} '{node['name']}': there is no {deferred} to clone, which the state names. Build "
-            f"it there, or leave the node out: --exclude {node['name']}."
+            f"{node['resource_type']} '{node['name']}': {deferred}, which the state names, does not exist and cannot "
+            f"be cloned. Build it there, or leave the node out: --exclude {node['name']}."
         )
     if not original.is_table or not context["can_clone_table"]():
         return ClonePlan(Action.CREATE_VIEW, target)
@@ -78,7 +78,7 @@ def execute(plans: Plans, context: Mapping[str, Any], plan: ClonePlan) -> list[P
         view = executor.branch()
         if view is not None:
             return [view]
-        why = "its catalog does not give back the query of a view"
+        why = "its catalog does not return the query of a view"
     if why:
         executor.writer.macros.log(f"{plan.target} is a copy, not a branch, of {plan.original}: {why}")
     executor.copy()
@@ -93,7 +93,7 @@ class _CloneExecutor:
     def branch(self) -> PaimonRelation | None:
         """Create a branch of the original at its newest table snapshot, and a view over it.
 
-        None, after cleaning up, if a later run could not tell this view from other views.
+        Returns None, after cleaning up, if a later run could not distinguish this view from other views.
         """
         plans, macros, plan = self.writer.plans, self.writer.macros, self.plan
         assert plan.original is not None
@@ -115,7 +115,7 @@ class _CloneExecutor:
         return view
 
     def copy(self) -> None:
-        """Copy the rows and drop what they replace."""
+        """Copy the rows, and drop the relation that they replace."""
         adapter, plan = self.writer.plans.adapter, self.plan
         assert plan.original is not None
         existing = plan.existing
@@ -123,7 +123,7 @@ class _CloneExecutor:
         view = existing if existing is not None and existing.is_view else None
         if view is not None:
             adapter.cache_dropped(view)
-        # The deletes come first: without them, older changes would bring deleted rows back.
+        # The deletes are copied first: without them, older changes would restore deleted rows.
         superfluous = self._copy_deletes(plan.original)
         self._copy(plan.target, table, plan.original)
         for each in superfluous if view is None else (*superfluous, view):

@@ -43,15 +43,15 @@ def decide(
     adds: bool,
     strategy: str = "",
 ) -> Plan:
-    """The plan of a run of one node.
+    """Plan the run of one node.
 
     Args:
-        columns: how the table's columns differ from the query's; None if either is not known.
+        columns: how the table's columns differ from the query's; None if the columns of either are unknown.
         adds: whether the run adds rows, instead of writing all of them.
 
     Raises:
-        DbtRuntimeError: a run that only adds rows would have to rewrite the others.
-        CompilationError: `on_schema_change` forbids a difference.
+        DbtRuntimeError: the run only adds rows, but a change requires a rewrite of the others.
+        CompilationError: `on_schema_change` forbids a column change.
     """
     if current is None:
         return Plan(Action.CREATE)
@@ -76,7 +76,7 @@ def applied_columns(
 def increment(
     node: Mapping[str, Any], spec: TableSpec, current: ExistingTable, applied: ColumnChanges, compare: Compare
 ) -> Plan:
-    """The plan of a run that adds rows and applies these column changes; DbtRuntimeError as in `decide`."""
+    """Plan a run that adds rows and applies these column changes; raises DbtRuntimeError as in `decide`."""
     changes = compare(spec, current, retypes=bool(applied.retype))
     refuse_rebuild(node["resource_type"], node["name"], changes, applied.drop)
     return _in_place(Action.INCREMENT, node, current, applied, changes)
@@ -88,7 +88,7 @@ def steps_of(spec: TableSpec, *, adds: bool, strategy: str, branch: bool, overri
     Args:
         strategy: of an incremental model; '' for other nodes.
         branch: whether the run writes a clone by branch.
-        override: whether a project's own macro writes the rows.
+        override: whether a macro of the project writes the rows.
     """
     audits = spec.wap and not branch
     if adds and strategy:
@@ -111,16 +111,16 @@ def steps_of(spec: TableSpec, *, adds: bool, strategy: str, branch: bool, overri
 def _read_once(strategy: str, *, always: bool) -> Iterator[Step]:
     known = STRATEGIES.get(strategy)
     if always:
-        yield Step(StepKind.READ_ONCE, description="reads its rows once, and keeps them for its statements")
+        yield Step(StepKind.READ_ONCE, description="reads its rows once, and caches them for its statements")
     elif not (known and known.reads_once):
-        description = "reads its rows once, if its query may return others when it is read again"
+        description = "reads its rows once, if its query may return different rows when read again"
         yield Step(StepKind.READ_ONCE, description=description, is_conditional=True)
 
 
 def _rebuild(
     node: Mapping[str, Any], spec: TableSpec, current: ExistingTable, columns: ColumnChanges | None, compare: Compare
 ) -> Plan:
-    """Rebuild in place by ALTER and one INSERT OVERWRITE: history stays, and a failed query leaves the old rows.
+    """Rebuild in place by ALTER and one INSERT OVERWRITE, which keeps the history; a failed query keeps the old rows.
 
     A new table replaces the old one only if ALTER is not enough, or if Paimon's INSERT OVERWRITE depends on the rows
     that it replaces (see `TableSpec.overwrite_reads_old_keys`).
@@ -142,7 +142,7 @@ def _in_place(
 
 
 def _before(node: Mapping[str, Any], columns: ColumnChanges, changes: Changeset) -> Iterator[Step]:
-    """New columns, then options, which may name them, then types: the options for older types are set before."""
+    """Add columns, then set options, which may name them, then change types, which may need the new options."""
     if columns.add:
         words = tuple(f"columns: adds {column.name} {column.data_type}" for column in columns.add)
         if node["resource_type"] == "snapshot":
@@ -171,7 +171,7 @@ def _option_steps(changes: Changeset) -> Iterator[Step]:
 
 
 def _after(node: Mapping[str, Any], current: ExistingTable, columns: ColumnChanges) -> Iterator[Step]:
-    """Columns are dropped once the rows are written, so that a failed write loses no values."""
+    """Drop columns after the rows are written, so that a failed write loses no values."""
     if columns.drop:
         words = tuple(f"columns: drops {name}" for name in columns.drop)
         yield Step(StepKind.DROP_COLUMNS, "paimon__drop_columns", {"names": columns.drop}, words)
@@ -179,7 +179,7 @@ def _after(node: Mapping[str, Any], current: ExistingTable, columns: ColumnChang
 
 
 def _comments(node: Mapping[str, Any], current: ExistingTable, columns: ColumnChanges) -> Iterator[Step]:
-    # ADD COLUMNS gives a new column its comment; dbt's macro for snapshots does not.
+    # ADD COLUMNS also sets the comments, but dbt's macro for snapshots does not.
     commented = {column.name for column in columns.add if node["resource_type"] != "snapshot"}
     for name, comment in columns.comment:
         if name not in commented:

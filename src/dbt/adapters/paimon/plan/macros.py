@@ -1,4 +1,4 @@
-"""A node's macros. They render SQL in the node's own context, so that a project can override them."""
+"""Calls macros in a node's own context, so that a project can override them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dbt.adapters.paimon.writing.statement_result import StatementResult
 
 @dataclass(frozen=True)
 class Macros:
-    """The macros of a node, by dbt's context of its materialization."""
+    """The macros of a node; `context` is dbt's context of its materialization."""
 
     context: Mapping[str, Any]
 
@@ -37,7 +37,7 @@ class Macros:
         return str(self(name, *arguments, **more))
 
     def statement(self, name: str, sql: str) -> None:
-        """Send a statement by dbt's own `statement`."""
+        """Run a statement with dbt's `statement` macro."""
         self("statement", name, caller=lambda: sql)
 
     def write(self, sql: str) -> None:
@@ -61,12 +61,12 @@ class Macros:
 
     @property
     def comment(self) -> str:
-        """The comment of the node's table: its description, if that is persisted."""
+        """The comment of the node's table: its description, if `persist_docs` includes relations."""
         described: str = self.node.get("description") or ""
         return described if self.context["config"].persist_relation_docs() else ""
 
     def check_documented(self, target: PaimonRelation, columns: Iterable[ExistingColumn]) -> None:
-        """Warn, as dbt does, of columns that the YAML documents and the node does not return."""
+        """Warn, as dbt does, about documented columns that the node does not return."""
         if self.node.get("columns") and self.context["config"].persist_column_docs():
             names = [column.name for column in columns]
             self("validate_doc_columns", target, self.node["columns"], names)

@@ -1,4 +1,4 @@
-"""The run of a materialized view: what it stages, and how its rows reach its table."""
+"""Runs the refresh of a materialized view."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _NO_ROWS: Final = ModelQuery("", ())
 
 
 def refresh(writer: NodeWriter, run: NodeRun) -> NodeRun:
-    """Refresh a view by what changed in its sources, or as a whole where that is not possible or not cheaper.
+    """Refresh a view incrementally, or fully if an incremental refresh is impossible or more expensive.
 
     Returns:
-        The run, with the spelling of its columns.
+        The run, with its column spelling.
     """
     plans, macros = writer.plans, writer.macros
     planned = plans.materialized_views.refresh(macros.node, run, positions_of(run.target))
@@ -45,7 +45,7 @@ def refresh(writer: NodeWriter, run: NodeRun) -> NodeRun:
 
 
 def _stage(writer: NodeWriter, refresh: Refresh) -> None:
-    """Keep, in temporary views of this session, what a refresh reads several times: Spark reads the sources once."""
+    """Cache what a refresh reads several times in temporary views, so that Spark reads the sources once."""
     rows, macros = writer.plans.rows, writer.macros
     for part in refresh.changed:
         rows.keep(part.view, macros.sql("paimon__changed_rows_sql", part))
@@ -55,12 +55,12 @@ def _stage(writer: NodeWriter, refresh: Refresh) -> None:
 
 @dataclass
 class Refreshing(Writing):
-    """The rows of one refresh."""
+    """Writes the rows of one refresh."""
 
     refresh: Refresh = field(kw_only=True)
 
     def keep_positions(self) -> None:
-        """Say what was refreshed, drop what was staged for it, and keep the positions in the sources."""
+        """Describe the refresh, drop its staged views, and store its positions in the sources."""
         macros, views = self.writer.macros, self.writer.plans.materialized_views
         refresh, names = self.refresh, self.refresh.views
         if not isinstance(self.mode, Unchanged):
@@ -74,14 +74,14 @@ class Refreshing(Writing):
 
 @dataclass
 class Unchanged(WriteMode):
-    """No rows: what alters the table is altered."""
+    """Alters the table, but writes no rows."""
 
     writer: NodeWriter
     run: NodeRun
     refresh: Refresh
 
     def write(self) -> None:
-        """Alter the table, and say that nothing was written."""
+        """Alter the table, and store a result without rows."""
         macros, views = self.writer.macros, self.writer.plans.materialized_views
         macros.run(self.run.target, self.run.pending)
         macros.store(views.nothing_written(macros.node, self.refresh, self.run.target))
@@ -94,10 +94,10 @@ class Unchanged(WriteMode):
 
 @dataclass
 class Changed(IncrementalWrite):
-    """The rows whose sources have changed, in one commit.
+    """Writes the rows whose sources have changed, in one commit.
 
     Attributes:
-        staged: the names of the temporary views that it has made.
+        staged: the names of the temporary views that it has created.
     """
 
     refresh: Refresh
@@ -118,7 +118,7 @@ class Changed(IncrementalWrite):
         macros.run(target, plan.after)
 
     def _upsert_and_delete(self, target: PaimonRelation, plan: SettledPlan) -> None:
-        """Write rows and deletes in one commit; over a server by MERGE, which reads the whole table, if keys go."""
+        """Write rows and deletes in one commit. Over a server, deletes need a MERGE, which reads the whole table."""
         writer, macros, refresh = self.writer, self.writer.macros, self.refresh
         views = writer.plans.materialized_views
         gone = views.delete_row(plan.table_columns, refresh.key)

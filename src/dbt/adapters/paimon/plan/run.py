@@ -1,4 +1,4 @@
-"""`adapter.runs`: runs the steps of a node, from reading its rows to the maintenance after its commit."""
+"""`adapter.runs`: runs the steps of a node, from reading its rows to maintenance after its commit."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Runs:
     plans: Plans
 
     def write(self, context: Mapping[str, Any], run: NodeRun, query: ModelQuery) -> NodeRun:
-        """Write a node's rows: all of them, or an increment. Returns the run with the spelling of its columns."""
+        """Write all of a node's rows, or an increment. Returns the run with its column spelling."""
         plans, macros = self.plans, Macros(context)
         run, source = plans.with_rows(macros.node, run, query)
         writing = Writing(NodeWriter(plans, macros), run, source)
@@ -40,7 +40,7 @@ class Runs:
         return run
 
     def snapshot(self, context: Mapping[str, Any], run: NodeRun, query: ModelQuery) -> NodeRun:
-        """Write the versions of a snapshot's rows; dbt's macros render their query and the MERGE."""
+        """Write the new versions of a snapshot; dbt's macros render their query and the MERGE."""
         plans, macros = self.plans, Macros(context)
         rows, node = plans.rows, macros.node
         rows.check_snapshot(query, node)
@@ -107,6 +107,6 @@ class Runs:
         return None if plan.action is Action.CREATE_VIEW else clone.execute(self.plans, context, plan)
 
     def end(self, run: NodeRun) -> None:
-        """Run the maintenance that is due, after a node's commit and its hooks."""
+        """Run due maintenance after a node's commit and hooks."""
         if any(step.kind is StepKind.MAINTAIN for step in run.steps):
             self.plans.maintenance.after_run(run.target, run.spec)

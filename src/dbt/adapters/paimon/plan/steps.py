@@ -1,4 +1,4 @@
-"""The plan of one node: typed steps, each a macro with its arguments. A plan has no SQL."""
+"""The plan of one node: typed steps, each a macro with its arguments. A plan contains no SQL."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Action(StrEnum):
 
 
 class StepKind(StrEnum):
-    """The kinds of steps: those of a node's run, and those that alter its table."""
+    """The kinds of steps in a node's run, including those that alter its table."""
 
     READ_ONCE = "read once"
     WRITE = "write"
@@ -70,9 +70,9 @@ class Step:
     arguments: Mapping[str, Any] = field(default_factory=dict)
     # Describes each alteration.
     alters: tuple[str, ...] = ()
-    # Describes any other step; empty where the plan as a whole does.
+    # Describes any other step; empty if the plan as a whole describes it.
     description: str = ""
-    # Whether only the run knows if there is something to do.
+    # Whether only the run can determine if there is anything to do.
     is_conditional: bool = False
 
 
@@ -86,7 +86,7 @@ class Plan:
     after: tuple[Step, ...] = ()
     # Why a new table replaces the existing one.
     rebuild: Rebuild = field(default_factory=Rebuild)
-    # Describes every difference between the existing table and the wanted one.
+    # Describes every difference between the existing and the wanted table.
     differs: tuple[str, ...] = ()
 
     @property
@@ -129,7 +129,7 @@ class SettledPlan(Plan):
 
 @dataclass(frozen=True)
 class NodeRun:
-    """The run of a node as decided before its hooks, from config, flags and the existing relation.
+    """The run of a node, as decided before its hooks from config, flags and the existing relation.
 
     Attributes:
         existing: the relation with the target's name.
@@ -154,7 +154,7 @@ class NodeRun:
 
     @property
     def table(self) -> PaimonRelation | None:
-        """The existing table; None without one, or if it is a view."""
+        """The existing table; None if there is no relation, or a view."""
         return self.existing if self.existing is not None and self.existing.is_table else None
 
     @property

@@ -23,10 +23,10 @@ from dbt.adapters.paimon.writing.statement_result import StatementResult
 
 @dataclass(frozen=True)
 class StreamRun(NodeRun):
-    """The run of a stream as decided before its hooks; `adds` if it continues its table."""
+    """The run of a stream, as decided before its hooks; `adds` if it continues its table."""
 
     settings: StreamSettings = field(default_factory=StreamSettings)
-    # The id of the stream that has written the existing table.
+    # The id of the stream that wrote the existing table.
     previous_id: str = ""
 
 
@@ -34,7 +34,7 @@ def begin(plans: Plans, context: Mapping[str, Any]) -> StreamRun:
     """Decide what the run of a streaming model does, before its hooks, and lock its stream.
 
     Raises:
-        ConfigErrors: every problem of the config; no SQL runs before this.
+        ConfigErrors: every problem of the config; raised before any SQL runs.
         DbtRuntimeError: another process runs the stream, or it cannot continue the table.
     """
     node, streams = context["model"], plans.streams
@@ -44,7 +44,7 @@ def begin(plans: Plans, context: Mapping[str, Any]) -> StreamRun:
     if strategy_macro.override:
         raise CompilationError(
             f"model '{node['name']}': the macro {strategy_macro.override} writes the rows of the strategy "
-            f"{plan.strategy}, and a stream does not call it. Use another incremental_strategy, or "
+            f"{plan.strategy}, but a stream does not call it. Use a different incremental_strategy, or "
             "materialized='incremental'."
         )
     streams.hold(node, target)
@@ -73,7 +73,7 @@ def begin(plans: Plans, context: Mapping[str, Any]) -> StreamRun:
 
 @dataclass(frozen=True)
 class StreamWriter:
-    """Streams a model's rows since the last run into its table, batch by batch, each exactly once.
+    """Streams the rows since the last run into a model's table, batch by batch, each exactly once.
 
     The checkpoint is in the table's folder. A full refresh streams everything into a new table with its own
     checkpoint, which replaces the old table once it is complete.
@@ -83,7 +83,7 @@ class StreamWriter:
     run: StreamRun
 
     def write(self) -> None:
-        """Stream until everything is read; a long-running process streams until it is stopped."""
+        """Stream until all rows are read; a long-running process streams until it is stopped."""
         plans, macros, run = self.writer.plans, self.writer.macros, self.run
         node = macros.node
         plans.streams.open(node, run.table if run.adds else None, run.settings)
@@ -134,7 +134,7 @@ class StreamWriter:
         macros.statement("create_table", sql)
 
     def _query(self, relation: PaimonRelation) -> ModelQuery:
-        """The model's query over its streams, cast and checked for the table."""
+        """The model's query over its streams, cast to the table's types and checked."""
         plans, macros, run = self.writer.plans, self.writer.macros, self.run
         source = macros("paimon__model_query", relation, macros.context["compiled_code"], macros.node["language"])
         spec = plans.specs.spelled(run.spec, source.columns)
@@ -144,7 +144,7 @@ class StreamWriter:
     def _stream_into(
         self, relation: PaimonRelation, dead_letters: PaimonRelation | None, *, drains: bool = False
     ) -> None:
-        """Stream into an existing table; again if messages turn out to have new columns."""
+        """Stream into an existing table; restart if messages have new columns."""
         plans, macros, run = self.writer.plans, self.writer.macros, self.run
         ended = False
         while not ended:
@@ -166,7 +166,7 @@ class StreamWriter:
             plans.adapter.drop_relation(relation)
 
     def _ready_dead_letters(self) -> PaimonRelation | None:
-        """The dead letters table, created if missing; None if every message can be parsed."""
+        """Return the dead letters table, created if missing; None if every message can be parsed."""
         plans, macros, relation = self.writer.plans, self.writer.macros, dead_letters_of(self.run.target)
         sql = plans.streams.dead_letters_sql(macros.node, relation, self.run.settings)
         if not sql:

@@ -1,4 +1,4 @@
-"""Write modes: staged build, overwrite, increment and merge. Each writes at once, or audits before it publishes."""
+"""Write modes: staged build, overwrite, increment and merge. Each writes directly, or audits before it publishes."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ class NodeWriter:
         *,
         writes_rows: bool = False,
     ) -> None:
-        """Send the node's main statement, which writes into an existing table, under its lock.
+        """Run the node's main statement, which writes into an existing table, under its lock.
 
         Args:
-            kind: a strategy, or another kind of statement (see `TableWriter.write`).
-            writes_rows: whether it is a query whose rows are written with their row kinds.
+            kind: a strategy, or a different kind of statement (see `TableWriter.write`).
+            writes_rows: whether the statement is a query whose rows are written with their row kinds.
         """
         conf = {**conf, **self.plans.changes.commit_conf(self.macros.node)}
         deletes = bool(self.macros.config("merge_delete_condition"))
@@ -72,7 +72,7 @@ class NodeWriter:
             self.macros("paimon__alter_column_type", relation, column.name, column.data_type)
 
     def prepare(self, target: PaimonRelation, plan: SettledPlan, run: NodeRun) -> tuple[str, Mapping[str, str]]:
-        """Run the plan's ALTER steps; return the statement that adds the rows, and its Spark settings."""
+        """Run the plan's ALTER steps, and return the statement that adds the rows, and its Spark settings."""
         macros, strategy = self.macros, run.strategy_macro
         assert strategy is not None
         assert plan.current is not None
@@ -100,7 +100,7 @@ class NodeWriter:
         return sql, conf
 
     def relation_of(self, target: PaimonRelation, source: ModelQuery) -> PaimonRelation:
-        """The rows as a real relation: a project's own strategy may read its columns."""
+        """The rows as a relation whose columns a project's own strategy can look up."""
         view: PaimonRelation = self.macros("make_temp_relation", target)
         if source.is_relation:
             staged: PaimonRelation = view.incorporate(path={"identifier": source.view})
@@ -162,7 +162,7 @@ class StagedBuild(WriteMode):
 
     @property
     def _is_kept(self) -> bool:
-        """Whether a later run must not delete the staged table. During a swap it may be the only complete table."""
+        """Whether a later run must keep the staged table: during a swap it may be the only complete one."""
         return self.replaced is not None or self.spec.wap
 
     def _build(self) -> PaimonRelation:
@@ -176,7 +176,7 @@ class StagedBuild(WriteMode):
         # One script, so that the file under target/run shows the table with its rows.
         script = f"{create};\n\n{insert}"
         if plans.changes.commit_conf(macros.node):
-            # The commit user is set for the INSERT only: Paimon would store it as an option of a table created with it.
+            # The commit user is set for the INSERT only: CREATE would store it as a table option.
             macros.statement("create", create)
             self.writer.send(staging, STAGING, spec, insert, {})
             macros.write(script)
@@ -191,7 +191,7 @@ class StagedBuild(WriteMode):
 
 @dataclass
 class Overwrite(WriteMode):
-    """Alter an existing table, or a branch of it, and replace all its rows in one commit."""
+    """Alter an existing table or a branch of it, and replace all its rows in one commit."""
 
     replaces_all_rows: ClassVar[bool] = True
     writer: NodeWriter
@@ -223,7 +223,7 @@ class Overwrite(WriteMode):
 
 @dataclass
 class IncrementalWrite(WriteMode):
-    """Alter an existing table, or a branch of it, and add rows by the strategy's statement."""
+    """Alter an existing table or a branch of it, and add rows with the strategy's statement."""
 
     writer: NodeWriter
     run: NodeRun
@@ -282,7 +282,7 @@ class SnapshotMerge(WriteMode):
 
 @dataclass
 class ApplyChangesRebuild(WriteMode):
-    """Write all rows of an `apply_changes` table by the mode `rows`, and replace the deletes of older runs (`old`)."""
+    """Write all rows of an `apply_changes` table with `rows`, and replace the deletes of older runs (`old`)."""
 
     replaces_all_rows: ClassVar[bool] = True
     writer: NodeWriter
@@ -317,7 +317,7 @@ class ApplyChangesRebuild(WriteMode):
         if self.kept.fits:
             self._keep(overwrite=True)
             return
-        # Deletes with another key or sequence refer to other rows.
+        # Deletes with a different key or sequence refer to different rows.
         self.writer.plans.adapter.drop_relation(self.old)
         self.writer.ready_deletes(self.kept, self.spec)
         self._keep()
@@ -329,7 +329,7 @@ class ApplyChangesRebuild(WriteMode):
 
 
 def write_mode_of(writer: NodeWriter, run: NodeRun, source: ModelQuery) -> WriteMode:
-    """The write mode of a run; the plan of a rebuild is settled here."""
+    """Choose the write mode of a run; also settles the plan of a rebuild."""
     if run.adds:
         return IncrementalWrite(writer, run, source)
     if run.strategy != APPLY_CHANGES:
@@ -351,6 +351,6 @@ def _rebuild(writer: NodeWriter, run: NodeRun, spec: TableSpec, source: ModelQue
     if not plan.stages:
         return Overwrite(writer, run.target, plan)
     if existing is not None and existing.is_view:
-        # The view stays until the table is complete, but dbt's cache has room for only one of them.
+        # The view stays until the table is complete, but dbt's cache can hold only one relation of this name.
         writer.plans.adapter.cache_dropped(existing)
     return StagedBuild(writer, run.target, run.table, plan.columns, plan.spec, plan.source, macros.comment)

@@ -1,4 +1,4 @@
-"""Runs the steps of a node's run that read and write its rows."""
+"""Runs the steps that read and write a node's rows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Writing:
 
     Attributes:
         source: the rows, as the next statement reads them.
-        mode: how they reach the table; None until the first step that needs it.
+        mode: how the rows are written; None until the first step that needs it.
         staged: the queries whose views are dropped at the end.
     """
 
@@ -31,7 +31,7 @@ class Writing:
     staged: list[ModelQuery] = field(default_factory=list)
 
     def stage(self, sql: str | None) -> None:
-        """Cache the rows of a query in a temporary view for the next statements; None keeps the source."""
+        """Cache the rows of a query in a temporary view for the next statements; None changes nothing."""
         if sql is not None:
             self.staged.append(self.source)
             view = self.writer.macros("make_temp_relation", self.run.target).identifier
@@ -57,7 +57,7 @@ class Writing:
     def _read_once(self, step: Step) -> None:
         """Cache the rows, so that exactly the audited rows are published, and every statement reads the same rows.
 
-        A project's own macro may delete rows of the table before it inserts: other adapters cache the rows as well.
+        A macro of the project may delete rows of the table before it inserts; other adapters cache the rows, too.
         """
         if not step.is_conditional or not self.writer.plans.rows.reads_alike(self.source):
             self.stage(f"select * from {self.source}")
@@ -100,7 +100,7 @@ def tag_run(writer: NodeWriter, run: NodeRun) -> None:
 
 
 def set_late_options(writer: NodeWriter, target: PaimonRelation, spec: TableSpec) -> None:
-    """Set the options that need the table's final name (`TableSpec.late_options`), also after an interrupted run."""
+    """Set the options that need the table's final name (`TableSpec.late_options`), even after an interrupted run."""
     if not spec.late_options:
         return
     tables = writer.plans.tables
@@ -113,7 +113,7 @@ def set_late_options(writer: NodeWriter, target: PaimonRelation, spec: TableSpec
 def view_of_branch(
     writer: NodeWriter, target: PaimonRelation, branch: PaimonRelation, statement: str
 ) -> PaimonRelation:
-    """Create a clone's view over its branch; again after each increment, as Spark keeps a view's old columns."""
+    """Create or refresh a clone's view over its branch: Spark keeps a view's old columns after an increment."""
     view: PaimonRelation = target.incorporate(type="view")
     views = writer.plans.views
     definition = views.definition(view, clones.query(branch), {})
