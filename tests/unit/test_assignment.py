@@ -176,7 +176,7 @@ def test_a_type_that_cannot_be_read_is_refused():
     """As a Thrift server tells it: fields would go by position, unchecked."""
     table = ExistingColumn("s", "struct<`x,y`:int,`a:b`:int>")
     for told in ("struct<x,y:int,a:b:int>", "array<struct<a:b:int>>", "struct<a<b>:int>"):
-        with pytest.raises(CompilationError, match=r"model 'm': column s is .* cannot be read"):
+        with pytest.raises(CompilationError, match=r"model 'm': column s is .* cannot be parsed"):
             checked_columns(columns(("s", told)), to(table))
     assert checked_columns(columns(("s", table.data_type)), to(table)) == ["`s`"]
 

@@ -25,7 +25,7 @@ def test_unknown_column() -> None:
 
 def test_each_row_has_the_columns_of_the_first() -> None:
     fixtures.check_names({"ID": 1, "t": 2}, {"t": 1, "id": 0}, "u")
-    with pytest.raises(CompilationError, match="unit test 'u': expect: one row has the columns t, another one id"):
+    with pytest.raises(CompilationError, match="unit test 'u': expect: one row has the columns t, a different one id"):
         fixtures.check_names({"t": 1}, {"id": 0}, "u")
 
 

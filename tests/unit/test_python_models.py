@@ -35,9 +35,9 @@ def test_other_columns_stay_and_names_may_be_twice(text):
     [
         ("pandas", ""),
         ("pandas>=1.0", ""),
-        ("pandas==0.1", "pandas==0.1 is wanted, and "),
+        ("pandas==0.1", "pandas==0.1 is required, but "),
         ("no-such-package", "is not installed"),
-        ("pandas = 2", "cannot be read"),
+        ("pandas = 2", "is not a valid requirement"),
     ],
 )
 def test_packages(package: str, problem: str):

@@ -165,10 +165,10 @@ select `id`, `from`, `date_day`
 from (
     select
         case when `id` is null then raise_error('Cannot write null to non-null column(id) of model <model_identifier> which its contract or its table
-            declares NOT NULL. Filter such rows out in the query, fill them in with coalesce(), or take the constraint away
+            declares NOT NULL. Filter such rows out in the query, fill them in with coalesce(), or remove the constraint
             and run once with --full-refresh.') else `id` end as `id`,
         case when `from` is null then raise_error('Cannot write null to non-null column(from) of model <model_identifier> which its contract or its table
-            declares NOT NULL. Filter such rows out in the query, fill them in with coalesce(), or take the constraint away
+            declares NOT NULL. Filter such rows out in the query, fill them in with coalesce(), or remove the constraint
             and run once with --full-refresh.') else `from` end as `from`,
         `date_day`
     from (

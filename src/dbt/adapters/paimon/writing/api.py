@@ -1,4 +1,4 @@
-"""The rows that a node writes: from its query, seed file or Python model, checked against its table."""
+"""The rows that a node writes: read from its query, seed file or Python model, and checked against its table."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Rows:
         return model_query.from_sql(sql, self._adapter.query_columns(sql))
 
     def of_model(self, model: Mapping[str, Any], sql: str) -> ModelQuery:
-        """As `query`, for a node; warns of texts in double quotes that may be meant as names."""
+        """As `query`, for a node; warns about string literals in double quotes that may be meant as names."""
         query = self.query(sql)
         self.warn_of_quoted_names(model, sql)
         return query
@@ -62,12 +62,12 @@ class Rows:
         return without_end(sql)
 
     def warn_of_quoted_names(self, node: Mapping[str, Any], sql: str) -> None:
-        """Warn once per node of texts in double quotes where a column of that name is meant (see `quoted_names`).
+        """Warn once per node about string literals in double quotes that equal a column's name (see `quoted_names`).
 
-        Spark has accepted `sql`, and is asked again only if it has such texts.
+        Spark has accepted `sql`; only SQL with such literals costs another statement.
         """
         found = quoted_names.suspects(sql)
-        # With spark.sql.ansi.doubleQuotedIdentifiers they are names already.
+        # With spark.sql.ansi.doubleQuotedIdentifiers, Spark already treats them as names.
         if not found or not self._adapter.once.first(("quoted", node["unique_id"])) or not self._accepts('select "a"'):
             return
         columns = found
@@ -77,11 +77,11 @@ class Rows:
             warn(quoted_names.warning(f"{node['resource_type']} '{node['name']}'", columns))
 
     def scans(self, sql: str) -> tuple[Scan, ...]:
-        """What a query would read of each table, after pruning (see `read_limits`)."""
+        """What a query would read from each table, after pruning (see `read_limits`)."""
         return read_limits.scans(self._adapter, sql)
 
     def check_limit(self, model: Mapping[str, Any], sql: str) -> None:
-        """Refuse a query that reads more than the model's `max_bytes_read`; without it, no statement is sent."""
+        """Refuse a query that reads more than the model's `max_bytes_read`; sends no statement without it."""
         if not safeguards.max_bytes_read(model["config"]):
             return
         if problem := read_limits.problem(model, self.scans(sql)):
@@ -100,12 +100,12 @@ class Rows:
         return ModelQuery(quoted(view), self._adapter.query_columns(f"select * from {quoted(view)}"), view)
 
     def cached(self, view: str, sql: str) -> ModelQuery:
-        """The rows of a query, kept in a temporary view of this session for several statements."""
+        """Cache a query's rows in a temporary view of this session, for several statements."""
         self._cache("cache table", view, sql)
         return self._of_view(view)
 
     def keep(self, view: str, sql: str) -> None:
-        """The same, but the query runs when the view is first read."""
+        """As `cached`, but the query runs when the view is first read."""
         self._cache("cache lazy table", view, sql)
 
     def _cache(self, command: str, view: str, sql: str) -> None:
@@ -127,7 +127,7 @@ class Rows:
         return self._of_view(view)
 
     def of_python_model(self, view: str, code: str, model: Mapping[str, Any]) -> ModelQuery:
-        """Run a Python model; its data frame, as a temporary view of this thread's session."""
+        """Run a Python model, and register its data frame as a temporary view of this thread's session."""
         with self._adapter.names_suggested():
             path = seeds.path_of(model, self._adapter.config)
             file = path.read_text("utf-8") if path.is_file() else ""
@@ -137,7 +137,7 @@ class Rows:
     # -- checks -----------------------------------------------------------------------------------------------------
 
     def reject_nan_keys(self, source: ModelQuery, spec: TableSpec, model: Mapping[str, Any]) -> ModelQuery:
-        """A model's rows; a NaN in a key or a sequence fails the statement (see `ordering_values`)."""
+        """A model's rows; a NaN in a key or sequence fails the statement (see `ordering_values`)."""
         selected = ordering_values.checked(source.columns, spec, model)
         return source if selected is None else source.selecting(selected)
 
@@ -164,30 +164,30 @@ class Rows:
             model, table_columns, wanted, spec, applies, lossless=warn is None, versions=self._adapter.versions
         )
         if warn is not None and (lossy := row_checks.lossy_columns(source.columns, to)):
-            warn(f"{to.node}: {', '.join(lossy)}: stored as Spark casts it, losses included. Cast it in the query.")
+            warn(f"{to.node}: {', '.join(lossy)}: stored with Spark's cast, which may lose data. Cast it in the query.")
         selected = row_checks.checked_columns(source.columns, to)
         if selected == [column.quoted for column in source.columns]:
             return source
         return source.selecting(", ".join(selected))
 
     def reads_alike(self, source: ModelQuery) -> bool:
-        """Whether a statement that reads a model's rows several times reads the same ones each time.
+        """Whether every read of a model's rows returns the same rows.
 
-        Otherwise it could delete other rows than it inserts.
+        If not, a statement that reads them several times could delete different rows than it inserts.
         """
         spark = self._adapter.handle.embedded()
         if spark is None:
             return model_query.seems_stable(source)
         try:
             return spark.reads_alike(f"select * from {source}")
-        except Exception as exc:  # noqa: BLE001 - of py4j or Spark; what is wrong with the query, its run says
-            logger.debug(f"not known whether the rows are the same each time: {messages.error_text(exc)}")
+        except Exception as exc:  # noqa: BLE001 - from py4j or Spark; running the query reports its faults
+            logger.debug(f"cannot determine whether the query is deterministic: {messages.error_text(exc)}")
             return model_query.seems_stable(source)
 
     def change_rows_sql(self, source: ModelQuery, spec: TableSpec, model: Mapping[str, Any]) -> str | None:
         """The query that turns a model's change rows into rows of its table (see `spec.change_rows`).
 
-        None if the query lacks a column that the model's config names; the check of columns reports that.
+        None if the query lacks a column named in the config; the check of columns reports that.
         """
         columns = [column.name for column in source.columns]
         named = {spec.options[change_rows.ROWKIND], *spec.primary_key, *spec.sequence_columns}
@@ -198,10 +198,10 @@ class Rows:
         return change_rows.change_rows_sql(str(source), columns, required, spec, model["name"])
 
     def predicates(self, model: Mapping[str, Any], strategy: str, columns: Sequence[ExistingColumn]) -> list[str]:
-        """The model's incremental_predicates, with bare columns qualified as the table's (see `predicates`)."""
+        """The model's incremental_predicates, with unqualified columns qualified by the table (see `predicates`)."""
         config = model["config"]
         wanted = predicates.as_list(config.get("predicates") or config.get("incremental_predicates"))
-        # A strategy of the project has its own alias for the table.
+        # A strategy of the project uses its own alias for the table.
         if not wanted or strategy not in strategies.STRATEGIES:
             return wanted
         return predicates.of_table(
@@ -216,7 +216,7 @@ class Rows:
         if model["resource_type"] == "unit_test":
             fixture = "expected output"
             fixtures.check_names(row, model["config"]["expected_rows"][0], model["name"])
-        return fixtures.row_sql(row, types, fixture, lossless=self._adapter.defaults.warn_lossy_cast is None)
+        return fixtures.row_sql(row, types, fixture, check_values=self._adapter.defaults.warn_lossy_cast is None)
 
     # -- microbatch -------------------------------------------------------------------------------------------------
 
@@ -245,9 +245,9 @@ class Rows:
     # -- snapshots --------------------------------------------------------------------------------------------------
 
     def check_snapshot(self, source: ModelQuery, model: Mapping[str, Any]) -> None:
-        """Refuse a snapshot's query that lacks a column of `check_cols`, or has several rows of a key.
+        """Refuse a snapshot's query that lacks a column of `check_cols`, or has several rows with one key.
 
-        Warns if a row has no time under `strategy: timestamp`.
+        Warns about rows without `updated_at` under `strategy: timestamp`.
         """
         snapshots.require_check_cols(source, model)
         found = self._adapter.query(snapshots.keys_sql(source, model["config"]))
@@ -255,7 +255,7 @@ class Rows:
             warn(warning)
 
     def reads_part(self) -> bool:
-        """Whether the run reads only a part of its inputs (`--empty`, `--sample`)."""
+        """Whether the run reads only part of its inputs (`--empty`, `--sample`)."""
         return is_empty_run() or sample_of_run() is not None
 
     def spelled(self, source: ModelQuery, table: ExistingTable) -> ModelQuery:
@@ -266,7 +266,7 @@ class Rows:
 
     @while_parsing(lambda names, *_, **__: list(names))
     def spelled_names(self, names: Sequence[str], columns: Sequence[PaimonColumn]) -> list[str]:
-        """Names spelled as the given columns are; a name that is not among them is unchanged."""
+        """Spell names as the columns do; a name that is not a column is unchanged."""
         if self._adapter.versions.case_sensitive:
             return list(names)
         return list(map(spelling.speller(column.name for column in columns), names))

@@ -1,8 +1,8 @@
-"""The number of shuffle partitions that gives the tasks which write fixed buckets even loads.
+"""Chooses the number of shuffle partitions that spreads fixed buckets evenly over write tasks.
 
 Paimon's writer repartitions rows by their bucket (PaimonSparkWriter.repartitionByPartitionsAndBucket). Spark puts
 bucket `b` into partition `pmod(murmur3(b), n)`, where n is `spark.sql.shuffle.partitions`: with n = 2 or 4 the buckets
-0 and 1 share one, and one core writes the whole table.
+0 and 1 share one partition, and one core writes the whole table.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ PARTITIONS: Final = "spark.sql.shuffle.partitions"
 # HashPartitioning's seed.
 _SEED: Final = 42
 _WORD: Final = 0xFFFFFFFF
-# How many more partitions than the session's own number are tried.
+# The number of candidates above the session's own number of partitions.
 _MORE: Final = 64
-# More buckets are spread evenly enough by their number alone.
+# More buckets than this are spread evenly enough by any number of partitions.
 _MANY_BUCKETS: Final = 4096
 
 
@@ -31,7 +31,7 @@ def murmur3(number: int) -> int:
     mixed = (mixed << 15 | mixed >> 17) * 0x1B873593 & _WORD
     hashed = _SEED ^ mixed
     hashed = (hashed << 13 | hashed >> 19) * 5 + 0xE6546B64 & _WORD
-    # Of four bytes.
+    # The input's length in bytes.
     hashed ^= 4
     hashed = (hashed ^ hashed >> 16) * 0x85EBCA6B & _WORD
     hashed = (hashed ^ hashed >> 13) * 0xC2B2AE35 & _WORD
@@ -40,7 +40,7 @@ def murmur3(number: int) -> int:
 
 
 def loads(buckets: int, partitions: int) -> list[int]:
-    """How many buckets each partition gets, the fullest first."""
+    """The number of buckets in each partition, largest first."""
     found = [0] * partitions
     for bucket in range(buckets):
         found[murmur3(bucket) % partitions] += 1
@@ -48,7 +48,7 @@ def loads(buckets: int, partitions: int) -> list[int]:
 
 
 def longest(buckets: int, partitions: int, workers: int) -> int:
-    """How many buckets the busiest worker writes, if each takes the fullest partition that is left."""
+    """The number of buckets of the busiest worker, if each takes the largest remaining partition."""
     busy = [0] * workers
     for load in loads(buckets, partitions):
         heapq.heapreplace(busy, busy[0] + load)
@@ -57,14 +57,14 @@ def longest(buckets: int, partitions: int, workers: int) -> int:
 
 @lru_cache(maxsize=1024)
 def best_partitions(buckets: int, session: int) -> int:
-    """The smallest of the best numbers of partitions, from the session's own number on."""
+    """The best number of partitions, and the smallest such number that is at least the session's own."""
     return min(range(session, session + _MORE + 1), key=lambda number: (longest(buckets, number, session), number))
 
 
 def conf(spec: TableSpec, session: str | None) -> dict[str, str]:
-    """The setting for a statement that writes the table; empty if the session's is right, or not known (None).
+    """The Spark setting for a statement that writes the table; empty if the session's is best, or unknown (None).
 
-    With partitions, their values are hashed, too, and nothing is known before.
+    Empty for a partitioned table, too: Spark also hashes the partition values, which are not known in advance.
     """
     if (
         not 2 <= spec.bucket <= _MANY_BUCKETS

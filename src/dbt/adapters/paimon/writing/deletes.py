@@ -1,7 +1,7 @@
 """The tables of deletes that `apply_changes` keeps: the key and sequence of each delete (apply_changes.sql).
 
-Their columns have the types of the table's columns, or wider ones: a sequence value truncated to a narrower type would
-sort before changes that it is later than.
+Their columns are at least as wide as the table's: a sequence value truncated to a narrower type would sort before
+older changes.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ class KeptDeletes:
     relation: PaimonRelation
     # The columns kept for each delete, the key and the sequence, with the types of the table.
     columns: tuple[ExistingColumn, ...]
-    # The columns whose type ALTER has to change in the table of deletes, before a row is written.
+    # The columns whose type ALTER has to change in the table of deletes before rows are written.
     retype: tuple[ExistingColumn, ...] = ()
-    # Whether the existing table of deletes can hold the columns after `retype`; True if it does not exist.
+    # Whether the existing table of deletes can hold the columns after `retype`; True if there is none.
     fits: bool = True
     version: int = CURRENT[Kind.DELETES]
 
     @property
     def version_option(self) -> str:
-        """The table option, in SQL, with the version of a new table of deletes."""
+        """The table option with the version of a new table of deletes, in SQL."""
         return option_sql(Kind.DELETES)
 
 
@@ -49,7 +49,7 @@ def kept_deletes(
     """How `relation` keeps a table's deletes.
 
     Args:
-        spec: the table spec, its columns spelled as in `columns`.
+        spec: the table spec, with columns spelled as in `columns`.
 
     Raises:
         NewerStateError: the table of deletes is newer than this adapter.
@@ -76,7 +76,7 @@ def _lower(names: Sequence[str]) -> list[str]:
 
 
 class Deletes:
-    """Finds and reads these tables; `stream_id` returns the id of a node's stream, if any."""
+    """Finds and reads the tables of deletes; `stream_id` returns the id of a node's stream, if any."""
 
     def __init__(
         self, adapter: AdapterProtocol, tables: Tables, stream_id: Callable[[Mapping[str, Any]], str | None]
@@ -97,20 +97,20 @@ class Deletes:
         """As `kept`, for an increment, which cannot replace an existing table of deletes.
 
         Raises:
-            CompilationError: the existing table of deletes cannot hold them.
+            CompilationError: the existing table of deletes cannot hold the columns.
         """
         relation = self.relation(model, target)
         kept = self.kept(relation, spec, columns)
         if not kept.fits:
             raise CompilationError(
-                f"model '{model['name']}': {relation}, which keeps the deletes of the table, lacks the columns of its "
-                "primary_key and sequence_field, or has them with types that cannot be changed to the table's. "
+                f"model '{model['name']}': {relation}, which keeps the deletes of the table, lacks columns of its "
+                "primary_key or sequence_field, or their types cannot be changed to the table's. "
                 "Nothing was written. Run the model once with --full-refresh over all changes."
             )
         return kept
 
     def migrate(self, relation: PaimonRelation, kept: KeptDeletes) -> None:
-        """Bring an existing table of deletes to the current version; the caller holds its table's lock."""
+        """Migrate an existing table of deletes to the current version; the caller holds its table's lock."""
         migrate_table(Kind.DELETES, kept.version, relation.render(), self._adapter.query)
 
     def relation(self, model: Mapping[str, Any], target: PaimonRelation) -> PaimonRelation:
@@ -124,7 +124,7 @@ class Deletes:
         return beside
 
     def relations(self, target: PaimonRelation, other_than: str | None = None) -> list[PaimonRelation]:
-        """A table's existing tables of deletes, without that of the stream `other_than` ('': of no stream)."""
+        """The existing tables of deletes of a table, except that of the stream `other_than` ('': of no stream)."""
         listed = self._adapter.list_relations(target.database, target.schema or "")
         beside = {each.identifier: each for each in listed if each.is_table}
         name = target.identifier or ""

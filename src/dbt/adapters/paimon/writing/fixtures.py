@@ -1,4 +1,4 @@
-"""Rows of unit tests as SQL; their values are checked like those of seeds."""
+"""Converts rows of unit tests to SQL, with the same checks of values as for seeds."""
 
 from __future__ import annotations
 
@@ -12,19 +12,21 @@ from dbt.adapters.paimon.sql.literals import is_nested, typed_value
 from dbt.adapters.paimon.sql.text import string_literal
 from dbt.adapters.paimon.writing import seed_values
 
-# dbt reads these as NULL from a seed, which is the input of a unit test that gives no rows.
+# Strings that dbt's seed reader turns into NULL. A unit test reads the seed itself if its `given` has no rows.
 _NULLS: Final = ("", "null")
-_DIGITS: Final = 20
+_MAX_DIGITS: Final = 20
 
 
-def row_sql(row: Mapping[str, Any], types: Mapping[str, str], fixture: str, lossless: bool = True) -> dict[str, str]:
+def row_sql(
+    row: Mapping[str, Any], types: Mapping[str, str], fixture: str, check_values: bool = True
+) -> dict[str, str]:
     """The SQL of each value of a row, in the order of the relation's columns.
 
-    dbt compares `expect` rows by position, so each of them must have the same order.
+    dbt compares `expect` rows by position, so the order must be the same in each.
 
     Args:
-        fixture: where the row is, for errors.
-        lossless: whether values are checked; otherwise Spark's casts may change them.
+        fixture: the name of the fixture, for errors.
+        check_values: whether to refuse values that Spark's casts would change.
 
     Raises:
         CompilationError: an unknown column, or a number that its type cannot hold.
@@ -38,54 +40,54 @@ def row_sql(row: Mapping[str, Any], types: Mapping[str, str], fixture: str, loss
                 f"Accepted columns for {fixture} are: {list(types)}"
             )
     return {
-        name: cell_sql(values[name], data_type, f"unit test fixture for {fixture}: column {name}", lossless)
+        name: cell_sql(values[name], data_type, f"unit test fixture for {fixture}: column {name}", check_values)
         for name, data_type in types.items()
         if name in values
     }
 
 
 def check_names(row: Mapping[str, Any], first: Mapping[str, Any], test: str) -> None:
-    """Refuse a row of `expect` with other columns than the first, whose columns dbt compares in all rows."""
+    """Refuse a row of `expect` whose columns differ from the first row's: dbt compares only these."""
     names, wanted = ({str(name).lower() for name in each} for each in (row, first))
     if names != wanted:
         raise CompilationError(
-            f"unit test '{test}': expect: one row has the columns {', '.join(sorted(names))}, another one "
-            f"{', '.join(sorted(wanted))}. Give each row the same columns; a NULL is written null."
+            f"unit test '{test}': expect: one row has the columns {', '.join(sorted(names))}, a different one "
+            f"{', '.join(sorted(wanted))}. Give each row the same columns, with null for a missing value."
         )
 
 
-def cell_sql(value: Any, data_type: str, where: str, lossless: bool = True) -> str:
-    """SQL for one value. If values are checked, the statement fails if the type cannot hold it.
+def cell_sql(value: Any, data_type: str, where: str, check_values: bool = True) -> str:
+    """The SQL of one value. If values are checked, the statement fails if the type cannot hold it.
 
-    A text may be longer than its `varchar(n)`: dbt wants it whole.
+    A string may be longer than its `varchar(n)`: dbt compares it untruncated.
     """
 
     def scalar(value: Any, kind: str) -> str:
         if is_nested(kind):
             return _expression(str(value), kind, where)
-        text = _text(value, kind)
-        if text.strip().lower() in _NULLS and not _is_text(kind):
+        text = _string(value, kind)
+        if text.strip().lower() in _NULLS and not _is_string(kind):
             return f"cast(null as {kind})"
         if kind.strip().lower() in seed_values.INTEGERS:
             return f"cast({_integer(text, kind, where)} as {kind})"
         return _checked(text, kind, where)
 
-    return typed_value(value, data_type, scalar if lossless else None)
+    return typed_value(value, data_type, scalar if check_values else None)
 
 
-def _is_text(data_type: str) -> bool:
+def _is_string(data_type: str) -> bool:
     return data_type.strip().lower().startswith(("string", "varchar", "char", "binary"))
 
 
 def _expression(sql: str, data_type: str, where: str) -> str:
-    """An SQL expression of a nested type; a cast of its elements must not change them."""
-    # Compared as text: maps cannot be compared.
+    """SQL that evaluates a nested value, and fails if the cast to its type would change an element."""
+    # Compared as strings, because Spark cannot compare maps.
     same = f"cast(try_cast({sql} as {data_type}) as string) <=> cast(cast({sql} as {data_type}) as string)"
     fault = string_literal(_problem(sql, data_type, where))
     return f"if({same}, cast({sql} as {data_type}), raise_error({fault}))"
 
 
-def _text(value: Any, data_type: str) -> str:
+def _string(value: Any, data_type: str) -> str:
     if not isinstance(value, bool):
         return str(value)
     is_number = data_type.strip().lower().startswith((*seed_values.INTEGERS, "decimal", "float", "double"))
@@ -98,7 +100,7 @@ def _integer(text: str, data_type: str, where: str) -> int:
     except InvalidOperation:
         number = Decimal("nan")
     # An exponent may make the number too large to be written out.
-    is_whole = number.is_finite() and number.adjusted() < _DIGITS and number == int(number)
+    is_whole = number.is_finite() and number.adjusted() < _MAX_DIGITS and number == int(number)
     if not is_whole or int(number) not in seed_values.INTEGERS[data_type.strip().lower()]:
         raise CompilationError(_problem(text, data_type, where))
     return int(number)
@@ -107,7 +109,7 @@ def _integer(text: str, data_type: str, where: str) -> int:
 def _checked(text: str, data_type: str, where: str) -> str:
     kind, literal = data_type.strip().lower(), string_literal(text)
     cast = f"cast({literal} as {data_type})"
-    if _is_text(kind) or seed_values.surely_fits(text, kind):
+    if _is_string(kind) or seed_values.surely_fits(text, kind):
         return cast
     bad = seed_values.bad_text(literal, data_type)
     return f"if({bad}, raise_error({string_literal(_problem(text, data_type, where))}), {cast})"

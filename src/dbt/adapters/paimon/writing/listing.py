@@ -21,10 +21,10 @@ logger = AdapterLogger("Paimon")
 
 
 class Listing:
-    """The relations of a schema, as the catalog has them now.
+    """Lists the current relations of a schema from the catalog.
 
     Args:
-        load_views: reads the definitions of a schema's views, given its tables, if the catalog cannot store them.
+        load_views: reads the view definitions of a schema, given its tables, if the catalog cannot store views.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class Listing:
         """All tables and views, in at most two statements (three if another catalog stores views)."""
         database, schema = schema_relation.database, schema_relation.schema or ""
         if names.schema_problem(schema) or not self._adapter.has_catalog(database):
-            return []  # There is no such schema, and asking Spark or Paimon for it would end the run.
+            return []  # The schema cannot exist, and Spark or Paimon would fail on its name.
         try:
             tables = self._table_names(schema_relation)
         except DbtRuntimeError as exc:
@@ -52,7 +52,7 @@ class Listing:
             raise
         tables = self._finish_swaps(schema_relation, tables)
         found = self._view_names(schema_relation, tables)
-        # SHOW TABLES of a catalog that has views lists them, too.
+        # SHOW TABLES also lists the views of a catalog.
         hidden = {views.REGISTRY_TABLE, *found}
         kinds = {name: RelationType.Table for name in tables if name not in hidden}
         kinds |= dict.fromkeys(found, RelationType.View)
@@ -71,10 +71,10 @@ class Listing:
         return [each.identifier for each in definitions if each.identifier not in tables]
 
     def _finish_swaps(self, schema_relation: PaimonRelation, tables: list[str]) -> list[str]:
-        """Finish the swaps of killed processes, before anything asks whether a table exists.
+        """Finish the swaps of killed processes, before anything checks whether a table exists.
 
-        A process that is still running holds the table's lock, so this waits for it. A thread that holds a lock must
-        not wait for another one, and leaves such tables alone.
+        A process that is still running holds the table's lock, so this waits for it. A thread that already holds a
+        lock must not wait for a second one, and skips the table.
         """
         if schema_relation.database != self._adapter.credentials.database:
             return tables
@@ -90,7 +90,7 @@ class Listing:
         return tables
 
     def _rename(self, source: PaimonRelation, target: PaimonRelation, rename: swaps.Rename) -> None:
-        logger.info(f"{target} was being replaced when a run was killed: {rename.source} is renamed to it")
+        logger.info(f"a killed run left {target} half replaced: {rename.source} is renamed to it")
         try:
             self._adapter.query(f"alter table {source} rename to {target.in_catalog}")
         except DbtRuntimeError as exc:

@@ -1,4 +1,4 @@
-"""Finds out whether a statement has committed whose answer was lost, once it has ended in the server."""
+"""Finds out whether a statement has committed, after the connection to the server was lost."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from dbt.adapters.paimon.spark.server_writers import ServerWriters
 
 logger = AdapterLogger("Paimon")
 
-# Seconds that a clock may be behind.
-_CLOCKS = 2.0
+# Tolerance in seconds for the difference between two clocks.
+_CLOCK_SKEW = 2.0
 
 
 def require_commit(
@@ -27,13 +27,13 @@ def require_commit(
     began: float,
     cause: Exception,
 ) -> None:
-    """Make sure that a statement has committed whose answer was lost; opens a new connection for this thread.
+    """Require that a statement has committed although its response was lost; reconnects this thread.
 
     Args:
-        user: the commit user of the statement; '' for a new table, which nothing else has written.
+        user: the commit user of the statement; '' for a new table, which nothing else writes.
 
     Raises:
-        DbtRuntimeError: it has not, or that is not known; says which.
+        DbtRuntimeError: the statement has not committed, or that is unknown.
     """
     lost = adapter.handle.writer()
     try:
@@ -44,32 +44,32 @@ def require_commit(
         writers.move()
         committed = handle.committed(table_name(relation), user, began, whole=False)
         known = committed is not None or not user or not _may_have_expired(adapter, relation, time.time() - began)
-    except Exception as exc:  # noqa: BLE001 - of gRPC, Thrift or Spark
+    except Exception as exc:  # noqa: BLE001 - from gRPC, Thrift or Spark
         raise _unknown(
-            relation, user, f"the server cannot be asked: {messages.shorten(messages.error_text(exc))}"
+            relation, user, f"the server does not respond: {messages.shorten(messages.error_text(exc))}"
         ) from cause
     if not known:
         raise _unknown(relation, user, "table snapshots of that time have expired") from cause
     if committed is None:
         raise DbtRuntimeError(
-            f"{relation}: the server was lost while it ran the statement, which has ended without a commit. The table "
-            f"is unchanged. Run again. {messages.shorten(messages.error_text(cause))}"
+            f"{relation}: the connection to the server was lost, and the statement has ended without a commit. The "
+            f"table is unchanged. Run again. {messages.shorten(messages.error_text(cause))}"
         ) from cause
     logger.warning(
-        f"{relation}: the server was lost before it answered; the statement has committed snapshot "
+        f"{relation}: the connection to the server was lost, but the statement has committed snapshot "
         f"{committed.snapshot_id}"
     )
 
 
 def _may_have_expired(adapter: AdapterProtocol, relation: PaimonRelation, seconds: float) -> bool:
-    """Whether the snapshot of a statement that began that many seconds ago may have expired."""
+    """Whether the table snapshot of a statement that began `seconds` ago may have expired."""
     oldest = next(iter(snapshots.by_sql(adapter.query, relation)), None)
-    return oldest is not None and oldest.snapshot > 1 and oldest.age <= seconds + _CLOCKS
+    return oldest is not None and oldest.snapshot > 1 and oldest.age <= seconds + _CLOCK_SKEW
 
 
 def _unknown(relation: PaimonRelation, user: str, why: str) -> DbtRuntimeError:
     by = f" with a commit_user that begins with {user}" if user else ""
     return DbtRuntimeError(
-        f"{relation}: the server was lost before it answered, and whether the statement has committed is not known: "
-        f"{why}. Look for a snapshot{by} in {relation.identifier}$snapshots before you run again."
+        f"{relation}: the connection to the server was lost, and it is not known whether the statement has "
+        f"committed: {why}. Look for a snapshot{by} in {relation.identifier}$snapshots before you run again."
     )

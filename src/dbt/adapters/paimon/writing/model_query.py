@@ -1,4 +1,4 @@
-"""The source of a model's rows: its query, or a temporary view over a data frame."""
+"""The source of a model's rows: its query, or a temporary view."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.sql.data_types import typed_nulls
 from dbt.adapters.paimon.sql.text import quoted, statements
 
-# Functions and clauses that may give other rows each time that a query is read.
+# Functions and clauses with which a query may return different rows each time.
 _UNSTABLE: Final = re.compile(
     r"\b(?:rand|randn|random|randstr|uniform|uuid|shuffle|monotonically_increasing_id)\s*\(|\btablesample\b|\blimit\b",
     re.IGNORECASE,
@@ -22,7 +22,7 @@ _UNSTABLE: Final = re.compile(
 
 @dataclass(frozen=True)
 class ModelQuery:
-    """Text that can follow FROM or USING, and the columns that it returns.
+    """SQL that can follow FROM or USING, and the columns that it returns.
 
     A query is inlined in parentheses into the statement that reads it. This saves a temporary view for every model.
     """
@@ -36,7 +36,7 @@ class ModelQuery:
 
     @property
     def is_relation(self) -> bool:
-        """Whether the text is the name of a relation, whose columns can be described."""
+        """Whether the SQL is the name of a relation, which DESCRIBE accepts."""
         return bool(self.view) and self.text == quoted(self.view)
 
     def selecting(self, selected: str) -> ModelQuery:
@@ -49,7 +49,7 @@ class ModelQuery:
 
 
 def seems_stable(query: ModelQuery) -> bool:
-    """Whether a query gives the same rows each time that it is read, judging by its text."""
+    """Whether a query returns the same rows each time, judging by its text."""
     return _UNSTABLE.search(query.text) is None
 
 
@@ -58,20 +58,20 @@ def one_query(sql: str) -> str:
     found = statements(sql)
     if len(found) > 1:
         raise CompilationError(
-            f"The node has {len(found)} statements, and dbt builds a table from one query. Put what has to "
+            f"The node has {len(found)} statements, but dbt builds a table from one query. Put statements that "
             "run before or after it into `sql_header`, `pre_hook` or `post_hook`, and other queries into "
-            "nodes of their own."
+            "separate nodes."
         )
     return found[0]
 
 
 def from_sql(sql: str, columns: tuple[PaimonColumn, ...]) -> ModelQuery:
-    """The query of a SQL model; a comment at its end does not comment out the closing parenthesis."""
+    """The query of a SQL model; the line breaks keep a comment at its end from hiding the parenthesis."""
     return ModelQuery(f"(\n{sql}\n)", columns)
 
 
 def with_typed_nulls(sql: str, columns: tuple[PaimonColumn, ...]) -> str:
-    """A query with the same columns, with a type for each untyped NULL."""
+    """Give each untyped NULL of a query a type."""
     if all(typed_nulls(column.dtype) == column.dtype for column in columns):
         return sql
     selected = ", ".join(

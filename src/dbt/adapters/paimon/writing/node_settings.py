@@ -18,17 +18,17 @@ logger = AdapterLogger("Paimon")
 
 
 class NodeSettings:
-    """Reads, checks and applies these settings."""
+    """Checks and applies the Spark settings of nodes."""
 
     def __init__(self, adapter: AdapterProtocol) -> None:
         self._adapter = adapter
 
     @contextmanager
     def applied(self, config: Mapping[str, Any]) -> Iterator[None]:
-        """Set the node's settings inside the block, and restore the old values afterwards, also after an error.
+        """Set the node's settings inside the block, and restore the old values afterwards, even after an error.
 
         Raises:
-            ConfigErrors: settings that a node cannot have; nothing was set.
+            ConfigErrors: a node cannot have these settings; nothing was set.
             DbtRuntimeError: Spark refuses a setting or its value.
         """
         name, given = self._of(config)
@@ -48,7 +48,7 @@ class NodeSettings:
             yield
 
     def _of(self, config: Mapping[str, Any]) -> tuple[str, Any]:
-        """A node's name and its settings; a unit test has those of the model that it tests."""
+        """A node's name and settings; a unit test uses the settings of its model."""
         node = getattr(config, "model", None)
         name = getattr(node, "name", "")
         tested = getattr(node, "tested_node_unique_id", None)
@@ -66,11 +66,11 @@ class NodeSettings:
 
 
 def closed(block: ExitStack) -> None:
-    """Leave the block of a node's settings. If the node has failed, its own error is reported instead."""
+    """Restore the settings; an error here is only logged, so that it does not hide an error of the node."""
     failed = sys.exc_info()[0] is not None
     try:
         block.close()
     except Exception as exc:
-        logger.debug(f"A node's Spark settings could not be taken back: {messages.error_text(exc)}")
+        logger.debug(f"A node's Spark settings could not be restored: {messages.error_text(exc)}")
         if not failed:
             raise DbtRuntimeError(messages.shorten(messages.error_text(exc))) from exc

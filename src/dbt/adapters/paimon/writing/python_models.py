@@ -1,4 +1,4 @@
-"""Runs Python models in dbt's process on the thread's Spark session; the result is then written like a query."""
+"""Runs Python models in dbt's process on the thread's Spark session; their results are written like queries."""
 
 from __future__ import annotations
 
@@ -34,21 +34,21 @@ _BIGINT: Final = range(-(2**63), 2**63)
 def stage(
     handle: Handle, code: str, model: Mapping[str, Any], view_name: str, versions: Versions, file: str = ""
 ) -> None:
-    """Run a Python model and register what it returns as a temporary view of the session.
+    """Run a Python model, and register its result as a temporary view of the session.
 
     Args:
         code: the compiled model, followed by dbt's part (`py_script_postfix`).
-        file: the text of the model's file, '' if it cannot be read: dbt strips its code, which moves the lines.
+        file: the content of the model's file, for line numbers (dbt strips the code); '' if it cannot be read.
 
     Raises:
-        DbtRuntimeError: the model failed (with file and line) or returned no data frame; it reads a table with an
-            unknown option; or there is no local session.
+        DbtRuntimeError: the model failed (with file and line), returned no data frame, or reads a table with an unknown
+            option; or there is no local session.
     """
     session = handle.session
     for problem in filter(None, map(unmet, (model.get("config") or {}).get("packages") or ())):
         logger.warning(
-            f"Python model '{model['name']}': packages: {problem}. Nothing is installed for a model, which runs in "
-            f"dbt's own Python: {sys.executable} -m pip install …"
+            f"Python model '{model['name']}': packages: {problem}. dbt installs no packages for a model. Install it "
+            f"in dbt's own Python: {sys.executable} -m pip install …"
         )
     path = model.get("original_file_path") or model["name"]
     code = "\n" * _lines_above(model, file) + code
@@ -62,7 +62,7 @@ def stage(
             result = namespace["model"](namespace["dbtObj"](handle.load), session)
     except DbtRuntimeError:
         raise
-    # sys.exit() in a model would end dbt's thread without a result, and dbt would wait for it for ever.
+    # sys.exit() in a model would end dbt's thread without a result, and dbt would wait for it forever.
     except (Exception, SystemExit) as exc:
         place = python_text.raised_at(exc, path, file or code)
         where = excerpts.shown(place) if place else f"  {path}"
@@ -71,26 +71,26 @@ def stage(
 
 
 def _lines_above(model: Mapping[str, Any], file: str) -> int:
-    """How many lines of a model's file are above the code that dbt keeps."""
+    """The number of lines that dbt strips from the beginning of a model's file."""
     raw = (model.get("raw_code") or "").strip()
     return file[: file.index(raw)].count("\n") if raw and raw in file else 0
 
 
 def unmet(package: str) -> str:
-    """Why this Python does not meet an entry of a model's `packages`; '' if it does."""
+    """Why this Python does not satisfy an entry of `packages`; '' if it does."""
     try:
         wanted = Requirement(package)
         has = metadata.version(wanted.name)
     except InvalidRequirement:
-        return f"'{package}' cannot be read. Write it as for pip, as in numpy>=2"
+        return f"'{package}' is not a valid requirement. Write it as for pip, as in numpy>=2"
     except metadata.PackageNotFoundError:
         return f"{package} is not installed"
     is_met = wanted.specifier.contains(has, prereleases=True)
-    return "" if is_met else f"{package} is wanted, and {has} is installed"
+    return "" if is_met else f"{package} is required, but {has} is installed"
 
 
 def _refuse_unknown_options(tree: ast.AST, name: str, path: str, versions: Versions) -> None:
-    """Refuse `session.read.option(…).table(…)` with an option that Paimon does not have and would ignore."""
+    """Refuse `session.read.option(…).table(…)` with an unknown option, which Paimon would ignore."""
     for call in ast.walk(tree):
         if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "table"):
             continue
@@ -99,33 +99,33 @@ def _refuse_unknown_options(tree: ast.AST, name: str, path: str, versions: Versi
                 near = suggestion(option, table_options(versions.paimon), cutoff=0.6)
                 instead = f"Did you mean '{near}'?" if near else "Remove it."
                 raise DbtRuntimeError(
-                    f"Python model '{name}' ({path}, line {line}): Paimon has no option '{option}', and reads the "
-                    f"newest rows of the table. {instead}"
+                    f"Python model '{name}' ({path}, line {line}): Paimon has no option '{option}', and would "
+                    f"read the newest rows of the table. {instead}"
                 )
 
 
 def _options_of(reader: ast.expr) -> Iterator[tuple[str, int]]:
-    """The names that a chain of calls sets with `option` and `options`, with their lines."""
+    """The options that a chain of `option` and `options` calls sets, with their lines."""
     while isinstance(reader, ast.Call) and isinstance(reader.func, ast.Attribute):
         if reader.func.attr == "option":
-            yield from _texts([*reader.args[:1], *(key.value for key in reader.keywords if key.arg == "key")])
+            yield from _strings([*reader.args[:1], *(key.value for key in reader.keywords if key.arg == "key")])
         elif reader.func.attr == "options":
-            yield from _texts(reader.keywords)
+            yield from _strings(reader.keywords)
         reader = reader.func.value
 
 
-def _texts(nodes: Iterable[ast.AST | None]) -> Iterator[tuple[str, int]]:
-    """The texts of literals, of the keys of a dictionary, and the names of keywords, with their lines."""
+def _strings(nodes: Iterable[ast.AST | None]) -> Iterator[tuple[str, int]]:
+    """The string literals, string keys of a dictionary, and keyword names in nodes, with their lines."""
     for node in nodes:
         match node:
             case ast.Constant(value=str(text), lineno=line) | ast.keyword(arg=str(text), lineno=line):
                 yield text, line
             case ast.keyword(arg=None, value=ast.Dict(keys=keys)):
-                yield from _texts(keys)
+                yield from _strings(keys)
 
 
 def to_frame(session: SparkSession, result: Any, name: str, path: str) -> DataFrame:
-    """A Spark data frame from a model's result: a Spark, pandas or pandas-on-Spark data frame."""
+    """Convert a model's result, a Spark, pandas or pandas-on-Spark data frame, to a Spark data frame."""
     module = type(result).__module__.split(".")
     if module[:2] == ["pyspark", "sql"] and type(result).__name__ == "DataFrame":
         return _of_session(session, result)
@@ -149,13 +149,13 @@ def _from_pandas(session: SparkSession, frame: Any, model: str) -> DataFrame:
             )
     if frame.empty:
         return session.createDataFrame([], _schema_of(frame, model))
-    # Arrow transfers the columns with their types, and without a Python worker.
+    # Arrow transfers the columns with their types and without a Python worker.
     session.conf.set("spark.sql.execution.arrow.pyspark.enabled", "true")
     return session.createDataFrame(texts_with_nulls(frame))
 
 
 def _first_too_wide(column: Any) -> int | None:
-    """The first integer beyond bigint, for which PySpark would write NULL (uint64, Python's int)."""
+    """The first integer beyond bigint (uint64, Python's int), which PySpark would turn into NULL."""
     integers = (
         int(value)
         for value in (column if column.dtype.kind in "uO" else ())
@@ -165,7 +165,7 @@ def _first_too_wide(column: Any) -> int | None:
 
 
 def _schema_of(frame: Any, model: str) -> StructType:
-    """The columns of a frame without rows, whose types PySpark cannot infer."""
+    """The schema of a pandas frame without rows, which PySpark cannot infer."""
     import pyarrow as pa
     from pyspark.sql.pandas.types import from_arrow_schema
 
@@ -178,9 +178,9 @@ def _schema_of(frame: Any, model: str) -> StructType:
 
 
 def texts_with_nulls(frame: Any) -> Any:
-    """A pandas data frame with None for missing texts.
+    """Replace missing strings of a pandas data frame with None.
 
-    pandas 3 has NaN there, which PySpark turns into the text 'nan' if Arrow cannot be used.
+    In pandas 3 they are NaN, which PySpark turns into the string 'nan' if Arrow cannot be used.
     """
     texts = [place for place, kind in enumerate(frame.dtypes) if type(kind).__name__ == "StringDtype"]
     if not texts:
@@ -193,7 +193,7 @@ def texts_with_nulls(frame: Any) -> Any:
 
 
 def _error_text(exc: BaseException, where: str) -> str:
-    """A short message of an exception, with its place; what to install, if an import failed."""
+    """A short message for an exception, with its location; if an import failed, with what to install."""
     if type(exc).__module__.startswith(("pyspark.", "py4j.")):
         text = messages.shorten(messages.error_text(exc), where=where)
     else:
@@ -205,11 +205,11 @@ def _error_text(exc: BaseException, where: str) -> str:
 
 
 def _of_session(session: SparkSession, frame: DataFrame) -> DataFrame:
-    """The data frame in this session: pandas on Spark creates its frames in the first session of the process."""
+    """Move a data frame to this session: pandas on Spark creates frames in the first session of the process."""
     if frame.sparkSession is session:
         return frame
     from pyspark.sql import DataFrame
 
-    # The class of this frame, because Spark 4 has moved it.
+    # The frame's own class, because Spark 4 moved it to a different package.
     dataset: Any = reduce(getattr, frame._jdf.getClass().getName().split("."), session._jvm)
     return DataFrame(dataset.ofRows(session._jsparkSession, frame._jdf.queryExecution().analyzed()), session)

@@ -14,7 +14,7 @@ from dbt.adapters.paimon.spec import safeguards
 
 
 def scans(adapter: AdapterProtocol, sql: str) -> tuple[Scan, ...]:
-    """What a query would read of each table. A server only knows rows: bytes are their share of the table's."""
+    """What a query would read from each table. A server only reports rows, from which bytes are estimated."""
     found = adapter.handle.scans(sql)
     return tuple(scan if scan.bytes is not None else _estimated(adapter, scan) for scan in found)
 
@@ -27,7 +27,7 @@ def problem(node: Mapping[str, Any], scans: Sequence[Scan]) -> str:
         return ""
     read = "; ".join(str(scan) for scan in sorted(scans, key=lambda scan: -(scan.bytes or 0)))
     return (
-        f"{node['resource_type']} '{node['name']}': its query would read {size(total)} ({read}), and max_bytes_read is "
+        f"{node['resource_type']} '{node['name']}': its query would read {size(total)} ({read}), but max_bytes_read is "
         f"{size(limit)}. Nothing was read or written. Filter by partition columns, or raise max_bytes_read."
     )
 

@@ -1,11 +1,11 @@
-"""Checks every row on its way into a table, for all materializations, strategies and seeds.
+"""Checks every row before it is written, for all materializations, strategies and seeds.
 
-The statement that writes reads its rows through `checked_columns`, so that an invalid row fails it before a write:
+A statement reads the rows to write through `checked_columns`, and an invalid row fails it before anything is written:
 
 - A NOT NULL column (key, partition of a primary-key table, contract) must be present and have a value. Paimon checks
-  most cases itself; but MERGE, and a key without the partition, store NULL as 0, '' or 1970-01-01 [ran, 0.9.0].
-- A value must have the column's type, or a lossless cast to it (`sql.assignment`). A type that does not fit is refused
-  before anything is sent.
+  most cases itself, but MERGE, and a key without the partition, store NULL as 0, '' or 1970-01-01 [ran, 0.9.0].
+- A value must have the column's type, or cast to it without loss (`sql.assignment`). A type that does not fit is
+  refused before the statement runs.
 """
 
 from __future__ import annotations
@@ -27,27 +27,27 @@ from dbt.adapters.paimon.tables.column_changes import alterable, missing_after
 from dbt.adapters.paimon.writing.snapshots import time_columns
 from dbt.adapters.paimon.writing.stored_values import null_around_struct, stored
 
-# The limit for a value that is shown in a message.
-_SHOWN = 100
+# The number of characters of a value that a message shows.
+_MAX_SHOWN = 100
 
 
 @dataclass(frozen=True)
 class Destination:
-    """The table that rows are written to, at the time of the statement."""
+    """The table that rows are written to, as it is when the statement runs."""
 
-    # The node that the rows belong to: "model 'orders'".
+    # The node that writes the rows: "model 'orders'".
     node: str
     columns: tuple[ExistingColumn, ...]
     spec: TableSpec
     # SQL condition for the rows whose values are written; empty for all.
     applies: str = ""
-    # Whether setting `on_schema_change='sync_all_columns'` is a remedy.
+    # Whether `on_schema_change='sync_all_columns'` is a remedy.
     syncs: bool = False
     # Whether `--full-refresh` rebuilds the table.
     refreshes: bool = True
     # The columns, in lower case, that a snapshot derives from its `updated_at`.
     times: frozenset[str] = frozenset()
-    # Whether casts must be lossless, or Spark's cast is enough (the flag `require_lossless_casts`).
+    # Whether casts must be lossless (the flag `require_lossless_casts`); otherwise Spark's cast is used.
     lossless: bool = True
     versions: Versions = field(default_factory=lambda: Versions.of(OLDEST_PAIMON))
 
@@ -65,8 +65,8 @@ def destination(
     """The table that a node's rows are written to.
 
     Args:
-        wanted: the columns that the node wants (`column_changes.wanted_columns`); their NOT NULL is checked even if
-            an older table does not have it yet.
+        wanted: the columns that the node wants (`column_changes.wanted_columns`); their NOT NULL is checked even if the
+            existing table does not declare it yet.
         applies, lossless: see `Destination`.
     """
     required = {column.name.lower() for column in (*table, *wanted) if not column.nullable}
@@ -84,9 +84,9 @@ def destination(
 
 
 def checked_columns(columns: Sequence[PaimonColumn], to: Destination) -> list[str]:
-    """The columns of a query as SQL, cast to the table's types; an invalid row fails the statement.
+    """The SQL of a query's columns, cast to the table's types; an invalid row fails the statement.
 
-    A column that the table lacks is unchanged; one that the query lacks is NULL in the table.
+    A column that the table lacks is unchanged; a column that the query lacks is NULL in the table.
 
     Raises:
         CompilationError: every column whose type does not fit or that is missing but required, with the remedy.
@@ -132,7 +132,7 @@ def lossy_columns(columns: Sequence[PaimonColumn], to: Destination) -> list[str]
 
 def _is_lossy(has: TypeTree, wants: TypeTree) -> bool:
     if misfits(has, wants, lossless=False):
-        return False  # no cast can help: it is refused anyway.
+        return False  # No cast helps: the column is refused anyway.
     if misfits(has, wants):
         return True
     casts = {assigned("x", has, wants, lambda refusal: refusal.reason, lossless=way) for way in (True, False)}
@@ -143,8 +143,8 @@ def _type_fault(column: PaimonColumn, target: ExistingColumn, to: Destination) -
     has, wants = type_tree(column.dtype), type_tree(target.kept_type or target.data_type)
     if has is None:
         return (
-            f"column {target.name} is {target.data_type} in the table and {column.dtype} in the query, which "
-            "cannot be read: a Thrift server does not escape field names. Nothing was written. Give such "
+            f"column {target.name} is {target.data_type} in the table and {column.dtype} in the query. That type "
+            "cannot be parsed, because a Thrift server does not escape field names. Nothing was written. Give the "
             "fields names without commas, colons, brackets and backticks, or use another method (session, "
             "connect)."
         )
@@ -154,9 +154,9 @@ def _type_fault(column: PaimonColumn, target: ExistingColumn, to: Destination) -
     missing = missing_after(target, column.dtype, to.spec, to.versions) if can_alter else None
     remedies = [_remedy_in_the_query(target, wants, to)]
     if to.syncs and can_alter and missing is None:
-        remedies.append("set on_schema_change='sync_all_columns', which makes the table's column wider")
+        remedies.append("set on_schema_change='sync_all_columns', which widens the table's column")
     remedies.append(_remedy_of_the_table(to, missing))
-    why = f" ALTER does not change it: {to.versions.explain(missing)}" if missing else ""
+    why = f" ALTER cannot change it: {to.versions.explain(missing)}" if missing else ""
     return (
         f"column {target.name} is {target.data_type} in the table and {column.dtype} in the query: "
         f"{'; '.join(map(str, found))}. Nothing was written.{why} To write it, {', or '.join(remedies)}."
@@ -186,7 +186,7 @@ def _value(column: PaimonColumn, target: ExistingColumn, to: Destination) -> str
     def refuse(refusal: Refusal) -> str:
         fault = string_literal(f"{to.node}: column {target.name}: {refusal.reason}: ")
         remedy = string_literal(". Cast or cut it in the query, or filter such rows out.")
-        return f"raise_error(concat({fault}, left({refusal.value}, {_SHOWN}), {remedy}))"
+        return f"raise_error(concat({fault}, left({refusal.value}, {_MAX_SHOWN}), {remedy}))"
 
     if has is not None and wants is not None:
         value = assigned(column.quoted, has, wants, refuse, lossless=to.lossless)
@@ -202,7 +202,7 @@ def _value(column: PaimonColumn, target: ExistingColumn, to: Destination) -> str
 
 
 def _readable(value: str, column: PaimonColumn, has: TypeTree, target: ExistingColumn, to: Destination) -> str:
-    """The value; the statement fails if Paimon could not read it back."""
+    """The SQL of a value; the statement fails if Paimon could not read it back."""
     capability = Capability.STRUCT_IN_NULL_STRUCT
     if to.spec.file_format != "parquet" or to.versions.supports(capability):
         return value
@@ -219,8 +219,8 @@ def _absence_fault(name: str, to: Destination) -> str:
         remedies.append("set on_schema_change='sync_all_columns', which drops it")
     remedies.append("run once with --full-refresh" if to.refreshes else "drop it from the table by hand")
     return (
-        f"column {name} is NOT NULL in the table, and the query does not return it. Nothing was written. To "
-        f"write the others, {', or '.join(remedies)}."
+        f"column {name} is NOT NULL in the table, but the query does not return it. Nothing was written. To "
+        f"write the other columns, {', or '.join(remedies)}."
     )
 
 
@@ -233,11 +233,11 @@ def _null_fault(name: str, to: Destination) -> str:
         why = "by which the table, which has a primary key, is partitioned"
         undo = "leave it out of partition_by"
     elif name.lower() == to.spec.options.get("record-level.time-field", "").lower():
-        why = "by whose age rows expire ('record-level.time-field')"
-        undo = f"take 'record-level.expire-time' out: {to.versions.explain(Capability.RECORD_EXPIRY_OF_NULL)}"
+        why = "by which rows expire ('record-level.time-field')"
+        undo = f"remove 'record-level.expire-time': {to.versions.explain(Capability.RECORD_EXPIRY_OF_NULL)}"
     else:
         why = "which its contract or its table declares NOT NULL"
-        undo = "take the constraint away and run once with --full-refresh" if to.refreshes else "drop NOT NULL"
+        undo = "remove the constraint and run once with --full-refresh" if to.refreshes else "drop NOT NULL"
     return (
         f"Cannot write null to non-null column({name}) of {to.node}, {why}. Filter such rows out in the query, "
         f"fill them in with coalesce(), or {undo}."

@@ -27,11 +27,11 @@ from dbt.adapters.paimon.writing.table_writer import TableWriter
 
 logger = AdapterLogger("Paimon")
 _KIND: Final = "delete_rows"
-# With it, DELETE evaluates each row instead of dropping partitions.
+# Makes DELETE evaluate each row instead of dropping partitions.
 _BY_ROWS: Final = {"spark.paimon.delete.force-produce-changelog": "true"}
 _TEXTS: Final = ("string", "varchar", "char")
 _REMEDY: Final = (
-    'Use delete_rows, which does it right on this table: {{ delete_rows(this, "<condition>") }} in a hook, or '
+    'Use delete_rows, which deletes the right rows of this table: {{ delete_rows(this, "<condition>") }} in a hook, or '
     "dbt run-operation delete_rows --args '{relation: <table>, where: \"<condition>\"}'"
 )
 _BLANKS: Final = (" ", "\t", "\n", "\r")
@@ -47,10 +47,10 @@ class RowDeletes:
         self._deletes = deletes
 
     def run(self, relation: PaimonRelation, where: str) -> int:
-        """Delete the rows of a table that meet a condition, holding its lock (see `spec.deleting`); returns how many.
+        """Delete the rows that meet a condition under the table's lock (see `spec.deleting`), and return their number.
 
         Raises:
-            DbtRuntimeError: there is no condition, or no right way to delete rows of this table.
+            DbtRuntimeError: the condition is empty, or rows of this table cannot be deleted correctly.
         """
         if not str(where or "").strip():
             raise DbtRuntimeError(
@@ -75,7 +75,7 @@ class RowDeletes:
         delete = Statement(f"delete from {table} where {condition}", _KIND, target=relation.parts)
         compact = procedures.statement("compact", relation.parts, {}, versions)
         if not finds_rows:
-            # A killed run may have left rows hidden.
+            # A killed run may have left hidden rows.
             if way is DeleteMethod.DELETE_AND_COMPACT:
                 yield compact
         elif way is DeleteMethod.DELETE:
@@ -102,12 +102,12 @@ class RowDeletes:
             yield Statement(sql, _KIND, WHOLE_TABLE, target=relation.parts)
 
     def prepared(self, script: str) -> tuple[str, Mapping[str, str]]:
-        """A user's script, changed so that its DELETEs remove the right rows, and the Spark settings that it needs.
+        """Correct the DELETEs of a user's script, and return it with the Spark settings that it needs.
 
-        Queries the table of each DELETE and MERGE; most scripts have none.
+        Looks up the table of each DELETE and MERGE; most scripts have none.
 
         Raises:
-            DbtRuntimeError: Paimon would delete other rows of the table, or none; with the remedy.
+            DbtRuntimeError: Paimon would delete the wrong rows, or none; with the remedy.
         """
         conf: dict[str, str] = {}
         if deletions.may_delete(script):
@@ -120,7 +120,7 @@ class RowDeletes:
         return script, conf
 
     def _existing(self, relation: PaimonRelation) -> ExistingTable | None:
-        """The table; None if it is not a Paimon table. Spark reports a table that does not exist."""
+        """The table; None if it is not a Paimon table. If it does not exist, Spark reports that."""
         try:
             return self._tables.existing(relation)
         except DbtRuntimeError:
@@ -139,7 +139,7 @@ class RowDeletes:
     def _corrected(
         self, script: str, deletion: Deletion, relation: PaimonRelation, existing: ExistingTable, conf: dict[str, str]
     ) -> str:
-        """The script with the right condition of a DELETE; adds the settings that it needs to `conf`."""
+        """Correct the condition of a DELETE, and add the settings that it needs to `conf`."""
         supports = self._adapter.versions.supports
         if deleting.way(existing.as_spec(), self._adapter.versions) is DeleteMethod.COMPACT_AND_DELETE:
             return deletions.with_condition(script, deletion, deletions.opaque)

@@ -1,8 +1,8 @@
-"""Checks that a value in a seed's file fits its column's type without loss.
+"""Checks that the values of a seed's file fit their column's type without loss.
 
-Spark casts lossily: `2024` as a date is the first day of that year, `12:00` is a time today, 16777217 as a `float` is
-16777216, and 1e999 is infinity. A fraction without an exact binary form (0.1) is not a loss, because it is written as
-it was read. Nor is the time of day in a `date` column: dbt's own tests have such seeds.
+Spark's casts lose data: `2024` as a date is the first day of that year, `12:00` is a time today, 16777217 as a `float`
+is 16777216, and 1e999 is infinity. A fraction without an exact binary form (0.1) is allowed, because it is displayed as
+in the file. So is a time of day in a `date` column: dbt's own tests have such seeds.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from typing import Final
 
 from dbt.adapters.paimon.sql.text import string_literal
 
-# A length that Spark's casts do not check; writes do, but their error names neither file nor column.
+# Spark's casts do not check the length; writes do, but their error names neither file nor column.
 _SIZED_TEXT: Final = re.compile(r"(?:var)?char(?:acter)?\s*\(\s*(\d+)\s*\)")
 _DECIMAL: Final = re.compile(r"(?:decimal|dec|numeric)\s*(?:\(\s*(?P<precision>\d+)\s*(?:,\s*(?P<scale>\d+)\s*)?\))?")
 _DAY: Final = r"[+-]?\d{4,}-\d{1,2}-\d{1,2}"
 _TIME: Final = r"\d{1,2}(:\d{1,2}(:\d{1,2}(\.\d{0,6}0*)?)?)?"
 _ZONE: Final = r"(\s*[^\d\s:.].*)?"
-# Type -> the texts that can be read without loss, as Java regular expressions.
+# Type -> Java regular expression for the strings that can be read without loss.
 _MOMENTS: Final[Mapping[str, str]] = {
     "date": rf"^\s*{_DAY}([ T]{_TIME}\d*{_ZONE})?\s*$",
     "timestamp": rf"^\s*{_DAY}([ T]{_TIME}{_ZONE})?\s*$",
@@ -50,7 +50,7 @@ _HINTS: Final[Mapping[str, str]] = {
 
 
 def bad_text(cell: str, data_type: str, lossless: bool = True) -> str:
-    """An SQL condition: the text `cell` is not a value of a type, or not without loss if `lossless`."""
+    """SQL condition: the string `cell` is not a value of the type or, if `lossless`, would lose data as one."""
     kind = data_type.lower().strip()
     if sized := _SIZED_TEXT.fullmatch(kind):
         return f"{cell} is not null and not (length({cell}) <= {sized[1]})"
@@ -69,7 +69,7 @@ def bad_text(cell: str, data_type: str, lossless: bool = True) -> str:
 
 
 def surely_fits(text: str, data_type: str) -> bool:
-    """Whether a text is a value of a type without loss, as far as that can be seen without Spark."""
+    """Whether a string is certainly a value of a type without loss; False if only Spark can tell."""
     kind = data_type.lower().strip()
     if kind in INTEGERS:
         return _INTEGER.fullmatch(text) is not None and int(text) in INTEGERS[kind]
@@ -99,26 +99,26 @@ def _is_moment(text: str) -> bool:
 
 
 def not_valid(data_type: str) -> str:
-    """The part of a message that says that a value is not of this type, and how to write one or what fits it."""
+    """Part of a message: that a value is not valid for a type, with a hint about valid values."""
     hint = _HINTS.get(data_type.lower().strip())
     return f"not a valid {data_type}" + (f", {hint}" if hint else "")
 
 
 def _float_differs(cell: str, value: str) -> str:
-    """A condition: a binary number differs from the digits of its text (infinity, zero, or off by one or more)."""
-    # Compared as it would be written again: 602214076000000000000000 is not an exact double, but prints the same.
+    """SQL condition: a binary number differs from its digits in the file (infinity, zero, or off by at least one)."""
+    # Compared as it is displayed: 602214076000000000000000 is not an exact double, but is displayed unchanged.
     again = f"try_cast(cast({value} as string) as decimal(38,6))"
     off = f"coalesce(abs(try_cast({cell} as decimal(38,6)) - {again}) >= 1, true)"
     return (
         rf"(abs({value}) = double('infinity') and {cell} rlike '[0-9]')"
         rf" or ({value} = 0 and {cell} rlike '^[^eE]*[1-9]')"
-        # With an exponent, the digits are not exact.
+        # Digits with an exponent are not exact.
         rf" or ({cell} rlike '^[^a-zA-Z]*$' and {off})"
     )
 
 
 def differs_as_double(number: Decimal) -> bool:
-    """The same check for a number that dbt has read from a file, as a double."""
+    """The same check for a number that dbt has read from a file."""
     double = float(number)
     if not number.is_finite():
         return False

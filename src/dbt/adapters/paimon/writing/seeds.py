@@ -1,7 +1,7 @@
-"""Loads seeds with one typed statement: values are passed to Spark as parameters, never pasted into SQL.
+"""Loads seeds with one typed statement: values are passed to Spark as parameters, never inserted into SQL.
 
 The rows are sent as JSON documents, which Spark's JVM reads without a Python worker. A worker needs a matching Python
-version, and starting one takes longer than most seeds.
+version, and takes longer to start than most seeds to load.
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ if TYPE_CHECKING:
 
 logger = AdapterLogger("Paimon")
 ConvertType = Callable[["agate.Table", int], "str | None"]
-# Warns about a value that is accepted anyway; without this callback, it is refused.
+# Warns about a value that is accepted anyway; without this callback, the value is refused.
 Warn = Callable[[str], None]
 ROWS_A_DOCUMENT = 1_000
-# Types that JSON has; a value of any other type is sent as text, which Spark casts.
-_CARRIED = ("bigint", "double", "boolean")
+# JSON's own types; a value of any other type is sent as a string, which Spark casts.
+_JSON_TYPES = ("bigint", "double", "boolean")
 _BIGINT = range(-(2**63), 2**63)
 _FINER_TIME: Final = re.compile(r":\d+[.,]\d{6}\d*[1-9]")
-# Text types of other databases without a length, which Spark does not have.
-_TEXTS: Final = frozenset({"text", "varchar", "nvarchar", "character varying", "char varying"})
+# String types without a length that other databases have and Spark lacks.
+_STRING_TYPES: Final = frozenset({"text", "varchar", "nvarchar", "character varying", "char varying"})
 _OTHER_DELIMITERS: Final = re.compile(r"[;|\t,]")
 
 
 @dataclass(frozen=True)
 class SeedColumn:
-    """A column of a seed; `overridden`: its type is from `column_types`, and the file's text is cast to it."""
+    """A column of a seed; `overridden`: its type is from `column_types`, and the file's strings are cast to it."""
 
     name: str
     data_type: str
@@ -52,12 +52,12 @@ class SeedColumn:
 
     @property
     def carried(self) -> str:
-        """The type in which it is sent."""
-        return self.data_type if self.data_type in _CARRIED and not self.overridden else "string"
+        """The type in which its values are sent to Spark."""
+        return self.data_type if self.data_type in _JSON_TYPES and not self.overridden else "string"
 
 
 def path_of(model: Mapping[str, Any], config: Any) -> Path:
-    """The file of a node, found as dbt does: in the project or its packages, else where the manifest says."""
+    """The file of a seed, found as dbt does: in the project or a package, otherwise under the manifest's path."""
     root = Path(config.project_root)
     if model["package_name"] != config.project_name:
         root = root / config.packages_install_path / model["package_name"]
@@ -66,15 +66,15 @@ def path_of(model: Mapping[str, Any], config: Any) -> Path:
 
 
 def load(path: Path, model: Mapping[str, Any], loses: Warn | None = None) -> agate.Table:
-    """The rows of a seed's file as dbt reads them, but columns of `column_types` are text, whatever their case.
+    """Read a seed's file as dbt does, except that columns of `column_types`, in any case, are read as strings.
 
-    dbt itself matches names case-sensitively, and would read 007 as 7 before its type is applied.
+    dbt matches these names case-sensitively, and would read 007 as 7 before the type is applied.
 
     Args:
-        loses: called about times that dbt truncates to microseconds; None refuses them.
+        loses: called for times that dbt truncates to microseconds; if None, these are refused.
 
     Raises:
-        CompilationError: a malformed file, or a time that dbt truncates.
+        CompilationError: the file is malformed, or has a time that dbt truncates.
     """
     import agate
     from dbt_common.clients import agate_helper
@@ -93,7 +93,7 @@ def load(path: Path, model: Mapping[str, Any], loses: Warn | None = None) -> aga
     if times:
         for fault in _truncated_times(path, times, model):
             _refuse_or_warn(fault, loses)
-    # As dbt's load_agate_table leaves it.
+    # Set by dbt's load_agate_table, too.
     table.original_abspath = str(path.resolve())
     return table
 
@@ -105,19 +105,19 @@ def _refuse_or_warn(fault: str, warn: Warn | None) -> None:
 
 
 def _truncated_times(path: Path, times: Sequence[int], model: Mapping[str, Any]) -> Iterable[str]:
-    """A message about the first time in each column that dbt truncates to microseconds."""
+    """A message about the first time that dbt truncates to microseconds, for each column."""
     left = set(times)
     with path.open(encoding="utf-8-sig", newline="") as file:
         reader = csv.reader(file, delimiter=model["config"].get("delimiter", ","))
         header = next(reader)
         for row in reader:
             for place in sorted(left):
-                # A line may be too short.
+                # The line may be too short.
                 if _FINER_TIME.search("".join(row[place : place + 1])):
                     left.remove(place)
                     yield (
                         f"{_where(model)}, line {reader.line_num}: column {header[place]}: {row[place]!r} is "
-                        f"{not_valid('timestamp')}. Cut it to six digits after the point, or keep it as text: "
+                        f"{not_valid('timestamp')}. Cut it to six digits after the point, or read it as a string: "
                         f"column_types: {{{header[place]}: string}}."
                     )
 
@@ -125,16 +125,16 @@ def _truncated_times(path: Path, times: Sequence[int], model: Mapping[str, Any])
 def check_file(path: Path, model: Mapping[str, Any]) -> None:
     """Refuse a malformed file, and warn about lines with fewer values than the header, which dbt fills with NULL.
 
-    dbt's own error about long lines names neither line nor column. A blank line is not short: it is a row of NULLs,
+    dbt's own error about long lines names neither line nor column. A blank line is allowed: it is a row of NULLs,
     the only way to write a NULL in a file with one column.
 
     Raises:
-        CompilationError: what is wrong, with file, line and column.
+        CompilationError: the file is malformed; with line and column.
     """
     where = _where(model)
     delimiter = model["config"].get("delimiter", ",")
     if not isinstance(delimiter, str) or len(delimiter) != 1:
-        raise CompilationError(f"{where}: delimiter={delimiter!r}: one character is needed.")
+        raise CompilationError(f"{where}: delimiter={delimiter!r}: must be one character.")
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             problems = list(_ragged_lines(csv.reader(file, delimiter=delimiter), delimiter))
@@ -146,7 +146,7 @@ def check_file(path: Path, model: Mapping[str, Any]) -> None:
         raise CompilationError(f"{where}: not a CSV file: {exc}.") from exc
     if problems:
         more = f" And {len(problems) - 1} more such lines." if len(problems) > 1 else ""
-        # The first line that is not too short, if any.
+        # Prefers the first line that is too long to one that is too short.
         is_short, text = min(problems, key=lambda problem: problem[0])
         if not is_short:
             raise CompilationError(f"{where}, {text}{more}")
@@ -154,7 +154,7 @@ def check_file(path: Path, model: Mapping[str, Any]) -> None:
 
 
 def _ragged_lines(reader: Any, delimiter: str) -> Iterable[tuple[bool, str]]:
-    """For each malformed line: (whether it is too short, the problem)."""
+    """Yield (whether the line is too short, the problem) for each malformed line."""
     header = next(reader, None)
     if not header:
         yield False, "line 1: no header. The first line has to name the columns."
@@ -175,17 +175,17 @@ def _ragged_lines(reader: Any, delimiter: str) -> Iterable[tuple[bool, str]]:
                     f"{counts}: no column for '{row[len(header)]}' after column '{header[-1]}'. A value with "
                     f"{delimiter!r} in it needs double quotes around it.",
                 )
-        # A quoted value may span several lines.
+        # A quoted value may span several lines of the file.
         line = reader.line_num + 1
 
 
 def seed_columns(table: agate.Table, model: Mapping[str, Any], convert_type: ConvertType) -> list[SeedColumn]:
-    """The columns of a seed: types from `column_types` (names in any case), else inferred from the values.
+    """The columns of a seed: types from `column_types` (names in any case), otherwise inferred from the values.
 
-    `column_types` of a folder may name columns that some of its files lack; they are ignored, as in dbt.
+    The `column_types` of a folder may name columns that a file lacks; these are ignored, as in dbt.
     """
     wanted = {
-        str(name).lower(): "string" if str(kind).strip().lower() in _TEXTS else str(kind)
+        str(name).lower(): "string" if str(kind).strip().lower() in _STRING_TYPES else str(kind)
         for name, kind in (model["config"].get("column_types") or {}).items()
     }
     names = [str(name) for name in table.column_names]
@@ -199,7 +199,7 @@ def seed_columns(table: agate.Table, model: Mapping[str, Any], convert_type: Con
 
 
 def _warn_of_misspelt(unknown: Iterable[str], names: Sequence[str], model: Mapping[str, Any]) -> None:
-    """Warn about names in `column_types` close to a column; others may belong to other files of the folder."""
+    """Warn about names in `column_types` that resemble a column; others may belong to other files of the folder."""
     for name in sorted(unknown):
         near = suggestion(name, names, cutoff=0.8)
         if near is not None and near.lower() not in _typed(model):
@@ -211,13 +211,13 @@ def _typed(model: Mapping[str, Any]) -> set[str]:
 
 
 def _refuse_other_delimiters(names: Sequence[str], model: Mapping[str, Any]) -> None:
-    # dbt's own seeds fail at such a name, unless its columns are quoted. Ours always are.
+    # dbt's seeds fail on such a name unless their columns are quoted, as ours always are.
     for name in names:
         if _OTHER_DELIMITERS.search(name):
             raise DbtRuntimeError(
-                f"{_where(model)}: syntax error in the header: column '{name}' has a delimiter in its name, and "
-                f"quote_columns is false. If it is several columns, set the file's delimiter (it is "
-                f"{model['config'].get('delimiter')!r}); else set quote_columns: true."
+                f"{_where(model)}: syntax error in the header: column '{name}' has a delimiter in its name, but "
+                f"quote_columns is false. If these are several columns, set the file's delimiter (now "
+                f"{model['config'].get('delimiter')!r}); otherwise set quote_columns: true."
             )
 
 
@@ -232,10 +232,10 @@ def stage(
 ) -> None:
     """Register a seed's rows, or none if `empty`, as a temporary view of the session with typed columns.
 
-    `loses` is called about values that Spark changes when it reads them; None refuses them.
+    `loses` is called for values that Spark's casts would change; if None, these are refused.
 
     Raises:
-        DbtRuntimeError: a value that does not fit its column's type: file, column and value.
+        DbtRuntimeError: a value does not fit its column's type; with file, column and value.
     """
     columns = seed_columns(table, model, convert_type)
     for fault in _inexact_doubles(table, columns, model):
@@ -287,7 +287,7 @@ def _json_value(value: Any, column: SeedColumn, model: Mapping[str, Any]) -> Any
 
 
 def _inexact_doubles(table: agate.Table, columns: Sequence[SeedColumn], model: Mapping[str, Any]) -> Iterable[str]:
-    """A message about the first number in each column that is another one as a double."""
+    """A message about the first number that a double would change, for each column."""
     for place, column in enumerate(columns):
         if column.carried != "double":
             continue
@@ -309,12 +309,12 @@ def _refuse_bad_text(
     if not checked:
         return
     if loses is not None:
-        # A text that is not a value of the type at all is always refused.
-        _refuse_texts(handle, raw, checked, model, None, lossless=False)
-    _refuse_texts(handle, raw, checked, model, loses)
+        # A string that is not a value of the type at all is always refused.
+        _refuse_strings(handle, raw, checked, model, None, lossless=False)
+    _refuse_strings(handle, raw, checked, model, loses)
 
 
-def _refuse_texts(
+def _refuse_strings(
     handle: Handle,
     raw: str,
     checked: Sequence[tuple[str, SeedColumn]],
@@ -322,7 +322,7 @@ def _refuse_texts(
     loses: Warn | None,
     lossless: bool = True,
 ) -> None:
-    """Refuse texts that are not values of their column's type (see `seed_values.bad_text`)."""
+    """Refuse strings that are not values of their column's type (see `seed_values.bad_text`)."""
     texts = ", ".join(
         f"min({cell}) filter (where {bad_text(cell, column.data_type, lossless)})" for cell, column in checked
     )
@@ -345,23 +345,23 @@ def _refuse_texts(
 
 
 def _refuse_bad_types(handle: Handle, columns: Sequence[SeedColumn], model: Mapping[str, Any]) -> None:
-    """Refuse a column whose type Spark does not know, or cannot read from text."""
+    """Refuse a column whose type Spark does not know, or cannot cast a string to."""
     for column in columns:
-        if not _reads_text_as(handle, column.data_type):
+        if not _casts_strings_to(handle, column.data_type):
             raise DbtRuntimeError(
-                f"{_where(model)}: column_types: column {column.name}: '{column.data_type}' is not a type "
-                "that Spark reads from text. Use one of its own names: string, bigint, decimal(10,2), date, "
+                f"{_where(model)}: column_types: column {column.name}: Spark cannot cast a string to "
+                f"'{column.data_type}'. Use one of Spark's types: string, bigint, decimal(10,2), date, "
                 "timestamp, …"
             )
 
 
-def _reads_text_as(handle: Handle, data_type: str) -> bool:
+def _casts_strings_to(handle: Handle, data_type: str) -> bool:
     cursor = handle.cursor()
     try:
         cursor.execute(f"select cast('' as {data_type})")
         return bool(cursor.description)
-    except Exception as exc:  # noqa: BLE001 - whatever Spark raises: it does not accept the type
-        logger.debug(f"{data_type} is not read from text: {exc}")
+    except Exception as exc:  # noqa: BLE001 - any exception means that Spark does not accept the type
+        logger.debug(f"Spark cannot cast a string to {data_type}: {exc}")
         return False
 
 

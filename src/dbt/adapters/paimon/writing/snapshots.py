@@ -1,7 +1,7 @@
 """The rows of a dbt snapshot: one row per key, columns spelled as in its table, and the types of dbt's timestamps.
 
-dbt's macros compare names case-sensitively: without this, a column in another case than the table's would look new to
-the check strategy in every run, and would be written as NULL.
+dbt's macros compare names case-sensitively: without this module, a column spelled in a different case than in the table
+would look new to the check strategy in every run, and would be written as NULL.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _TIMES: Final = ("dbt_valid_from", "dbt_valid_to", "dbt_updated_at")
 
 
 def spelled_rows(source: ModelQuery, columns: Iterable[str]) -> ModelQuery:
-    """The same rows, with names spelled as the given ones; other columns are unchanged."""
+    """Spell the column names of a query as `columns`; any others are unchanged."""
     spell = speller(columns)
     renamed = tuple(replace(column, column=spell(column.name)) for column in source.columns)
     if renamed == source.columns:
@@ -37,10 +37,10 @@ def spelled_rows(source: ModelQuery, columns: Iterable[str]) -> ModelQuery:
 
 
 def with_fields_of_table(source: ModelQuery, columns: Iterable[ExistingColumn]) -> ModelQuery:
-    """The same rows, with the fields of structs in the order and types of the table.
+    """Cast structs of a query to the field order and types of the table.
 
-    dbt's macros compare and unite the query's columns with the table's, and Spark requires the same fields in the same
-    order. A column whose type does not fit is unchanged, and `row_checks` refuses it later.
+    dbt's macros compare the query's columns with the table's and combine them by UNION, for which Spark requires the
+    same fields in the same order. A column whose type does not fit is unchanged; `row_checks` refuses it later.
     """
     wanted = {column.name.lower(): column.data_type for column in columns}
     selected, changed = [], []
@@ -65,7 +65,7 @@ def _refused(column: str, refusal: Refusal) -> str:
 
 
 def comparing_maps(row_changed: str, columns: Iterable[ExistingColumn]) -> str:
-    """The result of dbt's `snapshot_check_strategy`, with maps as arrays: Spark cannot compare maps."""
+    """Convert maps to arrays in the result of `snapshot_check_strategy`, because Spark cannot compare maps."""
     for column in columns:
         tree, name = type_tree(column.data_type), quoted(column.name)
         sides = [f"{alias}.{name}" for alias in ("snapshotted_data", "source_data")]
@@ -75,7 +75,7 @@ def comparing_maps(row_changed: str, columns: Iterable[ExistingColumn]) -> str:
 
 
 def _comparable(expression: str, tree: TypeTree, depth: int = 0) -> str:
-    """A value with each map as an array of entries ordered by key; unchanged if it has no map."""
+    """Replace each map in a value with an array of its entries ordered by key."""
     inner = f"__dbt_{depth}"
     if isinstance(tree, Array):
         element = _comparable(inner, tree.element, depth + 1)
@@ -97,13 +97,12 @@ def require_key(model: Mapping[str, Any]) -> None:
     """Refuse a snapshot without a key."""
     if not model["config"].get("unique_key"):
         raise CompilationError(
-            f"snapshot '{model['name']}': unique_key is missing. Name the column or columns that identify a row of "
-            "the query."
+            f"snapshot '{model['name']}': unique_key is missing. Name the columns that identify a row of the query."
         )
 
 
 def require_check_cols(source: ModelQuery, model: Mapping[str, Any]) -> None:
-    """Refuse a name in `check_cols` that the query lacks: dbt ignores it, and its changes create no version."""
+    """Refuse a name in `check_cols` that the query lacks: dbt would ignore it, and its changes would go unnoticed."""
     wanted = model["config"].get("check_cols") or []
     names = [column.name for column in source.columns]
     known = {name.lower() for name in names}
@@ -115,15 +114,15 @@ def require_check_cols(source: ModelQuery, model: Mapping[str, Any]) -> None:
 
 
 def helper_columns(unique_key: str | Sequence[str]) -> list[str]:
-    """The columns of dbt's staged rows that the table does not get (see `snapshot_staging_table`)."""
+    """The columns of dbt's staged rows that are not stored (see `snapshot_staging_table`)."""
     keys = range(1, len(unique_key) + 1) if isinstance(unique_key, list) else ()
     return ["dbt_change_type", "dbt_unique_key", *(f"dbt_unique_key_{number}" for number in keys)]
 
 
 def keys_sql(source: ModelQuery, config: Mapping[str, Any]) -> str:
-    """A query for one invalid key of a snapshot: how many rows have it, its columns, how many rows have no time.
+    """A query for one invalid key: its number of rows, its columns, its number of rows without a time.
 
-    A key with several rows comes first, then one with a row without `updated_at` under `strategy: timestamp`.
+    Finds a key with several rows or else, under `strategy: timestamp`, one with a row without `updated_at`.
     """
     keys = ", ".join(_keys(config))
     timeless = f"count_if({config['updated_at']} is null)" if config["strategy"] == "timestamp" else "0"
@@ -134,7 +133,7 @@ def keys_sql(source: ModelQuery, config: Mapping[str, Any]) -> str:
 
 
 def key_warning(model: Mapping[str, Any], found: Sequence[Any]) -> str:
-    """Warning for a row of `keys_sql` without `updated_at`; CompilationError if several rows have the key."""
+    """The warning about a key without `updated_at` in `keys_sql`; raises CompilationError for one with several rows."""
     name, config = model["name"], model["config"]
     count, *values, _ = found
     shown = ", ".join(
@@ -142,14 +141,14 @@ def key_warning(model: Mapping[str, Any], found: Sequence[Any]) -> str:
     )
     if count > 1:
         raise CompilationError(
-            f"snapshot '{name}': {count} rows of its query have the same unique_key ({shown}), and a snapshot keeps "
-            "one version of a key at a time. Nothing was written. Make them one (row_number() … = 1), or name more "
-            "columns in unique_key."
+            f"snapshot '{name}': {count} rows of its query have the same unique_key ({shown}), but a snapshot keeps "
+            "one version of a key at a time. Nothing was written. Select one of them (row_number() … = 1), or add "
+            "columns to unique_key."
         )
     updated_at = config["updated_at"]
     return (
-        f"snapshot '{name}': updated_at ({updated_at}) is NULL in some rows ({shown}). Their changes make no version "
-        f"until it has a value. Give it one in the query (coalesce({updated_at}, …)), or use strategy: check."
+        f"snapshot '{name}': updated_at ({updated_at}) is NULL in some rows ({shown}). Their changes create no version "
+        f"until it has a value. Give it a value in the query (coalesce({updated_at}, …)), or use strategy: check."
     )
 
 
@@ -159,10 +158,10 @@ def _keys(config: Mapping[str, Any]) -> Sequence[str]:
 
 
 def require_meta_columns(table: ExistingTable, names: Mapping[str, str], hard_deletes: str | None) -> None:
-    """Refuse a snapshot's table that lacks one of dbt's columns (`names`: as in the config), ignoring case.
+    """Refuse a snapshot's table that lacks one of dbt's columns, ignoring case; `names` are from the config.
 
     Raises:
-        SnapshotTargetNotSnapshotTableError: the missing columns, as dbt does.
+        SnapshotTargetNotSnapshotTableError: columns are missing; dbt raises the same error.
     """
     have = {column.name.lower() for column in table.columns}
     wanted = [*_TIMES, "dbt_scd_id", *(["dbt_is_deleted"] if hard_deletes == "new_record" else [])]
@@ -171,9 +170,9 @@ def require_meta_columns(table: ExistingTable, names: Mapping[str, str], hard_de
 
 
 def with_time_of_end(source: ModelQuery, model: Mapping[str, Any], table: ExistingTable | None) -> ModelQuery:
-    """The rows of a snapshot's query, with dbt_valid_to in the type of the table's column, or of dbt_valid_from.
+    """Cast dbt_valid_to of a snapshot's rows to the type of the table's column, or of dbt_valid_from.
 
-    Spark makes it text if dbt_valid_to_current is text, such as '9999-12-31'.
+    Its type is string if dbt_valid_to_current is a string such as '9999-12-31'.
     """
     begin, end = _meta_columns(model, _TIMES[:2])
     columns = table.columns if table else source.columns
@@ -191,20 +190,20 @@ def with_time_of_end(source: ModelQuery, model: Mapping[str, Any], table: Existi
 
 
 def time_columns(model: Mapping[str, Any]) -> frozenset[str]:
-    """The columns, in lower case, that dbt derives from a snapshot's `updated_at`; empty for other nodes."""
+    """The columns, in lower case, that dbt derives from a snapshot's `updated_at`; empty for any other node."""
     return frozenset(_meta_columns(model, _TIMES) if model["resource_type"] == "snapshot" else ())
 
 
 def _meta_columns(model: Mapping[str, Any], names: Iterable[str]) -> list[str]:
-    """The names in lower case that dbt's columns have in a snapshot."""
+    """The names of dbt's columns in a snapshot, in lower case."""
     named = model["config"].get("snapshot_meta_column_names") or {}
     return [(named.get(name) or name).lower() for name in names]
 
 
 def timed_by_versions(source: ModelQuery, versions: Iterable[PaimonColumn], model: Mapping[str, Any]) -> ModelQuery:
-    """The staged rows of a snapshot, with timestamps in the types of the query's versions (`build_snapshot_table`).
+    """Give the timestamps of a snapshot's staged rows the types in the query's versions (`build_snapshot_table`).
 
-    With `hard_deletes` the same columns also hold the time of the run, in a type that fits both. Only that time is
+    With `hard_deletes` these columns also hold the time of the run, in a type that fits both. Only that time is
     truncated to the table's precision.
     """
     times = time_columns(model)

@@ -1,8 +1,8 @@
-"""Values that Paimon finds, merges or reads differently from Spark: they are changed before the write, or refused.
+"""Changes or refuses values that Paimon filters, merges or reads differently from Spark.
 
 - -0.0 becomes 0.0. Spark treats the two as equal, but Paimon's statistics, ORC's filters and, from 2.0, keys do not:
   `f = 0` does not find -0.0, and 0.0 and -0.0 are two keys [ran, 0.9.0, 1.4.2 and 2.0.0].
-- `collect` with `distinct` stores the array of a key's first row unchanged: its values are made distinct.
+- `collect` with `distinct` stores the array of a key's first row unchanged, so its values are made distinct here.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _ZEROS = {"float": "0F", "double": "0D"}
 
 
 def stored(value: str, tree: TypeTree, column: str, options: Mapping[str, str], versions: Versions) -> str:
-    """The SQL of a value as it is stored; `value` is SQL of the type `tree` of the column."""
+    """The SQL of a value as it is stored; `value` has the type `tree` of the column."""
     if isinstance(tree, Atom) and tree.name in _ZEROS and not versions.supports(Capability.NEGATIVE_ZERO):
         return f"{value} + {_ZEROS[tree.name]}"
     # array_distinct cannot compare maps.
@@ -42,7 +42,7 @@ def _has_map(tree: TypeTree) -> bool:
 
 
 def null_around_struct(value: str, tree: TypeTree, depth: int = 0) -> str:
-    """SQL condition: a value has NULL in place of a struct that has a struct in it; '' if it cannot.
+    """SQL condition: a value has NULL in place of a struct that contains a struct; '' if its type has none.
 
     Source: NestedColumnReader and NestedPrimitiveColumnReader at release-0.9.0.
     """

@@ -1,8 +1,8 @@
-"""Swaps: a complete staged table takes the name of the table that it replaces.
+"""Swaps: a complete staged table gets the name of the table that it replaces.
 
 If the catalog is a local folder, the two names are exchanged atomically. Otherwise the old table is renamed to a backup
-first. A process that is killed between these two renames leaves two complete tables and none under the name; the next
-run finishes the swap when it lists the schema.
+first. A process that is killed between the two renames leaves two complete tables, neither with the final name; the
+next run finishes the swap when it lists the schema.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Final
 
 from dbt.adapters.paimon.sql.staging_names import BACKUP_SUFFIX, OWN_STAGING, STAGING_SUFFIX, base_table_name
 
-# Seconds after which a run is no longer assumed to be building a table.
+# Seconds after which a staged table is assumed to be abandoned.
 _ABANDONED_AFTER: Final = 24 * 3600
 
 
@@ -48,10 +48,10 @@ def staged_tables(target: str, tables: Iterable[str]) -> list[str]:
 
 
 def leftovers(target: str, tables: Iterable[str], now: float, alone: bool) -> list[str]:
-    """The leftovers of killed runs: staging tables; and the backup, if the table itself exists.
+    """The leftovers of killed runs: staging tables, and the backup if the table itself exists.
 
     Args:
-        alone: whether no other run can be writing the table. Otherwise staging tables less than a day old may belong to
+        alone: whether no other run can be writing the table. If not, staging tables less than a day old may belong to
             another run, and are kept.
     """
     names = set(tables)
@@ -68,10 +68,10 @@ def leftovers(target: str, tables: Iterable[str], now: float, alone: bool) -> li
 
 
 def unfinished_swaps(tables: Iterable[str]) -> list[Rename]:
-    """The renames that finish the interrupted swaps of a schema with these tables.
+    """The renames that finish the interrupted swaps of a schema.
 
-    If only a backup of a name exists, the staged table gets the name, since it was complete before the backup was made.
-    If there is no staged table, or several that may be incomplete, the backup gets it back.
+    If a table is missing but has a backup, the staged table gets its name: it was complete before the backup was made.
+    Without a staged table, or with several that may be incomplete, the backup gets the name back.
     """
     names = set(tables)
     renames = []

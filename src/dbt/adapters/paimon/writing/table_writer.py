@@ -1,4 +1,4 @@
-"""Locks, staged tables, swaps and write statements: they keep a table complete while a node writes it."""
+"""Locks, staged tables, swaps and write statements, which keep a table complete while a node writes it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from dbt.adapters.paimon.writing.statement_result import StatementResult
 
 logger = AdapterLogger("Paimon")
 
-# Kinds of statements that remove no row from a table without a primary key, or replace all rows.
+# Kinds of statements that delete no rows of a table without a primary key, or replace all rows.
 _ADDING = frozenset({"append", conflicts.REBUILD, responses.STAGING})
 
 
@@ -46,12 +46,12 @@ class _UnfinishedTables(threading.local):
 
 
 class TableWriter:
-    """Builds tables, and holds their locks meanwhile."""
+    """Builds tables, holding their locks."""
 
     def __init__(self, adapter: AdapterProtocol) -> None:
         self._adapter = adapter
         self._locks = TableLocks(adapter.credentials.lock_timeout)
-        # By catalog: its leases, or None if it can have none.
+        # Catalog -> its leases, or None if its store does not support them.
         self._leases: dict[str, Leases | None] = {}
         self._asking = threading.Lock()
         self._writers = ServerWriters(
@@ -68,7 +68,7 @@ class TableWriter:
             self._list_again(relation)
 
     def release(self) -> None:
-        """Release the locks that this thread holds; they are also released when its node ends."""
+        """Release the locks of this thread; the end of its node also releases them."""
         self._locks.release()
 
     def alone(self, relation: PaimonRelation) -> AbstractContextManager[None]:
@@ -86,8 +86,8 @@ class TableWriter:
         """Where the locks of a relation's catalog are; None if other processes cannot be locked out.
 
         Raises:
-            DbtRuntimeError: the profile requires leases (`s3_lock: true`), which the store cannot keep; or it does
-                not answer.
+            DbtRuntimeError: the profile requires leases (`s3_lock: true`), but the store does not support them or does
+                not respond.
         """
         catalog = self._catalog_here(relation)
         if catalog is None:
@@ -97,7 +97,7 @@ class TableWriter:
         return catalog.local_folder or catalog.sqlite_folder
 
     def _leases_of(self, catalog: SparkCatalog) -> Leases | None:
-        """The leases of a catalog; once per run, its store is asked whether it can keep them."""
+        """The leases of a catalog, or None; checks once per run whether its store supports them."""
         with self._asking:
             if catalog.name not in self._leases:
                 self._leases[catalog.name] = self._new_leases(catalog)
@@ -118,12 +118,12 @@ class TableWriter:
             return None
 
     def _catalog_here(self, relation: PaimonRelation) -> SparkCatalog | None:
-        """A relation's catalog, unless it is a server's, whose local paths are on another machine."""
+        """A relation's catalog; None over a server, whose local paths may be on another machine."""
         credentials = self._adapter.credentials
         return None if credentials.is_remote else credentials.catalog_of(relation.database or "")
 
     def _list_again(self, relation: PaimonRelation) -> None:
-        """Refresh dbt's cache: another process has written the table since its schema was listed."""
+        """Refresh dbt's cache after another process wrote the table."""
         listed = self._adapter.list_relations_without_caching(relation.without_identifier())
         found = {entry.identifier: entry for entry in listed}
         for suffix in ("", staging_names.STAGING_SUFFIX, staging_names.BACKUP_SUFFIX):
@@ -133,12 +133,12 @@ class TableWriter:
                 self._adapter.cache_added(found[name])
 
     def existing(self, target: PaimonRelation, *, hold: bool = True) -> PaimonRelation | None:
-        """The relation of a node's name, or None; drops the leftovers of killed runs first.
+        """Drop the leftovers of killed runs, and return the relation with a node's name, or None.
 
         dbt's first listing has found the leftovers, and has finished interrupted swaps.
 
         Args:
-            hold: whether the node holds the table's lock until it ends; a node that creates its table always does.
+            hold: whether to hold the table's lock until the node ends; a node that creates its table always does.
         """
         if hold or self._cached(target) is None:
             self.hold(target)
@@ -152,7 +152,7 @@ class TableWriter:
     # -- staged tables ----------------------------------------------------------------------------------------------
 
     def staging(self, target: PaimonRelation) -> PaimonRelation:
-        """The name to build a table under; unique to this build unless this run holds the table's lock."""
+        """The name under which to build a table; unique to this build unless this run holds the table's lock."""
         name = f"{target.identifier}{staging_names.STAGING_SUFFIX}"
         if self.lock_place(target) is None:
             name = staging_names.own_staging_name(target.identifier or "", time.time())
@@ -160,18 +160,17 @@ class TableWriter:
         return staging
 
     def staged(self, target: PaimonRelation) -> PaimonRelation | None:
-        """The complete staged table that has not been swapped in yet; None if there is none."""
+        """The complete staged table that has not been swapped in yet, or None."""
         listed = self._adapter.list_relations(target.database, target.schema or "")
         names = swaps.staged_tables(target.identifier or "", [relation.identifier for relation in listed])
         if len(names) > 1:
             raise DbtRuntimeError(
-                f"{target}: several tables were built for this name: {', '.join(names)}. Drop those that "
-                "you do not need."
+                f"{target}: several staged tables exist: {', '.join(names)}. Drop those that you do not need."
             )
         return next((relation for relation in listed if relation.identifier in names), None)
 
     def leftovers(self, target: PaimonRelation) -> list[PaimonRelation]:
-        """Leftovers of killed runs next to a table (see `swaps.leftovers`), as dbt's cache lists them."""
+        """The leftovers of killed runs (see `swaps.leftovers`) in dbt's cache."""
         listed = self._adapter.list_relations(target.database, target.schema or "")
         beside = {relation.identifier: relation for relation in listed if relation.is_table}
         alone = self.lock_place(target) is not None
@@ -179,15 +178,15 @@ class TableWriter:
         return [beside[name] for name in names]
 
     def begins(self, relation: PaimonRelation) -> None:
-        """Register a table that is about to be built: it is dropped if its node fails before it is complete."""
+        """Register a table that is about to be built, so that it is dropped if its node fails before it is complete."""
         self._unfinished.tables.append(relation)
 
     def ends(self, relation: PaimonRelation) -> None:
-        """Unregister a staged table: it is complete, may be the only copy of a model, and must not be dropped."""
+        """Unregister a complete staged table: it may be the only copy of a model, and must not be dropped."""
         self._unfinished.tables.remove(relation)
 
     def drop_half_built(self) -> None:
-        """Drop the incomplete tables of this thread's node, which has ended; the next run retries failures."""
+        """Drop the incomplete tables of this thread's node, which has ended; the next run retries failed drops."""
         tables, self._unfinished.tables = self._unfinished.tables, []
         for relation in tables:
             with suppress(DbtRuntimeError):
@@ -196,8 +195,8 @@ class TableWriter:
     def swap(self, staging: PaimonRelation, target: PaimonRelation) -> None:
         """Give a complete staged table the name of the table that it replaces, and drop the old one.
 
-        Atomic if the catalog allows it. Otherwise two renames, between which no table has the name: a run that is
-        killed there leaves both tables complete, and the next one finishes the swap.
+        Atomic if the catalog allows it. Otherwise this takes two renames, and no table has the name in between: a run
+        that is killed there leaves two complete tables, and the next run finishes the swap.
         """
         if self._exchange(staging, target):
             self._adapter.drop_relation(staging)
@@ -208,9 +207,9 @@ class TableWriter:
         self._adapter.drop_relation(backup)
 
     def _exchange(self, one: PaimonRelation, other: PaimonRelation) -> bool:
-        """Swap the names of two tables of a schema atomically, if possible; whether it was done."""
+        """Swap the names of two tables of a schema atomically; returns False if that is impossible."""
         catalog = self._catalog_here(one)
-        # A metastore would keep each name's old metadata.
+        # A metastore would keep the old metadata of each name.
         if catalog is None or catalog.metastore != "filesystem" or catalog.local_folder is None:
             return False
         schema = catalog.local_folder / f"{one.schema}.db"
@@ -232,7 +231,7 @@ class TableWriter:
 
         Args:
             kind: the kind of statement; some kinds are retried after a conflict (see `strategies.may_repeat`).
-            writes_rows: whether it is a query whose rows are written with their row kinds (see `spark.row_writer`).
+            writes_rows: whether `sql` is a query whose rows are written with their row kinds (see `spark.row_writer`).
         """
         user = commits.own_user(conf.get(commits.COMMIT_USER_CONF, ""))
         statement = Statement(
@@ -263,7 +262,7 @@ class TableWriter:
         grows_by_inserts: bool = False,
         adds_rows: bool = True,
     ) -> StatementResult:
-        """Run a statement that writes; if its answer is lost, require its commit."""
+        """Run a statement that writes; if the connection is lost, require its commit."""
         began, table = time.time(), None
         try:
             _, table = self._adapter.connections.execute(statement)
@@ -288,10 +287,10 @@ class TableWriter:
         try:
             committed = handle.committed(table, user, began, whole)
         except Exception as exc:  # noqa: BLE001 - of py4j, gRPC, Thrift or Spark
-            logger.debug(f"{relation}: what the statement committed is not known: {exc}")
+            logger.debug(f"{relation}: what the statement committed is unknown: {exc}")
             return responses.unknown(kind, statement)
         if committed is not None and committed.files is None and not adds_rows:
-            # Without its files, a commit says only by how many rows the table has grown.
+            # Without its files, only the growth of the table is known, not the rows of the commit.
             committed = replace(committed, rows=None)
         if committed is not None and grows_by_inserts:
             committed = replace(committed, rows_inserted=committed.growth)
@@ -299,5 +298,5 @@ class TableWriter:
         try:
             work = handle.work_of(statement)
         except Exception as exc:  # noqa: BLE001 - of py4j or Spark
-            logger.debug(f"{relation}: what Spark did for the statement is not known: {exc}")
+            logger.debug(f"{relation}: Spark's metrics for the statement are unknown: {exc}")
         return responses.of_write(kind, committed, work, statement)
