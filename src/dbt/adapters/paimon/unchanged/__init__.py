@@ -1,1 +1,1 @@
-"""`skip_unchanged`: a model whose query, config and inputs are those of its last commit is not run again."""
+"""`skip_unchanged`: a model is skipped if its query, config and inputs are the same as at its last commit."""

@@ -1,4 +1,4 @@
-"""Skips a node whose table is up to date, and writes the key of a run into its commit."""
+"""Skips a node whose table is up to date, and stores the key of a run in its commit."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from dbt.adapters.paimon.relation import PaimonRelation
     from dbt.adapters.paimon.tables.changeset import ExistingTable
 
-    # The differences, in words, between an existing table and the one that a node wants, given the query's columns.
+    # Describes the differences between an existing table and the wanted one, given the query's columns.
     Pending = Callable[[ExistingTable, Sequence[PaimonColumn]], Sequence[str]]
 
 logger = AdapterLogger("Paimon")
@@ -39,7 +39,7 @@ _NO_ROWS: Final = "0.0"
 
 @dataclass(frozen=True)
 class _Planned:
-    """A run in progress, whose commit gets a key."""
+    """A run in progress whose commit gets a key."""
 
     key: Key
     table: TableName
@@ -48,12 +48,12 @@ class _Planned:
 
 
 class Unchanged:
-    """Nodes that need not run again."""
+    """Decides which nodes are skipped (`skip_unchanged`)."""
 
     def __init__(self, adapter: AdapterProtocol, fingerprinter: Fingerprinter) -> None:
         self._adapter = adapter
         self._fingerprinter = fingerprinter
-        # By node; a node runs on one thread.
+        # By unique id; a node runs on one thread.
         self._planned: dict[str, _Planned] = {}
 
     def reused(
@@ -68,13 +68,13 @@ class Unchanged:
         full_refresh: bool = False,
         rows: agate.Table | None = None,
     ) -> StatementResult | None:
-        """dbt's response for a node that is up to date; None if it has to run, with the reason logged.
+        """dbt's response for a node that is up to date; None if it has to run, with the reason in the log.
 
-        The caller holds the lock of its table. Sends nothing to Spark for a node without `skip_unchanged`.
+        The caller holds the lock of its table. Runs no statement for a node without `skip_unchanged`.
 
         Args:
-            pending: how the node's plan differs from its table.
-            reads_changes: whether it calls paimon_changes.
+            pending: returns the differences between the table and the wanted one.
+            reads_changes: whether the node calls paimon_changes.
         """
         self._planned.pop(model["unique_id"], None)
         if not skipping.is_on(model["config"]):
@@ -101,16 +101,16 @@ class Unchanged:
             del self._planned[model["unique_id"]]
             what = "file and config" if is_seed else "inputs and query"
             result = StatementResult(responses.of_reuse(head.snapshot, what))
-        return result  # noqa: RET504 - None if the block has suppressed an error
+        return result  # noqa: RET504 - None if the block suppressed an error
 
     @staticmethod
     def _refuse_pending(
         before: TableVersion, head: Commit, columns: Sequence[PaimonColumn], pending: Pending, *, seed: bool
     ) -> None:
-        """Do not skip if the table has to be altered: a run was killed at that, or something else altered it."""
+        """Raise CannotSkip if the table has to be altered, e.g. because a run was killed before its ALTER."""
         existing = metadata.existing_table(Schema.of_json(before.schema))
         if seed:
-            # A file's types are only known after staging; the table's have not changed since.
+            # A file's types are only known after staging, so only a change of the table is detected.
             if existing.schema_id != head.schema:
                 raise CannotSkip("its table was altered")
             types = {column.name.lower(): column.data_type for column in existing.columns}
@@ -121,21 +121,21 @@ class Unchanged:
     # -- the run of the node ----------------------------------------------------------------------------------------
 
     def commit_conf(self, model: Mapping[str, Any]) -> dict[str, str]:
-        """The Spark setting that writes a node's key into its commit; empty if it has none."""
+        """The Spark setting that stores a node's key in its commit; empty if it has no key."""
         planned = self._planned.get(model["unique_id"])
         return {} if planned is None else {COMMIT_USER_CONF: planned.key.mark()}
 
     def note(self, model: Mapping[str, Any]) -> None:
-        """Commit a node's key if its run wrote no rows, which Paimon does not commit by itself.
+        """Commit a node's key if its run wrote no rows, and Paimon has therefore committed nothing.
 
-        Otherwise a query that finds nothing new would run again each time. Errors here never fail the node.
+        Otherwise a query without new rows would run every time. Errors here never fail the node.
         """
         planned = self._planned.pop(model["unique_id"], None)
         if planned is None:
             return
         try:
             self._commit_key(planned)
-        except Exception as exc:  # noqa: BLE001 - of py4j or Paimon
+        except Exception as exc:  # noqa: BLE001 - from py4j or Paimon
             logger.debug(f"{model['name']}: its key could not be committed: {messages.error_text(exc)}")
 
     def _commit_key(self, planned: _Planned) -> None:
@@ -145,25 +145,25 @@ class Unchanged:
         now = spark.stand(planned.table)
         before = planned.before
         base = _NO_ROWS if before is None else before.position
-        # A table that did not exist must still have no snapshot: nothing else has written it.
+        # A table that did not exist before must still have no snapshot: nothing else has written it.
         if now.position != base or now.head != (before.head if before else None) or base is None:
             return
         spark.commit_nothing(planned.table, planned.key.mark(base))
 
 
 def _carrying(stand: TableVersion, key: Key) -> Commit:
-    """The newest commit of a table, which has this key; raises CannotSkip if it does not."""
+    """The newest commit of a table, if it has this key; otherwise raises CannotSkip."""
     head = stand.head
     if head is None:
         raise CannotSkip("the last write of its table has expired, or there was none")
     found = keys.found_in(head.user)
     if found is None:
-        raise CannotSkip(f"table snapshot {head.snapshot} is not of a run that could be skipped")
+        raise CannotSkip(f"table snapshot {head.snapshot} was not written by a run that skip_unchanged can compare")
     own, base = found
     if base and base != stand.position:
         raise CannotSkip("its table was written by something else")
     if own.node != key.node:
-        raise CannotSkip(f"its query, a view in it or its config is another than at table snapshot {head.snapshot}")
+        raise CannotSkip(f"its query, a view in it or its config has changed since table snapshot {head.snapshot}")
     if own.inputs != key.inputs:
         raise CannotSkip(f"an input has changed since table snapshot {head.snapshot}")
     return head

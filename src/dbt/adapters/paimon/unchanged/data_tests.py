@@ -26,12 +26,12 @@ logger = AdapterLogger("Paimon")
 
 
 class DataTests:
-    """Called by the materialization of data tests."""
+    """Used by the materialization of data tests."""
 
     def __init__(self, adapter: AdapterProtocol, fingerprinter: Fingerprinter) -> None:
         self._adapter = adapter
         self._fingerprinter = fingerprinter
-        # By test; a test runs on one thread.
+        # By unique id; a test runs on one thread.
         self._tested: dict[str, Key] = {}
 
     @cached_property
@@ -40,7 +40,7 @@ class DataTests:
         return PassedTestsCache(Path(config.project_root) / config.target_path)
 
     def passed(self, test: Mapping[str, Any], *, stores_failures: bool) -> StatementResult | None:
-        """dbt's response for a test that has passed on the same rows; None if it has to run, with the reason logged.
+        """dbt's response for a test that passed on the same rows; None if it has to run, with the reason in the log.
 
         Runs no query for a test without `skip_unchanged`.
 
@@ -56,7 +56,7 @@ class DataTests:
         result = None
         with self._fingerprinter.reason_logged(test):
             result = self._reused(test, stores_failures)
-        return result  # noqa: RET504 - None if the block has suppressed an error
+        return result  # noqa: RET504 - None if the block suppressed an error
 
     def _reused(self, test: Mapping[str, Any], stores_failures: bool) -> StatementResult:
         if reason := nodes.never(test, "", False):
@@ -69,14 +69,14 @@ class DataTests:
         if last is None:
             raise CannotSkip("it has not passed yet")
         if last.node != key.node:
-            raise CannotSkip(f"its query, a view in it or its config is another than when it passed at {last.at}")
+            raise CannotSkip(f"its query, a view in it or its config has changed since it passed at {last.at}")
         if last.inputs != key.inputs:
             raise CannotSkip(f"an input has changed since it passed at {last.at}")
         del self._tested[test["unique_id"]]
         return StatementResult(responses.of_passed(last.at), _passed())
 
     def note(self, test: Mapping[str, Any], result: agate.Table) -> None:
-        """Store a pass, given dbt's one row of `failures`, `should_warn` and `should_error`."""
+        """Store a pass; `result` is dbt's row of `failures`, `should_warn` and `should_error`."""
         key = self._tested.pop(test["unique_id"], None)
         if key is None:
             return
@@ -84,17 +84,17 @@ class DataTests:
         if any(str(flag).lower() != "false" for flag in flags):
             return
         with self._fingerprinter.reason_logged(test):
-            # The test may or may not have read what was committed while it ran.
+            # The test may have read rows that were committed while it ran.
             if self._fingerprinter.of(self._fingerprinter.spark(), test).key != key:
-                raise CannotSkip("an input changed meanwhile")
+                raise CannotSkip("an input changed while it ran")
             try:
                 self._passes.keep(Pass.of(test["unique_id"], key))
             except OSError as exc:
-                logger.debug(f"{test['name']}: its pass could not be kept: {exc}")
+                logger.debug(f"{test['name']}: its pass could not be stored: {exc}")
 
 
 def _passed() -> agate.Table:
-    """What dbt's statement returns for a test that passes."""
+    """The result of dbt's statement for a test that passes."""
     from dbt_common.clients import agate_helper
 
     row = {"failures": 0, "should_warn": False, "should_error": False}

@@ -1,4 +1,4 @@
-"""Fingerprint of a node: what its rows depend on, as far as that is known before its query runs."""
+"""Fingerprints of nodes: what a node's rows depend on, as far as it is known before its query runs."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class NodeFingerprint:
 
 
 class CannotSkip(Exception):
-    """A node has to run; `always`: in every run, as long as its SQL and config stay the same."""
+    """A node has to run; with `always`, in every run until its SQL or config changes."""
 
     def __init__(self, reason: str, always: bool = False) -> None:
         super().__init__(reason)
@@ -66,14 +66,14 @@ class Fingerprinter:
                 logger.info(f"{name}: {reason}")
             else:
                 logger.debug(f"{name}: {reason}")
-        except Exception as exc:  # noqa: BLE001 - of py4j, Spark or Paimon; what is wrong with the node, its run says
-            logger.debug(f"{name}: not known whether it has changed: {messages.error_text(exc)}")
+        except Exception as exc:  # noqa: BLE001 - from py4j, Spark or Paimon; running the node reports its faults
+            logger.debug(f"{name}: cannot determine whether it has changed: {messages.error_text(exc)}")
 
     def spark(self) -> EmbeddedSpark:
-        """The Spark in this process, which knows plans; raises CannotSkip if there is none, or with --empty."""
+        """The Spark in this process, which can return plans; raises CannotSkip over a server or with --empty."""
         spark = self._adapter.handle.embedded()
         if spark is None:
-            raise CannotSkip("over a server the inputs of a query are not known", always=True)
+            raise CannotSkip("the inputs of a query are unknown over a server", always=True)
         if is_empty_run():
             raise CannotSkip("the run has --empty")
         return spark
@@ -86,10 +86,10 @@ class Fingerprinter:
         before: TableVersion | None = None,
         rows: agate.Table | None = None,
     ) -> NodeFingerprint:
-        """The fingerprint of a node now.
+        """Compute the current fingerprint of a node.
 
         Raises:
-            CannotSkip: its inputs are not known.
+            CannotSkip: its inputs are unknown.
         """
         node = {
             **nodes.parts(model),

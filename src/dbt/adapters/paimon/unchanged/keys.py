@@ -1,13 +1,13 @@
-"""The key of a run, and the mark that carries it in a commit.
+"""The key of a run, and the mark with which a commit stores it.
 
-A key is a hash of the node (query, config, versions, settings) and one of its inputs (tables and files, before they
-were read). It is part of the commit user of the commit that has the rows:
+A key has two hashes: of the node (query, config, versions, settings), and of its inputs (tables and files, before they
+were read). The key is part of the commit user:
 
-    dbtk-<node>.<inputs>_…                  the commit has the rows
-    dbtk-<node>.<inputs>.<base>_…           an empty commit after a run without rows, which Paimon would not commit
+    dbtk-<node>.<inputs>_…                  a commit with the rows
+    dbtk-<node>.<inputs>.<base>_…           an empty commit after a run without rows, for which Paimon makes none
 
-`base` is the position of the table's newest rows at that time (see `metadata.table_versions`). If something else has
-written rows since, the mark does not count.
+`base` is the position of the table's newest rows at that time (see `metadata.table_versions`). If rows have been
+written since, the mark is invalid.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ class Key:
     inputs: str
 
     def mark(self, base: str = "") -> str:
-        """The beginning of the commit user; with the `base` of an empty commit."""
+        """The beginning of the commit user; `base` is only for an empty commit."""
         return f"{_WORD}-{self.node}.{self.inputs}" + (f".{base}" if base else "")
 
 
 def key_of(node: Mapping[str, Any], inputs: Mapping[str, str]) -> Key:
-    """The key of a run; `node` has JSON values, `inputs` the position of each input by name."""
+    """The key of a run; `node` has JSON values, and `inputs` maps the name of an input to its position."""
     return Key(_hashed(node), _hashed(inputs))
 
 
 def found_in(user: str) -> tuple[Key, str] | None:
-    """The key in a commit user, and the base of an empty commit or ''; None without a key of this version."""
+    """The key in a commit user, and the base of an empty commit or ''; None if there is no key of this version."""
     found = _MARK.match(user)
     return None if found is None else (Key(found[1], found[2]), found[3] or "")
 

@@ -1,4 +1,4 @@
-"""Node, project and session settings that decide a node's rows, beside its inputs."""
+"""The settings of a node, project and session that determine a node's rows, apart from its inputs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Final
 from dbt.adapters.paimon.overrides import OURS
 from dbt.adapters.paimon.spec.strategies import STRATEGIES
 
-# Parts of a node in the manifest; the others say where it is defined, or when.
+# The parts of a manifest node that its rows depend on; the others say where and when it was defined.
 _PARTS: Final = (
     "resource_type",
     "name",
@@ -23,40 +23,40 @@ _PARTS: Final = (
     "constraints",
     "contract",
 )
-# Spark settings that decide what a query returns. Those of a catalog do not: they only say where it is.
+# Prefixes of Spark settings that determine what a query returns. A catalog's settings do not: they only locate it.
 _SETTINGS: Final = ("spark.sql.", "spark.paimon.")
 _IRRELEVANT: Final = ("spark.sql.catalog.", "spark.sql.warehouse.dir", "spark.sql.debug.")
 _HOOKS: Final = ("pre-hook", "pre_hook", "post-hook", "post_hook")
 
 
 def never(node: Mapping[str, Any], strategy: str, reads_changes: bool) -> str:
-    """Why a node can never be skipped; '' if it can. `strategy` is '' if it is not incremental."""
+    """Why a node can never be skipped; '' if it can. `strategy` is '' unless the node is incremental."""
     config = node["config"]
     skips = not strategy or (strategy in STRATEGIES and STRATEGIES[strategy].skips)
     reasons = (
         (node.get("language", "sql") == "python", "it is a Python model"),
         (any(config.get(key) for key in _HOOKS), "it has hooks"),
         (config.get("sql_header"), "it has a sql_header"),
-        (config.get("materialized") == "materialized_view", "a materialized view finds out by itself what has changed"),
-        (reads_changes, "it calls paimon_changes, which reads only what is new by itself"),
+        (config.get("materialized") == "materialized_view", "a materialized view detects changes by itself"),
+        (reads_changes, "it calls paimon_changes, which only reads new changes anyway"),
         (not skips, f"its strategy is {strategy}"),
-        (config.get("table_tag"), "its runs tag their table snapshot (table_tag)"),
+        (config.get("table_tag"), "each run tags its table snapshot (table_tag)"),
     )
     return next((reason for applies, reason in reasons if applies), "")
 
 
 def parts(node: Mapping[str, Any]) -> dict[str, Any]:
-    """The parts of a node, without its query, that its rows depend on."""
+    """The parts of a node that its rows depend on, except its query."""
     return {part: node.get(part) for part in _PARTS}
 
 
 def settings(conf: Mapping[str, str]) -> dict[str, str]:
-    """The settings of a session that decide what a query returns."""
+    """The settings of a session that determine what a query returns."""
     return {key: value for key, value in conf.items() if key.startswith(_SETTINGS) and not key.startswith(_IRRELEVANT)}
 
 
 def overrides(macros: Iterable[Any]) -> str:
-    """A hash of the macros of the project and its packages that override those of dbt, dbt-spark or this adapter."""
+    """A hash of the macros in the project and its packages that override macros of dbt, dbt-spark or this adapter."""
     found = list(macros)
     ours = {macro.name for macro in found if macro.package_name in OURS}
     bare = {name.split("__", 1)[-1] for name in ours}

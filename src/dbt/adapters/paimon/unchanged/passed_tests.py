@@ -1,7 +1,7 @@
-"""A file in the project's target folder with the data tests that have passed, and the key of each.
+"""A file in the project's target folder with the passed data tests and their keys.
 
-Each pass is a line of JSON; the last line of a test counts. A line that a crash has cut off is ignored. Without the
-file (after `dbt clean`), all tests run.
+Each pass is a line of JSON; the last line of a test counts. A line truncated by a crash is ignored. Without the file
+(after `dbt clean`), all tests run.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ FILE: Final = "paimon_passed_tests.jsonl"
 
 @dataclass(frozen=True)
 class Pass:
-    """A pass of a test: its unique id, its key (see `keys`), and when in UTC."""
+    """A pass of a test: its unique id, its key (see `keys`), and its time in UTC."""
 
     test: str
     node: str
@@ -30,7 +30,7 @@ class Pass:
 
     @classmethod
     def of(cls, test: str, key: Key) -> Pass:
-        """A pass at this moment."""
+        """Create a pass with the current time."""
         now = datetime.now(timezone.utc).isoformat(sep=" ", timespec="seconds")
         return cls(test, key.node, key.inputs, now)
 
@@ -40,7 +40,7 @@ class Pass:
 
 
 class PassedTestsCache:
-    """The passes of a project, in its target folder."""
+    """The passed tests of a project, stored in its target folder."""
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / FILE
@@ -48,7 +48,7 @@ class PassedTestsCache:
         self._passes: dict[str, Pass] | None = None
 
     def last(self, test: str) -> Pass | None:
-        """The last pass of a test; None if none is known."""
+        """The last pass of a test, or None."""
         with self._lock:
             return self._read().get(test)
 
@@ -56,7 +56,7 @@ class PassedTestsCache:
         with self._lock:
             self._read()[passed.test] = passed
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            # One write at the end of the file: concurrent runs do not mix lines. The newline ends a cut-off line.
+            # A single append, so that concurrent runs do not mix lines. The first newline ends a truncated line.
             with self._path.open("a") as file:
                 file.write(f"\n{json.dumps(asdict(passed))}\n")
 
@@ -64,7 +64,7 @@ class PassedTestsCache:
         if self._passes is None:
             lines = self._path.read_text().splitlines() if self._path.exists() else []
             self._passes = {each.test: each for line in lines if (each := _parsed(line))}
-            # Drop the outdated lines once they are most of the file.
+            # Drop outdated lines once they are most of the file.
             if len(lines) > 4 * len(self._passes) + 100:
                 self._rewrite(self._passes)
         return self._passes

@@ -1,7 +1,7 @@
-"""Whether a query over unchanged inputs returns the same rows, judged by the classes of Spark's analyzed plan.
+"""Decides from Spark's analyzed plan whether a query over unchanged inputs returns the same rows.
 
-Plan nodes are allowed by name, so a new kind of node is never skipped. Expressions are allowed if they are Spark's own
-and not in the list here.
+Plan nodes are allowed by name, so a query with an unknown node always runs. Expressions are allowed if they are
+Spark's own and not listed here.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _KNOWN_PLANS: Final = frozenset(
     RepartitionByExpression ResolvedHint Sort SubqueryAlias Tail Union View Window WithCTE
     """.split()
 )
-# Expressions with changing or unknown results -> what they read or are.
+# Expressions with changing or unknown results -> what the query calls.
 _VOLATILE: Final[Mapping[str, str]] = {
     "CurrentDate": "current_date",
     "CurrentTimestamp": "current_timestamp",
@@ -44,27 +44,27 @@ _VOLATILE: Final[Mapping[str, str]] = {
     "TryReflect": "try_reflect",
     "RandStr": "randstr",
     "Uniform": "uniform",
-    "ScalaUDF": "a user's function",
-    "PythonUDF": "a user's Python function",
-    "PythonUDAF": "a user's Python function",
-    "PythonUDTF": "a user's Python function",
-    "UnresolvedPythonUDTF": "a user's Python function",
-    "ApplyFunctionExpression": "a function of a catalog",
-    "V2Aggregator": "a function of a catalog",
-    "objects.Invoke": "a function of a catalog",
-    "objects.NewInstance": "a function of a catalog",
-    "aggregate.V2Aggregator": "a function of a catalog",
+    "ScalaUDF": "a user-defined function",
+    "PythonUDF": "a user-defined Python function",
+    "PythonUDAF": "a user-defined Python function",
+    "PythonUDTF": "a user-defined Python function",
+    "UnresolvedPythonUDTF": "a user-defined Python function",
+    "ApplyFunctionExpression": "a catalog function",
+    "V2Aggregator": "a catalog function",
+    "objects.Invoke": "a catalog function",
+    "objects.NewInstance": "a catalog function",
+    "aggregate.V2Aggregator": "a catalog function",
 }
 
 
 def volatile(query: Analyzed) -> str:
-    """Why the query may return other rows next time; '' if it does not."""
+    """Why the query may return different rows next time; '' if it cannot."""
     for name in sorted(query.classes):
         if name in _LEAVES:
             continue
         if name.startswith(_PLANS):
             if (node := name.removeprefix(_PLANS)) not in _KNOWN_PLANS:
-                return f"its plan has a {node}, which may give other rows next time"
+                return f"its plan has a {node}, which may return different rows next time"
             continue
         if not name.startswith(_EXPRESSIONS):
             return f"it uses {name.rpartition('.')[2]}, which is not Spark's own"
@@ -72,7 +72,7 @@ def volatile(query: Analyzed) -> str:
         if short in _VOLATILE:
             return f"it calls {_VOLATILE[short]}"
         if name in query.nondeterministic:
-            return f"it calls {short.lower()}, which gives another result each time"
+            return f"it calls {short.lower()}, which returns a different result each time"
     if query.reads_clock:
         return "it reads the time (a value such as 'today' or 'now')"
     if query.others:
