@@ -1,1 +1,1 @@
-"""Views over catalogs that cannot store them."""
+"""Views for catalogs that cannot store them."""

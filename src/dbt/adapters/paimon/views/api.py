@@ -1,4 +1,4 @@
-"""`adapter.views`: views, including views over a catalog that cannot store them."""
+"""`adapter.views`: views, including those for catalogs that cannot store them."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from dbt.adapters.paimon.writing.table_writer import TableWriter
 
 
 class Views:
-    """Creates and drops views, and stores their definitions where the catalog cannot.
+    """Creates and drops views, and stores their definitions if the catalog cannot.
 
     Args:
-        builds: locks the registry table of a schema while it is written.
+        builds: locks a schema's registry table while it is written.
     """
 
     def __init__(self, adapter: AdapterProtocol, builds: TableWriter, directory: views.ViewDirectory) -> None:
@@ -39,7 +39,7 @@ class Views:
         self._schemas: set[str] = set()
 
     def definition(self, relation: PaimonRelation, query: str, model: Mapping[str, Any]) -> views.ViewDefinition:
-        """A model's view: its query and persisted comments.
+        """The definition of a model's view: its query and persisted comments.
 
         Raises:
             DbtRuntimeError: the model's catalog in catalogs.yml does not support views.
@@ -60,16 +60,16 @@ class Views:
         return tuple(row[0] for row in self._adapter.query(f"describe query {query}"))
 
     def create_as(self, relation: PaimonRelation, query: str) -> str:
-        """`CREATE OR REPLACE VIEW` of a view that is not a node, and store its definition."""
+        """Return `CREATE OR REPLACE VIEW` for a view that is not a node, and store its definition."""
         definition = self.definition(relation, query, {})
         self.remember(definition)
         return self.create_sql(relation, definition)
 
     def create_sql(self, relation: PaimonRelation, definition: views.ViewDefinition) -> str:
-        """`CREATE OR REPLACE VIEW` with its comments.
+        """`CREATE OR REPLACE VIEW` with comments.
 
         Raises:
-            DbtRuntimeError: the catalog of views does not accept the name.
+            DbtRuntimeError: the view catalog does not accept the name.
         """
         home = self._directory.home_of_new(relation.database)
         if problem := names.view_problem(home, definition.schema, definition.identifier):
@@ -86,9 +86,9 @@ class Views:
             self._registry.keep(definition)
 
     def ensure_schema(self, relation: PaimonRelation) -> None:
-        """Create a view's schema, once per process, if views are in another catalog than tables.
+        """Create a view's schema, once per process, if views and tables are in different catalogs.
 
-        A name that the view catalog rejects is skipped: creating the view reports it, and tables do not need it.
+        Skips a name that the view catalog rejects: creating a view reports it, and tables do not need the schema.
         """
         catalog, schema = self._adapter.view_catalog, relation.schema or ""
         if relation.database != self._adapter.credentials.database or catalog == relation.database:

@@ -29,8 +29,8 @@ class ViewRegistry:
     """The registry tables of one catalog.
 
     Args:
-        lock: locks a schema's registry table. Paimon numbers the schemas of a table and renames each file to its
-            number: on S3 and local disks, two concurrent writers of the same number lose a view, or fail.
+        lock: locks a schema's registry table. Paimon stores each version of a table's schema in a file named by its
+            number: on S3 and local disks, concurrent writers of one number lose a view, or fail.
     """
 
     def __init__(self, catalog: str, query: Query, lock: Lock, directory: ViewDirectory) -> None:
@@ -38,11 +38,11 @@ class ViewRegistry:
         self._query = query
         self._lock = lock
         self._directory = directory
-        # The versions of the registry tables, by schema.
+        # Schema -> version of its registry table.
         self._versions: dict[str, int] = {}
 
     def load(self, schema: str, tables: Iterable[str]) -> list[ViewDefinition]:
-        """Read a schema's views, with one statement if its `tables` include a registry, else with none.
+        """Read a schema's views, with one statement if its `tables` include a registry, otherwise with none.
 
         Raises:
             NewerStateError: a newer adapter wrote the registry.
@@ -96,6 +96,6 @@ class ViewRegistry:
         try:
             self._query(sql)
         except DbtRuntimeError:
-            # IF NOT EXISTS is not atomic, and S3 refuses a number that is taken: a process without a shared lock may
-            # have created the table in between.
+            # A process without a shared lock may have created the table in between: IF NOT EXISTS is not atomic, and S3
+            # refuses a schema number that is already taken.
             self._query(sql)
