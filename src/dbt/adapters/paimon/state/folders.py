@@ -1,4 +1,4 @@
-"""The version of state in a local folder, as a small file in it."""
+"""The version of state in a local folder, stored in a small file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FILE: Final = "state-version"
 
 
 def check_folder(kind: Kind, folder: Path) -> int:
-    """The version of a folder, which need not exist. Raises NewerStateError if it is newer than this adapter."""
+    """The version of a folder, which may not exist. Raises NewerStateError if it is newer than this adapter."""
     text = None
     with suppress(FileNotFoundError, NotADirectoryError):
         text = (folder / FILE).read_text(encoding="utf-8", errors="replace")
@@ -24,10 +24,10 @@ def check_folder(kind: Kind, folder: Path) -> int:
 
 
 def ready_folder(kind: Kind, folder: Path, steps: Mapping[int, Step] = NO_STEPS) -> None:
-    """Migrate an existing folder to the current version; several processes may do so at the same time.
+    """Migrate an existing folder to the current version; several processes may do so concurrently.
 
     Raises:
-        NewerStateError: the folder is newer than this adapter; nothing is changed.
+        NewerStateError: the folder is newer than this adapter; it is not changed.
     """
     found = check_folder(kind, folder)
     if found < CURRENT[kind]:

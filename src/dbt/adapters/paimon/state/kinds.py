@@ -1,7 +1,7 @@
-"""The kinds of state that the adapter keeps, and the current version of each kind's format.
+"""The kinds of state that the adapter stores, and the current format version of each.
 
-Raise a version only if an older adapter could misread what a newer one writes. State without a version is version 0, as
-dbt-paimon 0.1.0 (commit 905dd9b) wrote it.
+Raise a version only if an older adapter could misread what a newer one writes. State without a version is version 0,
+written by dbt-paimon 0.1.0 (commit 905dd9b).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ UNVERSIONED: Final = 0
 
 @unique
 class Kind(Enum):
-    """A kind of state, and where it is."""
+    """A kind of state, and where it is stored."""
 
     VIEWS = "_dbt_views"
     POSITIONS = "<model>__dbt_changes"
@@ -36,7 +36,7 @@ CURRENT: Final[Mapping[Kind, int]] = dict.fromkeys(Kind, 1)
 
 
 class NewerStateError(DbtRuntimeError):
-    """Some state was written by a newer adapter; it was not changed."""
+    """State was written by a newer adapter; it was not changed."""
 
 
 def read_version(kind: Kind, found: str | None, where: str) -> int:

@@ -1,6 +1,6 @@
 """The version of a mark at the beginning of a commit user, such as `dbtc-…` or `dbtc2-…`.
 
-A mark without a number is version 1. dbt-paimon 0.1.0 takes a mark with a number for a commit of another writer.
+A mark without a number is version 1. To dbt-paimon 0.1.0, a commit whose mark has a number is from another writer.
 """
 
 from __future__ import annotations

@@ -15,12 +15,12 @@ def migrate(kind: Kind, found: int, write_version: Callable[[int], None], steps:
     """Run the steps from version `found` to the current one, write each step's version, and return the current one.
 
     If the process is killed, the next one repeats the unfinished step. So a step must be idempotent, and its
-    unfinished state must still be readable as the version before.
+    unfinished state must still be readable as the previous version.
 
     Args:
         found: the version of the state (see `kinds.read_version`).
         write_version: stores a version atomically.
-        steps: by the version they lead to. A version without a step changes only the number.
+        steps: version -> the step that migrates to it. Without a step, only the number changes.
     """
     for version in range(found + 1, CURRENT[kind] + 1):
         if version in steps:

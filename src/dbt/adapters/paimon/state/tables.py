@@ -1,6 +1,6 @@
-"""The version of state in a table, as a table option.
+"""The version of state in a table, stored as a table option.
 
-Paimon keeps options that it does not know, in CREATE and in ALTER TABLE (0.9.0 to 2.0.0; as with `dbt.stream-id`).
+Paimon keeps unknown options in CREATE and ALTER TABLE (0.9.0 to 2.0.0), such as `dbt.stream-id`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def version_in(kind: Kind, options: Mapping[str, str], table: object) -> int:
 
 
 def migrate_table(kind: Kind, found: int, table: str, run: Callable[[str], object]) -> int:
-    """Migrate a table from version `found` to the current one, and return that. The caller holds the table's lock."""
+    """Migrate a table from version `found` to the current one, and return it. The caller holds the table's lock."""
 
     def write_version(version: int) -> None:
         run(f"alter table {table} set tblproperties ('{OPTION}' = '{version}')")
