@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from dbt.adapters.paimon.writing.python_models import texts_with_nulls, unmet
+from dbt.adapters.paimon.writing.python_models import unmet, with_null_strings
 
 pytestmark = pytest.mark.filterwarnings("ignore:The 'pyarrow_numpy' storage option:FutureWarning")
 
@@ -19,15 +19,15 @@ def text():
 def test_missing_texts_become_null(text):
     frame = pd.DataFrame({"id": [1, 2], "text": pd.array(["a", None], dtype=text)})
     assert isinstance(frame["text"][1], float)
-    assert texts_with_nulls(frame)["text"].tolist() == ["a", None]
+    assert with_null_strings(frame)["text"].tolist() == ["a", None]
     assert isinstance(frame["text"][1], float)
 
 
 def test_other_columns_stay_and_names_may_be_twice(text):
     frame = pd.DataFrame([[1.5, None], [None, "b"]]).set_axis(["x", "x"], axis=1)
-    assert texts_with_nulls(frame) is frame
+    assert with_null_strings(frame) is frame
     texts = frame.astype({"x": text}).set_axis(["x", "x"], axis=1)
-    assert texts_with_nulls(texts).iloc[:, 1].tolist() == [None, "b"]
+    assert with_null_strings(texts).iloc[:, 1].tolist() == [None, "b"]
 
 
 @pytest.mark.parametrize(

@@ -104,7 +104,7 @@ class TestQueries:
         ("found", "reason"),
         [
             (analyzed(_EXPRESSIONS + "CurrentTimestamp"), "it calls current_timestamp"),
-            (analyzed(_EXPRESSIONS + "PythonUDF"), "it calls a user's Python function"),
+            (analyzed(_EXPRESSIONS + "PythonUDF"), "it calls a user-defined Python function"),
             (
                 analyzed(_EXPRESSIONS + "Rand", nondeterministic=frozenset({_EXPRESSIONS + "Rand"})),
                 "it calls rand,",
@@ -137,7 +137,7 @@ class TestNodes:
             ({"pre-hook": [], "post-hook": []}, "upsert", ""),
             ({"post-hook": [{"sql": "x"}]}, "", "it has hooks"),
             ({"sql_header": "set x=1"}, "", "it has a sql_header"),
-            ({"table_tag": "x"}, "", "its runs tag"),
+            ({"table_tag": "x"}, "", "each run tags"),
             ({}, "microbatch", "its strategy is microbatch"),
             ({}, "apply_changes", "its strategy is apply_changes"),
             ({}, "of_the_project", "its strategy is of_the_project"),

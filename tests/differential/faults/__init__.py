@@ -134,7 +134,7 @@ PATCHES: Final[Mapping[str, tuple[tuple[str, str, _Instead], ...]]] = {
     # Stale keys: an input's table snapshot is known by its number alone, as if it never came again.
     "s": ((f"{_PAIMON}.metadata.snapshots", "Commit.of_json", _by_number),),
     # Stale keys: whoever has written the table since.
-    "t": ((f"{_PAIMON}.unchanged.api", "_carrying", _whoever_wrote),),
+    "t": ((f"{_PAIMON}.unchanged.api", "_commit_with_key", _whoever_wrote),),
     # Stale keys: a view is what its name says.
     "v": ((f"{_PAIMON}.spark.analysis", "by_plan", _without_views),),
     # DELETE does nothing where a column says what a row does.

@@ -269,7 +269,7 @@ class TestConfigs(Life):
         write_file(view(**config), project.project_root, "models", "star.sql")
         assert refresh_of(run_dbt(["run"])).startswith("full: its table is rebuilt (primary-key: id -> id,amount")
         rows(f"insert into {table}.facts values (1, 0, 301)")
-        assert refresh_of(run_dbt(["run"])) == "full: primary_key is (id, amount), and the key of the query is (id)"
+        assert refresh_of(run_dbt(["run"])) == "full: primary_key is (id, amount), but the key of the query is (id)"
         assert self.found(rows, table) == self.expected(rows, table)
 
     def test_audited_before_its_commit(self, project: Any, rows: Any, table: str) -> None:

@@ -204,7 +204,7 @@ MODELS: dict[str, tuple[str, str, str]] = {
     "other_key": (
         "select order_id, customer_id from {orders}",
         "primary_key=['order_id', 'customer_id']",
-        "full: primary_key is (order_id, customer_id), and the key of the query is (order_id)",
+        "full: primary_key is (order_id, customer_id), but the key of the query is (order_id)",
     ),
     "by_day": (
         "select order_id, ordered_on from {orders}",

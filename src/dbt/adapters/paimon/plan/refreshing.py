@@ -33,13 +33,13 @@ def refresh(writer: NodeWriter, run: NodeRun) -> NodeRun:
         _stage(writer, planned)
         planned = plans.materialized_views.counted(planned)
     if not planned.is_full and not planned.affected:
-        Refreshing(writer, run, _NO_ROWS, Unchanged(writer, run, planned), refresh=planned).take_steps()
+        Refreshing(writer, run, _NO_ROWS, AlterOnly(writer, run, planned), refresh=planned).take_steps()
         return run
     sql = planned.sql if planned.is_full else planned.rows_sql
     if planned.groups_view and not planned.is_full:
         sql = macros.sql("paimon__rows_of_groups_sql", planned)
     run, source = plans.with_rows(macros.node, run, macros("paimon__model_query", run.target, sql))
-    mode = write_mode_of(writer, run, source) if planned.is_full else Changed(writer, run, source, planned)
+    mode = write_mode_of(writer, run, source) if planned.is_full else IncrementalRefresh(writer, run, source, planned)
     Refreshing(writer, run, source, mode, refresh=planned).take_steps()
     return run
 
@@ -60,12 +60,12 @@ class Refreshing(Writing):
     refresh: Refresh = field(kw_only=True)
 
     def keep_positions(self) -> None:
-        """Describe the refresh, drop its staged views, and store its positions in the sources."""
+        """Describe the refresh, drop its staged views, and store its source positions."""
         macros, views = self.writer.macros, self.writer.plans.materialized_views
         refresh, names = self.refresh, self.refresh.views
-        if not isinstance(self.mode, Unchanged):
+        if not isinstance(self.mode, AlterOnly):
             views.describe(macros.node, refresh, self.run.target, macros("load_result", "main"))
-        if isinstance(self.mode, Changed):
+        if isinstance(self.mode, IncrementalRefresh):
             names = [*self.mode.staged, *names]
         for name in names:
             macros.statement("drop_staged", f"drop view if exists {quoted(name)}")
@@ -73,7 +73,7 @@ class Refreshing(Writing):
 
 
 @dataclass
-class Unchanged(WriteMode):
+class AlterOnly(WriteMode):
     """Alters the table, but writes no rows."""
 
     writer: NodeWriter
@@ -93,7 +93,7 @@ class Unchanged(WriteMode):
 
 
 @dataclass
-class Changed(IncrementalWrite):
+class IncrementalRefresh(IncrementalWrite):
     """Writes the rows whose sources have changed, in one commit.
 
     Attributes:

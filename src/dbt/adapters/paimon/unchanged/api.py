@@ -95,7 +95,7 @@ class Unchanged:
                 raise CannotSkip("the run rebuilds its table")
             if before is None:
                 raise CannotSkip("it has no table yet")
-            head = _carrying(before, made.key)
+            head = _commit_with_key(before, made.key)
             is_seed = rows is not None
             self._refuse_pending(before, head, made.columns, pending, seed=is_seed)
             del self._planned[model["unique_id"]]
@@ -151,16 +151,16 @@ class Unchanged:
         spark.commit_nothing(planned.table, planned.key.mark(base))
 
 
-def _carrying(stand: TableVersion, key: Key) -> Commit:
+def _commit_with_key(version: TableVersion, key: Key) -> Commit:
     """The newest commit of a table, if it has this key; otherwise raises CannotSkip."""
-    head = stand.head
+    head = version.head
     if head is None:
         raise CannotSkip("the last write of its table has expired, or there was none")
     found = keys.found_in(head.user)
     if found is None:
         raise CannotSkip(f"table snapshot {head.snapshot} was not written by a run that skip_unchanged can compare")
     own, base = found
-    if base and base != stand.position:
+    if base and base != version.position:
         raise CannotSkip("its table was written by something else")
     if own.node != key.node:
         raise CannotSkip(f"its query, a view in it or its config has changed since table snapshot {head.snapshot}")

@@ -19,7 +19,7 @@ PARTITIONS: Final = "spark.sql.shuffle.partitions"
 _SEED: Final = 42
 _WORD: Final = 0xFFFFFFFF
 # The number of candidates above the session's own number of partitions.
-_MORE: Final = 64
+_CANDIDATES: Final = 64
 # More buckets than this are spread evenly enough by any number of partitions.
 _MANY_BUCKETS: Final = 4096
 
@@ -58,7 +58,9 @@ def longest(buckets: int, partitions: int, workers: int) -> int:
 @lru_cache(maxsize=1024)
 def best_partitions(buckets: int, session: int) -> int:
     """The best number of partitions, and the smallest such number that is at least the session's own."""
-    return min(range(session, session + _MORE + 1), key=lambda number: (longest(buckets, number, session), number))
+    return min(
+        range(session, session + _CANDIDATES + 1), key=lambda number: (longest(buckets, number, session), number)
+    )
 
 
 def conf(spec: TableSpec, session: str | None) -> dict[str, str]:

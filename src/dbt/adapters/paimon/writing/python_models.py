@@ -151,7 +151,7 @@ def _from_pandas(session: SparkSession, frame: Any, model: str) -> DataFrame:
         return session.createDataFrame([], _schema_of(frame, model))
     # Arrow transfers the columns with their types and without a Python worker.
     session.conf.set("spark.sql.execution.arrow.pyspark.enabled", "true")
-    return session.createDataFrame(texts_with_nulls(frame))
+    return session.createDataFrame(with_null_strings(frame))
 
 
 def _first_too_wide(column: Any) -> int | None:
@@ -177,7 +177,7 @@ def _schema_of(frame: Any, model: str) -> StructType:
     return from_arrow_schema(pa.Schema.from_pandas(frame, preserve_index=False))
 
 
-def texts_with_nulls(frame: Any) -> Any:
+def with_null_strings(frame: Any) -> Any:
     """Replace missing strings of a pandas data frame with None.
 
     In pandas 3 they are NaN, which PySpark turns into the string 'nan' if Arrow cannot be used.

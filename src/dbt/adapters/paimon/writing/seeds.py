@@ -80,7 +80,7 @@ def load(path: Path, model: Mapping[str, Any], loses: Warn | None = None) -> aga
     from dbt_common.clients import agate_helper
 
     check_file(path, model)
-    delimiter, typed = model["config"].get("delimiter", ","), _typed(model)
+    delimiter, typed = model["config"].get("delimiter", ","), _overridden_names(model)
     with path.open(encoding="utf-8-sig", newline="") as file:
         header = next(csv.reader(file, delimiter=delimiter))
     try:
@@ -202,11 +202,11 @@ def _warn_of_misspelt(unknown: Iterable[str], names: Sequence[str], model: Mappi
     """Warn about names in `column_types` that resemble a column; others may belong to other files of the folder."""
     for name in sorted(unknown):
         near = suggestion(name, names, cutoff=0.8)
-        if near is not None and near.lower() not in _typed(model):
+        if near is not None and near.lower() not in _overridden_names(model):
             warn(f"{_where(model)}: column_types: the file has no column '{name}'. Did you mean '{near}'?")
 
 
-def _typed(model: Mapping[str, Any]) -> set[str]:
+def _overridden_names(model: Mapping[str, Any]) -> set[str]:
     return {str(name).lower() for name in model["config"].get("column_types") or {}}
 
 

@@ -1,1 +1,1 @@
-"""Materialized views: tables that hold what a query gives, refreshed at the cost of what changed in its sources."""
+"""Materialized views: tables with the rows of a query, refreshed incrementally when its sources change."""

@@ -44,7 +44,7 @@ logger = AdapterLogger("Paimon")
 _MAX_SHARE: Final = 0.5
 _FEW: Final = 1000
 # Increase this if a refresh must not continue from the positions of an older adapter.
-_RULES: Final = 1
+_POSITIONS_VERSION: Final = 1
 
 
 class MaterializedViews:
@@ -213,7 +213,7 @@ class MaterializedViews:
         """A hash of what a view's positions depend on: its query, its sources' columns and the session's settings."""
         spark = self._adapter.handle.embedded()
         content = [
-            _RULES,
+            _POSITIONS_VERSION,
             str(self._adapter.versions.paimon),
             query.sql,
             list(view.key),

@@ -56,7 +56,7 @@ class Definitions:
         query = None
         try:
             query = reading.analyze(view.sql, cache(self._lookup))
-            types = self._types_of_stable(query)
+            types = self._checked_types(query)
         except NotIncremental as refusal:
             view = replace(view, refusal=(query and query.refusal) or refusal)
         else:
@@ -94,7 +94,7 @@ class Definitions:
     def _lookup(self, name: tuple[str, ...]) -> SourceColumns | str | None:
         """Look up a name of a query (see `parsing.Lookup`)."""
         credentials = self._adapter.credentials
-        table = self._whole(name)
+        table = self._full_name(name)
         stored = views.DIRECTORY.get(table.schema, table.identifier)
         if stored is not None and table.catalog in (self._adapter.view_catalog, credentials.database):
             return stored.query
@@ -108,13 +108,13 @@ class Definitions:
         columns = {column.name: column.data_type for column in existing.columns}
         return SourceColumns(table, columns, existing.primary_key)
 
-    def _whole(self, name: tuple[str, ...]) -> TableName:
+    def _full_name(self, name: tuple[str, ...]) -> TableName:
         """The full name of a table in a query."""
         credentials = self._adapter.credentials
         catalog, schema, identifier = (credentials.database, credentials.schema, *name)[-3:]
         return TableName(catalog, schema, identifier)
 
-    def _types_of_stable(self, query: Query) -> Mapping[str, str] | None:
+    def _checked_types(self, query: Query) -> Mapping[str, str] | None:
         """The column types of a query, or None; refuses a query that may return different rows next time.
 
         Checks Spark's analyzed plan if Spark is in this process; otherwise only the names of the functions.
@@ -135,7 +135,7 @@ class Definitions:
         if query.refusal is None:
             _refuse_plan(query, plan.classes, planned)
         # A refused query, too, must not read tables that its text does not name.
-        if not planned <= {_folded(self._whole(name)) for name in parsing.table_names(query.sql)}:
+        if not planned <= {_folded(self._full_name(name)) for name in parsing.table_names(query.sql)}:
             raise NotIncremental(Reason.NOT_READABLE, _OTHER_TABLES)
         if not plan.reads_alike:
             raise NotIncremental(Reason.FUNCTION, "its result depends on the order of rows")

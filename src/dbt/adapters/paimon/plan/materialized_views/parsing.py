@@ -22,7 +22,7 @@ from dbt.adapters.paimon.sql.tokens import Token, tokens
 # or None.
 Lookup = Callable[[tuple[str, ...]], SourceColumns | str | None]
 
-_MOST_VIEWS: Final = 100
+_MAX_DEPTH: Final = 100
 # Clauses after a table's name that choose its table snapshot, or precede its alias.
 _UNPINNED: Final = {"version": "VERSION AS OF", "when": "VERSION AS OF", "sample": "TABLESAMPLE"}
 # sqlglot's names of functions that depend on the session, the clock, chance or the order of rows.
@@ -61,7 +61,7 @@ def parsed(sql: str) -> exp.Query:
 
 def with_views(sql: str, lookup: Lookup) -> str:
     """Replace the views of a query with their own queries."""
-    for _ in range(_MOST_VIEWS):
+    for _ in range(_MAX_DEPTH):
         edits = []
         for table in _tables(parsed(sql)):
             found = lookup(name_of(table))
@@ -73,7 +73,7 @@ def with_views(sql: str, lookup: Lookup) -> str:
         if not edits:
             return sql
         sql = edited(sql, edits)
-    raise NotIncremental(Reason.NOT_READABLE, f"views are nested more than {_MOST_VIEWS} deep")
+    raise NotIncremental(Reason.NOT_READABLE, f"views are nested more than {_MAX_DEPTH} deep")
 
 
 def _refuse_short_names(view: exp.Table, sql: str) -> None:

@@ -130,7 +130,7 @@ class _Analyzer:
         tree = parsing.parsed(self._sql)
         parsing.refuse_expressions(tree)
         output = self._output(tree, {})
-        branches = tuple(self._keyed(output, part) for part in output.branches)
+        branches = tuple(self._with_keys(output, part) for part in output.branches)
         groups = None if output.groups is None else tuple(output.names[index] for index in output.groups)
         if unnamed := [name for name in groups or () if name.startswith(_UNNAMED)]:
             raise NotIncremental(
@@ -146,7 +146,7 @@ class _Analyzer:
             tuple(self._having),
         )
 
-    def _keyed(self, output: _Output, part: _BranchOutput) -> Branch:
+    def _with_keys(self, output: _Output, part: _BranchOutput) -> Branch:
         """Add the output's key columns and literals to a branch."""
         driver = self._reads[part.branch.driver]
         if sum(read.start == driver.start for read in self._reads) > 1:

@@ -36,10 +36,10 @@ class Reason(Enum):
     CLAUSE = "unsupported SQL: {}"
     READ_TWICE = "{} is read twice, once as the driving table"
     # The key.
-    NO_KEY = "the driving table {} has no primary key, and not only appended rows"
+    NO_KEY = "the driving table {} has no primary key, so only appended rows can be incremental"
     KEY_NOT_SELECTED = "the query does not return {}, part of the primary key of the driving table {}"
     KEY_TYPE = "its key has {}, of type {}"
-    OTHER_KEY = "primary_key is ({}), and the key of the query is ({})"
+    OTHER_KEY = "primary_key is ({}), but the key of the query is ({})"
     PARTITIONED = "partition_by has {}, which is not part of its key"
     # Joins.
     JOIN_KIND = "a {} join"
