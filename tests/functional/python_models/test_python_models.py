@@ -32,7 +32,7 @@ BAD = {
     ),
     "option_of_iceberg": (
         "    return session.read.option('snapshot-id', 1).table(str(dbt.this))",
-        "option_of_iceberg.py, line 3): Paimon has no option 'snapshot-id', and reads the newest rows of the table. Did you "
+        "option_of_iceberg.py, line 3): Paimon has no option 'snapshot-id', and would read the newest rows of the table. Did you "
         "mean 'scan.snapshot-id'?",
     ),
     "options_of_delta": (
