@@ -47,7 +47,7 @@ def test_the_limit_of_an_empty_run_goes_around_it():
 def test_many_names_are_shortened():
     recorded = [Recorded(f"t{number}") for number in range(50)]
     problem = states.missing("at", TABLE, asked(tag="x"), recorded)
-    assert problem.endswith("there is no tag x. It has: t0, t1, t2, …, t47, t48, t49 (50 in all).")
+    assert problem.endswith("there is no tag 'x'. It has: t0, t1, t2, …, t47, t48, t49 (50 in all).")
 
 
 def test_a_table_without_snapshots():

@@ -108,7 +108,8 @@ def missing(function: str, relation: object, asked: Version, states: Iterable[Re
         return ""
     what = "table snapshot" if asked.kind == SNAPSHOT else asked.kind
     there = f"It has: {_listed(names)}." if names else "It has none."
-    return f"{where}there is no {what} {asked.value}. {there}"
+    name = asked.value if asked.kind == SNAPSHOT else f"'{asked.value}'"
+    return f"{where}there is no {what} {name}. {there}"
 
 
 def _listed(names: list[str]) -> str:
