@@ -22,7 +22,7 @@ class Kind(Enum):
     BRANCH = "branch"
     # The node's table in an earlier manifest (`--state`).
     STATE = "state"
-    # The node's table in another target of the profile.
+    # The node's table in a different target of the profile.
     TARGET = "target"
     # Any other table: [catalog.]schema.table.
     TABLE = "table"

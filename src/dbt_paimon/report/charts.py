@@ -32,7 +32,7 @@ _NUMBER: Final = re.compile(r"-?\d+\.\d+")
 
 
 def pygal() -> ModuleType:
-    """Import the library, or say how to install it."""
+    """Import pygal; if it is missing, the error says how to install it."""
     try:
         import pygal as library
     except ImportError:

@@ -181,9 +181,9 @@ def _options(words: Sequence[str]) -> set[str]:
 
 
 def touched(manifest: Manifest, folder: Path, saved: Iterable[Path]) -> list[str]:
-    """The names of models, seeds and snapshots in saved files, and of those that call macros in them.
+    """The names of models, seeds and snapshots that are in saved files, or call macros in saved files.
 
-    YAML files count for none: they may describe many nodes.
+    YAML files are ignored, because they may describe many nodes.
     """
     paths = {_relative(path, folder) for path in saved}
     macros = {name for name, macro in manifest.macros.items() if macro.original_file_path in paths}

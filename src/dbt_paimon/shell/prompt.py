@@ -144,7 +144,7 @@ def _timed(project: Project, words: list[str]) -> bool:
 
 
 def _report(result: Any, *, err: bool = True) -> None:
-    """Print a usage error, which dbt itself does not print."""
+    """Print a usage error, because dbt itself does not."""
     from dbt.cli.exceptions import DbtUsageException
 
     if result is not None and isinstance(result.exception, DbtUsageException):
@@ -195,7 +195,7 @@ def _completer(project: Project) -> Completer:
     from prompt_toolkit.completion import Completer, Completion
 
     class Names(Completer):
-        """Commands at the start of a line, node names after an option that selects."""
+        """Completes commands at the start of a line, and node names after an option for selectors."""
 
         def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterator[Completion]:
             for text, behind in completions(document.text_before_cursor, project.node_names()):
