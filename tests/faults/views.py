@@ -31,9 +31,10 @@ select cast(id as int) as customer, concat('n', (id + {{ var('step') }}) % 4) as
 {% if is_incremental() %} where (id + {{ var('step') }}) % 3 = 0 {% endif %}""",
     "star": """{{ config(materialized='materialized_view', refresh_mode='incremental') }}
 select o.id, o.amount, c.name from {{ ref('orders') }} o left join {{ ref('customers') }} c on o.customer = c.customer""",
-    "totals": """{{ config(materialized='materialized_view', refresh_mode='incremental') }}
+    "totals": """{{ config(materialized='materialized_view', refresh_mode='incremental', primary_key='customer') }}
 select customer, sum(amount) as total, count(*) as n from {{ ref('orders') }} where amount > 1 or id % 2 = 0
 group by customer having count(*) > 3""",
+    # Without a key, the changed groups are replaced in one overwrite.
     "by_name": """{{ config(materialized='materialized_view', refresh_mode='incremental') }}
 select name, sum(amount) as total from {{ ref('star') }} group by name""",
     "branches": """{{ config(materialized='materialized_view', refresh_mode='incremental') }}
@@ -134,7 +135,7 @@ def _rows_written(view: str) -> list[Point]:
 POINTS: list[Point] = [
     *_rows_written("star"),
     *_rows_written("totals"),
-    *_rows_written("by_name"),
+    *at("by_name", "insert overwrite"),
     *at("whole", "insert overwrite"),
     *_rows_written("branches"),
     *at("orders", "insert into"),

@@ -1,7 +1,9 @@
 """Targets on YARN and Kubernetes: the settings they get, and what is told of those that lack something."""
 
+import os
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
@@ -21,8 +23,15 @@ def conf(**settings: str) -> dict[str, str]:
     return spark_conf(credentials, credentials.storages(), PackagePlan((), (), (), "0.9.0"))
 
 
+@pytest.fixture(autouse=True)
+def no_hadoop(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("HADOOP_CONF_DIR", "YARN_CONF_DIR", "POD_NAME"):
+        monkeypatch.delenv(name, raising=False)
+
+
 def problems(master: str, environ: dict[str, str] | None = None, **settings: str) -> list[str]:
-    return list(master_problems(master, settings, environ or {}))
+    with mock.patch.dict(os.environ, environ or {}):
+        return list(master_problems(master, settings))
 
 
 @pytest.mark.parametrize("master", [KUBERNETES, "k8s://host", "k8s://http://host:8080", "k8s://1.2.3.4:6443"])
@@ -36,11 +45,12 @@ def test_kubernetes(master: str) -> None:
     assert "spark.sql.shuffle.partitions" not in settings
 
 
-def test_executors_belong_to_the_drivers_pod() -> None:
+def test_executors_belong_to_the_drivers_pod(monkeypatch: pytest.MonkeyPatch) -> None:
     key = "spark.kubernetes.driver.pod.name"
-    assert master_defaults(KUBERNETES, {"POD_NAME": "dbt-1"})[key] == "dbt-1"
-    assert key not in master_defaults(KUBERNETES, {})
-    assert key not in master_defaults("local[2]", {"POD_NAME": "dbt-1"})
+    assert key not in master_defaults(KUBERNETES)
+    monkeypatch.setenv("POD_NAME", "dbt-1")
+    assert master_defaults(KUBERNETES)[key] == "dbt-1"
+    assert key not in master_defaults("local[2]")
 
 
 def test_the_profile_wins() -> None:

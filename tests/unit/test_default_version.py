@@ -57,8 +57,8 @@ def target(folder: Path, **profile: Any) -> PaimonCredentials:
 def version_of(credentials: PaimonCredentials) -> str:
     """The version in a process of its own."""
     default_version._CHOSEN.clear()
-    plan = packages.plan_packages(credentials, credentials.storages(), SPARK, {})
-    assert plan.paimon_version == packages.effective_paimon_version(credentials, {}, SPARK)
+    plan = packages.plan_packages(credentials, credentials.storages(), SPARK)
+    assert plan.paimon_version == packages.effective_paimon_version(credentials, SPARK)
     return plan.paimon_version
 
 
@@ -118,7 +118,7 @@ def test_a_repository_with_a_newer_one(machine: Path) -> None:
     publish(machine / "mirror", NEWEST)
     credentials = target(machine, repositories=[(machine / "mirror").as_uri()])
     assert version_of(credentials) == NEWEST
-    plan = packages.plan_packages(credentials, credentials.storages(), SPARK, {})
+    plan = packages.plan_packages(credentials, credentials.storages(), SPARK)
     assert plan.packages == (capabilities.connector_artifact(SPARK, NEWEST),)
 
 
@@ -220,8 +220,8 @@ def test_what_a_target_names_is_not_asked_for(machine: Path) -> None:
     ]
     for profile, version in named:
         credentials = target(machine, **profile)
-        assert packages.default_version(credentials, {}, SPARK) is None
-        assert packages.effective_paimon_version(credentials, {}, SPARK) == version
+        assert packages.default_version(credentials, SPARK) is None
+        assert packages.effective_paimon_version(credentials, SPARK) == version
     assert not (machine / "cache").exists()
 
 
@@ -231,11 +231,11 @@ def test_what_a_target_names_is_not_asked_for(machine: Path) -> None:
 )
 def test_a_connector_whose_version_is_not_known(machine: Path, profile: dict[str, Any]) -> None:
     publish(machine / ".m2" / "repository", NEWEST)
-    assert packages.default_version(target(machine, **profile), {}, SPARK) is ASSUMED
+    assert packages.default_version(target(machine, **profile), SPARK) is ASSUMED
 
 
 def test_spark_4_1_has_no_0_9_0(machine: Path) -> None:
-    plan = packages.plan_packages(target(machine), target(machine).storages(), "4.1.1", {})
+    plan = packages.plan_packages(target(machine), target(machine).storages(), "4.1.1")
     assert plan.packages == ("org.apache.paimon:paimon-spark-4.1_2.13:2.0.0",)
 
 

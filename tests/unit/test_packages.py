@@ -7,6 +7,7 @@ import os
 import zipfile
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
@@ -28,10 +29,16 @@ def target(**profile: Any) -> PaimonCredentials:
     )
 
 
+@pytest.fixture(autouse=True)
+def no_override(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(packages.JARS_VARIABLE, raising=False)
+
+
 def plan_packages(
     credentials: PaimonCredentials, spark_version: str, environ: dict[str, str] | None = None
 ) -> packages.PackagePlan:
-    return packages.plan_packages(credentials, credentials.storages(), spark_version, environ)
+    with mock.patch.dict(os.environ, environ or {}):
+        return packages.plan_packages(credentials, credentials.storages(), spark_version)
 
 
 def make_jar(path: Path, artifact: str | None = None, version: str = "") -> str:
@@ -182,7 +189,7 @@ class TestEnvironment:
     def test_replaces_a_connector_among_the_packages(self, other: str) -> None:
         plan = plan_packages(target(packages=[CONNECTOR, "a:b:1"]), SPARK, {"DBT_PAIMON_JARS": other})
         assert plan.packages == ("a:b:1",)
-        assert effective_paimon_version(target(packages=[CONNECTOR]), {"DBT_PAIMON_JARS": other}) == "1.4.2"
+        assert plan.paimon_version == "1.4.2"
 
     def test_storage_goes_with_the_real_version(self, other: str) -> None:
         plan = plan_packages(target(warehouse="s3://b/w"), SPARK, {"DBT_PAIMON_JARS": other})
@@ -217,7 +224,7 @@ class TestVersion:
 
     def test_unknown_is_the_profiles(self, tmp_path: Path) -> None:
         jar = make_jar(tmp_path / "some.jar")
-        assert effective_paimon_version(target(jars=[jar], paimon_version="1.1.0"), {}) == "1.1.0"
+        assert effective_paimon_version(target(jars=[jar], paimon_version="1.1.0")) == "1.1.0"
 
 
 def test_one_process_at_a_time_fills_ivys_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -36,7 +36,7 @@ def with_partitions(engine):
 
 def resolve(requested, spec, **config):
     problems = Problems("orders")
-    strategy = collect_strategy(requested, spec, config, P09, problems)
+    strategy = collect_strategy(spec, {"incremental_strategy": requested, **config}, P09, problems)
     problems.raise_if_any()
     return strategy
 

@@ -26,9 +26,9 @@ UUID = "6f1f3b0a-1d3c-4b8e-9d2a-0123456789ab"
 class TestKeys:
     def test_a_mark_is_read_back(self):
         key = keys.key_of({"sql": "select 1"}, {"t": "3.ab"})
-        assert keys.found_in(f"{own_user(key.mark())}_{UUID}") == keys.Found(key)
-        assert keys.found_in(f"{key.mark('7.0123456789abcdef')}_{UUID}") == keys.Found(key, "7.0123456789abcdef")
-        assert keys.found_in(f"{key.mark(table_versions.EMPTY)}_{UUID}") == keys.Found(key, table_versions.EMPTY)
+        assert keys.found_in(f"{own_user(key.mark())}_{UUID}") == (key, "")
+        assert keys.found_in(f"{key.mark('7.0123456789abcdef')}_{UUID}") == (key, "7.0123456789abcdef")
+        assert keys.found_in(f"{key.mark(table_versions.EMPTY)}_{UUID}") == (key, table_versions.EMPTY)
 
     @pytest.mark.parametrize(
         "user", [UUID, f"dbt_12345678_{UUID}", "dbtk-1.2_x", "dbtk2-" + "a" * 24 + "." + "b" * 24 + "_"]

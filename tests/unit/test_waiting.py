@@ -35,8 +35,9 @@ class TestUntil:
         assert time.monotonic() - began < 30
         assert raised.value.msg == "Waited 0.05 s for rain. Water the plants."
 
-    def test_it_is_logged_once_and_then_from_time_to_time(self, lines) -> None:
-        wait = Wait("rain", 60, "", notice_after=0.02, notice_every=30)
+    def test_it_is_logged_once_and_then_from_time_to_time(self, lines, monkeypatch) -> None:
+        monkeypatch.setattr(waiting, "NOTICE_AFTER", 0.02)
+        wait = Wait("rain", 60, "")
         wait.check()
         assert lines == []
         time.sleep(0.03)
@@ -57,8 +58,9 @@ class TestWatched:
         process.kill()
         process.wait()
 
-    def test_the_bound_ends_the_call(self, sleeper, lines) -> None:
-        wait = Wait("a process", 0.3, "End it.", notice_after=0.1, notice_every=600)
+    def test_the_bound_ends_the_call(self, sleeper, lines, monkeypatch) -> None:
+        monkeypatch.setattr(waiting, "NOTICE_AFTER", 0.1)
+        wait = Wait("a process", 0.3, "End it.")
         with (
             pytest.raises(WaitedTooLongError, match=r"Waited 0.3 s for a process. End it."),
             watched(wait, sleeper.kill, look_every=0.05),

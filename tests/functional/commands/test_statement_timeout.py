@@ -43,9 +43,8 @@ class TestStalls:
     def soon(self, monkeypatch):
         """A bound for a test; that of a profile is in whole seconds."""
         bounded = statement_timeout.watched
-        monkeypatch.setattr(
-            statement_timeout, "watched", lambda handle, sql, bound: bounded(handle, sql, 3, look_every=0.2)
-        )
+        monkeypatch.setattr(statement_timeout, "LOOK_EVERY", 0.2)
+        monkeypatch.setattr(statement_timeout, "watched", lambda handle, sql, bound: bounded(handle, sql, 3))
 
     def test_a_storage_that_does_not_answer(self, project, rows, silent, soon):
         before = threading.active_count()

@@ -12,7 +12,7 @@ ROWS = 16
 TASKS = 8
 
 
-def test_a_statement(project):
+def test_a_statement(project, monkeypatch):
     table = f"paimon.{project.test_schema}.slow"
     seen, lines = [], []
     with get_connection(project.adapter):
@@ -27,7 +27,10 @@ def test_a_statement(project):
             lines.append(line)
             seen.append(handle.progress(since))
 
-        with progress.report_progress(handle, "slow", first=0.2, every=0.2, tell=tell):
+        monkeypatch.setattr(progress, "FIRST", 0.2)
+        monkeypatch.setattr(progress, "EVERY", 0.2)
+        monkeypatch.setattr(progress.logger, "info", tell)
+        with progress.report_progress(handle, "slow"):
             # Two tasks at a time, and each row takes a while.
             cursor.execute(
                 f"insert into {table} select id from range(0, {ROWS}, 1, {TASKS}) "

@@ -16,11 +16,4 @@ Plugin = AdapterPlugin(
     dependencies=["spark"],
 )
 
-__all__ = [
-    "PaimonAdapter",
-    "PaimonColumn",
-    "PaimonConnectionManager",
-    "PaimonCredentials",
-    "PaimonRelation",
-    "Plugin",
-]
+__all__ = ["PaimonAdapter", "PaimonColumn", "PaimonConnectionManager", "PaimonCredentials", "PaimonRelation", "Plugin"]

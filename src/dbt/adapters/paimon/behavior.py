@@ -24,9 +24,7 @@ SERVER_TOKEN: Final = _flag(
     "Every user of this machine can run statements on the warm Spark server, as the user who started it.",
 )
 PAIMON_VERSION: Final = _flag(
-    "require_paimon_version",
-    "A profile without paimon_version gets the newest tested version.",
-    default=False,
+    "require_paimon_version", "A profile without paimon_version gets the newest tested version.", default=False
 )
 KEPT_HISTORY: Final = _flag(
     "require_consent_to_lose_history",
@@ -36,18 +34,9 @@ EXACT_MERGES: Final = _flag(
     "require_exact_merges", "New tables have aggregations that give a wrong value for some changes of a key."
 )
 AUTO_BUCKETS: Final = _flag(
-    "use_auto_buckets",
-    "New tables with a primary key have dynamic buckets, unless their config says otherwise.",
+    "use_auto_buckets", "New tables with a primary key have dynamic buckets, unless their config says otherwise."
 )
-FLAGS: Final = (
-    LOSSLESS_CASTS,
-    STRICT_CONFIG,
-    SERVER_TOKEN,
-    PAIMON_VERSION,
-    KEPT_HISTORY,
-    EXACT_MERGES,
-    AUTO_BUCKETS,
-)
+FLAGS: Final = (LOSSLESS_CASTS, STRICT_CONFIG, SERVER_TOKEN, PAIMON_VERSION, KEPT_HISTORY, EXACT_MERGES, AUTO_BUCKETS)
 
 
 def is_on(behavior: Behavior, flag: BehaviorFlag) -> bool:

@@ -6,17 +6,14 @@ Each rule names its source: a class of Paimon at the release tags, or a run ("[r
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import lru_cache
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from dbt_common.exceptions import DbtRuntimeError
 from packaging.version import InvalidVersion, Version
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 OLDEST_PAIMON: Final = Version("0.9.0")
 # The Paimon version that CI runs. It is assumed for a server whose target does not name one.
@@ -29,7 +26,7 @@ RELEASES: Final[tuple[str, ...]] = ("0.9.0", "1.0.1", "1.1.1", "1.2.0", "1.3.1",
 
 # Spark line -> the releases with a whole run of the functional tests in docs/compatibility, the newest first. A profile
 # without paimon_version takes the first whose connector is available, else the line's oldest release.
-_TESTED: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType({"3.5": ("1.4.2",)})
+_TESTED: Final[Mapping[str, tuple[str, ...]]] = {"3.5": ("1.4.2",)}
 
 # The catalogs whose options paimon_options.json lists, by the release they were read from.
 OPTION_CATALOGUES: Final[tuple[str, ...]] = ("0.9", "1.4", "2.0")
@@ -71,7 +68,7 @@ class Rule:
         return f"before {self.paimon}" if self.paimon else "all"
 
 
-_WITH_BRANCHES: Final[Mapping[str, str]] = MappingProxyType({"filesystem": "0.9", "hive": "0.9", "rest": "1.0"})
+_WITH_BRANCHES: Final[Mapping[str, str]] = {"filesystem": "0.9", "hive": "0.9", "rest": "1.0"}
 
 
 class Capability(Enum):
@@ -390,10 +387,7 @@ class Capability(Enum):
     COMPACT_ORDER_IN_PROCESS = Rule("a sorted compaction by Paimon's classes in dbt's process", until="1.0")
     # CompactProcedure's parameter compact_strategy, from 1.0.
     COMPACT_STRATEGY = Rule(
-        "sys.compact with compact_strategy",
-        paimon="1.0",
-        remedy="Use 'full', which it does without.",
-        listed=True,
+        "sys.compact with compact_strategy", paimon="1.0", remedy="Use 'full', which it does without.", listed=True
     )
     # ExpireSnapshotsProcedure: older_than is a TIMESTAMP at 0.9 and a STRING from 1.0.
     EXPIRE_SNAPSHOTS_OLDER_THAN_TEXT = Rule("sys.expire_snapshots with older_than as text", paimon="1.0")
@@ -595,7 +589,7 @@ def known_defects() -> list[Rule]:
 
 
 def _by_name(names: Mapping[str, str]) -> Mapping[str, str]:
-    return MappingProxyType({name: first for first, group in names.items() for name in group.split()})
+    return {name: first for first, group in names.items() for name in group.split()}
 
 
 # Aggregate functions: name -> first version. Source: FieldAggregator*'s NAME constants at the release tags.
@@ -630,34 +624,28 @@ FILE_FORMATS: Final[Mapping[str, str]] = _by_name(
 )
 
 # Spark line -> the first Paimon with a connector for it.
-_CONNECTORS: Final[Mapping[str, str]] = MappingProxyType(
-    {"3.2": "0.9", "3.3": "0.9", "3.4": "0.9", "3.5": "0.9", "4.0": "1.2", "4.1": "2.0"}
-)
+_CONNECTORS: Final = {"3.2": "0.9", "3.3": "0.9", "3.4": "0.9", "3.5": "0.9", "4.0": "1.2", "4.1": "2.0"}
 
 # The first Spark line that runs on a newer Python -> the newest Python of the lines before it.
 # Source: "Python Requirements" in the installation guide of each PySpark line. 3.5 also runs on newer Pythons, with a
 # setuptools that contains distutils.
-_PYTHONS: Final[Mapping[str, tuple[int, int]]] = MappingProxyType(
-    {"3.3": (3, 9), "3.4": (3, 10), "3.5": (3, 11), "4.1.dev0": (3, 13)}
-)
+_PYTHONS: Final = {"3.3": (3, 9), "3.4": (3, 10), "3.5": (3, 11), "4.1.dev0": (3, 13)}
 
 # First Spark -> the Java versions that it documents, the recommended one first.
 # https://spark.apache.org/docs/3.5.7/#downloading and .../4.0.0/#downloading
-_JAVAS: Final[Mapping[str, tuple[int, ...]]] = MappingProxyType({"4.0": (17, 21), "3.3": (17, 11, 8), "0": (11, 8)})
+_JAVAS: Final[Mapping[str, tuple[int, ...]]] = {"4.0": (17, 21), "3.3": (17, 11, 8), "0": (11, 8)}
 # The first Java with archives of the classes that a run loaded (JEP 350).
 JAVA_WITH_CLASS_ARCHIVES: Final = 13
 # The first Java whose collector gives memory back when it is idle (JEP 346).
 JAVA_WITH_IDLE_COLLECTIONS: Final = 12
 
 # The JDBC drivers of a jdbc catalog, by the protocol in its URI (`jdbc:sqlite:…`).
-JDBC_DRIVERS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "sqlite": "org.xerial:sqlite-jdbc:3.50.3.0",
-        "postgresql": "org.postgresql:postgresql:42.7.8",
-        "mysql": "com.mysql:mysql-connector-j:9.4.0",
-        "mariadb": "org.mariadb.jdbc:mariadb-java-client:3.5.5",
-    }
-)
+JDBC_DRIVERS: Final[Mapping[str, str]] = {
+    "sqlite": "org.xerial:sqlite-jdbc:3.50.3.0",
+    "postgresql": "org.postgresql:postgresql:42.7.8",
+    "mysql": "com.mysql:mysql-connector-j:9.4.0",
+    "mariadb": "org.mariadb.jdbc:mariadb-java-client:3.5.5",
+}
 
 
 @lru_cache(maxsize=64)
@@ -678,14 +666,15 @@ def as_version(version: str | Version) -> Version:
     return version if isinstance(version, Version) else parse_version(version)
 
 
-def minor(version: Version) -> str:
+def minor(version: str | Version) -> str:
     """'1.4' of 1.4.2: Paimon adds features in minor releases."""
-    return f"{version.major}.{version.minor}"
+    found = as_version(version)
+    return f"{found.major}.{found.minor}"
 
 
 def reaches(paimon: str | Version, since: str) -> bool:
     """Whether `paimon` belongs to the release `since` or a later one; a release candidate counts as its release."""
-    return Version(minor(as_version(paimon))) >= Version(since)
+    return Version(minor(paimon)) >= Version(since)
 
 
 def names_at(names: Mapping[str, str], paimon: str | Version) -> list[str]:
@@ -733,9 +722,8 @@ def connector_artifact(spark_version: str | Version, paimon_version: str | Versi
         )
     if not reaches(paimon, first):
         raise DbtRuntimeError(
-            f"Paimon {paimon} has no connector for Spark {spark_line}: the first is Paimon {first}. "
-            f"Set paimon_version in the profile to {_either(releases(spark))}, or install Spark 3.5: "
-            f"{install_command('session')}."
+            f"Paimon {paimon} has no connector for Spark {spark_line}: the first is Paimon {first}. Set paimon_version "
+            f"in the profile to {either(releases(spark))}, or install Spark 3.5: {install_command('session')}."
         )
     suffix = f"_{scala_version(spark_line)}" if reaches(paimon, "1.4") else ""
     return f"org.apache.paimon:paimon-spark-{spark_line}{suffix}:{paimon_version}"
@@ -743,13 +731,13 @@ def connector_artifact(spark_version: str | Version, paimon_version: str | Versi
 
 def releases(spark_version: str | Version) -> list[str]:
     """The Paimon releases with a connector for a Spark, the newest last."""
-    first = _CONNECTORS.get(minor(as_version(spark_version)))
+    first = _CONNECTORS.get(minor(spark_version))
     return [release for release in RELEASES if first is not None and Version(release) >= Version(first)]
 
 
 def tested(spark_version: str | Version) -> tuple[str, ...]:
     """The Paimon releases with a whole run of the tests on a Spark line, the newest first."""
-    return _TESTED.get(minor(as_version(spark_version)), ())
+    return _TESTED.get(minor(spark_version), ())
 
 
 def first_release(spark_version: str | Version) -> str:
@@ -785,8 +773,9 @@ def install_command(extra: str) -> str:
     return f"`pip install 'dbt-paimon[{extra}]'`"
 
 
-def _either(versions: list[str]) -> str:
-    *first, last = versions
+def either(versions: Iterable[object]) -> str:
+    """`1.2, 1.3 or 1.4`."""
+    *first, last = map(str, versions)
     return f"{', '.join(first)} or {last}" if first else last
 
 
@@ -841,19 +830,12 @@ class Versions:
 
     def describe(self) -> list[tuple[str, bool, str]]:
         """For `dbt debug`: (feature, whether it is supported, why not)."""
-        return [
-            (capability.value.label, self.supports(capability), self._missing(capability) or "")
-            for capability in Capability
-            if capability.value.listed
-        ]
+        listed = [capability for capability in Capability if capability.value.listed]
+        return [(each.value.label, self.supports(each), self._missing(each) or "") for each in listed]
 
     def defects(self) -> list[str]:
         """The known defects of this Paimon version."""
-        return [
-            capability.value.wrong
-            for capability in Capability
-            if capability.value.answer and not self.supports(capability)
-        ]
+        return [each.value.wrong for each in Capability if each.value.answer and not self.supports(each)]
 
     def _missing(self, capability: Capability) -> str | None:
         """Why the capability is missing; None if it is supported."""
@@ -870,6 +852,9 @@ class Versions:
             return f"needs Paimon >= {since}{where}, this is {self.paimon}"
         if rule.until is not None and reaches(self.paimon, rule.until):
             return f"gone since Paimon {rule.until}, this is {self.paimon}"
+        return self._missing_in_spark(rule)
+
+    def _missing_in_spark(self, rule: Rule) -> str | None:
         if rule.spark is not None and self.spark < Version(rule.spark):
             return f"needs Spark >= {rule.spark}, this is {self.spark}"
         if rule.until_spark is not None and self.spark >= Version(rule.until_spark):

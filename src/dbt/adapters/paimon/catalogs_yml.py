@@ -12,11 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from dbt.adapters.catalogs import (
-    CatalogIntegration,
-    CatalogIntegrationConfig,
-    InvalidCatalogIntegrationConfigError,
-)
+from dbt.adapters.catalogs import CatalogIntegration, CatalogIntegrationConfig, InvalidCatalogIntegrationConfigError
 from dbt.adapters.contracts.relation import RelationConfig
 from dbt_common.dataclass_schema import ValidationError
 from dbt_common.exceptions import CompilationError, DbtRuntimeError

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from dbt.adapters.base.column import Column
 from dbt.adapters.spark.column import SparkColumn
-
-if TYPE_CHECKING:
-    from dbt.adapters.base.column import Column
 
 _SIZED: Final = re.compile(r"(?:var)?char(?:acter)?\s*\(\s*(\d+)\s*\)")
 # Paimon's STRING is a varchar of this length.

@@ -65,7 +65,7 @@ class PaimonConnectionManager(SparkConnectionManager):
             raise
         except Exception as exc:
             logger.debug(f"Error while running:\n{sql}\n{messages.error_text(exc)}")
-            raise self._lost_service(exc) or messages.database_error(exc, sql) from exc
+            raise self._lost_service(exc) or messages.StatementError(messages.error_text(exc), sql.strip()) from exc
 
     def _lost_service(self, exc: Exception) -> DbtRuntimeError | None:
         # Hive's own errors do not have the address of the metastore.
@@ -183,11 +183,7 @@ class PaimonConnectionManager(SparkConnectionManager):
             logger.debug(f"A branch may lack schemas of its table:\n{sql}\n{messages.error_text(exc)}")
 
     def execute(
-        self,
-        sql: str | Statement,
-        auto_begin: bool = False,
-        fetch: bool = False,
-        limit: int | None = None,
+        self, sql: str | Statement, auto_begin: bool = False, fetch: bool = False, limit: int | None = None
     ) -> tuple[AdapterResponse, agate.Table]:
         """Run one statement to its end, even a query whose rows are not fetched.
 
@@ -241,8 +237,10 @@ class PaimonConnectionManager(SparkConnectionManager):
         if not (connection.name or "").startswith("list_"):
             self.deferred_cache_fill.flush()
         handle: Handle = connection.handle
-        node, text = self._node_description(connection)
-        handle.describe(node, text)
+        node = connection.name or "dbt"
+        with self.lock:
+            description = self._nodes.get(self.get_thread_identifier(), "")
+        handle.describe(node, f"dbt: {node} ({description})" if description else f"dbt: {node}")
         sent = replace(statement, sql=self._add_query_comment(statement.sql))
         with (
             handle.configured(sent.conf),
@@ -259,13 +257,6 @@ class PaimonConnectionManager(SparkConnectionManager):
                     cursor.drain()
                     table = _no_rows()
         return responses.of_statement(statement.kind, handle.statement_id), table
-
-    def _node_description(self, connection: Connection) -> tuple[str, str]:
-        """Node name and Spark job description of a connection; dbt names it after the node."""
-        name = connection.name or "dbt"
-        with self.lock:
-            text = self._nodes.get(self.get_thread_identifier(), "")
-        return name, f"dbt: {name} ({text})" if text else f"dbt: {name}"
 
 
 def _statement(sql: str | Statement) -> Statement:

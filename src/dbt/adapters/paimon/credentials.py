@@ -27,14 +27,7 @@ from dbt.adapters.paimon.catalogs.catalog import (
     option_text,
     split_list,
 )
-from dbt.adapters.paimon.errors.redaction import (
-    REFUSAL,
-    is_secret_option,
-    redact_text,
-    redacted,
-    secrets_of,
-    tell_dbt,
-)
+from dbt.adapters.paimon.errors.redaction import REFUSAL, is_secret_option, redact_text, redacted, secrets_of, tell_dbt
 from dbt.adapters.paimon.keys import BOOLEAN, NUMBER, SECONDS, key_field
 from dbt.adapters.paimon.machine.waiting import LONGEST_STALL, LONGEST_WAIT
 from dbt.adapters.paimon.options.read_options import read_fault
@@ -49,11 +42,10 @@ STATIC_CONF = frozenset(
     f"spark.sql.{name}"
     for name in (
         "broadcastExchange.maxThreadThreshold cache.serializer catalog.spark_catalog.defaultDatabase "
-        "catalogImplementation codegen.cache.maxEntries codegen.comments debug "
-        "defaultUrlStreamHandlerFactory.enabled event.truncate.length extensions "
-        "filesourceTableRelationCacheSize globalTempDatabase hive.thriftServer.singleSession "
-        "legacy.sessionInitWithConfigDefaults metadataCacheTTLSeconds queryExecutionListeners "
-        "sources.disabledJdbcConnProviderList sources.schemaStringLengthThreshold "
+        "catalogImplementation codegen.cache.maxEntries codegen.comments debug defaultUrlStreamHandlerFactory.enabled "
+        "event.truncate.length extensions filesourceTableRelationCacheSize globalTempDatabase "
+        "hive.thriftServer.singleSession legacy.sessionInitWithConfigDefaults metadataCacheTTLSeconds "
+        "queryExecutionListeners sources.disabledJdbcConnProviderList sources.schemaStringLengthThreshold "
         "streaming.streamingQueryListeners streaming.ui.enabled streaming.ui.enabledCustomMetricList "
         "streaming.ui.retainedProgressUpdates streaming.ui.retainedQueries subquery.maxThreadThreshold "
         "ui.retainedExecutions warehouse.dir"
@@ -68,14 +60,9 @@ CLONE_BY = ("copy", "branch")
 _AUTHS = ("NONE", "NOSASL", "LDAP", "CUSTOM", "KERBEROS")
 # Keys that only some methods have.
 METHODS_OF = {
-    "host": ("connect", "thrift"),
-    "port": ("connect", "thrift"),
-    "user": ("connect", "thrift"),
-    "use_ssl": ("connect", "thrift"),
+    **dict.fromkeys(("host", "port", "user", "use_ssl"), ("connect", "thrift")),
     "token": ("connect",),
-    "password": ("thrift",),
-    "auth": ("thrift",),
-    "kerberos_service_name": ("thrift",),
+    **dict.fromkeys(("password", "auth", "kerberos_service_name"), ("thrift",)),
 }
 # Keys that dbt itself adds to a target; removed before or after the credentials see them.
 _DBT_KEYS = frozenset({"type", "threads", "name", "target_name", "profile_name"})
@@ -152,11 +139,7 @@ class PaimonCredentials(Credentials):
         None, "The service's name, with `auth: KERBEROS`", page="deployment.md#spark-thrift-server"
     )
     use_ssl: bool | None = key_field(
-        None,
-        "Whether the connection is encrypted",
-        BOOLEAN,
-        default="`false`",
-        page="deployment.md#spark-connect",
+        None, "Whether the connection is encrypted", BOOLEAN, default="`false`", page="deployment.md#spark-connect"
     )
     metastore: str = key_field("filesystem", "The kind of the Paimon catalog", values=METASTORES, page="catalogs.md")
     warehouse: str | None = key_field(
@@ -204,10 +187,7 @@ class PaimonCredentials(Credentials):
         page="compatibility.md#without-paimon_version",
     )
     jars: list[str] = key_field(
-        list,
-        "Jars to use instead of downloads, on this machine or in a store",
-        "a list of paths",
-        page="storage.md",
+        list, "Jars to use instead of downloads, on this machine or in a store", "a list of paths", page="storage.md"
     )
     packages: list[str] = key_field(list, "Further jars to download", "a list of Maven coordinates", page="storage.md")
     repositories: list[str] = key_field(
@@ -227,10 +207,7 @@ class PaimonCredentials(Credentials):
         page="storage.md#leases-on-s3",
     )
     stall_timeout: int = key_field(
-        int(LONGEST_STALL),
-        "How long a statement may run without a Spark job",
-        SECONDS,
-        page="reliability.md#waits",
+        int(LONGEST_STALL), "How long a statement may run without a Spark job", SECONDS, page="reliability.md#waits"
     )
     clone_by: str = key_field(
         CLONE_BY[0],
@@ -409,13 +386,15 @@ def profile_problems(data: Any) -> list[str]:
     if not isinstance(data, Mapping):
         return [f"a target is a mapping of keys to values, not {_kind(data)}"]
     given = {key: value for key, value in data.items() if value is not None and key not in _DBT_KEYS}
-    problems = [_unknown_key(str(key)) for key in given if key not in _ALLOWED]
+    checks = (_key_problems, _default_problems, _name_problems, _server_problems, _storage_problems)
+    return [problem for check in checks for problem in check(given)]
+
+
+def _key_problems(given: Mapping[str, Any]) -> Iterable[str]:
+    yield from (_unknown_key(str(key)) for key in given if key not in _ALLOWED)
     for key, check in _CHECKS.items():
         if key in given:
-            problems.extend(f"{key}: {problem}" for problem in check(given[key]))
-    for check_all in (_default_problems, _name_problems, _server_problems, _storage_problems):
-        problems.extend(check_all(given))
-    return problems
+            yield from (f"{key}: {problem}" for problem in check(given[key]))
 
 
 def _unknown_key(key: str) -> str:

@@ -5,34 +5,24 @@ from __future__ import annotations
 import sys
 import uuid
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol
 
 from dbt_common.exceptions import DbtRuntimeError
 from dbt_common.ui import yellow
 
 from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
+from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.catalogs import lock_places, writers
 from dbt.adapters.paimon.credentials import PaimonConnectionMethod
-
-if TYPE_CHECKING:
-    from dbt.adapters.paimon.capabilities import Versions
-    from dbt.adapters.paimon.relation import PaimonRelation
-    from dbt.adapters.paimon.spark.runtime import Runtime
+from dbt.adapters.paimon.relation import PaimonRelation
+from dbt.adapters.paimon.spark.runtime import Runtime
 
 Say = Callable[[str], None]
 
 
-class Adapter(AdapterProtocol, Protocol):
-    """The adapter, with its class of relations."""
-
-    @property
-    def Relation(self) -> type[PaimonRelation]: ...  # noqa: N802 - dbt's name
-
-
-def check(adapter: Adapter, say: Say, tell_all: Say) -> None:
+def check(adapter: AdapterProtocol, say: Say, tell_all: Say) -> None:
     """Create, write, read and drop a table in the profile's schema, and the schema too if it does not exist."""
     credentials = adapter.credentials
-    schema = adapter.Relation.create(database=credentials.database, schema=credentials.schema)
+    schema = PaimonRelation.create(database=credentials.database, schema=credentials.schema)
     table = schema.replace_path(identifier=f"_dbt_debug_{uuid.uuid4().hex[:8]}").replace(type="table")
     where = f"warehouse {credentials.unique_field}"
     schema_sql = schema.include(identifier=False).render()
@@ -97,7 +87,7 @@ def _tell_capabilities(versions: Versions, say: Say, tell_all: Say) -> None:
         )
 
 
-def _step(adapter: Adapter, what: str, sql: str) -> list[object]:
+def _step(adapter: AdapterProtocol, what: str, sql: str) -> list[object]:
     try:
         return [row[0] for row in adapter.query(sql)]
     except DbtRuntimeError as exc:

@@ -500,10 +500,7 @@ class PaimonAdapter(SparkAdapter):
         return BaseAdapter.get_catalog(self, relation_configs, used_schemas)
 
     def _get_one_catalog(
-        self,
-        information_schema: InformationSchema,
-        schemas: set[str],
-        used_schemas: frozenset[tuple[str, str]],
+        self, information_schema: InformationSchema, schemas: set[str], used_schemas: frozenset[tuple[str, str]]
     ) -> agate.Table:
         return self._docs_catalog.of_schemas(information_schema.database, schemas)
 

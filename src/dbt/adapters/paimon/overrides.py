@@ -8,18 +8,15 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
-from types import MappingProxyType
 from typing import Any, Final
 
 OURS: Final = ("dbt", "dbt_spark", "dbt_paimon")
 # The macro from which dbt's strategy gets its SQL.
-_WRITERS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "merge": "get_merge_sql",
-        "delete+insert": "get_delete_insert_merge_sql",
-        "insert_overwrite": "get_insert_overwrite_merge_sql",
-    }
-)
+_WRITERS: Final = {
+    "merge": "get_merge_sql",
+    "delete+insert": "get_delete_insert_merge_sql",
+    "insert_overwrite": "get_insert_overwrite_merge_sql",
+}
 # (what to use instead, macros that only dbt's and dbt-spark's materializations call).
 NOT_CALLED: Final = (
     (
@@ -30,10 +27,7 @@ NOT_CALLED: Final = (
         "Use merge_update_columns or merge_exclude_columns, or override get_merge_sql",
         "get_merge_update_columns get_merge_unique_key_match",
     ),
-    (
-        "Set incremental_strategy",
-        "get_incremental_default_sql dbt_spark_validate_get_incremental_strategy",
-    ),
+    ("Set incremental_strategy", "get_incremental_default_sql dbt_spark_validate_get_incremental_strategy"),
     (
         "Use on_schema_change",
         "process_schema_changes sync_column_schemas check_for_schema_changes diff_columns diff_column_data_types "
@@ -45,10 +39,7 @@ NOT_CALLED: Final = (
         "comment_clause options_clause tblproperties_clause persist_constraints alter_table_add_constraints "
         "alter_column_set_constraints create_indexes get_create_index_sql dbt_spark_validate_get_file_format",
     ),
-    (
-        "Set persist_docs, and describe the columns",
-        "persist_docs alter_column_comment alter_relation_comment",
-    ),
+    ("Set persist_docs, and describe the columns", "persist_docs alter_column_comment alter_relation_comment"),
     (
         "Use a materialization of the project's own",
         "make_intermediate_relation make_backup_relation get_create_intermediate_sql get_create_backup_sql "
@@ -77,9 +68,7 @@ NOT_CALLED: Final = (
         "get_revoke_sql should_revoke support_multiple_grantees_per_dcl_statement",
     ),
 )
-_INSTEAD: Final[Mapping[str, str]] = MappingProxyType(
-    {name: instead for instead, names in NOT_CALLED for name in names.split()}
-)
+_INSTEAD: Final = {name: instead for instead, names in NOT_CALLED for name in names.split()}
 # Prefixes of macros that come after `paimon__` in dbt's search.
 _SHADOWED: Final = ("spark", "default")
 
@@ -135,28 +124,27 @@ def _names(macros: Iterable[Any], *packages: str) -> set[str]:
 def not_called(macros: Iterable[Any], project: str, order: Sequence[str] | None) -> Iterator[str]:
     """A warning for each override of one of dbt's macros that is never called.
 
-    Args:
-        macros: all of the manifest.
-        project: the name of the root project.
-        order: the search order for dbt's macros in the project's `dispatch`, if any.
+    `macros` are all of the manifest. `order` is the search order for dbt's macros in the project's `dispatch`, if any.
     """
     every = list(macros)
-    known, ours = _names(every, "dbt", "dbt_spark"), _names(every, "dbt_paimon")
+    ours = _names(every, "dbt_paimon")
     others = [macro for macro in every if macro.package_name not in OURS]
-    names = {(macro.package_name, macro.name) for macro in others}
     called = {name for macro in others for name in macro.depends_on.macros}
     before_dbt = set(takewhile(lambda package: package != "dbt", order or ()))
-    for macro in others:
-        prefix, _, bare = macro.name.rpartition("__")
-        if macro.package_name not in (order or [project]) or bare not in known:
-            continue
-        if prefix not in ("", "paimon", *_SHADOWED):
-            continue
+    for macro, prefix, bare in _overrides(others, order or [project], _names(every, "dbt", "dbt_spark")):
         own = f"paimon__{bare}"
-        is_shadowed = prefix in _SHADOWED and own in ours and macro.package_name not in before_dbt
         place = f"macro '{macro.package_name}.{macro.name}' ({macro.original_file_path})"
         where = f"{place} takes the place of dbt's {bare},"
+        is_shadowed = prefix in _SHADOWED and own in ours - _names(every, macro.package_name)
         if bare in _INSTEAD and macro.unique_id not in called:
             yield f"{where} which the materializations of dbt-paimon do not call. {_INSTEAD[bare]}."
-        elif is_shadowed and (macro.package_name, own) not in names:
+        elif is_shadowed and macro.package_name not in before_dbt:
             yield f"{where} but dbt takes {own} of dbt-paimon before it. Rename it to {own}, or delete it."
+
+
+def _overrides(macros: Iterable[Any], packages: Sequence[str], known: set[str]) -> Iterator[tuple[Any, str, str]]:
+    """The macros of some packages that override a known one of dbt's, each with its prefix and the known name."""
+    for macro in macros:
+        prefix, _, bare = macro.name.rpartition("__")
+        if macro.package_name in packages and bare in known and prefix in ("", "paimon", *_SHADOWED):
+            yield macro, prefix, bare

@@ -12,6 +12,7 @@ from dbt.adapters.exceptions import ApproximateMatchError
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.sql import event_time, views
+from dbt.adapters.paimon.sql.text import quoted
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -93,7 +94,7 @@ class PaimonRelation(BaseRelation):
             ) from exc
 
     def quoted(self, identifier: str) -> str:
-        return f"`{identifier.replace('`', '``')}`"
+        return quoted(identifier)
 
     def render(self) -> str:
         """The full name in Spark, with the time-travel clause."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
-from types import MappingProxyType
 from typing import Final
 from xml.etree import ElementTree
 
@@ -38,7 +37,7 @@ def core_site(folder: str | None) -> Mapping[str, str]:
     """The properties of the core-site.xml in a folder; empty if there is no such file."""
     path = Path(folder) / "core-site.xml" if folder else None
     if path is None or not path.is_file():
-        return MappingProxyType({})
+        return {}
     try:
         root = ElementTree.parse(path).getroot()  # noqa: S314 - the machine's own configuration
     except (OSError, ElementTree.ParseError) as exc:
@@ -46,4 +45,4 @@ def core_site(folder: str | None) -> Mapping[str, str]:
             f"{path} cannot be read: {exc}. Correct it, or take HADOOP_CONF_DIR out of the environment."
         ) from exc
     pairs = ((item.findtext("name"), item.findtext("value")) for item in root.iter("property"))
-    return MappingProxyType({name.strip(): value.strip() for name, value in pairs if name and value})
+    return {name.strip(): value.strip() for name, value in pairs if name and value}

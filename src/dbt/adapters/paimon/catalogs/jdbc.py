@@ -45,11 +45,9 @@ def load(session: SparkSession, catalog: SparkCatalog) -> None:
 
 
 def _close_queries(loaded: Any, name: str) -> None:
-    """Close the queries with which a catalog on SQLite checked whether its own tables exist.
-
-    Up to Paimon 1.4 they stay open (2.0 closes them). An open query is a read lock on the file, and its connection
-    keeps reading old data.
-    """
+    """Close the queries with which a catalog on SQLite checked whether its own tables exist."""
+    # Up to Paimon 1.4 they stay open (2.0 closes them). An open query is a read lock on the file, and its connection
+    # keeps reading old data.
     try:
         with suppress(AttributeError):
             while loaded.getClass().getSimpleName() != "JdbcCatalog":

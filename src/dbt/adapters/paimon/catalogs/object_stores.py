@@ -100,11 +100,7 @@ OSS: Final = ObjectStore(
         "OSS_ENDPOINT": "endpoint",
     },
     # org.apache.hadoop.fs.aliyun.oss.Constants: 10 attempts, 50 s to connect, 200 s to answer.
-    bounds={
-        "attempts.maximum": "3",
-        "connection.establish.timeout": "3000",
-        "connection.timeout": "30000",
-    },
+    bounds={"attempts.maximum": "3", "connection.establish.timeout": "3000", "connection.timeout": "30000"},
 )
 
 STORES: Final[Mapping[str, ObjectStore]] = {"s3": S3, "s3a": S3, "s3n": S3, "oss": OSS}

@@ -31,16 +31,15 @@ def check_metastores(catalogs: Iterable[SparkCatalog]) -> None:
 
 def unreachable_metastores(catalogs: Iterable[SparkCatalog]) -> str:
     """A message about each Hive metastore that takes no connections; empty if all of them do."""
-    return "\n".join(problem for catalog in catalogs for problem in _unreachable(catalog))
-
-
-def _unreachable(catalog: SparkCatalog) -> Iterable[str]:
-    reasons = [_why_not(host, port) for host, port in catalog.thrift_addresses]
-    if reasons and all(reasons):
-        yield (
-            f"catalog {catalog.name}: the Hive metastore does not answer at {', '.join(reasons)}. "
-            "Start it, or correct `uri` (thrift://host:9083 as a rule); a firewall between may be the reason, too."
-        )
+    problems = []
+    for catalog in catalogs:
+        reasons = [_why_not(host, port) for host, port in catalog.thrift_addresses]
+        if reasons and all(reasons):
+            problems.append(
+                f"catalog {catalog.name}: the Hive metastore does not answer at {', '.join(reasons)}. "
+                "Start it, or correct `uri` (thrift://host:9083 as a rule); a firewall between may be the reason, too."
+            )
+    return "\n".join(problems)
 
 
 def _why_not(host: str, port: int) -> str:

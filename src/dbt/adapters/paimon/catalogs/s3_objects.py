@@ -118,11 +118,7 @@ def s3_objects(storage: Storage, folder: str) -> S3Objects:
     )
     try:
         client = botocore.session.Session().create_client(
-            "s3",
-            endpoint_url=_endpoint(options),
-            region_name=_region(options),
-            config=config,
-            **_keys(options),
+            "s3", endpoint_url=_endpoint(options), region_name=_region(options), config=config, **_keys(options)
         )
     except (BotoCoreError, ValueError) as exc:
         raise NoConditionsError(f"botocore cannot use the settings of the warehouse ({redact_text(str(exc))})") from exc

@@ -7,17 +7,15 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.capabilities import Capability, Versions
+from dbt.adapters.paimon.catalogs.catalog import SparkCatalog
 from dbt.adapters.paimon.catalogs.hadoop import bounds, core_site
 from dbt.adapters.paimon.catalogs.object_stores import OSS, OWN_SCHEME, S3, STORES, ObjectStore
 from dbt.adapters.paimon.catalogs.writers import LOCKING, NOT_ATOMIC
-
-if TYPE_CHECKING:
-    from dbt.adapters.paimon.catalogs.catalog import SparkCatalog
 
 _HADOOP_AWS: Final = "hadoop-aws"
 _PROVIDER: Final = "aws.credentials.provider"
@@ -38,10 +36,7 @@ class StorageContext:
 
     def hadoop(self) -> dict[str, str]:
         """Hadoop's settings: `spark_config` over core-site.xml."""
-        return {
-            **core_site(self.environ.get("HADOOP_CONF_DIR")),
-            **self._spark_settings("spark.hadoop."),
-        }
+        return {**core_site(self.environ.get("HADOOP_CONF_DIR")), **self._spark_settings("spark.hadoop.")}
 
     def _spark_settings(self, prefix: str) -> dict[str, str]:
         return {
@@ -126,11 +121,9 @@ def settings_outside(environ: Mapping[str, str]) -> list[tuple[str, str]]:
 
 
 def _plug_in(catalog: SparkCatalog, given: Mapping[str, str], around: StorageContext) -> ObjectStore | None:
-    """Paimon's plug-in that reads a catalog's warehouse, or None.
-
-    Hadoop handles a scheme that it has a file system for (`fs.s3.impl`, as on EMR; hadoop-aws for s3a), unless the
-    catalog has keys.
-    """
+    """Paimon's plug-in that reads a catalog's warehouse, or None."""
+    # Hadoop handles a scheme that it has a file system for (`fs.s3.impl`, as on EMR; hadoop-aws for s3a), unless the
+    # catalog has keys.
     store = STORES.get(catalog.scheme)
     if store is None:
         return None
@@ -143,11 +136,9 @@ def _plug_in(catalog: SparkCatalog, given: Mapping[str, str], around: StorageCon
 def _added(
     catalog: SparkCatalog, store: ObjectStore | None, given: Mapping[str, str], around: StorageContext
 ) -> dict[str, str]:
-    """The options to add to those in the profile (`given`).
-
-    Precedence: catalog options in the profile, Hadoop settings in `spark_config`, core-site.xml (`HADOOP_CONF_DIR`),
-    and the environment, which is read only if there are no keys at all.
-    """
+    """The options to add to those in the profile (`given`)."""
+    # Precedence: catalog options in the profile, Hadoop settings in `spark_config`, core-site.xml (`HADOOP_CONF_DIR`),
+    # and the environment, which is read only if there are no keys at all.
     options: dict[str, str] = {}
     if catalog.scheme in NOT_ATOMIC and catalog.metastore in LOCKING:
         # AbstractCatalog.lockEnabled: on by default for Paimon's plug-ins, not for a store behind Hadoop.

@@ -23,23 +23,14 @@ def writers(catalog: SparkCatalog, paimon_version: str, no_leases: str | None = 
     place = catalog.scheme or catalog.metastore
     if catalog.metastore == "rest":
         return True, "the REST server commits: several writers at once are safe"
+    if catalog.scheme == "file":
+        return True, (
+            "dbt runs on this machine exclude one another by file locks; other programs do not see those locks"
+        )
     if catalog.scheme not in NOT_ATOMIC:
-        if catalog.scheme == "file":
-            return (
-                True,
-                "dbt runs on this machine exclude one another by file locks; other programs do not see those locks",
-            )
         return True, f"a commit is one atomic rename on {place}: several writers at once are safe"
     if catalog.metastore in LOCKING:
-        if catalog.options.get("lock.enabled", "true").lower() == "false":
-            return False, (
-                f"a rename on {place} is not atomic, and lock.enabled is false: two writers of one table at once can "
-                "lose rows. Take lock.enabled out of catalog_options"
-            )
-        return (
-            True,
-            f"a rename on {place} is not atomic; the {catalog.metastore} catalog locks: writers are safe",
-        )
+        return _by_own_lock(catalog)
     if catalog.scheme == "oss" and Versions.of(paimon_version).supports(Capability.ATOMIC_OSS_COMMITS):
         return True, "a commit is one atomic put on oss: several writers at once are safe"
     if no_leases == "":
@@ -51,3 +42,12 @@ def writers(catalog: SparkCatalog, paimon_version: str, no_leases: str | None = 
         f"a rename on {place} is not atomic, and a filesystem catalog has no lock{why}: two writers of one table at "
         "once can lose rows. Let one dbt run at a time write, or set metastore to hive, which locks"
     )
+
+
+def _by_own_lock(catalog: SparkCatalog) -> tuple[bool, str]:
+    if catalog.options.get("lock.enabled", "true").lower() == "false":
+        return False, (
+            f"a rename on {catalog.scheme} is not atomic, and lock.enabled is false: two writers of one table at once "
+            "can lose rows. Take lock.enabled out of catalog_options"
+        )
+    return True, f"a rename on {catalog.scheme} is not atomic; the {catalog.metastore} catalog locks: writers are safe"

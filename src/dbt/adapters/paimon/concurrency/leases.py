@@ -110,8 +110,8 @@ class _Record:
 
     def next(self) -> bytes:
         self.attempts += 1
-        said = _Content(self.table, self.run, self.token, _holder(), self.attempts, self.seconds)
-        content = said.to_bytes()
+        holder = f"process {os.getpid()} on {socket.gethostname()}"
+        content = _Content(self.table, self.run, self.token, holder, self.attempts, self.seconds).to_bytes()
         self.sent[content] = _now()
         return content
 
@@ -140,7 +140,7 @@ class Leases:
         `ends_spark`, the watchdog kills Spark's JVM if it may still be writing when the lease has expired.
         """
         table = name.partition(".")[2] or name
-        watchdog = self._watchdog if ends_spark else _no_watchdog
+        watchdog: Watchdog = self._watchdog if ends_spark else lambda name, seconds: None
         return Attempt(self._store, watchdog, _Record(table, run, uuid.uuid4().hex, self._seconds))
 
 
@@ -191,13 +191,7 @@ class Lease:
     """A lease that this process holds and renews."""
 
     def __init__(
-        self,
-        store: ConditionalStore,
-        watchdog: Watchdog,
-        record: _Record,
-        name: str,
-        version: str,
-        sent: float,
+        self, store: ConditionalStore, watchdog: Watchdog, record: _Record, name: str, version: str, sent: float
     ) -> None:
         self._store = store
         self._watchdog = watchdog
@@ -322,10 +316,6 @@ class Lease:
             self._watchdog(self._record.token, seconds)
 
 
-def _no_watchdog(name: str, seconds: float | None) -> None:
-    """A watchdog that does nothing."""
-
-
 class _Mine(threading.local):
     """The leases that this thread holds."""
 
@@ -370,7 +360,3 @@ def _now() -> float:
     """Seconds of a clock that also runs while the machine sleeps, if the system has one."""
     clock = getattr(time, "CLOCK_BOOTTIME", None)
     return time.monotonic() if clock is None else time.clock_gettime(clock)
-
-
-def _holder() -> str:
-    return f"process {os.getpid()} on {socket.gethostname()}"

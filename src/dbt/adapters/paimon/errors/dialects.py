@@ -78,11 +78,7 @@ IDIOMS: Final[tuple[DialectHint, ...]] = (
     ),
     _syntax("TOP n: limit n, at the end", r"\bselect\s+(distinct\s+)?top\s+$"),
     _syntax(f"an aggregate of texts in an order: array_sort inside, or {_AGGREGATE_TEXT}", r"\bwithin group\s*$"),
-    _syntax(
-        "ORDER BY inside an aggregate: sort_array(collect_list(struct(key, x))).x",
-        r"\w" + _OPEN,
-        r"order\s+by\b",
-    ),
+    _syntax("ORDER BY inside an aggregate: sort_array(collect_list(struct(key, x))).x", r"\w" + _OPEN, r"order\s+by\b"),
     _syntax("`limit m, n`: limit n offset m", r"\blimit\s+\d+\s*$", ","),
     _syntax("`offset m rows`: offset m, after limit", r"\boffset\s+\d+\s+$", r"rows?\b"),
     _syntax("`fetch first n rows`: limit n", r"\bfetch\s+$", r"(first|next)\b"),
@@ -92,11 +88,7 @@ IDIOMS: Final[tuple[DialectHint, ...]] = (
         "`* exclude`, `* except`, `* replace`: name the columns, or dbt_utils.star(from=ref('x'), except=['id'])",
         r"\*\s*(exclude|except|replace|rename)\s*\(?\s*$",
     ),
-    _syntax(
-        "a temporary table: materialized='ephemeral', or create temporary view",
-        r"\btemp(orary)?\s+$",
-        "table",
-    ),
+    _syntax("a temporary table: materialized='ephemeral', or create temporary view", r"\btemp(orary)?\s+$", "table"),
     _syntax("safe_cast: try_cast(x as type)", r"\bsafe_cast" + _OPEN, r"as\b"),
     _syntax("double precision: double", r"\bdouble\s+$", "precision"),
     _syntax("array[1, 2]: array(1, 2)", r"\barray\s*\[[^\]]*$"),
@@ -109,9 +101,7 @@ IDIOMS: Final[tuple[DialectHint, ...]] = (
         "=>",
     ),
     _syntax(
-        "AT TIME ZONE: from_utc_timestamp(ts, zone), or convert_timezone(from, to, ts)",
-        r"\bat\s+$",
-        r"time\s+zone\b",
+        "AT TIME ZONE: from_utc_timestamp(ts, zone), or convert_timezone(from, to, ts)", r"\bat\s+$", r"time\s+zone\b"
     ),
     _syntax("`#`: a comment begins with --", after="#"),
     _syntax("`//`: a comment begins with --, and whole division is `div`", r"(?<!/)$", "//"),
@@ -124,11 +114,7 @@ IDIOMS: Final[tuple[DialectHint, ...]] = (
     ),
     _syntax("`x in unnest(array)`: array_contains(array, x)", after=r"in\s+unnest\b"),
     _syntax("COLLATE: compare lower(x), or use ilike", after=r"collate\b"),
-    _syntax(
-        "UNION BY NAME: name the columns in the same order on both sides",
-        r"\bunion(\s+all)?\s+$",
-        r"by\s+name\b",
-    ),
+    _syntax("UNION BY NAME: name the columns in the same order on both sides", r"\bunion(\s+all)?\s+$", r"by\s+name\b"),
     _syntax(
         "IGNORE NULLS goes after the parenthesis: first_value(x) ignore nulls over (…)",
         r"\w" + _OPEN,
@@ -140,11 +126,7 @@ IDIOMS: Final[tuple[DialectHint, ...]] = (
     # Spark then reads FROM as a column, and its table as the column's alias.
     _syntax("a comma too many, before FROM", r",\s*from\s+`[^`]+`$", r"\."),
     _column("a comma too many, before FROM", after=r"\w+,\s*from\b"),
-    _column(
-        "the unit is a string and comes first: date_trunc('month', ts)",
-        r"\bdate_trunc" + _OPEN,
-        rf"{_UNIT}\b",
-    ),
+    _column("the unit is a string and comes first: date_trunc('month', ts)", r"\bdate_trunc" + _OPEN, rf"{_UNIT}\b"),
     _column("epoch_second: unix_timestamp(ts)", r"\bdate_?part" + _OPEN, r"epoch\w*"),
     _column("the unit is a string: date_part('year', ts)", r"\bdate_?part" + _OPEN, rf"{_UNIT}\b"),
     _column(
@@ -177,15 +159,12 @@ IDIOMS: Final[tuple[DialectHint, ...]] = (
     DialectHint(r"Cannot extract `epoch`", "extract(epoch from ts): unix_timestamp(ts)"),
     DialectHint(r"Cannot extract `isodow`", "extract(isodow from ts): extract(dayofweek_iso from ts)"),
     DialectHint(
-        r"Cannot mix year-month and day-time fields",
-        "an interval for each: ts + interval 1 month + interval 2 days",
+        r"Cannot mix year-month and day-time fields", "an interval for each: ts + interval 1 month + interval 2 days"
     ),
     DialectHint(r'Literals of the type "E"', "E'…': '…', which already reads \\n and the like"),
     DialectHint(r'Literals of the type "B"', "b'…': X'…' of its bytes in hex, or encode('…', 'utf-8')"),
     DialectHint(
-        "Number of column aliases does not match",
-        "a table hint: leave it out",
-        after=r".*\bwith\s*\(\s*nolock",
+        "Number of column aliases does not match", "a table hint: leave it out", after=r".*\bwith\s*\(\s*nolock"
     ),
     # Spark 4 reads these two as its own: an option of a scan, and a field of a variant.
     DialectHint(r"Values must be specified for key\(s\): \[nolock\]", "a table hint: leave it out"),

@@ -45,7 +45,6 @@ class _Tag:
     kind: str
     start: int
     end: int
-    assigns: bool = False
 
 
 @dataclass
@@ -159,10 +158,8 @@ def _ends_of_output(number: int, states: list[_State], text: str) -> Sequence[in
 
 
 def _length_of(literal: str, text: str, position: int) -> int | None:
-    """The length of literal text at a position; None if it is not there.
-
-    dbt's macros trim white space from the ends of the rendered text.
-    """
+    """The length of literal text at a position; None if it is not there."""
+    # dbt's macros trim white space from the ends of the rendered text.
     rest = len(text) - position
     for one in (literal, literal.lstrip()) if position == 0 and not text[:1].isspace() else (literal,):
         if text.startswith(one, position):
@@ -199,7 +196,7 @@ class _Automaton:
                 current = self._add(current, _State(tag.start, tag.end, cost=_OUTPUT))
             elif tag.kind in ("call", "filter"):
                 current = self._add(current, _State(tag.start, self._end_of(tag.kind), cost=_OUTPUT))
-            elif tag.kind == "macro" or (tag.kind == "set" and not tag.assigns):
+            elif tag.kind in ("macro", "set"):
                 self._end_of(tag.kind)
             elif tag.kind == "for":
                 current = self._loop(current)
@@ -220,7 +217,7 @@ class _Automaton:
         """Skip the rest of a block; returns its end."""
         depth, end = 1, 0
         while depth and (tag := next(self._tags, None)):
-            depth += (tag.kind == kind and not tag.assigns) - (tag.kind == f"end{kind}")
+            depth += (tag.kind == kind) - (tag.kind == f"end{kind}")
             end = tag.end
         return end
 
@@ -249,6 +246,7 @@ class _Automaton:
 
 
 def _tags(template: str) -> Iterator[_Tag]:
+    """The tokens of a template, without tags that only assign a value."""
     position = begin = 0
     words: list[tuple[str, str]] = []
     # dbt's environment has Jinja's own delimiters.
@@ -264,12 +262,13 @@ def _tags(template: str) -> Iterator[_Tag]:
         elif kind == "variable_end":
             yield _Tag("expression", begin, end)
         elif kind == "block_end" and words:
-            yield _Tag(words[0][1], begin, end, _assigns(words))
+            if not _assigns(words):
+                yield _Tag(words[0][1], begin, end)
         elif kind != "whitespace":
             words.append((kind, value))
 
 
 def _assigns(words: list[tuple[str, str]]) -> bool:
-    """Whether `set` has a value instead of a block."""
+    """Whether a tag such as `set` has a value instead of a block."""
     operators = (text for kind, text in words if kind == "operator" and text not in (",", "."))
     return next(operators, "") == "="

@@ -24,8 +24,7 @@ _POSITION = re.compile(
 # The file or folder of a path that Spark does not find; it does not say where the statement names it.
 _NO_PATH: Final = re.compile(r"\[PATH_NOT_FOUND\] Path does not exist: \S*/([^/\s]+?)\.?(?=\s|$)")
 _TABLE = re.compile(
-    r"\b(?:from|join|into|overwrite|table|using|update)\s+(?P<name>`(?:[^`]|``)+`(?:\.`(?:[^`]|``)+`)*)",
-    re.IGNORECASE,
+    r"\b(?:from|join|into|overwrite|table|using|update)\s+(?P<name>`(?:[^`]|``)+`(?:\.`(?:[^`]|``)+`)*)", re.IGNORECASE
 )
 # Spark's advice for someone who drops a table or has mistyped a name.
 _IDLE_ADVICE: Final = re.compile(
@@ -39,9 +38,8 @@ _WRAPPERS = ("SparkException", "ExecutionException", "InvocationTargetException"
 
 
 MEMORY_ADVICE: Final = (
-    "Give Spark more memory (spark.driver.memory under `spark_config` in the profile; spark.executor.memory, "
-    "too, on a cluster), run fewer `threads`, or process the input in smaller parts (as a microbatch model "
-    "does)."
+    "Give Spark more memory (spark.driver.memory under `spark_config` in the profile; spark.executor.memory, too, on a "
+    "cluster), run fewer `threads`, or process the input in smaller parts (as a microbatch model does)."
 )
 
 
@@ -149,10 +147,7 @@ REMEDIES: tuple[Remedy, ...] = (
         "(fs.oss.accessKeyId and fs.oss.accessKeySecret) under catalog_options in the profile, and their "
         "user's permissions on the bucket.",
     ),
-    Remedy(
-        r"Tag (name )?'.*' already exists",
-        "Delete it first (`delete_tag`), or take another name.",
-    ),
+    Remedy(r"Tag (name )?'.*' already exists", "Delete it first (`delete_tag`), or take another name."),
     Remedy(
         r"NoSuchBucket|UnknownStoreException|The specified bucket does not exist",
         "The bucket does not exist: create it, or correct `warehouse` (or the endpoint, if it is on another server) "
@@ -209,9 +204,8 @@ REMEDIES: tuple[Remedy, ...] = (
     Remedy(
         # HiveMetaStoreClient, of any version, in whatever Paimon or Spark wraps it.
         r"thrift\.transport\.TTransportException|Could not connect to meta ?store|to Hive Metastore",
-        "The Hive metastore does not answer, or the address is not a metastore's: check that it is running, "
-        "and that `uri` in the profile is its address. What was committed before is kept; the next run "
-        "continues from there.",
+        "The Hive metastore does not answer, or the address is not a metastore's: check that it is running, and that "
+        "`uri` in the profile is its address. What was committed before is kept; the next run continues from there.",
     ),
     Remedy(
         # TaskResultGetter: the plug-in's classes are not on Spark's own class path.
@@ -297,10 +291,7 @@ REMEDIES: tuple[Remedy, ...] = (
         "dbt creates the schemas of its nodes when it starts; but if there is one whose name differs only in case, dbt "
         "takes that for this one. Write `schema` as the catalog has it, or create this one yourself.",
     ),
-    Remedy(
-        r"Not a supported type: void",
-        "A column is an untyped NULL: cast it, for example cast(null as string).",
-    ),
+    Remedy(r"Not a supported type: void", "A column is an untyped NULL: cast it, for example cast(null as string)."),
     Remedy(
         # Spark 4.1, before its plan can be looked through (streaming/query.py).
         r"INVALID_SUBQUERY_EXPRESSION\.STREAMING_QUERY",
@@ -338,14 +329,9 @@ def shorten(text: str, statement: str = "", where: str = "") -> str:
 def _remedy(text: str, statement: str) -> str:
     for remedy in REMEDIES:
         if found := re.search(remedy.pattern, text):
-            return remedy.advice.format(found[0], tables=_tables_of(statement))
+            tables = dict.fromkeys(found["name"] for found in _TABLE.finditer(statement))
+            return remedy.advice.format(found[0], tables=", ".join(tables) or "see its SQL")
     return dialects.remedy(text, statement) or (_UNKNOWN_FUNCTION if "[UNRESOLVED_ROUTINE]" in text else "")
-
-
-def database_error(exc: BaseException, statement: str) -> StatementError:
-    """Turn an exception of PySpark into dbt's, with a short message."""
-    # Cursors send it so.
-    return StatementError(error_text(exc), statement.strip())
 
 
 def error_text(exc: BaseException) -> str:
@@ -397,10 +383,6 @@ def _first_paragraph(text: str) -> str:
         if line.strip():
             lines.append(line.strip())
     return " ".join(lines) or text[:300]
-
-
-def _tables_of(statement: str) -> str:
-    return ", ".join(dict.fromkeys(found["name"] for found in _TABLE.finditer(statement))) or "see its SQL"
 
 
 def _line_of(text: str, statement: str) -> str:

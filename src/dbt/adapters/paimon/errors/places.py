@@ -58,11 +58,8 @@ def found(error: str, statement: str) -> Place | None:
     None if the error names no place, or if the statement has another text there: then the place is in another text,
     such as the definition of a view.
     """
-    for context in _CONTEXT.finditer(error):
-        offset = offset_of(statement, int(context["line"]), int(context["position"]) - 1)
-        length = context["carets"].count("^")
-        if offset is not None and statement[offset : offset + length] in context["text"]:
-            return Place(offset, length)
+    if place := _in_context(error, statement):
+        return place
     if "== SQL of " in error or _CONTEXT.search(error):
         # The text of a view, or of a statement that made a data frame.
         return None
@@ -75,6 +72,15 @@ def found(error: str, statement: str) -> Place | None:
         return _chain(statement, offset) or Place(offset, 1)
     if expression := _EXPRESSION.match(error):
         return _only(expression["name"], statement)
+    return None
+
+
+def _in_context(error: str, statement: str) -> Place | None:
+    for context in _CONTEXT.finditer(error):
+        offset = offset_of(statement, int(context["line"]), int(context["position"]) - 1)
+        length = context["carets"].count("^")
+        if offset is not None and statement[offset : offset + length] in context["text"]:
+            return Place(offset, length)
     return None
 
 

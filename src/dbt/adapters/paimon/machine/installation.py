@@ -64,13 +64,10 @@ def require_own_spark(spark: str, environ: Mapping[str, str]) -> None:
     home = environ.get("SPARK_HOME", "")
     jar = next(iter(sorted(Path(home, "jars").glob("spark-core_*.jar"))), None) if home else None
     found = _SPARK_CORE.search(jar.name) if jar else None
-    if found and capabilities.minor(capabilities.parse_version(found[1])) != capabilities.minor(
-        capabilities.parse_version(spark)
-    ):
+    if found and capabilities.minor(found[1]) != capabilities.minor(spark):
         raise DbtRuntimeError(
-            f"SPARK_HOME ({home}) is Spark {found[1]}, and the PySpark of this Python is {spark}: they are "
-            "not compatible. Unset SPARK_HOME to use PySpark's own Spark, or `pip install "
-            f"'pyspark=={found[1]}'`."
+            f"SPARK_HOME ({home}) is Spark {found[1]}, and the PySpark of this Python is {spark}: they are not "
+            f"compatible. Unset SPARK_HOME to use PySpark's own Spark, or `pip install 'pyspark=={found[1]}'`."
         )
 
 
@@ -92,11 +89,15 @@ def remedy(text: str, spark: str | None = None, method: str = "session") -> str:
             f"numpy, pandas and pyarrow are not compatible with one another: {install_command(extra)} "
             "installs versions that are."
         )
-    asked = _PYSPARK_ASKS.search(text)
-    if asked or any(f"{module}.".startswith(f"{name}.") for name in _OF_CONNECT):
-        what = module or (asked and asked["name"]) or "what PySpark asks for"
+    if what := _lacking_for_connect(text, module):
         return f"{what} comes with an extra of dbt-paimon: {install_command(extra)}."
     return ""
+
+
+def _lacking_for_connect(text: str, module: str) -> str:
+    if asked := _PYSPARK_ASKS.search(text):
+        return module or asked["name"] or "what PySpark asks for"
+    return module if any(f"{module}.".startswith(f"{name}.") for name in _OF_CONNECT) else ""
 
 
 def _is_spark_4(spark: str | None) -> bool:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.capabilities import java_versions
+from dbt.adapters.paimon.capabilities import either, java_versions
 
 # Variables with options for Java or for Spark's launcher, in addition to the command line.
 OPTION_VARIABLES = ("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", "SPARK_SUBMIT_OPTS")
@@ -45,7 +45,7 @@ def find_java(environ: Mapping[str, str], spark_version: str) -> JavaRuntime:
             rejected.append(f"Java {found.major} ({found.source}, {found.home})")
     if rejected:
         raise DbtRuntimeError(
-            f"Spark {spark_version} runs on Java {_either(majors)}, and this machine has {' and '.join(rejected)}. "
+            f"Spark {spark_version} runs on Java {either(majors)}, and this machine has {' and '.join(rejected)}. "
             + _remedy(majors)
         )
     raise DbtRuntimeError(
@@ -67,7 +67,7 @@ def _from_java_home(java_home: str, spark_version: str) -> JavaRuntime:
         raise DbtRuntimeError(f"JAVA_HOME is {java_home}, but its bin/java does not start. " + _remedy(majors))
     if major not in majors:
         raise DbtRuntimeError(
-            f"Spark {spark_version} runs on Java {_either(majors)}, and JAVA_HOME ({java_home}) is Java {major}. "
+            f"Spark {spark_version} runs on Java {either(majors)}, and JAVA_HOME ({java_home}) is Java {major}. "
             + _remedy(majors)
         )
     return JavaRuntime(java_home, major, "JAVA_HOME")
@@ -109,14 +109,9 @@ def _major_of_home(home: Path) -> int | None:
 
 
 def _ask(executable: Path) -> tuple[int | None, str | None]:
+    command = [str(executable), "-XshowSettings:properties", "-version"]
     try:
-        output = subprocess.run(
-            [str(executable), "-XshowSettings:properties", "-version"],
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        ).stderr
+        output = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False).stderr
     except (OSError, subprocess.SubprocessError):
         return None, None
     version, home = _SPOKEN_VERSION.search(output), _SPOKEN_HOME.search(output)
@@ -129,11 +124,6 @@ def _major(version: str) -> int | None:
     if not parts:
         return None
     return int(parts[1]) if parts[0] == "1" and len(parts) > 1 else int(parts[0])
-
-
-def _either(majors: tuple[int, ...]) -> str:
-    *first, last = (str(major) for major in majors)
-    return f"{', '.join(first)} or {last}"
 
 
 def _remedy(majors: tuple[int, ...]) -> str:

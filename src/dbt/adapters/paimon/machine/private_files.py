@@ -73,15 +73,12 @@ def require_own_folder(folder: Path, what: str, remedy: str) -> Path:
 def is_own_file(path: Path) -> bool:
     """Whether a path is a regular file (no link) that this user owns and only this user may write."""
     found = path.lstat()
-    if not _HAS_OWNERS:
-        return stat.S_ISREG(found.st_mode)
-    return (
-        stat.S_ISREG(found.st_mode)
-        and found.st_uid == os.geteuid()
-        and not found.st_mode & _OTHERS_WRITE
-        # A hard link may be in a folder of another user.
-        and found.st_nlink == 1
-    )
+    is_file = stat.S_ISREG(found.st_mode)
+    if not is_file or not _HAS_OWNERS:
+        return is_file
+    # A hard link may be in a folder of another user.
+    is_users = found.st_uid == os.geteuid() and found.st_nlink == 1
+    return is_users and not found.st_mode & _OTHERS_WRITE
 
 
 def read_own(path: Path) -> str:

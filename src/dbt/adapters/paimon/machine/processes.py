@@ -24,7 +24,7 @@ def is_alive(pid: int) -> bool:
 
 def owner_of_listener(port: int) -> int | None:
     """The uid of the process that listens on a local port; None if the system has no /proc/net."""
-    return next((uid for uid in _owners(port, _LISTENING)), None)
+    return next(_owners(port, _LISTENING), None)
 
 
 def has_clients(port: int) -> bool:

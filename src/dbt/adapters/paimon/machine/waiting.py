@@ -38,27 +38,16 @@ class Wait:
         what: completes the sentence "Waiting for …".
         bound: seconds it may take.
         remedy: sentences for the error.
-        notice_after, notice_every: seconds until the first message in the log, and between messages.
         notify: gets each message; dbt's log by default.
     """
 
-    def __init__(
-        self,
-        what: str,
-        bound: float,
-        remedy: str,
-        *,
-        notice_after: float | None = None,
-        notice_every: float | None = None,
-        notify: Callable[[str], object] | None = None,
-    ) -> None:
+    def __init__(self, what: str, bound: float, remedy: str, *, notify: Callable[[str], object] | None = None) -> None:
         self._what = what
         self._bound = bound
         self._remedy = remedy
         self._notify = notify or logger.info
-        self._every = NOTICE_EVERY if notice_every is None else notice_every
         self._began = time.monotonic()
-        self._next_notice = NOTICE_AFTER if notice_after is None else notice_after
+        self._next_notice = NOTICE_AFTER
 
     @property
     def seconds(self) -> float:
@@ -79,7 +68,7 @@ class Wait:
         if seconds >= self._bound:
             raise self.error()
         if seconds >= self._next_notice:
-            self._next_notice = seconds + self._every
+            self._next_notice = seconds + NOTICE_EVERY
             self._notify(f"Waiting for {self._what}: {_shown(seconds)} so far, {_shown(self._bound)} at the most")
 
     def pause(self, seconds: float) -> None:

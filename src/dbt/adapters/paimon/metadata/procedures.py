@@ -39,11 +39,6 @@ class ProcedureResult:
         return max(0, self.before.last - self.after.last)
 
 
-def kept_by_classes(session: SparkSession, table: TableName) -> SnapshotRange:
-    """The table snapshots of a table, by Paimon's own classes."""
-    return snapshots.range_by_classes(paimon_table(session, table))
-
-
 def effect_by_classes(session: SparkSession, table: TableName, before: SnapshotRange) -> ProcedureResult:
     """The changes to a table since it had these snapshots, by Paimon's own classes."""
     jvm: Any = session._jvm
@@ -51,11 +46,6 @@ def effect_by_classes(session: SparkSession, table: TableName, before: SnapshotR
     news = takewhile(lambda commit: commit.snapshot > before.last, snapshots.newest_first(paimon))
     found = [with_files(jvm, paimon, commit) for commit in islice(news, _MOST_COMMITS)]
     return ProcedureResult(before, snapshots.range_by_classes(paimon), tuple(reversed(found)))
-
-
-def kept_by_sql(query: Query, table: TableName) -> SnapshotRange:
-    """The table snapshots of a table, by a query."""
-    return snapshots.range_by_sql(query, table)
 
 
 def effect_by_sql(query: Query, table: TableName, before: SnapshotRange) -> ProcedureResult:

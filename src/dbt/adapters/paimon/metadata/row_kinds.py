@@ -38,13 +38,8 @@ def by_changelog(
 ) -> RowKinds:
     """Count the changelog of a commit, or of the compaction in the same write, which may have it instead.
 
-    Args:
-        jvm: the JVM.
-        paimon: Paimon's object of the table.
-        commit: the commit.
-        after: the one after it, if there is one.
-        rows: rows in the data files that the commit added.
-        deleted: those of `rows` that delete a key.
+    `paimon` is Paimon's object of the table, `after` the commit after this one. The commit added data files of `rows`
+    rows, of which `deleted` delete a key.
     """
     producer = paimon.coreOptions().changelogProducer().toString()
     holder = _with_changelog(commit, after)

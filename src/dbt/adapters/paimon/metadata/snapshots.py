@@ -7,14 +7,12 @@ import json
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from dbt.adapters.paimon.metadata.table_name import Query, Table
+from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.sql import clocks
 from dbt.adapters.paimon.sql.text import string_literal
-
-if TYPE_CHECKING:
-    from dbt.adapters.paimon.relation import PaimonRelation
 
 COMPACT: Final = "COMPACT"
 # Commits that change no rows; on some tables a compaction makes rows visible (see `table_versions`).

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Final
 
 from dbt_common.exceptions import DbtRuntimeError
@@ -13,28 +11,16 @@ from dbt.adapters.paimon.options.table_options import suggestion
 from dbt.adapters.paimon.relation import PaimonRelation
 
 # SystemTableLoader.SYSTEM_TABLE_LOADERS at the release tags; None: every supported Paimon has it.
-SYSTEM_TABLES: Final[Mapping[str, Capability | None]] = MappingProxyType(
-    {
-        "snapshots": None,
-        "schemas": None,
-        "options": None,
-        "files": None,
-        "partitions": None,
-        "buckets": Capability.BUCKETS_TABLE,
-        "tags": None,
-        "branches": None,
-        "consumers": None,
-        "manifests": None,
-        "audit_log": None,
-        "binlog": Capability.BINLOG_TABLE,
-        "ro": None,
-        "statistics": None,
-        "aggregation_fields": None,
-        "table_indexes": Capability.TABLE_INDEXES_TABLE,
-        "row_tracking": Capability.ROW_TRACKING,
-        "file_key_ranges": Capability.FILE_KEY_RANGES_TABLE,
-    }
-)
+SYSTEM_TABLES: Final[dict[str, Capability | None]] = {
+    **dict.fromkeys("snapshots schemas options files partitions".split()),
+    "buckets": Capability.BUCKETS_TABLE,
+    **dict.fromkeys("tags branches consumers manifests audit_log".split()),
+    "binlog": Capability.BINLOG_TABLE,
+    **dict.fromkeys("ro statistics aggregation_fields".split()),
+    "table_indexes": Capability.TABLE_INDEXES_TABLE,
+    "row_tracking": Capability.ROW_TRACKING,
+    "file_key_ranges": Capability.FILE_KEY_RANGES_TABLE,
+}
 
 
 def system_table(relation: PaimonRelation, name: str, versions: Versions) -> str:

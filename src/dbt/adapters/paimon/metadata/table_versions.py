@@ -50,10 +50,13 @@ def table_version_of(jvm: Any, table: Any) -> TableVersion:
     schema = str(table.schema().toString())
     if problem := other_state(options):
         return TableVersion(None, None, schema, problem)
-    kinds = UPKEEP - {COMPACT} if compaction_shows_rows(options) else UPKEEP
+    return _by_commits(jvm, table, schema, UPKEEP - {COMPACT} if compaction_shows_rows(options) else UPKEEP)
+
+
+def _by_commits(jvm: Any, table: Any, schema: str, ignored: frozenset[str]) -> TableVersion:
     head: Commit | None = None
     for commit in snapshots.newest_first(table):
-        if commit.kind in kinds:
+        if commit.kind in ignored:
             continue
         head = head or (None if commit.is_upkeep else commit)
         if not _changed_nothing(jvm, table, commit):

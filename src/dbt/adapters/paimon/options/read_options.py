@@ -8,7 +8,6 @@ Source: CoreOptions at release-0.9.0, 1.4.2 and 2.0.0.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Final
 
 _STATE: Final = (
@@ -25,44 +24,37 @@ _BRANCH: Final = "Remove it, and read with at(ref('…'), branch=…)"
 _SESSION: Final = "Remove it, and set 'spark.paimon.{name}' in the spark_config of the one run that needs it"
 
 # Option -> what to do instead.
-READ_OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        **dict.fromkeys(
-            (
-                "scan.snapshot-id",
-                "scan.tag-name",
-                "scan.timestamp",
-                "scan.timestamp-millis",
-                "scan.watermark",
-                "scan.version",
-                "scan.file-creation-time-millis",
-                "scan.creation-time-millis",
-            ),
-            _STATE,
+READ_OPTIONS: Final[Mapping[str, str]] = {
+    **dict.fromkeys(
+        (
+            "scan.snapshot-id",
+            "scan.tag-name",
+            "scan.timestamp",
+            "scan.timestamp-millis",
+            "scan.watermark",
+            "scan.version",
+            "scan.file-creation-time-millis",
+            "scan.creation-time-millis",
         ),
-        **dict.fromkeys(
-            (
-                "incremental-between",
-                "incremental-between-timestamp",
-                "incremental-between-tag-to-snapshot",
-                "incremental-to-auto-tag",
-            ),
-            _CHANGES,
+        _STATE,
+    ),
+    **dict.fromkeys(
+        (
+            "incremental-between",
+            "incremental-between-timestamp",
+            "incremental-between-tag-to-snapshot",
+            "incremental-to-auto-tag",
         ),
-        "consumer-id": _STREAM,
-        **dict.fromkeys(("consumer.ignore-progress", "scan.bounded.watermark"), _OWN_STREAM),
-        "branch": _BRANCH,
-        **dict.fromkeys(
-            (
-                "scan.bucket",
-                "scan.ignore-corrupt-files",
-                "scan.ignore-lost-files",
-                "commit.strict-mode.last-safe-snapshot",
-            ),
-            _SESSION,
-        ),
-    }
-)
+        _CHANGES,
+    ),
+    "consumer-id": _STREAM,
+    **dict.fromkeys(("consumer.ignore-progress", "scan.bounded.watermark"), _OWN_STREAM),
+    "branch": _BRANCH,
+    **dict.fromkeys(
+        ("scan.bucket", "scan.ignore-corrupt-files", "scan.ignore-lost-files", "commit.strict-mode.last-safe-snapshot"),
+        _SESSION,
+    ),
+}
 
 _REASON: Final = "applies to one read; as a table property it would apply to all later ones"
 

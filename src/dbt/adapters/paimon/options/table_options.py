@@ -11,9 +11,8 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-from functools import lru_cache
+from functools import lru_cache, partial
 from importlib.resources import files
-from types import MappingProxyType
 from typing import Any, Final
 
 from packaging.version import Version
@@ -50,15 +49,13 @@ class OptionDefinition:
 
 
 # Types of the attributes in `fields.<column>.<attribute>`; the others are text.
-_FIELD_TYPES: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "aggregate-function": "AggregateFunction",
-        "ignore-retract": "Boolean",
-        "distinct": "Boolean",
-        "count-limit": "Integer",
-        "map.shared-shredding.max-columns": "Integer",
-    }
-)
+_FIELD_TYPES: Final[Mapping[str, str]] = {
+    "aggregate-function": "AggregateFunction",
+    "ignore-retract": "Boolean",
+    "distinct": "Boolean",
+    "count-limit": "Integer",
+    "map.shared-shredding.max-columns": "Integer",
+}
 
 # Functions that can retract the value of a '-U' or '-D' row. Source: FieldAggregator.retract, at each release from 0.9
 # to 2.0.
@@ -67,17 +64,15 @@ RETRACTING_FUNCTIONS: Final = frozenset(
 )
 
 # Column setting -> the functions that read it. Source: the factories of the FieldAggregators.
-FUNCTION_SETTINGS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
-    {
-        "distinct": ("collect", "listagg"),
-        "list-agg-delimiter": ("listagg",),
-        "nested-key": ("nested_update", "nested_partial_update"),
-        "nested-key-null-strategy": ("nested_update", "nested_partial_update"),
-        "nested-sequence-field": ("nested_update", "nested_partial_update"),
-        "count-limit": ("nested_update",),
-        "ts-field": ("merge_map_with_keytime",),
-    }
-)
+FUNCTION_SETTINGS: Final[Mapping[str, tuple[str, ...]]] = {
+    "distinct": ("collect", "listagg"),
+    "list-agg-delimiter": ("listagg",),
+    "nested-key": ("nested_update", "nested_partial_update"),
+    "nested-key-null-strategy": ("nested_update", "nested_partial_update"),
+    "nested-sequence-field": ("nested_update", "nested_partial_update"),
+    "count-limit": ("nested_update",),
+    "ts-field": ("merge_map_with_keytime",),
+}
 
 # Families with open names: (pattern, type). Sources: CoreOptions' `commit.callback.#.param`, FileIndexOptions,
 # IcebergOptions, and the writer options that FileFormat passes on.
@@ -92,21 +87,19 @@ _OPEN_FAMILIES: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
 )
 
 # Numeric options of the file formats. Sources: RowDataParquetBuilder, OrcConf.
-_FORMAT_TYPES: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        **dict.fromkeys(("parquet.block.size", "orc.stripe.size", "orc.compress.size"), "Long"),
-        **dict.fromkeys(
-            (
-                "parquet.page.size",
-                "parquet.dictionary.page.size",
-                "parquet.writer.max-padding",
-                "orc.row.index.stride",
-                "orc.write.batch-size",
-            ),
-            "Integer",
+_FORMAT_TYPES: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("parquet.block.size", "orc.stripe.size", "orc.compress.size"), "Long"),
+    **dict.fromkeys(
+        (
+            "parquet.page.size",
+            "parquet.dictionary.page.size",
+            "parquet.writer.max-padding",
+            "orc.row.index.stride",
+            "orc.write.batch-size",
         ),
-    }
-)
+        "Integer",
+    ),
+}
 
 # Options of Paimon's Flink connector that Spark never reads. Source: FlinkConnectorOptions at the release tags, and the
 # keys of Flink's own DDL.
@@ -144,36 +137,32 @@ FLINK_ONLY: Final = frozenset(
 FLINK_ACTED: Final = frozenset({"auto-create"})
 
 # Options older than `paimon_options.json` that users still copy from old documents.
-GONE: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "write-mode": "Paimon 0.6 removed it: a table without a primary key is an append table. "
-        "Leave out primary_key instead",
-        "first-row.ignore-delete": "it is an old name. Use 'ignore-delete'",
-        "deduplicate.ignore-delete": "it is an old name. Use 'ignore-delete'",
-        "partial-update.ignore-delete": "it is an old name. Use 'ignore-delete'",
-        "changelog-producer.lookup-wait": "it is an old name. Use 'lookup-wait'",
-        "write.compaction-skip": "it is an old name. Use 'write-only'",
-        "log.scan": "it is an old name. Use 'scan.mode'",
-    }
-)
+GONE: Final[Mapping[str, str]] = {
+    "write-mode": "Paimon 0.6 removed it: a table without a primary key is an append table. "
+    "Leave out primary_key instead",
+    "first-row.ignore-delete": "it is an old name. Use 'ignore-delete'",
+    "deduplicate.ignore-delete": "it is an old name. Use 'ignore-delete'",
+    "partial-update.ignore-delete": "it is an old name. Use 'ignore-delete'",
+    "changelog-producer.lookup-wait": "it is an old name. Use 'lookup-wait'",
+    "write.compaction-skip": "it is an old name. Use 'write-only'",
+    "log.scan": "it is an old name. Use 'scan.mode'",
+}
 
 # Names that Spark or the catalog set: legal in TBLPROPERTIES, but a model must not set them.
-RESERVED_PROPERTIES: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "path": "the catalog decides where a table lives. Set `warehouse` in the profile",
-        "location": "the catalog decides where a table lives. Set `warehouse` in the profile",
-        "provider": "this adapter always creates Paimon tables. Remove it",
-        "type": "this adapter always creates plain Paimon tables. Remove it",
-        "comment": "it is written from the model's description. Use `description` with persist_docs",
-        "external": "Spark sets it. Remove it",
-        "owner": "Spark sets it to the user who runs dbt. Remove it",
-        "is_managed_location": "Spark sets it. Remove it",
-        "transient_lastDdlTime": "the metastore sets it. Remove it",
-    }
-)
+RESERVED_PROPERTIES: Final[Mapping[str, str]] = {
+    "path": "the catalog decides where a table lives. Set `warehouse` in the profile",
+    "location": "the catalog decides where a table lives. Set `warehouse` in the profile",
+    "provider": "this adapter always creates Paimon tables. Remove it",
+    "type": "this adapter always creates plain Paimon tables. Remove it",
+    "comment": "it is written from the model's description. Use `description` with persist_docs",
+    "external": "Spark sets it. Remove it",
+    "owner": "Spark sets it to the user who runs dbt. Remove it",
+    "is_managed_location": "Spark sets it. Remove it",
+    "transient_lastDdlTime": "the metastore sets it. Remove it",
+}
 
 # CoreOptions declares another type than RowDataParquetBuilder reads.
-_TYPES: Final[Mapping[str, str]] = MappingProxyType({"parquet.enable.dictionary": "Boolean"})
+_TYPES: Final[Mapping[str, str]] = {"parquet.enable.dictionary": "Boolean"}
 
 
 @lru_cache(maxsize=1)
@@ -206,14 +195,14 @@ def table_options(version: Version | str) -> Mapping[str, OptionDefinition]:
     current = _catalogues()[options_version(paimon)]
     neighbour = neighbouring_options_version(paimon)
     if neighbour is None:
-        return MappingProxyType(dict(current))
+        return current
     merged = dict(_catalogues()[neighbour])
     for name, definition in current.items():
         newer = merged.get(name)
         values = tuple(dict.fromkeys((*definition.values, *(newer.values if newer else ()))))
         immutable = definition.immutable or (newer is not None and newer.immutable)
         merged[name] = OptionDefinition(name, definition.type, definition.default, values, immutable)
-    return MappingProxyType(merged)
+    return merged
 
 
 def lookup(name: str, version: Version | str) -> OptionDefinition | None:
@@ -230,6 +219,12 @@ def lookup(name: str, version: Version | str) -> OptionDefinition | None:
         if pattern.fullmatch(name):
             return OptionDefinition(name, _FORMAT_TYPES.get(name, kind), kind="pattern")
     return None
+
+
+def is_immutable(name: str, version: Version | str) -> bool:
+    """Whether a table has an option, at Paimon `version`, from its creation on."""
+    definition = lookup(name, version)
+    return definition is not None and definition.immutable
 
 
 def split_field_option(name: str) -> tuple[tuple[str, ...], str] | None:
@@ -408,10 +403,6 @@ def _integer(text: str, largest: int = _INT_MAX) -> int:
     return number
 
 
-def _long(text: str) -> int:
-    return _integer(text, _LONG_MAX)
-
-
 def _boolean(text: str) -> bool:
     if text.lower() not in ("true", "false"):
         raise ValueError(text)
@@ -419,7 +410,7 @@ def _boolean(text: str) -> bool:
 
 
 def _units(table: Mapping[str, int]) -> Mapping[str, int]:
-    return MappingProxyType({label: factor for labels, factor in table.items() for label in labels.split()})
+    return {label: factor for labels, factor in table.items() for label in labels.split()}
 
 
 # Nanoseconds, so that every unit is a whole number.
@@ -435,13 +426,7 @@ _DURATION_UNITS: Final = _units(
     }
 )
 _MEMORY_UNITS: Final = _units(
-    {
-        "b bytes": 1,
-        "k kb kibibytes": 2**10,
-        "m mb mebibytes": 2**20,
-        "g gb gibibytes": 2**30,
-        "t tb tebibytes": 2**40,
-    }
+    {"b bytes": 1, "k kb kibibytes": 2**10, "m mb mebibytes": 2**20, "g gb gibibytes": 2**30, "t tb tebibytes": 2**40}
 )
 
 
@@ -472,44 +457,36 @@ def _pairs(text: str) -> frozenset[tuple[str, str]]:
     return frozenset((key.strip(), item.strip()) for key, item in pairs)
 
 
-_PARSERS: Final[Mapping[str, Callable[[str], object]]] = MappingProxyType(
-    {
-        "Integer": _integer,
-        "Long": _long,
-        "Boolean": _boolean,
-        "Float": float,
-        "Double": float,
-        "Duration": parse_duration,
-        "MemorySize": parse_memory_size,
-        "Map": _pairs,
-        "Enum": str.lower,
-        "String": str,
-    }
-)
+_PARSERS: Final[Mapping[str, Callable[[str], object]]] = {
+    "Integer": _integer,
+    "Long": partial(_integer, largest=_LONG_MAX),
+    "Boolean": _boolean,
+    "Float": float,
+    "Double": float,
+    "Duration": parse_duration,
+    "MemorySize": parse_memory_size,
+    "Map": _pairs,
+    "Enum": str.lower,
+    "String": str,
+}
 
 _BACKGROUND: Final = ("snapshot.expire.execution-mode", "async")
 
 # Samples for options where 20 is too small.
-_WHOLE_NUMBERS: Final[Mapping[str, int]] = MappingProxyType(
-    {"parquet.page.size": 2**20, "parquet.dictionary.page.size": 2**20}
-)
+_WHOLE_NUMBERS: Final[Mapping[str, int]] = {"parquet.page.size": 2**20, "parquet.dictionary.page.size": 2**20}
 
 # Samples of settings by level.
-_PAIRS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "file.format.per.level": "0:avro,5:parquet",
-        "file.compression.per.level": "0:lz4,5:zstd",
-        "metadata.stats-mode.per.level": "0:none,5:full",
-    }
-)
+_PAIRS: Final[Mapping[str, str]] = {
+    "file.format.per.level": "0:avro,5:parquet",
+    "file.compression.per.level": "0:lz4,5:zstd",
+    "metadata.stats-mode.per.level": "0:none,5:full",
+}
 
-_EXAMPLES: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "Long": "a whole number. Write it as in 2000000",
-        "Boolean": "a boolean. Write true or false",
-        "Float": "a number. Write it as in 0.75",
-        "Double": "a number. Write it as in 0.05",
-        "Duration": "a duration. Write a whole number and a unit, as in '1 h', '30 min' or '7 d'",
-        "MemorySize": "a size. Write a whole number and a unit, as in '128 mb' or '1 gb'",
-    }
-)
+_EXAMPLES: Final[Mapping[str, str]] = {
+    "Long": "a whole number. Write it as in 2000000",
+    "Boolean": "a boolean. Write true or false",
+    "Float": "a number. Write it as in 0.75",
+    "Double": "a number. Write it as in 0.05",
+    "Duration": "a duration. Write a whole number and a unit, as in '1 h', '30 min' or '7 d'",
+    "MemorySize": "a size. Write a whole number and a unit, as in '128 mb' or '1 gb'",
+}

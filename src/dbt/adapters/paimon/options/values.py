@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Final
 
 from packaging.version import Version
@@ -18,29 +17,25 @@ _FORMAT_OPTIONS: Final = frozenset({"file.format", "changelog-file.format"})
 
 # Compressions of data files. Sources: CompressionCodecName, CompressionKind, CodecFactory. No jar of Paimon has the
 # classes of Parquet's lzo and brotli, and its ORC writer does not know brotli [ran, 0.9.0 and 2.0.0].
-CODECS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
-    {
-        "parquet": ("uncompressed", "snappy", "gzip", "lz4", "zstd", "lz4_raw"),
-        "orc": ("none", "zlib", "snappy", "lzo", "lz4", "zstd"),
-        "avro": ("null", "deflate", "snappy", "bzip2", "xz", "zstd", "zstandard"),
-    }
-)
+CODECS: Final[Mapping[str, tuple[str, ...]]] = {
+    "parquet": ("uncompressed", "snappy", "gzip", "lz4", "zstd", "lz4_raw"),
+    "orc": ("none", "zlib", "snappy", "lzo", "lz4", "zstd"),
+    "avro": ("null", "deflate", "snappy", "bzip2", "xz", "zstd", "zstandard"),
+}
 
 # Allowed values of options that Paimon declares as plain text.
-_WORDS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
-    {
-        # ManifestFile and ManifestList read with FileFormat; the writers of text formats keep no statistics.
-        "manifest.format": ("avro", "orc", "parquet"),
-        # BlockCompressionFactory [ran, 0.9.0]
-        "spill-compression": ("none", "zstd", "lz4", "lzo"),
-        "lookup.cache-spill-compression": ("none", "zstd", "lz4", "lzo"),
-        # These override file.compression: RowDataParquetBuilder, AvroFileFormat [ran, 0.9.0]
-        "parquet.compression": CODECS["parquet"],
-        "parquet.writer.version": ("v1", "v2"),
-        "orc.compress": CODECS["orc"],
-        "avro.codec": CODECS["avro"],
-    }
-)
+_WORDS: Final[Mapping[str, tuple[str, ...]]] = {
+    # ManifestFile and ManifestList read with FileFormat; the writers of text formats keep no statistics.
+    "manifest.format": ("avro", "orc", "parquet"),
+    # BlockCompressionFactory [ran, 0.9.0]
+    "spill-compression": ("none", "zstd", "lz4", "lzo"),
+    "lookup.cache-spill-compression": ("none", "zstd", "lz4", "lzo"),
+    # These override file.compression: RowDataParquetBuilder, AvroFileFormat [ran, 0.9.0]
+    "parquet.compression": CODECS["parquet"],
+    "parquet.writer.version": ("v1", "v2"),
+    "orc.compress": CODECS["orc"],
+    "avro.codec": CODECS["avro"],
+}
 
 # SimpleColStatsCollector.from, TruncateSimpleColStatsCollector [ran, 0.9.0]
 _STATS_MODE: Final = re.compile(r"none|full|counts|truncate\((?P<length>[0-9]+)\)", re.IGNORECASE)
@@ -52,33 +47,31 @@ _BLOOM_FILTER_ITEMS: Final = re.compile(r"file-index\.bloom-filter\.[^.]+\.items
 _FRACTION: Final = re.compile(r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?")
 
 # name -> (the smallest valid value, what happens below it)
-_LEAST: Final[Mapping[str, tuple[int, str]]] = MappingProxyType(
-    {
-        # Levels [ran, 0.9.0]
-        "num-levels": (2, "no row could be written"),
-        "num-sorted-run.compaction-trigger": (1, "no row could be written"),
-        # BinaryExternalMerger [ran, 0.9.0]
-        "sort-spill-threshold": (2, "no row could be written"),
-        # ScanParallelExecutor [ran, 0.9.0]
-        "scan.manifest.parallelism": (1, "no row could be written"),
-        # FormatReaderContext [ran, 0.9.0]
-        "read.batch-size": (1, "a read would never end"),
-        # SimpleHashBucketAssigner and BucketAssigner [ran, 0.9.0]
-        "dynamic-bucket.initial-buckets": (1, "no row could be written"),
-        "dynamic-bucket.assigner-parallelism": (1, "rows would be lost silently"),
-        # GlobalIndexAssigner [ran, 0.9.0]
-        "cross-partition-upsert.bootstrap-parallelism": (1, "no row could be written"),
-        # ExpireSnapshotsImpl.expire
-        "snapshot.expire.limit": (1, "no table snapshot would ever expire"),
-        # ParquetProperties, CapacityByteArrayOutputStream [ran, 0.9.0]
-        "parquet.page.size": (64, "no row could be written"),
-        "parquet.dictionary.page.size": (64, "no row could be written"),
-        # OrcConf.ROW_BATCH_SIZE [ran, 0.9.0]
-        "orc.write.batch-size": (1, "no row could be written"),
-        # SchemaValidation, 2.0
-        "target-file-row-num": (1, "no table could be created"),
-    }
-)
+_LEAST: Final[Mapping[str, tuple[int, str]]] = {
+    # Levels [ran, 0.9.0]
+    "num-levels": (2, "no row could be written"),
+    "num-sorted-run.compaction-trigger": (1, "no row could be written"),
+    # BinaryExternalMerger [ran, 0.9.0]
+    "sort-spill-threshold": (2, "no row could be written"),
+    # ScanParallelExecutor [ran, 0.9.0]
+    "scan.manifest.parallelism": (1, "no row could be written"),
+    # FormatReaderContext [ran, 0.9.0]
+    "read.batch-size": (1, "a read would never end"),
+    # SimpleHashBucketAssigner and BucketAssigner [ran, 0.9.0]
+    "dynamic-bucket.initial-buckets": (1, "no row could be written"),
+    "dynamic-bucket.assigner-parallelism": (1, "rows would be lost silently"),
+    # GlobalIndexAssigner [ran, 0.9.0]
+    "cross-partition-upsert.bootstrap-parallelism": (1, "no row could be written"),
+    # ExpireSnapshotsImpl.expire
+    "snapshot.expire.limit": (1, "no table snapshot would ever expire"),
+    # ParquetProperties, CapacityByteArrayOutputStream [ran, 0.9.0]
+    "parquet.page.size": (64, "no row could be written"),
+    "parquet.dictionary.page.size": (64, "no row could be written"),
+    # OrcConf.ROW_BATCH_SIZE [ran, 0.9.0]
+    "orc.write.batch-size": (1, "no row could be written"),
+    # SchemaValidation, 2.0
+    "target-file-row-num": (1, "no table could be created"),
+}
 
 
 def value_fault(name: str, text: str, version: Version) -> str | None:

@@ -4,51 +4,48 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.exceptions import RelationWrongTypeError
 from dbt_common.exceptions import CompilationError
 
+from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
+from dbt.adapters.paimon.changes.api import Changes
 from dbt.adapters.paimon.changes.positions import positions_of
 from dbt.adapters.paimon.changes.reads import Output
+from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.errors.deprecations import warn
 from dbt.adapters.paimon.features import while_parsing
+from dbt.adapters.paimon.maintenance.api import Maintenance
+from dbt.adapters.paimon.maintenance.buckets import Buckets
+from dbt.adapters.paimon.overrides import StrategyMacro
 from dbt.adapters.paimon.plan.decide import adds, applied_columns, decide, increment, steps_of
+from dbt.adapters.paimon.plan.materialized_views.api import MaterializedViews
+from dbt.adapters.paimon.plan.materialized_views.refresh import Refresh
 from dbt.adapters.paimon.plan.steps import Action, NodeRun, Plan, SettledPlan, Step, StepKind
+from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spec import bucket_numbers
+from dbt.adapters.paimon.spec.api import Specs
 from dbt.adapters.paimon.spec.strategies import APPLY_CHANGES, MICROBATCH, on_schema_change
-from dbt.adapters.paimon.tables.changeset import as_dbt_columns
+from dbt.adapters.paimon.spec.table import TableSpec
+from dbt.adapters.paimon.streaming.api import Streams
+from dbt.adapters.paimon.tables.api import Tables
+from dbt.adapters.paimon.tables.changeset import ExistingTable, as_dbt_columns
+from dbt.adapters.paimon.time_travel.api import History
+from dbt.adapters.paimon.time_travel.audits import Audits
+from dbt.adapters.paimon.time_travel.clones import Clone, Clones
+from dbt.adapters.paimon.unchanged.api import Unchanged
+from dbt.adapters.paimon.views.api import Views
 from dbt.adapters.paimon.writing import snapshots
+from dbt.adapters.paimon.writing.api import Rows
+from dbt.adapters.paimon.writing.deletes import Deletes
+from dbt.adapters.paimon.writing.model_query import ModelQuery
+from dbt.adapters.paimon.writing.row_deletes import RowDeletes
+from dbt.adapters.paimon.writing.statement_result import StatementResult
+from dbt.adapters.paimon.writing.table_writer import TableWriter
 
-if TYPE_CHECKING:
-    from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
-    from dbt.adapters.paimon.changes.api import Changes
-    from dbt.adapters.paimon.column import PaimonColumn
-    from dbt.adapters.paimon.maintenance.api import Maintenance
-    from dbt.adapters.paimon.maintenance.buckets import Buckets
-    from dbt.adapters.paimon.overrides import StrategyMacro
-    from dbt.adapters.paimon.plan.materialized_views.api import MaterializedViews
-    from dbt.adapters.paimon.plan.materialized_views.refresh import Refresh
-    from dbt.adapters.paimon.relation import PaimonRelation
-    from dbt.adapters.paimon.spec.api import Specs
-    from dbt.adapters.paimon.spec.table import TableSpec
-    from dbt.adapters.paimon.streaming.api import Streams
-    from dbt.adapters.paimon.tables.api import Tables
-    from dbt.adapters.paimon.tables.changeset import ExistingTable
-    from dbt.adapters.paimon.time_travel.api import History
-    from dbt.adapters.paimon.time_travel.audits import Audits
-    from dbt.adapters.paimon.time_travel.clones import Clone, Clones
-    from dbt.adapters.paimon.unchanged.api import Unchanged
-    from dbt.adapters.paimon.views.api import Views
-    from dbt.adapters.paimon.writing.api import Rows
-    from dbt.adapters.paimon.writing.deletes import Deletes
-    from dbt.adapters.paimon.writing.model_query import ModelQuery
-    from dbt.adapters.paimon.writing.row_deletes import RowDeletes
-    from dbt.adapters.paimon.writing.statement_result import StatementResult
-    from dbt.adapters.paimon.writing.table_writer import TableWriter
-
-    Node = Mapping[str, Any]
+Node = Mapping[str, Any]
 
 logger = AdapterLogger("Paimon")
 MATERIALIZED_VIEW: Final = "materialized_view"
@@ -121,12 +118,7 @@ class Plans:
         return replace(run, branch=branch, adds=adding, steps=tuple(steps))
 
     def _configured(
-        self,
-        node: Node,
-        target: PaimonRelation,
-        existing: PaimonRelation | None,
-        spec: TableSpec,
-        full_refresh: bool,
+        self, node: Node, target: PaimonRelation, existing: PaimonRelation | None, spec: TableSpec, full_refresh: bool
     ) -> tuple[TableSpec, tuple[Step, ...]]:
         """The table spec; of a materialized view the one that `on_configuration_change` allows, and its ALTER steps."""
         is_view = node["config"]["materialized"] == MATERIALIZED_VIEW
@@ -305,12 +297,7 @@ class Plans:
         return _settled(plan, spec=spec, columns=columns, source=source, current=current)
 
     def increment(
-        self,
-        node: Node,
-        target: PaimonRelation,
-        spec: TableSpec,
-        strategy: str,
-        source: ModelQuery,
+        self, node: Node, target: PaimonRelation, spec: TableSpec, strategy: str, source: ModelQuery
     ) -> SettledPlan:
         """The plan of a run that adds rows to a table, or to a branch of it."""
         tables = self.tables

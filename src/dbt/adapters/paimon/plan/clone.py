@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dbt_common.exceptions import CompilationError
 
 from dbt.adapters.paimon.changes.positions import positions_of
+from dbt.adapters.paimon.plan.api import Plans
 from dbt.adapters.paimon.plan.macros import Macros
 from dbt.adapters.paimon.plan.steps import Action
 from dbt.adapters.paimon.plan.write_modes import NodeWriter, StagedBuild
 from dbt.adapters.paimon.plan.writing import view_of_branch
+from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.tables.changeset import as_dbt_columns
 from dbt.adapters.paimon.writing.model_query import ModelQuery
-
-if TYPE_CHECKING:
-    from dbt.adapters.paimon.plan.api import Plans
-    from dbt.adapters.paimon.relation import PaimonRelation
 
 
 @dataclass(frozen=True)

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import Any, Final, Protocol
 
 from dbt.adapters.paimon.maintenance import first_load
 from dbt.adapters.paimon.plan.steps import Action, Plan, Step, StepKind
 from dbt.adapters.paimon.spec.strategies import STRATEGIES, on_schema_change
-from dbt.adapters.paimon.tables.changeset import as_dbt_columns, refuse_rebuild
+from dbt.adapters.paimon.spec.table import TableSpec
+from dbt.adapters.paimon.tables.changeset import Changeset, ExistingTable, as_dbt_columns, refuse_rebuild
 from dbt.adapters.paimon.tables.column_changes import ColumnChanges, refuse_schema_change
 from dbt.adapters.paimon.tables.rebuilds import rebuild_of
-
-if TYPE_CHECKING:
-    from dbt.adapters.paimon.spec.table import TableSpec
-    from dbt.adapters.paimon.tables.changeset import Changeset, ExistingTable
 
 # The materializations whose runs add rows to an existing table.
 _ADDING: Final = ("incremental", "snapshot", "streaming")
@@ -77,11 +74,7 @@ def applied_columns(
 
 
 def increment(
-    node: Mapping[str, Any],
-    spec: TableSpec,
-    current: ExistingTable,
-    applied: ColumnChanges,
-    compare: Compare,
+    node: Mapping[str, Any], spec: TableSpec, current: ExistingTable, applied: ColumnChanges, compare: Compare
 ) -> Plan:
     """The plan of a run that adds rows and applies these column changes; DbtRuntimeError as in `decide`."""
     changes = compare(spec, current, retypes=bool(applied.retype))
@@ -125,11 +118,7 @@ def _read_once(strategy: str, *, always: bool) -> Iterator[Step]:
 
 
 def _rebuild(
-    node: Mapping[str, Any],
-    spec: TableSpec,
-    current: ExistingTable,
-    columns: ColumnChanges | None,
-    compare: Compare,
+    node: Mapping[str, Any], spec: TableSpec, current: ExistingTable, columns: ColumnChanges | None, compare: Compare
 ) -> Plan:
     """Rebuild in place by ALTER and one INSERT OVERWRITE: history stays, and a failed query leaves the old rows.
 
@@ -146,11 +135,7 @@ def _rebuild(
 
 
 def _in_place(
-    action: Action,
-    node: Mapping[str, Any],
-    current: ExistingTable,
-    columns: ColumnChanges,
-    changes: Changeset,
+    action: Action, node: Mapping[str, Any], current: ExistingTable, columns: ColumnChanges, changes: Changeset
 ) -> Plan:
     plan = Plan(action, tuple(_before(node, columns, changes)), tuple(_after(node, current, columns)))
     return replace(plan, differs=tuple(plan.alters))
@@ -190,6 +175,10 @@ def _after(node: Mapping[str, Any], current: ExistingTable, columns: ColumnChang
     if columns.drop:
         words = tuple(f"columns: drops {name}" for name in columns.drop)
         yield Step(StepKind.DROP_COLUMNS, "paimon__drop_columns", {"names": columns.drop}, words)
+    yield from _comments(node, current, columns)
+
+
+def _comments(node: Mapping[str, Any], current: ExistingTable, columns: ColumnChanges) -> Iterator[Step]:
     # ADD COLUMNS gives a new column its comment; dbt's macro for snapshots does not.
     commented = {column.name for column in columns.add if node["resource_type"] != "snapshot"}
     for name, comment in columns.comment:

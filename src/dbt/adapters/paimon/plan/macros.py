@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from dbt.adapters.paimon.plan.steps import Step
-    from dbt.adapters.paimon.relation import PaimonRelation
-    from dbt.adapters.paimon.tables.changeset import ExistingColumn
-    from dbt.adapters.paimon.writing.statement_result import StatementResult
+from dbt.adapters.paimon.plan.steps import Step
+from dbt.adapters.paimon.relation import PaimonRelation
+from dbt.adapters.paimon.tables.changeset import ExistingColumn
+from dbt.adapters.paimon.writing.statement_result import StatementResult
 
 
 @dataclass(frozen=True)

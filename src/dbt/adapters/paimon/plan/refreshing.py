@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from dbt.adapters.paimon.changes.positions import positions_of
 from dbt.adapters.paimon.concurrency.conflicts import REBUILD, REFRESH
 from dbt.adapters.paimon.plan.materialized_views.incremental import view_name
+from dbt.adapters.paimon.plan.materialized_views.refresh import Refresh
+from dbt.adapters.paimon.plan.steps import NodeRun, SettledPlan
 from dbt.adapters.paimon.plan.write_modes import IncrementalWrite, NodeWriter, WriteMode, write_mode_of
 from dbt.adapters.paimon.plan.writing import Writing
+from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spec.strategies import WHOLE_TABLE
 from dbt.adapters.paimon.sql.statements import NO_SETTINGS
 from dbt.adapters.paimon.sql.text import quoted
 from dbt.adapters.paimon.writing.model_query import ModelQuery
-
-if TYPE_CHECKING:
-    from dbt.adapters.paimon.plan.materialized_views.refresh import Refresh
-    from dbt.adapters.paimon.plan.steps import NodeRun, SettledPlan
-    from dbt.adapters.paimon.relation import PaimonRelation
-
 
 _NO_ROWS: Final = ModelQuery("", ())
 

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dbt.adapters.paimon.plan import clone, streams
+from dbt.adapters.paimon.plan.api import Plans
 from dbt.adapters.paimon.plan.macros import Macros
 from dbt.adapters.paimon.plan.refreshing import refresh
 from dbt.adapters.paimon.plan.steps import Action, NodeRun, StepKind
+from dbt.adapters.paimon.plan.streams import StreamRun
 from dbt.adapters.paimon.plan.write_modes import NodeWriter, SnapshotMerge
 from dbt.adapters.paimon.plan.writing import Writing
+from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spec.strategies import APPLY_CHANGES
-
-if TYPE_CHECKING:
-    from dbt.adapters.paimon.plan.api import Plans
-    from dbt.adapters.paimon.plan.streams import StreamRun
-    from dbt.adapters.paimon.relation import PaimonRelation
-    from dbt.adapters.paimon.writing.model_query import ModelQuery
+from dbt.adapters.paimon.writing import snapshots
+from dbt.adapters.paimon.writing.model_query import ModelQuery
 
 
 @dataclass(frozen=True)
@@ -47,32 +46,28 @@ class Runs:
         rows.check_snapshot(query, node)
         current = None if run.existing is None else plans.tables.existing(run.target)
         if current is not None:
-            query = rows.with_fields_of_table(rows.spelled(query, current), current)
+            query = snapshots.with_fields_of_table(rows.spelled(query, current), current.columns)
         sql = f"select * from {query}"
         strategy = macros("strategy_dispatch", macros.config("strategy"))(
-            {**node, "compiled_code": sql},
-            "snapshotted_data",
-            "source_data",
-            node["config"],
-            current is not None,
+            {**node, "compiled_code": sql}, "snapshotted_data", "source_data", node["config"], current is not None
         )
         versions_sql = macros.sql("build_snapshot_table", strategy, sql)
         macros("check_time_data_types", versions_sql)
-        versions = rows.with_time_of_end(rows.query(versions_sql), node, current)
+        versions = snapshots.with_time_of_end(rows.query(versions_sql), node, current)
         if current is None:
             run, source = plans.with_rows(node, run, versions)
             Writing(NodeWriter(plans, macros), run, source).take_steps()
             return run
         names = macros.config("snapshot_table_column_names") or macros("get_snapshot_table_column_names")
-        rows.require_meta_columns(current, names, strategy["hard_deletes"])
+        snapshots.require_meta_columns(current, names, strategy["hard_deletes"])
         strategy.update(
-            row_changed=rows.comparing_maps(strategy["row_changed"], current),
+            row_changed=snapshots.comparing_maps(strategy["row_changed"], current.columns),
             table=current,
             query_columns=query.columns,
             reads_part=rows.reads_part(),
         )
         staged = rows.query(macros.sql("snapshot_staging_table", strategy, sql, run.target))
-        staged = rows.timed_by_versions(rows.spelled(staged, current), versions, node)
+        staged = snapshots.timed_by_versions(rows.spelled(staged, current), versions.columns, node)
         run, source = plans.with_rows(node, run, staged)
         writer = NodeWriter(plans, macros)
         Writing(writer, run, source, SnapshotMerge(writer, run, source, current, versions)).take_steps()

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dbt_common.exceptions import CompilationError
 
+from dbt.adapters.paimon.plan.api import Plans
 from dbt.adapters.paimon.plan.decide import steps_of
 from dbt.adapters.paimon.plan.steps import NodeRun
 from dbt.adapters.paimon.plan.write_modes import NodeWriter
 from dbt.adapters.paimon.plan.writing import set_late_options, tag_run
+from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.streaming.checkpoints import STREAM_ID
 from dbt.adapters.paimon.streaming.dead_letters import dead_letters_of
 from dbt.adapters.paimon.streaming.settings import StreamSettings
+from dbt.adapters.paimon.writing.model_query import ModelQuery
 from dbt.adapters.paimon.writing.statement_result import StatementResult
-
-if TYPE_CHECKING:
-    from dbt.adapters.paimon.plan.api import Plans
-    from dbt.adapters.paimon.relation import PaimonRelation
-    from dbt.adapters.paimon.writing.model_query import ModelQuery
 
 
 @dataclass(frozen=True)

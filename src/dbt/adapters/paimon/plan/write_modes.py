@@ -5,23 +5,21 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import Any, ClassVar, Final
 
 from dbt.adapters.paimon.concurrency.conflicts import REBUILD, SNAPSHOT
 from dbt.adapters.paimon.overrides import override_of
+from dbt.adapters.paimon.plan.api import Plans
+from dbt.adapters.paimon.plan.macros import Macros
+from dbt.adapters.paimon.plan.steps import NodeRun, SettledPlan
+from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spark.responses import STAGING
 from dbt.adapters.paimon.spec.strategies import APPLY_CHANGES, MICROBATCH, STRATEGIES, WHOLE_TABLE, conf_of
+from dbt.adapters.paimon.spec.table import TableSpec
+from dbt.adapters.paimon.tables.changeset import ExistingColumn, ExistingTable
+from dbt.adapters.paimon.writing.deletes import KeptDeletes
+from dbt.adapters.paimon.writing.model_query import ModelQuery
 from dbt.adapters.paimon.writing.snapshots import helper_columns
-
-if TYPE_CHECKING:
-    from dbt.adapters.paimon.plan.api import Plans
-    from dbt.adapters.paimon.plan.macros import Macros
-    from dbt.adapters.paimon.plan.steps import NodeRun, SettledPlan
-    from dbt.adapters.paimon.relation import PaimonRelation
-    from dbt.adapters.paimon.spec.table import TableSpec
-    from dbt.adapters.paimon.tables.changeset import ExistingColumn, ExistingTable
-    from dbt.adapters.paimon.writing.deletes import KeptDeletes
-    from dbt.adapters.paimon.writing.model_query import ModelQuery
 
 _MERGE: Final = "snapshot_merge_sql"
 

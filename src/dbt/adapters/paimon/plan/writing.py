@@ -4,19 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from dbt.adapters.paimon.changes.positions import positions_of
-from dbt.adapters.paimon.plan.steps import StepKind
-from dbt.adapters.paimon.plan.write_modes import write_mode_of
+from dbt.adapters.paimon.plan.steps import NodeRun, Step, StepKind
+from dbt.adapters.paimon.plan.write_modes import NodeWriter, WriteMode, write_mode_of
+from dbt.adapters.paimon.relation import PaimonRelation
+from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.time_travel import clones
-
-if TYPE_CHECKING:
-    from dbt.adapters.paimon.plan.steps import NodeRun, Step
-    from dbt.adapters.paimon.plan.write_modes import NodeWriter, WriteMode
-    from dbt.adapters.paimon.relation import PaimonRelation
-    from dbt.adapters.paimon.spec.table import TableSpec
-    from dbt.adapters.paimon.writing.model_query import ModelQuery
+from dbt.adapters.paimon.writing.model_query import ModelQuery
 
 
 @dataclass
@@ -109,7 +104,8 @@ def set_late_options(writer: NodeWriter, target: PaimonRelation, spec: TableSpec
     if not spec.late_options:
         return
     tables = writer.plans.tables
-    if missing := tables.missing_options(spec.late_options, tables.existing(target).options):
+    there = tables.existing(target).options
+    if missing := {name: value for name, value in spec.late_options.items() if there.get(name) != value}:
         writer.macros("paimon__set_options", target, missing)
         tables.commit_metadata(target)
 

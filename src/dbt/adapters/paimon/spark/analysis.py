@@ -7,7 +7,7 @@ replaces it by a time.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -82,9 +82,9 @@ def by_plan(frame: DataFrame) -> Analyzed:
     plans = [plan, *elements(plan.subqueriesAll())]
     reader = _LeafReader(jvm)
     for part in plans:
-        for node in _nodes(part):
-            reader.add(node)
-    as_json = str(plan.toJSON())
+        reader.add(part)
+    texts = [str(part.toJSON()) for part in plans]
+    as_json = texts[0]
     classes = frozenset(_CLASS.findall(as_json))
     # Only classes of a catalog's functions, not those behind Spark's own functions and types.
     static = _STATIC.findall(as_json)
@@ -101,7 +101,7 @@ def by_plan(frame: DataFrame) -> Analyzed:
         reader.tables,
         reader.files,
         tuple(reader.others),
-        _reads_alike(plan, [as_json, *(str(part.toJSON()) for part in plans[1:])]),
+        _reads_alike(plan, texts),
     )
 
 
@@ -129,6 +129,7 @@ class _LeafReader:
         self.others: list[str] = []
 
     def add(self, node: Any) -> None:
+        """Read a node and those below it."""
         kind = node.getClass().getSimpleName()
         if kind == _TABLE:
             self._table(node)
@@ -141,6 +142,8 @@ class _LeafReader:
             self.texts.append(str(node.desc().viewText()))
             settings = str(node.desc().viewSQLConfigs().mkString("\0"))
             self.texts.append("\n".join(sorted(settings.split("\0"))))
+        for child in elements(node.children()):
+            self.add(child)
 
     def _table(self, node: Any) -> None:
         shown = str(node.name())
@@ -179,12 +182,6 @@ class _LeafReader:
             path = str(status.getPath().toString())
             self.files[path] = f"{status.getLen()} {status.getModificationTime()}"
         self.texts.append(f"files {relation.fileFormat().toString()} {relation.options().toString()}")
-
-
-def _nodes(plan: Any) -> Iterator[Any]:
-    yield plan
-    for child in elements(plan.children()):
-        yield from _nodes(child)
 
 
 def _with_numbered_ids(text: str, ids: re.Pattern[str]) -> str:

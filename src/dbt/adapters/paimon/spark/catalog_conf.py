@@ -116,10 +116,7 @@ def _contradictions(credentials: PaimonCredentials, conf: Mapping[str, str]) -> 
             yield from _contradiction(key, value, key.removeprefix(prefix)[1:], options, conf)
     if settings.get(V2_WRITE, "false").strip().lower() == "true":
         yield f"spark_config: {V2_WRITE}=true: with it, {V2_WRITE_FAILS}; remove it"
-    caches = {
-        "spark_config": settings.get(cache, "false"),
-        "catalog_options": options.get(_CACHE_ENABLED, "false"),
-    }
+    caches = {"spark_config": settings.get(cache, "false"), "catalog_options": options.get(_CACHE_ENABLED, "false")}
     for place, enabled in caches.items():
         if enabled.lower() != "false":
             yield (

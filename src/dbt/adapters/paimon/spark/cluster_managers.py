@@ -17,14 +17,11 @@ from dbt.adapters.paimon.machine import addresses
 _KUBERNETES: Final = re.compile(r"^k8s://(?:https?://)?[^/\s:]+(?::\d+)?(?:/\S*)?$")
 _MODE: Final = "spark.submit.deployMode"
 _IMAGES: Final = ("spark.kubernetes.container.image", "spark.kubernetes.executor.container.image")
-_OF_CLUSTER_MODE: Final = (
-    "spark.kubernetes.file.upload.path",
-    "spark.kubernetes.appKillPodDeletionGracePeriod",
-)
+_OF_CLUSTER_MODE: Final = ("spark.kubernetes.file.upload.path", "spark.kubernetes.appKillPodDeletionGracePeriod")
 _HADOOP_FOLDERS: Final = ("HADOOP_CONF_DIR", "YARN_CONF_DIR")
 
 
-def master_defaults(master: str, environ: Mapping[str, str] | None = None) -> dict[str, str]:
+def master_defaults(master: str) -> dict[str, str]:
     """Spark settings for a master; those of the profile override them."""
     if master == "yarn":
         return {_MODE: "client"}
@@ -35,16 +32,13 @@ def master_defaults(master: str, environ: Mapping[str, str] | None = None) -> di
         # The address given to executors may be that of a service, which is not on any interface of the pod.
         "spark.driver.bindAddress": "0.0.0.0",  # noqa: S104
     }
-    environ = os.environ if environ is None else environ
-    if environ.get("POD_NAME"):
+    if pod := os.environ.get("POD_NAME"):
         # Makes the driver's pod the owner of its executors, so that they end when it does.
-        defaults["spark.kubernetes.driver.pod.name"] = environ["POD_NAME"]
+        defaults["spark.kubernetes.driver.pod.name"] = pod
     return defaults
 
 
-def master_problems(
-    master: str, settings: Mapping[str, str], environ: Mapping[str, str] | None = None
-) -> Iterator[str]:
+def master_problems(master: str, settings: Mapping[str, str]) -> Iterator[str]:
     """Why a target cannot run on its cluster; each problem with its remedy."""
     mode = settings.get(_MODE, "client")
     if mode != "client":
@@ -55,7 +49,7 @@ def master_problems(
     if master.startswith("k8s:"):
         yield from _kubernetes_problems(master, settings)
     elif master.startswith("yarn"):
-        yield from _yarn_problems(master, os.environ if environ is None else environ)
+        yield from _yarn_problems(master)
 
 
 def unread_settings(settings: Mapping[str, str]) -> tuple[str, ...]:
@@ -84,13 +78,13 @@ def _kubernetes_problems(master: str, settings: Mapping[str, str]) -> Iterator[s
         )
 
 
-def _yarn_problems(master: str, environ: Mapping[str, str]) -> Iterator[str]:
+def _yarn_problems(master: str) -> Iterator[str]:
     if master != "yarn":
         yield (
             f"spark_config: spark.master={master}: on YARN it is just yarn; leave the rest out (it is client "
             f"mode, and the address is in the files of {_HADOOP_FOLDERS[0]})"
         )
-    named = {name: environ[name] for name in _HADOOP_FOLDERS if environ.get(name)}
+    named = {name: folder for name in _HADOOP_FOLDERS if (folder := os.environ.get(name))}
     if not named:
         yield (
             f"spark_config: spark.master=yarn needs {' or '.join(_HADOOP_FOLDERS)} in the environment of dbt; set it "

@@ -18,7 +18,7 @@ from dbt.adapters.paimon.machine import private_files
 from dbt.adapters.paimon.machine.java import OPTION_VARIABLES
 from dbt.adapters.paimon.spark.catalog_conf import catalog_conf
 from dbt.adapters.paimon.spark.cluster_managers import master_defaults
-from dbt.adapters.paimon.spark.launch.connector_jars import is_local_connector
+from dbt.adapters.paimon.spark.launch.connector_jars import is_connector
 from dbt.adapters.paimon.spark.launch.hidden_settings import spark_defaults
 from dbt.adapters.paimon.spark.launch.packages import EXCLUDES, PackagePlan
 
@@ -70,11 +70,9 @@ def spark_conf(credentials: PaimonCredentials, storages: Sequence[Storage], plan
 
 
 def _jvm_zone(conf: Mapping[str, str]) -> dict[str, str]:
-    """Options that set the JVM's time zone to the session's, unless the user's own options set one.
-
-    Paimon reads the JVM's clock (see `sql.clocks`) to expire partitions and tags, to name automatic tags and to
-    show commits. The options come before those of `extraJavaOptions`: Java uses the last one.
-    """
+    """Options that set the JVM's time zone to the session's, unless the user's own options set one."""
+    # Paimon reads the JVM's clock (see `sql.clocks`) to expire partitions and tags, to name automatic tags and to show
+    # commits. The options come before those of `extraJavaOptions`: Java uses the last one.
     zone = java_zone(conf[_ZONE])
     if not zone or any("user.timezone" in os.environ.get(name, "") for name in OPTION_VARIABLES):
         return {}
@@ -120,7 +118,7 @@ def driver_class_path(master: str, plan: PackagePlan, own: Mapping[str, str]) ->
     possible = (
         not plan.packages
         and _LOCAL_MASTER.match(master)
-        and any(is_local_connector(jar) for jar in plan.jars)
+        and any(is_connector(jar) for jar in plan.jars)
         and all(Path(jar).is_absolute() and os.pathsep not in jar for jar in plan.jars)
         and not _names_jars(own)
     )

@@ -188,12 +188,9 @@ def _limit_retries(client: Any) -> None:
 
 @atexit.register
 def _close_all() -> None:
-    """Close the sessions while all of Python's threads still run.
-
-    PySpark closes a session when it is garbage-collected, here at the end of the process. grpc's threads have
-    stopped by then, and one that held the lock of its channel never releases it [ran, PySpark 3.5.7, grpcio
-    1.85.1].
-    """
+    """Close the sessions while all of Python's threads still run."""
+    # PySpark closes a session when it is garbage-collected, here at the end of the process. grpc's threads have stopped
+    # by then, and one that held the lock of its channel never releases it [ran, PySpark 3.5.7, grpcio 1.85.1].
     while _ALL:
         client: Any = _ALL.pop().client
         with suppress(Exception):
@@ -234,10 +231,6 @@ def _address(runtime: Runtime) -> tuple[str, int, Mapping[str, str]]:
 
 
 def _url(credentials: PaimonCredentials, host: str, port: int, more: Mapping[str, str]) -> str:
-    parts = {
-        "user_id": credentials.user,
-        "token": credentials.token,
-        "use_ssl": "true" if credentials.use_ssl else None,
-        **more,
-    }
+    use_ssl = "true" if credentials.use_ssl else None
+    parts = {"user_id": credentials.user, "token": credentials.token, "use_ssl": use_ssl, **more}
     return f"sc://{host}:{port}/" + "".join(f";{key}={value}" for key, value in parts.items() if value)

@@ -6,12 +6,10 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from dbt.adapters.paimon.errors.causes import causes
-
-if TYPE_CHECKING:
-    from dbt.adapters.paimon.spark.server_clients import Writer
+from dbt.adapters.paimon.spark.server_clients import Writer
 
 # Seconds between two checks of a statement whose answers another client has read in part, and until the last check.
 # The server sends the rest to no other client, not even that the statement has ended.
@@ -29,9 +27,7 @@ def end(client: Any, writer: Writer, remember: Callable[[tuple[str, ...]], objec
 
     user: Any = proto.UserContext(user_id=writer.user)
     request = proto.InterruptRequest(
-        session_id=writer.session,
-        user_context=user,
-        interrupt_type=proto.InterruptRequest.INTERRUPT_TYPE_ALL,
+        session_id=writer.session, user_context=user, interrupt_type=proto.InterruptRequest.INTERRUPT_TYPE_ALL
     )
     named: tuple[str, ...] = writer.ending
     for found in _answers(lambda: [client._stub.Interrupt(request, metadata=client._builder.metadata())]):
@@ -91,10 +87,8 @@ def _answers(ask: Callable[[], Any]) -> Iterator[Any]:
 
 
 def _wait_for_end(attach: Callable[[], Any]) -> None:
-    """Read a statement's answers until it has ended. Spark's own errors also mean that it has ended.
-
-    A stream of answers may end some minutes before the statement does.
-    """
+    """Read a statement's answers until it has ended. Spark's own errors also mean that it has ended."""
+    # A stream of answers may end some minutes before the statement does.
     from grpc import RpcError
 
     until = time.monotonic() + _LONGEST_CHECK

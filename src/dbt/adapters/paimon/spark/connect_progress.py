@@ -4,18 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
-from typing import Any, Protocol
+from typing import Any
 
 from dbt.adapters.paimon.spark.job_metrics import Progress
-
-
-class Stage(Protocol):
-    """pyspark.sql.connect.shell.progress.StageInfo, which PySpark 3.5 lacks."""
-
-    num_tasks: int
-    num_completed_tasks: int
-    num_bytes_read: int
-    done: bool
 
 
 class ProgressMessages:
@@ -23,28 +14,32 @@ class ProgressMessages:
 
     def __init__(self) -> None:
         self._came = 0.0
-        self._stages: list[Stage] = []
+        # Of pyspark.sql.connect.shell.progress.StageInfo, which PySpark 3.5 lacks.
+        self._stages: list[Any] = []
         self._running = 0
 
-    def __call__(
-        self, stages: Iterable[Stage] | None, inflight_tasks: int, operation_id: str | None, done: bool
-    ) -> None:
+    def __call__(self, stages: Iterable[Any] | None, inflight_tasks: int, operation_id: str | None, done: bool) -> None:
         self._came, self._stages, self._running = time.time(), list(stages or ()), inflight_tasks
 
     def since(self, began: float) -> Progress | None:
         """Progress without rows, which the messages lack; None without a message since epoch seconds."""
         if self._came < began:
             return None
+
+        def total(field: str, stages: Iterable[Any]) -> int:
+            return sum(getattr(stage, field) for stage in stages)
+
         open_stages = [stage for stage in self._stages if not stage.done]
+        tasks_done = total("num_completed_tasks", open_stages)
         begun = sum(stage.done or stage.num_completed_tasks > 0 for stage in self._stages)
-        if self._running and not any(stage.num_completed_tasks for stage in open_stages):
+        if self._running and not tasks_done:
             begun += 1
         return Progress(
             stage=min(len(self._stages), begun),
             stages=len(self._stages),
-            tasks_done=sum(stage.num_completed_tasks for stage in open_stages),
-            tasks=sum(stage.num_tasks for stage in open_stages),
-            bytes_read=sum(stage.num_bytes_read for stage in self._stages) or None,
+            tasks_done=tasks_done,
+            tasks=total("num_tasks", open_stages),
+            bytes_read=total("num_bytes_read", self._stages) or None,
         )
 
     def listen(self, session: Any) -> None:

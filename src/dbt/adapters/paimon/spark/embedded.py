@@ -7,12 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from dbt.adapters.paimon.metadata import files, snapshots, table_versions
 from dbt.adapters.paimon.metadata.classes import paimon_table
 from dbt.adapters.paimon.metadata.schemas import Schema
-from dbt.adapters.paimon.spark import (
-    analysis,
-    branch_schemas,
-    row_writer,
-    sorted_compaction,
-)
+from dbt.adapters.paimon.spark import analysis, branch_schemas, row_writer, sorted_compaction
 from dbt.adapters.paimon.sql import predicates
 
 if TYPE_CHECKING:

@@ -14,9 +14,9 @@ def counted(number: int, what: str) -> str:
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
-def roughly(number: int, what: str) -> str:
-    """A number of things that still grows: `12,408 rows`, `12.4 M rows`."""
-    return counted(number, what) if number < _MANY else f"{number / _MANY:,.1f} M {what}s"
+def roughly_rows(number: int) -> str:
+    """A number of rows that still grows: `12,408 rows`, `12.4 M rows`."""
+    return counted(number, "row") if number < _MANY else f"{number / _MANY:,.1f} M rows"
 
 
 def age(seconds: float) -> str:

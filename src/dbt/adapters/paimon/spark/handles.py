@@ -12,7 +12,7 @@ from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, Final
 
 from dbt.adapters.paimon.credentials import STATIC_CONF
-from dbt.adapters.paimon.metadata import commits, procedures
+from dbt.adapters.paimon.metadata import commits, procedures, snapshots
 from dbt.adapters.paimon.metadata.procedures import ProcedureResult
 from dbt.adapters.paimon.metadata.snapshots import SnapshotRange
 from dbt.adapters.paimon.spark import scans
@@ -38,9 +38,7 @@ def session_conf(conf: Mapping[str, str]) -> dict[str, str]:
 
 @contextmanager
 def with_conf(
-    conf: Mapping[str, str],
-    read: Callable[[str], str | None],
-    write: Callable[[str, str | None], None],
+    conf: Mapping[str, str], read: Callable[[str], str | None], write: Callable[[str, str | None], None]
 ) -> Iterator[None]:
     """Set Spark settings inside the block, and restore the old values afterwards, also after an error.
 
@@ -150,8 +148,8 @@ class Handle(ABC):
         """The column names in an SQL expression, without those in subqueries; raises if it cannot be parsed."""
         return predicates.by_sqlglot(expression)
 
-    @abstractmethod
     def close(self) -> None:
+        """End the connection; an embedded Spark keeps running."""
         self._closed.set()
 
     def rollback(self) -> None:  # noqa: B027 - every statement is its own commit
@@ -197,17 +195,14 @@ class Handle(ABC):
     def committed(self, table: TableName, user: str, since: float, whole: bool) -> commits.Committed | None:
         """The newest commit to a table by a user (see `commits`); None if there is none.
 
-        Args:
-            table: the table.
-            user: prefix of the commit user.
-            since: seconds since the epoch; only the embedded Spark uses it.
-            whole: whether the statement replaced all rows.
+        `user` is a prefix of the commit user. `since`, in seconds since the epoch, is for the embedded Spark only.
+        `whole`: whether the statement replaced all rows.
         """
         return commits.by_sql(self.rows_of, table, user, whole)
 
     def kept(self, table: TableName) -> SnapshotRange:
         """The table snapshots that a table has; raises if the table or its catalog cannot be read."""
-        return procedures.kept_by_sql(self.rows_of, table)
+        return snapshots.range_by_sql(self.rows_of, table)
 
     def effect(self, table: TableName, before: SnapshotRange) -> ProcedureResult:
         """The changes to a table since it had these table snapshots; raises if its catalog cannot be read."""
@@ -223,7 +218,7 @@ class Handle(ABC):
 
     def scans(self, sql: str) -> tuple[scans.Scan, ...]:
         """What a query would read from Paimon tables (see `scans`), without running it."""
-        return scans.by_explain(self.rows_of, sql)
+        return scans.explained(row[0] for row in self.rows_of(f"explain cost {sql}"))
 
     def progress(self, since: float) -> Progress | None:
         """Progress of this thread's work since a time in epoch seconds; None if unknown. Called by another thread."""
@@ -284,7 +279,5 @@ class Handle(ABC):
     def end(self, writer: Writer, remember: Callable[[tuple[str, ...]], object]) -> None:  # noqa: B027 - see `writer`
         """End the statements of a client that died or lost its connection, and wait until they have ended.
 
-        Args:
-            writer: the client.
-            remember: called with the ids of its statements before the wait.
+        `remember` is called with the ids of its statements before the wait.
         """

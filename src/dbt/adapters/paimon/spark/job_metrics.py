@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -76,20 +76,7 @@ def by_tag(session: SparkSession, tag: str) -> JobMetrics | None:
 
 def job_progress(session: SparkSession, tag: str, since: float) -> Progress:
     """The progress of the jobs with a tag that were submitted since a time in epoch seconds."""
-    context: Any = session.sparkContext._jsc.sc()
-    store = context.statusStore()
-    begun: dict[int, Any] = {}
-    coming: set[int] = set()
-    for job in _jobs_since(context, tag, since):
-        stages = {number: _stage(store, number) for number in elements(job.stageIds())[:_MOST_STAGES]}
-        states = {number: _state(stage) for number, stage in stages.items()}
-        running = [number for number, state in states.items() if state == _ACTIVE]
-        pending = [number for number, state in states.items() if state == _PENDING]
-        # A pending stage before a running one will be skipped: an earlier job has its rows.
-        coming |= {number for number in pending if running and number > min(running)}
-        begun |= {number: stages[number] for number in states if states[number] not in _NOT_BEGUN}
-        if len(begun) > _MOST_STAGES:
-            break
+    begun, coming = _stages_since(session.sparkContext._jsc.sc(), tag, since)
     active = [stage for stage in begun.values() if _state(stage) == _ACTIVE]
 
     def total(metric: str) -> int:
@@ -108,6 +95,23 @@ def job_progress(session: SparkSession, tag: str, since: float) -> Progress:
     )
 
 
+def _stages_since(context: Any, tag: str, since: float) -> tuple[dict[int, Any], set[int]]:
+    """The stages of jobs that have begun, by number, and the numbers of those that will."""
+    begun: dict[int, Any] = {}
+    coming: set[int] = set()
+    for job in _jobs_since(context, tag, since):
+        numbers = elements(job.stageIds())[:_MOST_STAGES]
+        stages = {number: _stage(context.statusStore(), number) for number in numbers}
+        states = {number: _state(stage) for number, stage in stages.items()}
+        running, pending = _in_state(states, _ACTIVE), _in_state(states, _PENDING)
+        # A pending stage before a running one will be skipped: an earlier job has its rows.
+        coming |= {number for number in pending if running and number > min(running)}
+        begun |= {number: stages[number] for number in states if states[number] not in _NOT_BEGUN}
+        if len(begun) > _MOST_STAGES:
+            break
+    return begun, coming
+
+
 def _jobs_since(context: Any, tag: str, since: float) -> Iterator[Any]:
     """The jobs with a tag that were submitted since a time in epoch seconds, newest first."""
     for number in sorted(context.statusTracker().getJobIdsForTag(tag), reverse=True):
@@ -116,6 +120,10 @@ def _jobs_since(context: Any, tag: str, since: float) -> Iterator[Any]:
         if submitted.isDefined() and submitted.get().getTime() < since * 1000:
             return
         yield job
+
+
+def _in_state(states: Mapping[int, str], wanted: str) -> list[int]:
+    return [number for number, state in states.items() if state == wanted]
 
 
 def _state(stage: Any) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import atexit
 import json
+import math
 import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -94,7 +95,7 @@ def _watch(context: Any, conf: Mapping[str, str], log: Path, since: int) -> None
     """Log why executors do not start; end the JVM if waiting longer does not help."""
     jvm, spark = context._jvm, context._jsc.sc()
     began = time.monotonic()
-    hopeless_since: float | None = None
+    hopeless_since = math.inf
     logged = ""
     with suppress(Exception), _client(jvm, conf) as client:
         own_pods = client.pods().inNamespace(_namespace(conf))
@@ -107,15 +108,18 @@ def _watch(context: Any, conf: Mapping[str, str], log: Path, since: int) -> None
             pods = json.loads(as_json(own_pods.withLabel("spark-role", "executor").list()))["items"]
             refusal = "" if pods else _refusal(log, since)
             reason = refusal or _reason(pods)
-            hopeless = refusal or any(each in reason for each in _HOPELESS)
-            hopeless_since = (hopeless_since or now) if hopeless else None
+            hopeless_since = min(hopeless_since, now) if _is_hopeless(refusal, reason) else math.inf
             seconds = now - began
-            if seconds >= LONGEST_WAIT or (hopeless_since and now - hopeless_since >= LONGEST_HOPELESS):
+            if seconds >= LONGEST_WAIT or now - hopeless_since >= LONGEST_HOPELESS:
                 jvm_process.end_by(lambda: jvm.java.lang.System.exit(1), _failure(refusal, reason, seconds))
                 return
-            if seconds >= NOTICE_AFTER and reason and reason != logged:
+            if seconds >= NOTICE_AFTER and reason not in ("", logged):
                 logger.info(f"Waiting for executors: {reason}")
                 logged = reason
+
+
+def _is_hopeless(refusal: str, reason: str) -> bool:
+    return bool(refusal) or any(each in reason for each in _HOPELESS)
 
 
 def _failure(refusal: str, reason: str, seconds: float) -> str:
@@ -154,17 +158,10 @@ def _refusal(log: Path, since: int) -> str:
 
 
 def _is_allowed(jvm: Any, client: Any, namespace: str, verb: str, resource: str) -> bool:
-    review = (
-        jvm.io.fabric8.kubernetes.api.model.authorization.v1.SelfSubjectAccessReviewBuilder()
-        .withNewSpec()
-        .withNewResourceAttributes()
-        .withNamespace(namespace)
-        .withVerb(verb)
-        .withResource(resource)
-        .endResourceAttributes()
-        .endSpec()
-        .build()
-    )
+    builder = jvm.io.fabric8.kubernetes.api.model.authorization.v1.SelfSubjectAccessReviewBuilder()
+    asked = builder.withNewSpec().withNewResourceAttributes()
+    asked = asked.withNamespace(namespace).withVerb(verb).withResource(resource)
+    review = asked.endResourceAttributes().endSpec().build()
     answer = client.authorization().v1().selfSubjectAccessReview().create(review)
     return bool(answer.getStatus().getAllowed())
 

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from contextvars import copy_context
 from threading import Event, Thread
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from dbt.adapters.events.logging import AdapterLogger
 
-from dbt.adapters.paimon.spark.formatting import counted, roughly, size
-
-if TYPE_CHECKING:
-    from dbt.adapters.paimon.spark.handles import Handle
-    from dbt.adapters.paimon.spark.job_metrics import Progress
+from dbt.adapters.paimon.spark.formatting import counted, roughly_rows, size
+from dbt.adapters.paimon.spark.handles import Handle
+from dbt.adapters.paimon.spark.job_metrics import Progress
 
 logger = AdapterLogger("Paimon")
 
@@ -36,42 +34,28 @@ class ProgressReporter:
 
 
 @contextmanager
-def report_progress(
-    handle: Handle,
-    name: str,
-    *,
-    silent_without_job: bool = False,
-    first: float = FIRST,
-    every: float = EVERY,
-    tell: Callable[[str], object] = logger.info,
-) -> Iterator[ProgressReporter]:
-    """Log the progress of this thread's work for as long as it takes.
+def report_progress(handle: Handle, name: str, *, silent_without_job: bool = False) -> Iterator[ProgressReporter]:
+    """Log the progress of this thread's work for as long as it takes; each line begins with `name`.
 
-    Args:
-        handle: the handle that does it.
-        name: what each line begins with.
-        silent_without_job: log nothing while Spark runs no job, for example while a stream waits for rows.
-        first: seconds until the first line.
-        every: seconds between two lines.
-        tell: called with each line.
+    With `silent_without_job`, log nothing while Spark runs no job, for example while a stream waits for rows.
     """
     over = Event()
     reporter = ProgressReporter()
 
     def report() -> None:
-        pause = first
+        pause = FIRST
         while not over.wait(pause):
-            pause = every
+            pause = EVERY
             began = reporter.since
             seconds = time.time() - began
-            if seconds < first:
+            if seconds < FIRST:
                 continue
             progress = None
             with suppress(Exception):
                 progress = handle.progress(began)
             if over.is_set() or (silent_without_job and not (progress and progress.tasks)):
                 continue
-            tell(line(name, seconds, progress))
+            logger.info(line(name, seconds, progress))
 
     # dbt's log takes the node from a context variable.
     Thread(target=copy_context().run, args=(report,), name="progress", daemon=True).start()
@@ -108,10 +92,8 @@ def short_name(node: str) -> str:
 
 
 def _moved(verb: str, rows: int | None, volume: int | None) -> list[str]:
-    if rows and volume:
-        return [f"{verb} {roughly(rows, 'row')} ({size(volume)})"]
     if rows:
-        return [f"{verb} {roughly(rows, 'row')}"]
+        return [f"{verb} {roughly_rows(rows)}{f' ({size(volume)})' if volume else ''}"]
     return [f"{verb} {size(volume)}"] if volume else []
 
 

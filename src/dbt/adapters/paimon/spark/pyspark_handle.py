@@ -43,10 +43,7 @@ class Tags:
     def put_on(self, thread: Iterable[str], remove: Callable[[str], None], add: Callable[[str], None]) -> None:
         """Tag what this thread runs from now on, and remove the tags of earlier statements and other handles.
 
-        Args:
-            thread: the tags that the thread has.
-            remove: removes a tag.
-            add: adds a tag.
+        `thread` has the thread's tags; `remove` and `add` change one.
         """
         for tag in [tag for tag in thread if tag.startswith(_TAG_PREFIX) and tag != self.own]:
             remove(tag)
@@ -199,7 +196,3 @@ class PySparkHandle(Handle):
     def statement_id(self) -> str:
         """The tag of this thread's last statement."""
         return self._tags.statement
-
-    def close(self) -> None:
-        # The session is freed with its last reference, and its Spark keeps running.
-        super().close()

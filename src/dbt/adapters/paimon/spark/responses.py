@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from dbt.adapters.contracts.connection import AdapterResponse
 
 from dbt.adapters.paimon.concurrency import conflicts
+from dbt.adapters.paimon.metadata.commits import Committed
+from dbt.adapters.paimon.metadata.procedures import ProcedureResult
 from dbt.adapters.paimon.spark.formatting import counted, size
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from dbt.adapters.paimon.metadata.commits import Committed
-    from dbt.adapters.paimon.metadata.procedures import ProcedureResult
-    from dbt.adapters.paimon.spark.job_metrics import JobMetrics
+from dbt.adapters.paimon.spark.job_metrics import JobMetrics
 
 # Kind of a statement that builds a table under a staging name.
 STAGING: Final = "staging"
@@ -23,11 +20,7 @@ _DDL: Final = ("create ", "drop ", "alter ")
 # Operations that rewrite or remove files.
 _REWRITES: Final = frozenset({"compact", "rescale", "expire_snapshots", "expire_partitions", "clear_table"})
 # Codes of kinds of statements; the code of any other kind is its name in capitals.
-_CODES: Final[Mapping[str, str]] = {
-    conflicts.REBUILD: "INSERT OVERWRITE",
-    STAGING: "CREATE TABLE",
-    "append": "INSERT",
-}
+_CODES: Final[Mapping[str, str]] = {conflicts.REBUILD: "INSERT OVERWRITE", STAGING: "CREATE TABLE", "append": "INSERT"}
 
 
 @dataclass
@@ -111,14 +104,8 @@ def of_operation(name: str, effect: ProcedureResult, query_id: str) -> PaimonAda
         response.bytes_written = _sum(each.bytes for each in effect.commits)
         response.files_removed = _sum(each.files_removed for each in effect.commits)
         response.bytes_removed = _sum(each.bytes_removed for each in effect.commits)
-    parts = _file_changes(response)
-    if effect.expired:
-        parts.append(f"{counted(effect.expired, 'table snapshot')} expired, {effect.after.count:,} left")
-    if effect.rolled_back:
-        parts.append(f"{counted(effect.rolled_back, 'table snapshot')} rolled back")
-    if effect.commits or effect.rolled_back:
-        parts.append(f"snapshot {effect.after.last}")
-    response._message = f"{response.code} {', '.join(parts) or ('table unchanged' if name in _REWRITES else 'done')}"
+    changes = [*_file_changes(response), *_snapshot_changes(effect)]
+    response._message = f"{response.code} {', '.join(changes) or ('table unchanged' if name in _REWRITES else 'done')}"
     return response
 
 
@@ -136,6 +123,15 @@ def _file_changes(response: PaimonAdapterResponse) -> list[str]:
     if removed:
         return [f"{removed} removed"]
     return [f"{written} written"] if written else []
+
+
+def _snapshot_changes(effect: ProcedureResult) -> Iterator[str]:
+    if effect.expired:
+        yield f"{counted(effect.expired, 'table snapshot')} expired, {effect.after.count:,} left"
+    if effect.rolled_back:
+        yield f"{counted(effect.rolled_back, 'table snapshot')} rolled back"
+    if effect.commits or effect.rolled_back:
+        yield f"snapshot {effect.after.last}"
 
 
 def _files(number: int | None, volume: int | None) -> str:
@@ -193,11 +189,7 @@ def _message(response: PaimonAdapterResponse) -> str:
         created = response.code == _CODES[STAGING]
         return f"{response.code} 0 rows" + ("" if created else ", table unchanged")
     parts = [] if response.rows_affected is None else [counted(response.rows_affected, "row")]
-    kinds = {
-        "inserted": response.rows_inserted,
-        "updated": response.rows_updated,
-        "deleted": response.rows_deleted,
-    }
+    kinds = {"inserted": response.rows_inserted, "updated": response.rows_updated, "deleted": response.rows_deleted}
     parts += [f"{number:,} {kind}" for kind, number in kinds.items() if number]
     if response.files_written is not None:
         parts.append(counted(response.files_written, "file"))

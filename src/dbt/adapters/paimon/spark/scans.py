@@ -7,7 +7,7 @@ files and buckets. A server only returns row counts, in EXPLAIN COST.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -101,11 +101,6 @@ def _read(scan: Any, table: str) -> Scan:
         # No such method: the splits of system tables have no data files.
         return Scan(table)
     return Scan(table, rows, len(partitions), files, size)
-
-
-def by_explain(rows_of: Callable[[str], Iterable[Any]], sql: str) -> tuple[Scan, ...]:
-    """The scans of a query on a server."""
-    return explained(row[0] for row in rows_of(f"explain cost {sql}"))
 
 
 def explained(lines: Iterable[str]) -> tuple[Scan, ...]:

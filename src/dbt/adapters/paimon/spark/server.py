@@ -54,9 +54,7 @@ def folder() -> Path:
     """The folder with the notes of this user's servers, next to dbt's `profiles.yml`; no other user may write it."""
     path = Path(os.environ.get(FOLDER_VARIABLE) or Path.home() / ".dbt" / "paimon-servers")
     return require_own_folder(
-        path,
-        "The folder of warm servers",
-        f"or set the environment variable {FOLDER_VARIABLE} to another one",
+        path, "The folder of warm servers", f"or set the environment variable {FOLDER_VARIABLE} to another one"
     )
 
 
@@ -88,11 +86,7 @@ def fixed_settings(runtime: Runtime) -> dict[str, str]:
 
 def versions(runtime: Runtime) -> dict[str, str]:
     """The versions that a server and its clients must share."""
-    return {
-        "dbt-paimon": version("dbt-paimon"),
-        "PySpark": runtime.spark,
-        "Paimon": runtime.paimon,
-    }
+    return {"dbt-paimon": version("dbt-paimon"), "PySpark": runtime.spark, "Paimon": runtime.paimon}
 
 
 def write_note(path: Path, note: ServerNote) -> None:

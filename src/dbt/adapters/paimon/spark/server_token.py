@@ -62,13 +62,9 @@ def parameters(token: str, spark_version: str) -> Mapping[str, str]:
 
 
 def guard(session: Any, builder: Any, token: str, spark_version: str) -> None:
-    """Make a server refuse clients that do not send its token.
+    """Make a server, with a session of its Spark, refuse clients that do not send its token.
 
-    Args:
-        session: a session of the Spark that serves.
-        builder: the server's NettyServerBuilder; no interceptor may be added to it afterwards.
-        token: the server's.
-        spark_version: version of its Spark.
+    `builder` is the server's NettyServerBuilder; no interceptor may be added to it afterwards.
     """
     jvm = session._jvm
     if _has_pre_shared_key(spark_version):

@@ -13,14 +13,9 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.paimon.catalogs import jdbc, reachable
 from dbt.adapters.paimon.errors.deprecations import warn
 from dbt.adapters.paimon.machine import installation
-from dbt.adapters.paimon.metadata import commits, procedures
-from dbt.adapters.paimon.spark import (
-    cluster_managers,
-    job_metrics,
-    kubernetes,
-    scans,
-    warehouse_version,
-)
+from dbt.adapters.paimon.metadata import commits, procedures, snapshots
+from dbt.adapters.paimon.metadata.classes import paimon_table
+from dbt.adapters.paimon.spark import cluster_managers, job_metrics, kubernetes, scans, warehouse_version
 from dbt.adapters.paimon.spark.conf import EXTENSIONS
 from dbt.adapters.paimon.spark.embedded import EmbeddedSpark
 from dbt.adapters.paimon.spark.launch import jvm, resolved_jars
@@ -86,7 +81,7 @@ class SessionHandle(PySparkHandle):
         return commits.by_classes(self.session, table, user, since)
 
     def kept(self, table: TableName) -> SnapshotRange:
-        return procedures.kept_by_classes(self.session, table)
+        return snapshots.range_by_classes(paimon_table(self.session, table))
 
     def effect(self, table: TableName, before: SnapshotRange) -> ProcedureResult:
         return procedures.effect_by_classes(self.session, table, before)

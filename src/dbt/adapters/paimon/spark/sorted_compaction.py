@@ -44,17 +44,20 @@ def sort(session: SparkSession, statement: str, references_of: Callable[[str], I
     if call is None or not call.arguments.get("order_strategy"):
         return False
     given = call.arguments
-    options = dict(pair.split("=", 1) for pair in given.get("options", "").split(",") if "=" in pair)
-    table = paimon_table(session, call.table).copy({"write-only": "false", **options})
+    table = paimon_table(session, call.table).copy({"write-only": "false", **_pairs(given.get("options", ""))})
     if table.coreOptions().deletionVectorsEnabled() or table.bucketMode().toString() != "BUCKET_UNAWARE":
         return False
     where = given.get("where") or _any_of(given.get("partitions", ""))
-    keys = {str(key) for key in table.partitionKeys()}
+    keys = set(map(str, table.partitionKeys()))
     if where and any(parts[-1] not in keys for _, parts in references_of(where)):
         return False
     _sort_files(session, call.table, table, given, where)
     session.catalog.refreshTable(call.table.rendered)
     return True
+
+
+def _pairs(options: str) -> dict[str, str]:
+    return dict(pair.split("=", 1) for pair in options.split(",") if "=" in pair)
 
 
 def _any_of(partitions: str) -> str:
@@ -80,10 +83,11 @@ def _sort_files(session: SparkSession, name: TableName, table: Any, given: Mappi
     for message in elements(spark.commands.PaimonSparkWriter(table).write(sorted_rows)):
         # All new files of a partition replace all files of it that were read.
         read = [file for split in groups.pop(message.partition(), ()) for file in split.dataFiles()]
-        replaced, written = message.compactIncrement(), message.newFilesIncrement().newFiles()
+        written = message.newFilesIncrement().newFiles()
+        rows_read += _rows_in(read)
+        rows_written += _rows_in(written)
+        replaced = message.compactIncrement()
         replaced.compactBefore().addAll(read)
-        rows_read += sum(file.rowCount() for file in read)
-        rows_written += sum(file.rowCount() for file in written)
         while written:
             replaced.compactAfter().append(written.pop(0))
         messages.add(message)
@@ -92,6 +96,10 @@ def _sort_files(session: SparkSession, name: TableName, table: Any, given: Mappi
             f"{name.rendered}: {rows_read} rows were read and {rows_written} written: nothing is committed."
         )
     _commit(table, messages)
+
+
+def _rows_in(files: Iterable[Any]) -> int:
+    return sum(file.rowCount() for file in files)
 
 
 def _commit(table: Any, messages: Any) -> None:

@@ -24,7 +24,7 @@ _SHOWN: Final = 100
 
 
 @contextmanager
-def watched(handle: Handle, sql: str, bound: float, look_every: float = LOOK_EVERY) -> Iterator[None]:
+def watched(handle: Handle, sql: str, bound: float) -> Iterator[None]:
     """Watch a statement, and end it after `bound` seconds without a Spark job.
 
     Its table is then in its old or its new state, nothing in between. `sql` is its text for the log.
@@ -34,7 +34,7 @@ def watched(handle: Handle, sql: str, bound: float, look_every: float = LOOK_EVE
 
     def watch() -> None:
         wait = _wait(sql, bound)
-        while not over.wait(min(look_every, wait.left + 0.01)):
+        while not over.wait(min(LOOK_EVERY, wait.left + 0.01)):
             with suppress(Exception):
                 if handle.is_busy():
                     wait = _wait(sql, bound)

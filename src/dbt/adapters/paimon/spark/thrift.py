@@ -164,11 +164,7 @@ class _Running:
     def _run(self, connection: Any, statement: str) -> Any:
         from TCLIService.ttypes import TOperationState
 
-        unfinished = (
-            TOperationState.INITIALIZED_STATE,
-            TOperationState.PENDING_STATE,
-            TOperationState.RUNNING_STATE,
-        )
+        unfinished = (TOperationState.INITIALIZED_STATE, TOperationState.PENDING_STATE, TOperationState.RUNNING_STATE)
         cursor = connection.cursor()
 
         def poll() -> Any:

@@ -48,10 +48,8 @@ def check(session: SparkSession, credentials: PaimonCredentials) -> None:
 
 
 def _compare(session: SparkSession, name: str, version: Version) -> Version | None:
-    """The mark that a warehouse had; it is raised to `version`. None without one, or in a catalog without files.
-
-    Source: SparkCatalog.paimonCatalog, AbstractCatalog and FileIO [ran, 0.9.0], the same methods at 1.4.2 and 2.0.0.
-    """
+    """The mark that a warehouse had; it is raised to `version`. None without one, or in a catalog without files."""
+    # Source: SparkCatalog.paimonCatalog, AbstractCatalog and FileIO [ran, 0.9.0], the same methods at 1.4.2 and 2.0.0.
     jvm: Any = session._jvm
     try:
         catalog = session._jsparkSession.sessionState().catalogManager().catalog(name).paimonCatalog()

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon import catalogs_yml, overrides
+from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
 from dbt.adapters.paimon.capabilities import Capability
+from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.errors import unsupported
 from dbt.adapters.paimon.errors.deprecations import warn
 from dbt.adapters.paimon.overrides import StrategyMacro
@@ -23,10 +24,6 @@ from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.spec.strategies import IncrementalPlan
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql import names
-
-if TYPE_CHECKING:
-    from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
-    from dbt.adapters.paimon.column import PaimonColumn
 
 
 class Specs:
@@ -130,11 +127,7 @@ class Specs:
         return spelling.with_column_case(spec, [column.name for column in columns])
 
     def advise(
-        self,
-        model: Mapping[str, Any],
-        spec: TableSpec,
-        types: Mapping[str, str] = MappingProxyType({}),
-        more: Sequence[str] = (),
+        self, model: Mapping[str, Any], spec: TableSpec, types: Mapping[str, str] = {}, more: Sequence[str] = ()
     ) -> None:
         """Warn about a valid config that may surprise its author, once per node; `more` are further warnings."""
         # A microbatch model calls this for every batch.
@@ -169,10 +162,8 @@ class Specs:
         for key, reason in foreign_config.warnings(config):
             # A package may set the same key in all of its models.
             if self._adapter.once.first(("foreign", key)):
-                problems = Problems(name)
-                problems.add(key, config[key], f"{reason}. Shown once per run, even if other nodes have it too")
-                (message,) = problems.messages
-                warn(message)
+                shown = f"{reason}. Shown once per run, even if other nodes have it too"
+                Problems(name, passes=warn).add_ignored(key, config[key], shown)
 
     def schema_problem(self, schema: str | None) -> str:
         """Why a schema name is invalid; empty if it is valid."""

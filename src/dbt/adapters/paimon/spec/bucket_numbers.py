@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
+from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.spec.components import rule_faults
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from dbt.adapters.paimon.capabilities import Versions
-    from dbt.adapters.paimon.spec.table import TableSpec
+from dbt.adapters.paimon.spec.table import TableSpec
 
 # This adapter's own table option. UNDECIDED: the table has had no rows to choose the number by.
 # RESCALING: a rescale has started and not ended.
@@ -76,10 +72,7 @@ def estimated_size(explained: str) -> float | None:
     Spark estimates a join as the product of its sides; here it is at most their sum.
     """
     nodes = [
-        _Node(
-            len(line) - len(line.lstrip(_TREE)),
-            float(found.group(1)) * 1024.0 ** _UNITS.index(found.group(2)),
-        )
+        _Node(len(line) - len(line.lstrip(_TREE)), float(found.group(1)) * 1024.0 ** _UNITS.index(found.group(2)))
         for line in explained.partition("== Physical Plan ==")[0].splitlines()
         if (found := _STATISTICS.search(line))
     ]
@@ -131,7 +124,7 @@ def settled(spec: TableSpec, options: Mapping[str, str]) -> TableSpec:
 def undecided(spec: TableSpec) -> TableSpec:
     """The table with one bucket until its number is chosen."""
     one = with_buckets(spec, 1)
-    return replace(one, options=MappingProxyType({**one.options, MARK: UNDECIDED}))
+    return replace(one, options={**one.options, MARK: UNDECIDED})
 
 
 def with_buckets(spec: TableSpec, number: int | str | None) -> TableSpec:
@@ -139,4 +132,4 @@ def with_buckets(spec: TableSpec, number: int | str | None) -> TableSpec:
     options = {name: value for name, value in spec.options.items() if name != "bucket"}
     if number is not None:
         options["bucket"] = str(number)
-    return replace(spec, options=MappingProxyType(options))
+    return replace(spec, options=options)

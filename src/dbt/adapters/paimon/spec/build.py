@@ -6,9 +6,9 @@ Each key is checked here, and the whole table by the rules of its `components`; 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.errors.dialects import declared_type_remedy
 from dbt.adapters.paimon.options.read_options import read_fault
 from dbt.adapters.paimon.options.table_options import canonical, did_you_mean, normalize, validate_option
@@ -32,16 +32,13 @@ from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.spec.spelling import column_text, doubled_options, named_columns, one_spelling
 from dbt.adapters.paimon.spec.table import TableSpec
 
-if TYPE_CHECKING:
-    from dbt.adapters.paimon.capabilities import Versions
-
 
 def build_table_spec(
     config: Mapping[str, Any],
     *,
     model: str,
     constraints: Sequence[Mapping[str, Any]] = (),
-    columns: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
+    columns: Mapping[str, Mapping[str, Any]] = {},
     versions: Versions,
     passes: Callable[[str], None] | None = None,
 ) -> TableSpec:
@@ -61,7 +58,7 @@ def collect_table_spec(
     *,
     problems: Problems,
     constraints: Sequence[Mapping[str, Any]] = (),
-    columns: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
+    columns: Mapping[str, Mapping[str, Any]] = {},
     versions: Versions,
 ) -> TableSpec:
     """Like `build_table_spec`, but adds to `problems`; if there are any, the returned spec must not be used."""
@@ -78,7 +75,7 @@ def collect_table_spec(
     spec = TableSpec(
         primary_key,
         partition_by,
-        MappingProxyType(options),
+        options,
         tag=run_tag.read(config.get("table_tag"), problems),
         wap=audit.read(config, options, problems, versions),
         maintenance=read_policy(config.get("maintenance"), problems),
@@ -108,11 +105,7 @@ def _check_rules(config: Mapping[str, Any], spec: TableSpec, problems: Problems,
 
 
 def _check_contract(
-    config: Mapping[str, Any],
-    spec: TableSpec,
-    columns: Mapping[str, Any],
-    problems: Problems,
-    versions: Versions,
+    config: Mapping[str, Any], spec: TableSpec, columns: Mapping[str, Any], problems: Problems, versions: Versions
 ) -> None:
     """Add a problem for each column that the config names and the contract does not have."""
     origin = ConfigOrigin(config)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from types import MappingProxyType
 from typing import Final
 
 from dbt.adapters.paimon.spec.table import TableSpec
@@ -31,14 +30,12 @@ DELETE: Final = "-D"
 
 # Paimon's row kind -> words for it, ignoring case: Paimon's and Flink's own, SQL's (also of Snowflake's streams),
 # Debezium's `op`, and `_change_type` of Delta's change data feed.
-WORDS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
-    {
-        INSERT: ("+I", "INSERT", "I", "C", "R"),
-        UPDATE: ("+U", "UPDATE", "U", "UPDATE_POSTIMAGE"),
-        DELETE: ("-D", "DELETE", "D"),
-        UPDATE_BEFORE: ("-U", "UPDATE_PREIMAGE"),
-    }
-)
+WORDS: Final[Mapping[str, tuple[str, ...]]] = {
+    INSERT: ("+I", "INSERT", "I", "C", "R"),
+    UPDATE: ("+U", "UPDATE", "U", "UPDATE_POSTIMAGE"),
+    DELETE: ("-D", "DELETE", "D"),
+    UPDATE_BEFORE: ("-U", "UPDATE_PREIMAGE"),
+}
 
 
 def ordered_by_kind(spec: TableSpec) -> TableSpec:
@@ -51,7 +48,7 @@ def ordered_by_kind(spec: TableSpec) -> TableSpec:
     if not rowkind or not spec.sequence_columns:
         return spec
     fields = [*spec.sequence_columns, rowkind]
-    return replace(spec, options=MappingProxyType({**spec.options, SEQUENCE: ",".join(fields)}))
+    return replace(spec, options={**spec.options, SEQUENCE: ",".join(fields)})
 
 
 def change_rows_sql(

@@ -74,11 +74,7 @@ def check_columns(
 
 
 def _missing_columns(
-    spec: TableSpec,
-    types: Mapping[str, str],
-    names: Sequence[str],
-    dropped: Collection[str],
-    versions: Versions,
+    spec: TableSpec, types: Mapping[str, str], names: Sequence[str], dropped: Collection[str], versions: Versions
 ) -> Found:
     for where, column in named_columns(spec):
         is_given = where not in _GIVEN or among(column, names, versions.case_sensitive)

@@ -53,10 +53,7 @@ class PaimonConfig(TableKeys, AdapterConfig):
 
     # Incremental models: STRATEGY_KEYS, in addition to dbt's own incremental_strategy and unique_key.
     merge_update_columns: Columns = config_key(
-        "For `merge`: the columns to update if the key exists",
-        COLUMNS,
-        default="all",
-        page="strategies.md#columns",
+        "For `merge`: the columns to update if the key exists", COLUMNS, default="all", page="strategies.md#columns"
     )
     merge_exclude_columns: Columns = config_key(
         "For `merge`: the columns not to update", COLUMNS, page="strategies.md#columns"

@@ -73,7 +73,7 @@ def _is_written(key: str, config: Mapping[str, Any]) -> bool:
 def _named(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     strategy = config.get("incremental_strategy") or ""
     # A strategy of the project may read these keys differently.
-    ours = not strategy or strategy == "default" or strategy in STRATEGIES
+    ours = strategy in ("", "default", *STRATEGIES)
     if config.get("materialized") in _INCREMENTAL and ours:
         for key in _MERGE_KEYS:
             yield from ((key, name) for name in column_list(config.get(key)))

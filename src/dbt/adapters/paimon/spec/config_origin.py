@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dbt.adapters.paimon.spec.components import GROUPED_KEYS, OPTION_KEYS
-
-if TYPE_CHECKING:
-    from dbt.adapters.paimon.spec.problems import Problems
-    from dbt.adapters.paimon.spec.table import TableSpec
+from dbt.adapters.paimon.spec.problems import Problems
+from dbt.adapters.paimon.spec.table import TableSpec
 
 
 class ConfigOrigin:

@@ -33,10 +33,7 @@ def way(spec: TableSpec, versions: Versions) -> DeleteMethod:
     if not spec.primary_key:
         return DeleteMethod.DELETE
     if spec.merge_engine == "deduplicate":
-        if spec.is_true("ignore-delete"):
-            return DeleteMethod.OVERWRITE
-        by_kind = ROWKIND in spec.options and not versions.supports(Capability.DELETE_BESIDE_ROWKIND)
-        return DeleteMethod.CHANGE_ROWS if by_kind else DeleteMethod.DELETE
+        return _way_by_delete_records(spec, versions)
     if ROWKIND in spec.options:
         return DeleteMethod.OVERWRITE
     if spec.merge_engine == "first-row":
@@ -45,6 +42,13 @@ def way(spec: TableSpec, versions: Versions) -> DeleteMethod:
     if spec.is_true("deletion-vectors.enabled") or versions.supports(Capability.DELETE_WITHOUT_COMPACTION):
         return DeleteMethod.DELETE
     return DeleteMethod.COMPACT_AND_DELETE
+
+
+def _way_by_delete_records(spec: TableSpec, versions: Versions) -> DeleteMethod:
+    if spec.is_true("ignore-delete"):
+        return DeleteMethod.OVERWRITE
+    by_kind = ROWKIND in spec.options and not versions.supports(Capability.DELETE_BESIDE_ROWKIND)
+    return DeleteMethod.CHANGE_ROWS if by_kind else DeleteMethod.DELETE
 
 
 def refusal(spec: TableSpec, versions: Versions) -> str | None:

@@ -33,8 +33,10 @@ def doubtful(spec: TableSpec, config: Mapping[str, Any], model: str, versions: V
 def _doubts(spec: TableSpec, versions: Versions, *, in_one_write: bool) -> Iterator[tuple[str, str]]:
     if spec.merge_engine not in ("aggregation", "partial-update"):
         return
+    takes_back = "rowkind.field" in spec.options and not spec.is_true("ignore-delete")
     for option, column, function in spec.aggregate_functions():
-        yield from _forgotten(spec, option, column, function, versions)
+        if takes_back:
+            yield from _forgotten(spec, option, column, function, versions)
         if not in_one_write and not versions.supports(Capability.FIRST_VALUE_BY_SEQUENCE):
             yield from _by_latest_sequence(spec, option, column, function)
 
@@ -42,10 +44,8 @@ def _doubts(spec: TableSpec, versions: Versions, *, in_one_write: bool) -> Itera
 def _forgotten(
     spec: TableSpec, option: str, column: str, function: str, versions: Versions
 ) -> Iterator[tuple[str, str]]:
-    rowkind = spec.options.get("rowkind.field")
-    if rowkind is None or spec.is_true("ignore-delete") or rowkind == column:
-        return
-    if spec.is_true(f"fields.{column}.ignore-retract"):
+    rowkind = spec.options["rowkind.field"]
+    if rowkind == column or spec.is_true(f"fields.{column}.ignore-retract"):
         return
     grouped = spec.merge_engine == "partial-update"
     sums = function == "sum" and grouped and not versions.supports(Capability.SUM_RETRACTS_IN_SEQUENCE_GROUP)

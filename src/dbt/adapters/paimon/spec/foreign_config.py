@@ -9,7 +9,7 @@ dbt-fabric 1.12 and dbt-sqlserver 1.12.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from types import MappingProxyType
+from contextlib import suppress
 from typing import Any, Final
 
 from dbt.adapters.paimon.capabilities import FILE_FORMATS
@@ -32,18 +32,10 @@ LEFT_OUT: Final = (
     ("dbt-spark", _PLACE, "location_root include_full_name_in_path"),
     ("dbt-spark", _OPTIONS, "options"),
     ("dbt-databricks", _LAYOUT, "liquid_clustered_by auto_liquid_cluster"),
-    (
-        "dbt-databricks",
-        "Use the compact macro with order_strategy='zorder' as a post_hook",
-        "zorder skip_optimize",
-    ),
+    ("dbt-databricks", "Use the compact macro with order_strategy='zorder' as a post_hook", "zorder skip_optimize"),
     ("dbt-databricks", _META, "databricks_tags query_tags"),
     ("dbt-databricks", _ENGINE, "databricks_compute"),
-    (
-        "dbt-databricks",
-        "Conditions name DBT_INTERNAL_SOURCE and DBT_INTERNAL_DEST",
-        "source_alias target_alias",
-    ),
+    ("dbt-databricks", "Conditions name DBT_INTERNAL_SOURCE and DBT_INTERNAL_DEST", "source_alias target_alias"),
     (
         "dbt-databricks",
         _NOTHING,
@@ -100,11 +92,7 @@ LEFT_OUT: Final = (
     ("dbt-athena", _RIGHTS, "lf_tags_config lf_grants lf_inherited_tags"),
     ("dbt-athena", _ENGINE, "work_group skip_workgroup_check"),
     ("dbt-athena", "Use `snapshot_retention`", "versions_to_keep"),
-    (
-        "dbt-athena",
-        _NOTHING,
-        "ha native_drop seed_by_insert force_batch partitions_limit temp_schema field_delimiter",
-    ),
+    ("dbt-athena", _NOTHING, "ha native_drop seed_by_insert force_batch partitions_limit temp_schema field_delimiter"),
     ("dbt-athena", _SPARK, "spark_encryption spark_cross_account_catalog spark_requester_pays engine_config"),
     ("dbt-trino", _OPTIONS, "properties"),
     ("dbt-trino", _NOTHING, "view_security client_tags http_headers on_table_exists grace_period"),
@@ -125,9 +113,9 @@ LEFT_OUT: Final = (
     ),
 )
 # Key -> (adapter, what to use instead).
-_KEYS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
-    {key: (owner, instead) for owner, instead, keys in LEFT_OUT for key in keys.split()}
-)
+_KEYS: Final[Mapping[str, tuple[str, str]]] = {
+    key: (owner, instead) for owner, instead, keys in LEFT_OUT for key in keys.split()
+}
 
 _SOURCE_ROWS: Final = (
     "Use a strategy that replaces them (insert_overwrite, delete+insert), or delete them in a post_hook"
@@ -138,39 +126,32 @@ _DELETES: Final = "Use merge_delete_condition"
 _SETS: Final = "Compute the values in the query, with merge_update_columns for which of them are written"
 _SEES: Final = "Leave rows and values out in a view: every reader of the table sees them"
 # Keys that decide which rows an incremental model writes -> (adapter, what to use instead).
-IN_INCREMENTAL: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
-    {
-        "not_matched_by_source_action": ("dbt-databricks", _SOURCE_ROWS),
-        "not_matched_by_source_condition": ("dbt-databricks", _SOURCE_ROWS),
-        "skip_matched_step": ("dbt-databricks", "Use matched_condition='false'"),
-        "skip_not_matched_step": ("dbt-databricks", "Use not_matched_condition='false'"),
-        "merge_with_schema_evolution": ("dbt-databricks", "Use on_schema_change='append_new_columns'"),
-        "update_condition": ("dbt-athena", _UPDATES),
-        "insert_condition": ("dbt-athena", _INSERTS),
-        "delete_condition": ("dbt-athena and dbt-fabric", _DELETES),
-        "merge_update_columns_rules": ("dbt-athena", _SETS),
-        "merge_update_columns_default_rule": ("dbt-athena", _SETS),
-        "delete_not_matched_by_source": ("dbt-fabric", _SOURCE_ROWS),
-        "merge_update_condition": ("dbt-duckdb", _UPDATES),
-        "merge_insert_condition": ("dbt-duckdb", _INSERTS),
-        "merge_update_set_expressions": ("dbt-duckdb", _SETS),
-        "merge_on_using_columns": ("dbt-duckdb", "Use unique_key"),
-        "merge_clauses": (
-            "dbt-duckdb",
-            "Use matched_condition, not_matched_condition, merge_delete_condition",
-        ),
-        "inserts_only": ("dbt-clickhouse", "Use incremental_strategy='append'"),
-        "overwrite_columns": ("dbt-snowflake", "Give all columns in the query"),
-    }
-)
+IN_INCREMENTAL: Final[Mapping[str, tuple[str, str]]] = {
+    "not_matched_by_source_action": ("dbt-databricks", _SOURCE_ROWS),
+    "not_matched_by_source_condition": ("dbt-databricks", _SOURCE_ROWS),
+    "skip_matched_step": ("dbt-databricks", "Use matched_condition='false'"),
+    "skip_not_matched_step": ("dbt-databricks", "Use not_matched_condition='false'"),
+    "merge_with_schema_evolution": ("dbt-databricks", "Use on_schema_change='append_new_columns'"),
+    "update_condition": ("dbt-athena", _UPDATES),
+    "insert_condition": ("dbt-athena", _INSERTS),
+    "delete_condition": ("dbt-athena and dbt-fabric", _DELETES),
+    "merge_update_columns_rules": ("dbt-athena", _SETS),
+    "merge_update_columns_default_rule": ("dbt-athena", _SETS),
+    "delete_not_matched_by_source": ("dbt-fabric", _SOURCE_ROWS),
+    "merge_update_condition": ("dbt-duckdb", _UPDATES),
+    "merge_insert_condition": ("dbt-duckdb", _INSERTS),
+    "merge_update_set_expressions": ("dbt-duckdb", _SETS),
+    "merge_on_using_columns": ("dbt-duckdb", "Use unique_key"),
+    "merge_clauses": ("dbt-duckdb", "Use matched_condition, not_matched_condition, merge_delete_condition"),
+    "inserts_only": ("dbt-clickhouse", "Use incremental_strategy='append'"),
+    "overwrite_columns": ("dbt-snowflake", "Give all columns in the query"),
+}
 # Keys that decide who sees which rows.
-ALWAYS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
-    {
-        "row_filter": ("dbt-databricks", _SEES),
-        "row_access_policy": ("dbt-snowflake", _SEES),
-        "masks": ("dbt-sqlserver", _SEES),
-    }
-)
+ALWAYS: Final[Mapping[str, tuple[str, str]]] = {
+    "row_filter": ("dbt-databricks", _SEES),
+    "row_access_policy": ("dbt-snowflake", _SEES),
+    "masks": ("dbt-sqlserver", _SEES),
+}
 # Key of dbt-bigquery. Some of its strategies delete the rows of partitions for which the query has no rows.
 _PARTITIONS: Final = "partitions"
 # Table formats that `file_format` may name in dbt-spark; here it is the format of the data files.
@@ -235,6 +216,15 @@ def partition_column(value: Mapping[str, Any]) -> str:
     return column
 
 
+def with_columns(partition_by: Any) -> Any:
+    """A `partition_by` with column names instead of dbt-bigquery's mappings; raises as `partition_column`."""
+    if isinstance(partition_by, Mapping):
+        return partition_column(partition_by)
+    if isinstance(partition_by, (list, tuple)) and any(isinstance(item, Mapping) for item in partition_by):
+        return [partition_column(item) if isinstance(item, Mapping) else item for item in partition_by]
+    return partition_by
+
+
 def _no_column(kind: str, column: str, instead: str) -> str:
     return (
         f"{kind} is not a value of the column '{column}', and Paimon partitions by column values. Add a "
@@ -261,18 +251,8 @@ def warnings(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         )
     if str(config.get("table_format") or "default").lower() not in ("default", "paimon"):
         yield "table_format", "this is a Paimon table. Remove it"
-    if (columns := _mapped_columns(config.get("partition_by"))) is not None:
-        yield "partition_by", f"read as partition_by={columns}"
-
-
-def _mapped_columns(value: Any) -> Any:
-    """The columns of a `partition_by` with mappings as in dbt-bigquery; None if it has none."""
-    try:
-        if isinstance(value, Mapping):
-            return repr(partition_column(value))
-        if isinstance(value, (list, tuple)) and any(isinstance(item, Mapping) for item in value):
-            return [partition_column(item) if isinstance(item, Mapping) else item for item in value]
-    except ValueError:
-        # `build` reports it.
-        pass
-    return None
+    given = config.get("partition_by")
+    # `build` reports an invalid value.
+    with suppress(ValueError):
+        if (columns := with_columns(given)) != given:
+            yield "partition_by", f"read as partition_by={columns!r}"

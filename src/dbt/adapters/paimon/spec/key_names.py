@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any, Final
 
 from dbt.adapters.paimon.capabilities import Versions
@@ -43,14 +42,12 @@ _DECIDING_KEYS: Final = (
 )
 
 # Common names that are not similar enough for `suggestion`.
-_ALIASES: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "tableproperties": "tblproperties",
-        "partitionkeys": "partition_by",
-        "numbuckets": "bucket",
-        "mergecondition": "matched_condition",
-    }
-)
+_ALIASES: Final[Mapping[str, str]] = {
+    "tableproperties": "tblproperties",
+    "partitionkeys": "partition_by",
+    "numbuckets": "bucket",
+    "mergecondition": "matched_condition",
+}
 
 
 def check_key_names(config: Mapping[str, Any], problems: Problems, versions: Versions) -> None:

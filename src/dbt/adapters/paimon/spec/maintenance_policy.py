@@ -4,20 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from dbt.adapters.paimon.keys import BOOLEAN, COLUMNS, DURATION, NUMBER, Key
-from dbt.adapters.paimon.options.table_options import (
-    did_you_mean,
-    parse_duration,
-    parse_memory_size,
-    suggestion,
-)
+from dbt.adapters.paimon.options.table_options import parse_duration, parse_memory_size, suggestion
+from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.sql.procedures import COMPACT_STRATEGIES, EXPIRE_STRATEGIES, ORDER_STRATEGIES
-
-if TYPE_CHECKING:
-    from dbt.adapters.paimon.spec.problems import Problems
 
 # Small files from which compaction is due, unless the policy sets another number.
 SMALL_FILES: Final = 10
@@ -123,85 +115,81 @@ class MaintenancePolicy:
 
 _AFTER_RUN: Final = "Whether a run also does it, after its commit, and not only `maintain`"
 # Action -> its keys.
-ACTION_KEYS: Final[Mapping[str, Mapping[str, Key]]] = MappingProxyType(
-    {
-        "compact": {
-            "strategy": Key(
-                "`full` merges all levels of a bucket; `minor`, from Paimon 1.0, those that Paimon's own trigger would",
-                values=COMPACT_STRATEGIES,
-                default="`full`",
-            ),
-            "order": Key(
-                "The order in which `order_by` sorts the rows of an append table",
-                values=ORDER_STRATEGIES,
-                default="`order` with `order_by`",
-            ),
-            "order_by": Key("The columns by which the rows are sorted while merging", COLUMNS),
-            "partitions": Key(
-                "Only these partitions: the newest by value, those not written lately, or those that meet a condition",
-                "`newest`, `{newest: 3}`, `{older_than: '1 d'}` or `{where: \"dt > '2024-01-01'\"}`",
-                default="all",
-            ),
-            "small_files": Key(
-                "Due when a bucket has this many files smaller than 70 % of `target-file-size` (by default 128 MB, "
-                "without a primary key 256 MB)",
-                NUMBER,
-                default=f"`{SMALL_FILES}`, without `every_commits`",
-            ),
-            "every_commits": Key("Due after this many commits since the last compaction", NUMBER),
-            "after_run": Key(_AFTER_RUN, BOOLEAN, default="`true`"),
-        },
-        "expire_snapshots": {
-            "retain_max": Key("How many table snapshots are kept at most; this or `older_than` is required", NUMBER),
-            "retain_min": Key(
-                "How many are kept at any age",
-                NUMBER,
-                default=f"`{RETAIN_MIN}`, or `retain_max` without `older_than`",
-            ),
-            "older_than": Key("How old a table snapshot may get", DURATION),
-            "after_run": Key(_AFTER_RUN, BOOLEAN, default="`true`"),
-        },
-        "expire_partitions": {
-            "expiration_time": Key("How old a partition may get", DURATION, default="required"),
-            "timestamp_formatter": Key("The pattern by which a partition's value is read as a time", "a Java pattern"),
-            "timestamp_pattern": Key(
-                "How the partition columns are combined into that value",
-                "text, as in `$day $hour:00:00`",
-                default="the first column",
-            ),
-            "expire_strategy": Key(
-                "Whether a partition's age is computed from its value or from its last write",
-                values=EXPIRE_STRATEGIES,
-                default="`values-time`",
-            ),
-            "after_run": Key(_AFTER_RUN, BOOLEAN, default="`true`"),
-        },
-        "remove_orphan_files": {
-            "older_than": Key("How old a file must be, at least one day", DURATION, default=f"`{ORPHAN_AGE}`"),
-            "after_run": Key(_AFTER_RUN, BOOLEAN, default="`false`: it lists the table's whole folder"),
-        },
-        "rescale": {
-            "max_bucket_size": Key(
-                "A table with `bucket: auto` gets more buckets when one is larger",
-                "a size, as in `'1 gb'`",
-                default="`2 gb`",
-            ),
-            "after_run": Key(_AFTER_RUN, BOOLEAN, default="`false`: it rewrites all rows"),
-        },
-    }
-)
+ACTION_KEYS: Final[Mapping[str, Mapping[str, Key]]] = {
+    "compact": {
+        "strategy": Key(
+            "`full` merges all levels of a bucket; `minor`, from Paimon 1.0, those that Paimon's own trigger would",
+            values=COMPACT_STRATEGIES,
+            default="`full`",
+        ),
+        "order": Key(
+            "The order in which `order_by` sorts the rows of an append table",
+            values=ORDER_STRATEGIES,
+            default="`order` with `order_by`",
+        ),
+        "order_by": Key("The columns by which the rows are sorted while merging", COLUMNS),
+        "partitions": Key(
+            "Only these partitions: the newest by value, those not written lately, or those that meet a condition",
+            "`newest`, `{newest: 3}`, `{older_than: '1 d'}` or `{where: \"dt > '2024-01-01'\"}`",
+            default="all",
+        ),
+        "small_files": Key(
+            "Due when a bucket has this many files smaller than 70 % of `target-file-size` (by default 128 MB, "
+            "without a primary key 256 MB)",
+            NUMBER,
+            default=f"`{SMALL_FILES}`, without `every_commits`",
+        ),
+        "every_commits": Key("Due after this many commits since the last compaction", NUMBER),
+        "after_run": Key(_AFTER_RUN, BOOLEAN, default="`true`"),
+    },
+    "expire_snapshots": {
+        "retain_max": Key("How many table snapshots are kept at most; this or `older_than` is required", NUMBER),
+        "retain_min": Key(
+            "How many are kept at any age",
+            NUMBER,
+            default=f"`{RETAIN_MIN}`, or `retain_max` without `older_than`",
+        ),
+        "older_than": Key("How old a table snapshot may get", DURATION),
+        "after_run": Key(_AFTER_RUN, BOOLEAN, default="`true`"),
+    },
+    "expire_partitions": {
+        "expiration_time": Key("How old a partition may get", DURATION, default="required"),
+        "timestamp_formatter": Key("The pattern by which a partition's value is read as a time", "a Java pattern"),
+        "timestamp_pattern": Key(
+            "How the partition columns are combined into that value",
+            "text, as in `$day $hour:00:00`",
+            default="the first column",
+        ),
+        "expire_strategy": Key(
+            "Whether a partition's age is computed from its value or from its last write",
+            values=EXPIRE_STRATEGIES,
+            default="`values-time`",
+        ),
+        "after_run": Key(_AFTER_RUN, BOOLEAN, default="`true`"),
+    },
+    "remove_orphan_files": {
+        "older_than": Key("How old a file must be, at least one day", DURATION, default=f"`{ORPHAN_AGE}`"),
+        "after_run": Key(_AFTER_RUN, BOOLEAN, default="`false`: it lists the table's whole folder"),
+    },
+    "rescale": {
+        "max_bucket_size": Key(
+            "A table with `bucket: auto` gets more buckets when one is larger",
+            "a size, as in `'1 gb'`",
+            default="`2 gb`",
+        ),
+        "after_run": Key(_AFTER_RUN, BOOLEAN, default="`false`: it rewrites all rows"),
+    },
+}
 ACTIONS: Final = tuple(ACTION_KEYS)
 # The other keys of a policy.
-POLICY_KEYS: Final[Mapping[str, Key]] = MappingProxyType(
-    {
-        "on_failure": Key(
-            "Whether a failed action is a warning or an error of the run, whose rows are committed",
-            values=ON_FAILURE,
-            default="`warn`",
-        ),
-        "enabled": Key("`false` removes all actions, including those of the folder", BOOLEAN, default="`true`"),
-    }
-)
+POLICY_KEYS: Final[Mapping[str, Key]] = {
+    "on_failure": Key(
+        "Whether a failed action is a warning or an error of the run, whose rows are committed",
+        values=ON_FAILURE,
+        default="`warn`",
+    ),
+    "enabled": Key("`false` removes all actions, including those of the folder", BOOLEAN, default="`true`"),
+}
 
 
 def read_policy(value: Any, problems: Problems) -> MaintenancePolicy | None:
@@ -220,7 +208,8 @@ def read_policy(value: Any, problems: Problems) -> MaintenancePolicy | None:
             continue
         values = {} if given is True else given
         reader = _Reader(f"maintenance.{name}", values, problems, tuple(ACTION_KEYS[name]), example)
-        actions[name] = read(reader)
+        action = read(reader)
+        actions[name] = replace(action, after_run=reader.flag("after_run", default=action.after_run))
     return MaintenancePolicy(**actions, on_failure=top.one_of("on_failure", ON_FAILURE, "warn"))
 
 
@@ -232,10 +221,7 @@ class _Reader:
         self.values: Mapping[str, Any] = value if isinstance(value, Mapping) else {}
         if not isinstance(value, Mapping):
             problems.add(where, value, f"a mapping is needed. Write it as in {example}")
-        for key in self.values:
-            if key not in keys:
-                hint = did_you_mean(str(key), keys, 0.6)
-                problems.add(f"{where}.{key}", self.values[key], f"unknown key. {hint}")
+        problems.add_unknown(where, self.values, keys)
 
     def get(self, key: str) -> Any:
         return self.values.get(key)
@@ -310,11 +296,16 @@ class _Reader:
         return tuple(part.strip() for name in names for part in name.split(",") if part.strip())
 
 
-def _read_compact(reader: _Reader) -> Compact:
+def _read_order(reader: _Reader) -> tuple[str, tuple[str, ...]]:
     order_by = reader.columns("order_by")
     order = reader.one_of("order", ORDER_STRATEGIES, "order" if order_by else "")
     if order and not order_by:
         reader.add("order", "needs order_by, the columns to sort by. Set order_by, or remove it")
+    return order, order_by
+
+
+def _read_compact(reader: _Reader) -> Compact:
+    order, order_by = _read_order(reader)
     strategy = reader.one_of("strategy", COMPACT_STRATEGIES, "full")
     if order and strategy == "minor":
         reader.add("strategy", "sorting rewrites whole partitions. Use full, or remove order_by")
@@ -333,7 +324,6 @@ def _read_compact(reader: _Reader) -> Compact:
         where=condition,
         small_files=small or (0 if commits else SMALL_FILES),
         every_commits=commits or 0,
-        after_run=reader.flag("after_run", default=True),
     )
 
 
@@ -365,7 +355,7 @@ def _read_snapshots(reader: _Reader) -> ExpireSnapshots:
     if low is None:
         # If only the number is limited, that many are kept, however old.
         low = high if high is not None and not age else min(RETAIN_MIN, high or RETAIN_MIN)
-    return ExpireSnapshots(high, low, age, reader.flag("after_run", default=True))
+    return ExpireSnapshots(high, low, age)
 
 
 def _read_expire_partitions(reader: _Reader) -> ExpirePartitions:
@@ -376,7 +366,6 @@ def _read_expire_partitions(reader: _Reader) -> ExpirePartitions:
         reader.text("timestamp_formatter"),
         reader.text("timestamp_pattern"),
         reader.one_of("expire_strategy", EXPIRE_STRATEGIES, "values-time"),
-        reader.flag("after_run", default=True),
     )
 
 
@@ -384,11 +373,11 @@ def _read_orphans(reader: _Reader) -> RemoveOrphanFiles:
     age = reader.duration("older_than", ORPHAN_AGE)
     if parse_duration(age) < parse_duration(ORPHAN_AGE):
         reader.add("older_than", f"the files of a running writer may be younger. Use '{ORPHAN_AGE}' or more")
-    return RemoveOrphanFiles(age, reader.flag("after_run", default=False))
+    return RemoveOrphanFiles(age)
 
 
 def _read_rescale(reader: _Reader) -> Rescale:
-    return Rescale(reader.size("max_bucket_size", MAX_BUCKET_SIZE), reader.flag("after_run", default=False))
+    return Rescale(reader.size("max_bucket_size", MAX_BUCKET_SIZE))
 
 
 # Action -> (its reader, an example for messages).

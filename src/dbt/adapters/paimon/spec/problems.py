@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from dbt_common.exceptions import CompilationError
 
 from dbt.adapters.paimon.errors.redaction import redacted
+from dbt.adapters.paimon.options.table_options import did_you_mean
 
 
 class ConfigErrors(CompilationError):
@@ -40,6 +41,12 @@ class Problems:
             self.add(key, value, reason)
         else:
             self.passes(self._message(key, value, reason))
+
+    def add_unknown(self, where: str, given: Mapping[str, Any], known: Collection[str]) -> None:
+        """Add a problem for each key of a mapping that is not one of the known ones."""
+        for key, value in given.items():
+            if key not in known:
+                self.add(f"{where}.{key}", value, f"unknown key. {did_you_mean(str(key), known, 0.6)}")
 
     def _message(self, key: str, value: Any, reason: str) -> str:
         shown = "" if value is None else f"={_shortened(redacted(key, value))}"

@@ -4,29 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from dbt.adapters.paimon.keys import DURATION, Key
-from dbt.adapters.paimon.options.table_options import did_you_mean, parse_duration
+from dbt.adapters.paimon.options.table_options import parse_duration
+from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.sql.names import tag_problem
-
-if TYPE_CHECKING:
-    from dbt.adapters.paimon.spec.problems import Problems
 
 REPLACE: Final = "replace"
 KEEP: Final = "keep"
-KEYS: Final[Mapping[str, Key]] = MappingProxyType(
-    {
-        "name": Key("The tag's name", default="required"),
-        "time_retained": Key("How long the tag is kept", DURATION, default="forever"),
-        "if_exists": Key(
-            "Whether a tag that exists is moved to the new table snapshot, or stays where it is",
-            values=(REPLACE, KEEP),
-            default=f"`{REPLACE}`",
-        ),
-    }
-)
+KEYS: Final[Mapping[str, Key]] = {
+    "name": Key("The tag's name", default="required"),
+    "time_retained": Key("How long the tag is kept", DURATION, default="forever"),
+    "if_exists": Key(
+        "Whether a tag that exists is moved to the new table snapshot, or stays where it is",
+        values=(REPLACE, KEEP),
+        default=f"`{REPLACE}`",
+    ),
+}
 
 
 @dataclass(frozen=True)
@@ -43,9 +38,7 @@ def read(value: Any, problems: Problems) -> RunTag | None:
     if value is None:
         return None
     given = value if isinstance(value, Mapping) else {"name": value}
-    for key in given:
-        if key not in KEYS:
-            problems.add(f"table_tag.{key}", given[key], f"unknown key. {did_you_mean(str(key), KEYS, 0.6)}")
+    problems.add_unknown("table_tag", given, KEYS)
     name, retained, if_exists = (given.get(key) for key in KEYS)
     problem = (
         tag_problem(name) if isinstance(name, str) else "the name of the tag is needed. Write it as in 'month_end'"

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+
+from packaging.version import Version
 
 from dbt.adapters.paimon.catalogs.catalog import option_text
 from dbt.adapters.paimon.credentials import ESCAPED_LITERALS, STATIC_CONF, TIMESTAMP_TYPE
 from dbt.adapters.paimon.options import table_options
 from dbt.adapters.paimon.spark.catalog_conf import V2_WRITE, V2_WRITE_FAILS
 from dbt.adapters.paimon.spec.problems import Problems
-
-if TYPE_CHECKING:
-    from packaging.version import Version
 
 KEY: Final = "spark_config"
 _SQL: Final = "spark.sql."
@@ -35,27 +33,25 @@ _FIXED_FAMILIES: Final = frozenset(
 )
 _OWN: Final = "dbt-paimon sets it for each statement"
 # Settings that this adapter's own statements depend on -> 'reason. Remedy'.
-_RELIED_ON: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "spark.sql.defaultCatalog": "every name that dbt writes has its catalog. Use `database` or `catalog_name`",
-        "spark.sql.caseSensitive": ("all nodes of a run spell names alike. Put it under spark_config in the profile"),
-        "spark.sql.sources.partitionOverwriteMode": (
-            f"{_OWN}. Use incremental_strategy='insert_overwrite' to replace single partitions"
-        ),
-        "spark.paimon.commit.user-prefix": f"{_OWN}, and finds its commits by it. Remove it",
-        "spark.paimon.branch": "a branch is written by wap=true, and read with at(ref('…'), branch=…). Remove it",
-        "spark.sql.datetime.java8API.enabled": (
-            "without it Paimon stores dates before October 1582 some days off. Remove it"
-        ),
-        V2_WRITE: f"{V2_WRITE_FAILS}. Remove it",
-        TIMESTAMP_TYPE: (
-            "in dbt-paimon's own statements `timestamp` has a time zone. "
-            "Remove it, and write `timestamp_ntz` where a time has none"
-        ),
-        ESCAPED_LITERALS: "values in dbt-paimon's own statements are escaped. Remove it",
-        "spark.sql.parser.quotedRegexColumnNames": "names in dbt-paimon's own statements are quoted. Remove it",
-    }
-)
+_RELIED_ON: Final[Mapping[str, str]] = {
+    "spark.sql.defaultCatalog": "every name that dbt writes has its catalog. Use `database` or `catalog_name`",
+    "spark.sql.caseSensitive": ("all nodes of a run spell names alike. Put it under spark_config in the profile"),
+    "spark.sql.sources.partitionOverwriteMode": (
+        f"{_OWN}. Use incremental_strategy='insert_overwrite' to replace single partitions"
+    ),
+    "spark.paimon.commit.user-prefix": f"{_OWN}, and finds its commits by it. Remove it",
+    "spark.paimon.branch": "a branch is written by wap=true, and read with at(ref('…'), branch=…). Remove it",
+    "spark.sql.datetime.java8API.enabled": (
+        "without it Paimon stores dates before October 1582 some days off. Remove it"
+    ),
+    V2_WRITE: f"{V2_WRITE_FAILS}. Remove it",
+    TIMESTAMP_TYPE: (
+        "in dbt-paimon's own statements `timestamp` has a time zone. "
+        "Remove it, and write `timestamp_ntz` where a time has none"
+    ),
+    ESCAPED_LITERALS: "values in dbt-paimon's own statements are escaped. Remove it",
+    "spark.sql.parser.quotedRegexColumnNames": "names in dbt-paimon's own statements are quoted. Remove it",
+}
 
 
 def settings_of(name: str, given: Any, version: Version | str) -> dict[str, str]:
@@ -85,10 +81,8 @@ def _fault(key: Any, value: Any, version: Version | str) -> str | None:
         return "catalogs are set up with the session. Put it under spark_config or catalog_options in the profile"
     if key in STATIC_CONF or key.split(".")[1] in _FIXED_FAMILIES:
         return _FIXED
-    if key.startswith(_PAIMON):
-        option = table_options.lookup(key.removeprefix(_PAIMON), version)
-        if option is not None and option.immutable:
-            return "a table has it from its creation. Set it in the config of the model that writes the table"
+    if key.startswith(_PAIMON) and table_options.is_immutable(key.removeprefix(_PAIMON), version):
+        return "a table has it from its creation. Set it in the config of the model that writes the table"
     return None
 
 

@@ -10,15 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from dbt.adapters.paimon.options.table_options import split_field_option
 from dbt.adapters.paimon.options.values import split_columns
 from dbt.adapters.paimon.spec.components import NAMING_OPTIONS
-
-if TYPE_CHECKING:
-    from dbt.adapters.paimon.spec.table import TableSpec
+from dbt.adapters.paimon.spec.table import TableSpec
 
 Speller = Callable[[str], str]
 
@@ -49,7 +46,7 @@ def with_column_case(spec: TableSpec, columns: Iterable[str]) -> TableSpec:
         spec,
         primary_key=tuple(map(spell, spec.primary_key)),
         partition_by=tuple(map(spell, spec.partition_by)),
-        options=MappingProxyType(options),
+        options=options,
     )
 
 

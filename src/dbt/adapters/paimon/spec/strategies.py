@@ -9,10 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from dbt.adapters.paimon.capabilities import Capability
+from dbt.adapters.paimon.capabilities import Capability, Versions
 from dbt.adapters.paimon.concurrency.conflicts import REBUILD, REFRESH, SNAPSHOT
 from dbt.adapters.paimon.keys import COLUMNS, Key
 from dbt.adapters.paimon.options.table_options import squash, suggestion
@@ -24,9 +23,6 @@ from dbt.adapters.paimon.spec.config_values import column_list
 from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.spec.spelling import speller
 from dbt.adapters.paimon.spec.table import TableSpec
-
-if TYPE_CHECKING:
-    from dbt.adapters.paimon.capabilities import Versions
 
 APPEND: Final = "append"
 UPSERT: Final = "upsert"
@@ -44,35 +40,24 @@ UPSERTING: Final = (UPSERT, PARTIAL_UPDATE, MERGE)
 _MERGEABLE: Final = frozenset({"", "deduplicate", "partial-update"})
 
 # PaimonMergeInto.checkCondition refuses subqueries in these.
-_CONDITIONS: Final = (
-    "matched_condition",
-    "not_matched_condition",
-    "merge_delete_condition",
-    "incremental_predicates",
-)
+_CONDITIONS: Final = ("matched_condition", "not_matched_condition", "merge_delete_condition", "incremental_predicates")
 _SUBQUERY: Final = re.compile(r"\(\s*select\b", re.IGNORECASE)
 
 ON_SCHEMA_CHANGE: Final = ("ignore", "fail", "append_new_columns", "sync_all_columns")
-_IGNORE: Final = ON_SCHEMA_CHANGE[0]
 # Words that are too short to be guessed by similarity.
-_SCHEMA_CHANGE_ALIASES: Final[Mapping[str, str]] = MappingProxyType(
-    {"sync": "sync_all_columns", "append": "append_new_columns"}
-)
+_SCHEMA_CHANGE_ALIASES: Final[Mapping[str, str]] = {"sync": "sync_all_columns", "append": "append_new_columns"}
 
 # For error messages: the effect of INSERT on each merge engine.
-_INSERT_MEANS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "deduplicate": "INSERT replaces the row of the same key",
-        "partial-update": "INSERT fills the columns that are not null",
-        "aggregation": "INSERT aggregates into the row of the same key",
-        "first-row": "INSERT keeps the row that was first",
-    }
-)
+_INSERT_MEANS: Final[Mapping[str, str]] = {
+    "deduplicate": "INSERT replaces the row of the same key",
+    "partial-update": "INSERT fills the columns that are not null",
+    "aggregation": "INSERT aggregates into the row of the same key",
+    "first-row": "INSERT keeps the row that was first",
+}
 
 # The overwrite mode is set per statement, since the profile, a hook or a header may set another one for the session.
 _MODE: Final = "spark.sql.sources.partitionOverwriteMode"
-WHOLE_TABLE: Final[Mapping[str, str]] = MappingProxyType({_MODE: "static"})
-PARTITIONS: Final[Mapping[str, str]] = MappingProxyType({_MODE: "dynamic"})
+WHOLE_TABLE: Final[Mapping[str, str]] = {_MODE: "static"}
 
 
 @dataclass(frozen=True)
@@ -102,14 +87,18 @@ def default_strategy(spec: TableSpec, config: Mapping[str, Any]) -> str:
     return MERGE if column_list(config.get("unique_key")) else APPEND
 
 
+def _strategy_of(spec: TableSpec, config: Mapping[str, Any]) -> str:
+    requested = config.get("incremental_strategy")
+    return requested if requested and requested != "default" else default_strategy(spec, config)
+
+
 def merges(spec: TableSpec, config: Mapping[str, Any]) -> bool:
     """Whether a model or snapshot writes its rows with MERGE."""
     if config.get("materialized") == "snapshot":
         return True
     if config.get("materialized") not in ("incremental", "streaming"):
         return False
-    requested = config.get("incremental_strategy")
-    strategy = requested if requested and requested != "default" else default_strategy(spec, config)
+    strategy = _strategy_of(spec, config)
     return strategy in (MERGE, DELETE_INSERT) or (strategy == MICROBATCH and not spec.partition_by)
 
 
@@ -118,26 +107,24 @@ def plan_incremental(
     *,
     model: str,
     constraints: Sequence[Mapping[str, Any]] = (),
-    columns: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
+    columns: Mapping[str, Mapping[str, Any]] = {},
     versions: Versions,
     passes: Callable[[str], None] | None = None,
 ) -> IncrementalPlan:
     """The table and the strategy of an incremental model; one ConfigErrors has the problems of both."""
     problems = Problems(model, passes=passes)
     spec = collect_table_spec(config, problems=problems, constraints=constraints, columns=columns, versions=versions)
-    strategy = collect_strategy(config.get("incremental_strategy"), spec, config, versions, problems)
+    strategy = collect_strategy(spec, config, versions, problems)
     problems.raise_if_any()
     return IncrementalPlan(ordered_by_kind(spec) if strategy == APPLY_CHANGES else spec, strategy)
 
 
-def collect_strategy(
-    requested: str | None, spec: TableSpec, config: Mapping[str, Any], versions: Versions, problems: Problems
-) -> str:
+def collect_strategy(spec: TableSpec, config: Mapping[str, Any], versions: Versions, problems: Problems) -> str:
     """The strategy of an incremental model; adds its problems to `problems`.
 
     An unknown name is a macro of the project (`get_incremental_<name>_sql`), unless it looks misspelt.
     """
-    strategy = requested if requested and requested != "default" else default_strategy(spec, config)
+    strategy = _strategy_of(spec, config)
     _check_schema_change(config, problems)
     known = STRATEGIES.get(strategy)
     if known is None:
@@ -155,13 +142,13 @@ def collect_strategy(
 def conf_of(strategy: str, spec: TableSpec) -> Mapping[str, str]:
     """Spark's settings for a strategy's statement: replacing partitions needs the dynamic overwrite mode."""
     by_partition = strategy in (INSERT_OVERWRITE, MICROBATCH) and spec.partition_by
-    return PARTITIONS if by_partition else MappingProxyType({})
+    return {_MODE: "dynamic"} if by_partition else {}
 
 
 def on_schema_change(config: Mapping[str, Any]) -> str:
     """The value of `on_schema_change`; dbt's default, `ignore`, if it is missing or invalid."""
     value = config.get("on_schema_change")
-    return value if value in ON_SCHEMA_CHANGE else _IGNORE
+    return value if value in ON_SCHEMA_CHANGE else "ignore"
 
 
 def _check_schema_change(config: Mapping[str, Any], problems: Problems) -> None:
@@ -232,10 +219,7 @@ def _merge(request: _Request) -> _Faults:
             yield "merge_delete_condition", fault
     for key in _CONDITIONS:
         if any(_SUBQUERY.search(text) for text in _texts(request.config.get(key))):
-            yield (
-                key,
-                "Paimon's MERGE does not accept a subquery in a condition. Join it in the model instead",
-            )
+            yield key, "Paimon's MERGE does not accept a subquery in a condition. Join it in the model instead"
 
 
 def _merge_column_faults(request: _Request) -> _Faults:
@@ -323,10 +307,7 @@ def _microbatch(request: _Request) -> _Faults:
     if across := _overwrite_fault(request.spec):
         yield _STRATEGY, across
     elif not request.spec.partition_by and (fault := replace_fault(request.spec)):
-        yield (
-            _STRATEGY,
-            f"a batch replaces its window of event_time, and {fault}. Set partition_by, or use 'upsert'",
-        )
+        yield _STRATEGY, f"a batch replaces its window of event_time, and {fault}. Set partition_by, or use 'upsert'"
 
 
 def _apply_changes(request: _Request) -> _Faults:
@@ -385,6 +366,10 @@ def _same_key(request: _Request) -> _Faults:
         )
 
 
+# Strategies whose statements read incremental_predicates.
+_READ_PREDICATES: Final = (MERGE, DELETE_INSERT, MICROBATCH)
+
+
 def _merge_key_faults(strategy: str, config: Mapping[str, Any]) -> _Faults:
     given = [key for key in STRATEGY_KEYS if config.get(key)]
     faults = []
@@ -399,8 +384,8 @@ def _merge_key_faults(strategy: str, config: Mapping[str, Any]) -> _Faults:
     column_keys = {"merge_update_columns", "merge_exclude_columns"}
     if column_keys <= set(given):
         faults.append(("merge_exclude_columns", "contradicts merge_update_columns. Keep one of the two"))
-    for key in given if strategy != MERGE else ():
-        if key == "incremental_predicates" and strategy in (DELETE_INSERT, MICROBATCH):
+    for key in given:
+        if strategy in (_READ_PREDICATES if key == "incremental_predicates" else (MERGE,)):
             continue
         also = ", or 'partial_update', which writes only the model's columns" if key in column_keys else ""
         reason = f"incremental_strategy='{strategy}' does not read it. Use 'merge'{also}, or remove it"
@@ -439,18 +424,16 @@ class Strategy:
     skips: bool = True
 
 
-STRATEGIES: Final[Mapping[str, Strategy]] = MappingProxyType(
-    {
-        APPEND: Strategy(_append, is_idempotent=lambda spec: False),
-        UPSERT: Strategy(_upsert, is_idempotent=_upsert_is_idempotent),
-        MERGE: Strategy(_merge, reads_once=False),
-        PARTIAL_UPDATE: Strategy(_partial_update, is_idempotent=_upsert_is_idempotent),
-        INSERT_OVERWRITE: Strategy(_insert_overwrite),
-        DELETE_INSERT: Strategy(_delete_insert, reads_once=False),
-        MICROBATCH: Strategy(_microbatch, reads_once=False, skips=False),
-        APPLY_CHANGES: Strategy(_apply_changes, skips=False),
-    }
-)
+STRATEGIES: Final[Mapping[str, Strategy]] = {
+    APPEND: Strategy(_append, is_idempotent=lambda spec: False),
+    UPSERT: Strategy(_upsert, is_idempotent=_upsert_is_idempotent),
+    MERGE: Strategy(_merge, reads_once=False),
+    PARTIAL_UPDATE: Strategy(_partial_update, is_idempotent=_upsert_is_idempotent),
+    INSERT_OVERWRITE: Strategy(_insert_overwrite),
+    DELETE_INSERT: Strategy(_delete_insert, reads_once=False),
+    MICROBATCH: Strategy(_microbatch, reads_once=False, skips=False),
+    APPLY_CHANGES: Strategy(_apply_changes, skips=False),
+}
 
 
 def may_repeat(kind: str, spec: TableSpec) -> bool:
@@ -465,25 +448,23 @@ def may_repeat(kind: str, spec: TableSpec) -> bool:
 
 
 # dbt's own keys of incremental models whose values are the adapter's.
-DBT_KEYS: Final[Mapping[str, Key]] = MappingProxyType(
-    {
-        "incremental_strategy": Key(
-            "How the rows of an increment are written",
-            values=tuple(STRATEGIES),
-            default=f"`{UPSERT}` with a primary key, `{MERGE}` with a `unique_key` alone, else `{APPEND}`",
-            page="strategies.md",
-        ),
-        "unique_key": Key(
-            f"The columns by which `{MERGE}` and `{DELETE_INSERT}` match rows",
-            COLUMNS,
-            default="the primary key",
-            page="strategies.md#columns",
-        ),
-        "on_schema_change": Key(
-            "What happens if the columns of the query differ from those of the table",
-            values=ON_SCHEMA_CHANGE,
-            default="`ignore`",
-            page="strategies.md#columns",
-        ),
-    }
-)
+DBT_KEYS: Final[Mapping[str, Key]] = {
+    "incremental_strategy": Key(
+        "How the rows of an increment are written",
+        values=tuple(STRATEGIES),
+        default=f"`{UPSERT}` with a primary key, `{MERGE}` with a `unique_key` alone, else `{APPEND}`",
+        page="strategies.md",
+    ),
+    "unique_key": Key(
+        f"The columns by which `{MERGE}` and `{DELETE_INSERT}` match rows",
+        COLUMNS,
+        default="the primary key",
+        page="strategies.md#columns",
+    ),
+    "on_schema_change": Key(
+        "What happens if the columns of the query differ from those of the table",
+        values=ON_SCHEMA_CHANGE,
+        default="`ignore`",
+        page="strategies.md#columns",
+    ),
+}

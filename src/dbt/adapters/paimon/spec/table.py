@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Final
 
 from dbt.adapters.paimon.options.table_options import split_field_option
@@ -38,6 +39,9 @@ class TableSpec:
     maintenance: MaintenancePolicy | None = None
     compact_after_build: bool = True
     auto_buckets: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "options", MappingProxyType(dict(self.options)))
 
     @property
     def properties(self) -> dict[str, str]:

@@ -103,10 +103,7 @@ def _struct_misfits(source: Struct, target: Struct, field: str, lossless: bool) 
     wants = {name.lower(): kind for name, kind in target.fields}
     if len(has) < len(source.fields) or len(wants) < len(target.fields):
         return [Misfit(field, "fields whose names differ only in case cannot be distinguished")]
-    found = [
-        *_lacking(field, has, target, "query's", "table's"),
-        *_lacking(field, wants, source, "table's", "query's"),
-    ]
+    found = [*_lacking(field, has, target, "query's", "table's"), *_lacking(field, wants, source, "table's", "query's")]
     for name, kind in target.fields:
         if name.lower() in has:
             found += misfits(has[name.lower()], kind, f"{field}.{name}", lossless)
@@ -157,12 +154,7 @@ def loses_nothing(old: TypeTree, new: TypeTree) -> bool:
 
 
 def assigned(
-    expression: str,
-    source: TypeTree,
-    target: TypeTree,
-    refuse: Refuse,
-    depth: int = 0,
-    lossless: bool = True,
+    expression: str, source: TypeTree, target: TypeTree, refuse: Refuse, depth: int = 0, lossless: bool = True
 ) -> str:
     """SQL that converts a value to its column's type; `expression` itself if nothing needs to change. NULL stays NULL.
 

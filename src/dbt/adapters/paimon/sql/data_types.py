@@ -11,20 +11,8 @@ from dbt.adapters.paimon.sql.type_trees import struct_text
 if TYPE_CHECKING:
     from pyspark.sql.types import DataType
 
-_ATOMIC = {
-    "BOOLEAN": "boolean",
-    "TINYINT": "tinyint",
-    "SMALLINT": "smallint",
-    "INT": "int",
-    "INTEGER": "int",
-    "BIGINT": "bigint",
-    "FLOAT": "float",
-    "DOUBLE": "double",
-    "DATE": "date",
-    "STRING": "string",
-    "BYTES": "binary",
-    "VARIANT": "variant",
-}
+# Paimon's names of types that Spark calls otherwise; the other types without arguments have the same name.
+_RENAMED = {"INTEGER": "int", "BYTES": "binary"}
 _DIGITS_OF_A_SECOND = 6
 NESTED = ("array", "map", "struct")
 # The type, not a field with that name.
@@ -53,8 +41,6 @@ def to_spark_type(paimon_type: str | dict[str, Any], digits: bool = False) -> st
     if isinstance(paimon_type, dict):
         return _nested(paimon_type, digits)
     text = paimon_type.upper().replace(" NOT NULL", "").strip()
-    if text in _ATOMIC:
-        return _ATOMIC[text]
     name, args = text, ""
     if found := _PARAMETRIC.match(text):
         name, args = found["name"], found["args"].replace(" ", "")
@@ -64,7 +50,7 @@ def to_spark_type(paimon_type: str | dict[str, Any], digits: bool = False) -> st
         return "binary"
     if name.startswith("TIMESTAMP"):
         return _timestamp(text, args if digits else "")
-    return "int" if name.startswith("TIME") else text.lower()
+    return "int" if name.startswith("TIME") else _RENAMED.get(text, text.lower())
 
 
 def _timestamp(text: str, digits: str) -> str:

@@ -57,25 +57,15 @@ def _is_float(text: str, kind: Atom) -> bool:
     return _NO_NUMBER.fullmatch(text) is not None or math.isfinite(float(text))
 
 
-def _is_date(text: str, kind: Atom) -> bool:
-    return bool(date(*map(int, text.split("-"))))
-
-
-def _is_timestamp(text: str, kind: Atom) -> bool:
-    return bool(datetime.fromisoformat(text[:19]))
-
-
-def _is_short(text: str, kind: Atom) -> bool:
-    return len(text) <= kind.arguments[0]
-
-
 # What a value of a type looks like, and the check that its pattern cannot do.
 _CHECKS: Final[Mapping[str, tuple[re.Pattern[str], Callable[[str, Atom], bool]]]] = {
     **dict.fromkeys(_BITS, (_WHOLE, _is_integer)),
     "decimal": (_NUMBER, _is_decimal),
     **dict.fromkeys(("float", "double"), (_FLOAT, _is_float)),
     "boolean": (_BOOLEAN, lambda text, kind: True),
-    "date": (_DATE, _is_date),
-    **dict.fromkeys(("timestamp", "timestamp_ntz"), (_TIMESTAMP, _is_timestamp)),
-    **dict.fromkeys(("char", "varchar"), (_ANY, _is_short)),
+    "date": (_DATE, lambda text, kind: bool(date(*map(int, text.split("-"))))),
+    **dict.fromkeys(
+        ("timestamp", "timestamp_ntz"), (_TIMESTAMP, lambda text, kind: bool(datetime.fromisoformat(text[:19])))
+    ),
+    **dict.fromkeys(("char", "varchar"), (_ANY, lambda text, kind: len(text) <= kind.arguments[0])),
 }

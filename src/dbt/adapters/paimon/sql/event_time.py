@@ -150,9 +150,7 @@ def _instant(column: str, window: Window) -> str:
 
 def _clock(column: str, window: Window) -> str:
     return _between(
-        f"cast({column} as timestamp_ntz)",
-        window,
-        lambda moment: f"timestamp_ntz '{moment.replace(tzinfo=None)}'",
+        f"cast({column} as timestamp_ntz)", window, lambda moment: f"timestamp_ntz '{moment.replace(tzinfo=None)}'"
     )
 
 
@@ -178,12 +176,7 @@ def _text(column: str, window: Window) -> str:
 
 
 # Spark's `typeof` -> the condition; the last one is for text.
-_CONDITIONS: Final[Mapping[str, Callable[[str, Window], str]]] = {
-    "timestamp": _instant,
-    "timestamp_ntz": _clock,
-    "date": _day,
-    "string": _text,
-}
+_CONDITIONS: Final = {"timestamp": _instant, "timestamp_ntz": _clock, "date": _day, "string": _text}
 
 
 def _kind(data_type: str) -> str | None:

@@ -9,12 +9,13 @@ from typing import Any, Final
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.sql.text import string_literal, unquoted
+from dbt.adapters.paimon.sql.text import string_literal
+from dbt.adapters.paimon.sql.type_trees import Array, Map, Struct, type_tree
 
 # The SQL of a value and its type.
 Scalar = Callable[[Any, str], str]
 
-_NESTED: Final = re.compile(r"\s*(?P<kind>array|map|struct)\s*<(?P<inner>.*)>\s*\Z", re.IGNORECASE | re.DOTALL)
+_NESTED: Final = re.compile(r"\s*(?:array|map|struct)\s*<.*>\s*\Z", re.IGNORECASE | re.DOTALL)
 _QUOTED: Final = re.compile(r"\s*'(?P<text>(?:[^'\\]|\\.)*)'\s*\Z", re.DOTALL)
 _SIZED_TEXT: Final = re.compile(r"(?:var)?char(?:acter)?\s*\(\s*(?P<size>\d+)\s*\)", re.IGNORECASE)
 _BINARY_NUMBERS: Final = ("float", "real", "double")
@@ -68,13 +69,10 @@ def typed_value(value: Any, data_type: str, scalar: Scalar | None = None) -> str
         DbtRuntimeError: the value does not have the shape of the type.
     """
     scalar = scalar or _cast_scalar
-    nested = _NESTED.match(data_type)
     if value is None:
         return f"cast(null as {data_type})"
-    if nested and not isinstance(value, str):
-        return _nested_value(value, nested["kind"].lower(), nested["inner"], data_type, scalar)
-    if isinstance(value, (Mapping, list, tuple)):
-        raise _misshapen(value, data_type)
+    if not isinstance(value, str) and (is_nested(data_type) or isinstance(value, (Mapping, list, tuple))):
+        return _nested_value(value, data_type, scalar)
     return scalar(value, data_type)
 
 
@@ -90,54 +88,33 @@ def some_value(data_type: str) -> str:
     return typed_value(_SOME.get(kind, 0), data_type)
 
 
-def _nested_value(value: Any, kind: str, inner: str, data_type: str, scalar: Scalar) -> str:
-    if kind == "array":
-        if not isinstance(value, Sequence):
-            raise _misshapen(value, data_type)
-        # An empty array literal would have no element type.
-        elements = ", ".join(typed_value(element, inner, scalar) for element in value)
-        return f"array({elements})" if value else f"cast(array() as {data_type})"
-    if not isinstance(value, Mapping):
-        raise _misshapen(value, data_type)
-    if kind == "map":
-        key_type, value_type = _split(inner, ",")
-        entries = [
-            f"{typed_value(key, key_type, scalar)}, {typed_value(entry, value_type, scalar)}"
-            for key, entry in value.items()
-        ]
-        return f"map({', '.join(entries)})" if entries else f"cast(map() as {data_type})"
-    return _struct(value, inner, data_type, scalar)
+def _nested_value(value: Any, data_type: str, scalar: Scalar) -> str:
+    match type_tree(data_type):
+        case Array(element) if isinstance(value, Sequence):
+            elements = ", ".join(typed_value(each, str(element), scalar) for each in value)
+            # An empty array literal would have no element type.
+            return f"array({elements})" if value else f"cast(array() as {data_type})"
+        case Map(key_type, value_type) if isinstance(value, Mapping):
+            entries = [
+                f"{typed_value(key, str(key_type), scalar)}, {typed_value(entry, str(value_type), scalar)}"
+                for key, entry in value.items()
+            ]
+            return f"map({', '.join(entries)})" if entries else f"cast(map() as {data_type})"
+        case Struct() as struct if isinstance(value, Mapping):
+            return _struct(value, struct, scalar)
+    raise DbtRuntimeError(f"{value!r} does not have the shape of {data_type}")
 
 
-def _struct(value: Mapping[Any, Any], inner: str, data_type: str, scalar: Scalar) -> str:
-    fields = [(unquoted(name.strip()), kind) for name, kind in (_split(field, ":") for field in _split(inner, ","))]
+def _struct(value: Mapping[Any, Any], struct: Struct, scalar: Scalar) -> str:
     given = {str(name).lower(): entry for name, entry in value.items()}
-    unknown = sorted(set(given) - {name.lower() for name, _ in fields})
+    unknown = sorted(set(given) - {name.lower() for name, _ in struct.fields})
     if unknown:
-        raise DbtRuntimeError(f"{data_type} has no field {', '.join(unknown)}: {value!r}")
-    parts = [f"{string_literal(name)}, {typed_value(given.get(name.lower()), kind, scalar)}" for name, kind in fields]
-    return f"named_struct({', '.join(parts)})"
-
-
-def _misshapen(value: Any, data_type: str) -> DbtRuntimeError:
-    return DbtRuntimeError(f"{value!r} does not have the shape of {data_type}")
-
-
-def _split(text: str, separator: str) -> list[str]:
-    """Split the inner text of a type, keeping names in backticks whole; `:` splits once, a name from its type."""
-    parts, begin, depth, quoted = [], 0, 0, False
-    for position, character in enumerate(text):
-        quoted ^= character == "`"
-        if quoted:
-            continue
-        depth += (character in "<(") - (character in ">)")
-        if character == separator and not depth:
-            parts.append(text[begin:position])
-            begin = position + 1
-            if separator == ":":
-                break
-    parts.append(text[begin:])
-    return parts
+        raise DbtRuntimeError(f"{struct} has no field {', '.join(unknown)}: {value!r}")
+    fields = (
+        f"{string_literal(name)}, {typed_value(given.get(name.lower()), str(kind), scalar)}"
+        for name, kind in struct.fields
+    )
+    return f"named_struct({', '.join(fields)})"
 
 
 def _unescaped(text: str) -> str:

@@ -32,10 +32,7 @@ def as_list(value: Any) -> list[str]:
 
 
 def of_table(
-    references_of: Callable[[str], Iterable[Reference]],
-    predicates: Sequence[str],
-    columns: Iterable[str],
-    model: str,
+    references_of: Callable[[str], Iterable[Reference]], predicates: Sequence[str], columns: Iterable[str], model: str
 ) -> list[str]:
     """The predicates in parentheses, with the table's alias in front of each bare column of the table.
 

@@ -58,12 +58,15 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Procedure:
-    """A procedure of Paimon's `sys` schema. `check` returns the problems of its arguments in combination."""
+    """A procedure of Paimon's `sys` schema. `check` returns the problems of its arguments in combination.
 
-    name: str
+    `to` is Paimon's name for it, if that differs from ours.
+    """
+
     parameters: Mapping[str, Parameter]
     needs: Capability | None = None
-    check: Callable[[Mapping[str, Any], Versions], Sequence[str]] | None = None
+    check: Callable[[Mapping[str, Any], Versions], Sequence[str]] = lambda arguments, versions: ()
+    to: str = ""
 
     @property
     def usage(self) -> str:
@@ -91,11 +94,11 @@ def render(procedure: str, table: TableName, arguments: Mapping[str, Any], versi
     Raises:
         DbtRuntimeError: lists all problems at once.
     """
-    definition = _definition(procedure)
+    if procedure not in PROCEDURES:
+        raise DbtRuntimeError(f"unknown procedure '{procedure}'. {did_you_mean(procedure, PROCEDURES, 0.6)}")
+    definition = PROCEDURES[procedure]
     given = {name: value for name, value in arguments.items() if value is not None}
-    problems = list(_problems(procedure, definition, given, versions))
-    if not problems and definition.check is not None:
-        problems += definition.check(given, versions)
+    problems = list(_problems(procedure, definition, given, versions)) or definition.check(given, versions)
     if problems:
         listed = "\n".join(f"  {problem}" for problem in problems)
         raise DbtRuntimeError(f"{procedure} on {'.'.join(table)}:\n{listed}\n  Arguments: {definition.usage}.")
@@ -103,17 +106,11 @@ def render(procedure: str, table: TableName, arguments: Mapping[str, Any], versi
     for name, value in given.items():
         parameter = definition.parameters[name]
         rendered[parameter.to or name] = parameter.render(value, versions)
-    return _call(definition.name, table, rendered)
-
-
-def _definition(procedure: str) -> Procedure:
-    if procedure in PROCEDURES:
-        return PROCEDURES[procedure]
-    raise DbtRuntimeError(f"unknown procedure '{procedure}'. {did_you_mean(procedure, PROCEDURES, 0.6)}")
+    return _call(definition.to or procedure, table, rendered)
 
 
 def _unmet(needs: Capability | None, versions: Versions) -> str:
-    return "" if needs is None or versions.supports(needs) else versions.explain(needs)
+    return versions.explain(needs) if needs else ""
 
 
 def _problems(procedure: str, definition: Procedure, given: Mapping[str, Any], versions: Versions) -> Iterator[str]:
@@ -156,11 +153,9 @@ def _call(name: str, table: TableName, arguments: Mapping[str, str]) -> str:
 def table_argument(table: TableName) -> str:
     """The string literal that names a table in a procedure call."""
     # Always three parts: of two, a schema named like a catalog would be taken for the catalog.
-    return string_literal(".".join(_plain_or_quoted(part) for part in table))
-
-
-def _plain_or_quoted(name: str) -> str:
-    return name if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) else quoted(name)
+    return string_literal(
+        ".".join(part if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", part) else quoted(part) for part in table)
+    )
 
 
 def _text(value: Any, versions: Versions) -> str:
@@ -230,13 +225,15 @@ def _snapshot_timestamp(value: Any, versions: Versions) -> str:
     return text if versions.supports(Capability.EXPIRE_SNAPSHOTS_OLDER_THAN_TEXT) else f"TIMESTAMP {text}"
 
 
-def _one_of(*allowed: str) -> Callable[[Any, Versions], str]:
+def _choice(allowed: Sequence[str], needs: Capability | None = None) -> Parameter:
+    """A parameter that takes one of some words."""
+
     def check(value: Any, versions: Versions) -> str:
         if not isinstance(value, str) or value.lower() not in allowed:
             raise _InvalidValueError(f"one of {', '.join(allowed)} is needed.")
         return string_literal(value.lower())
 
-    return check
+    return Parameter(" or ".join(allowed), check, needs=needs)
 
 
 def _column_names(value: Any, versions: Versions) -> str:
@@ -333,28 +330,28 @@ def _check_expire_partitions(arguments: Mapping[str, Any], versions: Versions) -
     return [f"expiration_time: {versions.explain(Capability.EXPIRE_PARTITIONS_BY_TABLE_OPTIONS)}"]
 
 
+_TAG: Final = Parameter("name", _tag, required=True)
+_BRANCH: Final = Parameter("name", _branch, required=True)
+_TAGGING: Final = {
+    "tag": _TAG,
+    "snapshot": Parameter("number of a table snapshot", _long),
+    "time_retained": Parameter("duration", _duration),
+}
+
 PROCEDURES: Final[Mapping[str, Procedure]] = {
     "compact": Procedure(
-        "compact",
         {
             "partitions": Parameter("list of {column: value}", _partitions, to="where"),
-            "order_strategy": Parameter(
-                " or ".join(ORDER_STRATEGIES), _one_of(*ORDER_STRATEGIES), needs=Capability.COMPACT_ORDER
-            ),
+            "order_strategy": _choice(ORDER_STRATEGIES, needs=Capability.COMPACT_ORDER),
             "order_by": Parameter("column or list of columns", _column_names),
             "where": Parameter("condition over partition columns", _text),
             "options": Parameter("{option: value}", _options),
-            "compact_strategy": Parameter(
-                " or ".join(COMPACT_STRATEGIES),
-                _one_of(*COMPACT_STRATEGIES),
-                needs=Capability.COMPACT_STRATEGY,
-            ),
+            "compact_strategy": _choice(COMPACT_STRATEGIES, needs=Capability.COMPACT_STRATEGY),
             "partition_idle_time": Parameter("duration", _duration),
         },
         check=_check_compact,
     ),
     "expire_snapshots": Procedure(
-        "expire_snapshots",
         {
             "retain_max": Parameter("whole number", _positive),
             "retain_min": Parameter("whole number", _positive),
@@ -364,70 +361,37 @@ PROCEDURES: Final[Mapping[str, Procedure]] = {
         },
         check=_check_expire_snapshots,
     ),
-    "create_tag": Procedure(
-        "create_tag",
-        {
-            "tag": Parameter("name", _tag, required=True),
-            "snapshot": Parameter("number of a table snapshot", _long),
-            "time_retained": Parameter("duration", _duration),
-        },
-    ),
-    "delete_tag": Procedure("delete_tag", {"tag": Parameter("name", _tag, required=True)}),
-    "replace_tag": Procedure(
-        "replace_tag",
-        {
-            "tag": Parameter("name", _tag, required=True),
-            "snapshot": Parameter("number of a table snapshot", _long),
-            "time_retained": Parameter("duration", _duration),
-        },
-        needs=Capability.REPLACE_TAG,
-    ),
-    "create_branch": Procedure(
-        "create_branch",
-        {"branch": Parameter("name", _branch, required=True), "tag": Parameter("name", _tag)},
-        needs=Capability.BRANCHES,
-    ),
-    "delete_branch": Procedure(
-        "delete_branch",
-        {"branch": Parameter("name", _branch, required=True)},
-        needs=Capability.BRANCHES,
-    ),
-    "fast_forward": Procedure(
-        "fast_forward",
-        {"branch": Parameter("name", _branch, required=True)},
-        needs=Capability.FAST_FORWARD,
-    ),
+    "create_tag": Procedure(_TAGGING),
+    "delete_tag": Procedure({"tag": _TAG}),
+    "replace_tag": Procedure(_TAGGING, needs=Capability.REPLACE_TAG),
+    "create_branch": Procedure({"branch": _BRANCH, "tag": Parameter("name", _tag)}, needs=Capability.BRANCHES),
+    "delete_branch": Procedure({"branch": _BRANCH}, needs=Capability.BRANCHES),
+    "fast_forward": Procedure({"branch": _BRANCH}, needs=Capability.FAST_FORWARD),
     "rollback_to": Procedure(
-        "rollback",
         {
             "version": Parameter(
                 "number of a table snapshot, or a tag",
-                lambda value, env: _text(str(value), env),
+                lambda value, versions: _text(str(value), versions),
                 required=True,
             )
         },
+        to="rollback",
     ),
     "remove_orphan_files": Procedure(
-        "remove_orphan_files",
         {
             "older_than": Parameter("timestamp", _timestamp),
             "dry_run": Parameter("boolean", _boolean),
             "parallelism": Parameter("whole number", _positive, needs=Capability.REMOVE_ORPHAN_FILES_MODE),
-            "mode": Parameter(
-                " or ".join(ORPHAN_MODES),
-                _one_of(*ORPHAN_MODES),
-                needs=Capability.REMOVE_ORPHAN_FILES_MODE,
-            ),
+            "mode": _choice(ORPHAN_MODES, needs=Capability.REMOVE_ORPHAN_FILES_MODE),
         },
         needs=Capability.REMOVE_ORPHAN_FILES,
     ),
     "expire_partitions": Procedure(
-        "expire_partitions",
         {
             "expiration_time": Parameter("duration", _duration),
             "timestamp_formatter": Parameter("pattern such as yyyy-MM-dd", _text),
             "timestamp_pattern": Parameter("pattern such as $dt", _text),
-            "expire_strategy": Parameter(" or ".join(EXPIRE_STRATEGIES), _one_of(*EXPIRE_STRATEGIES)),
+            "expire_strategy": _choice(EXPIRE_STRATEGIES),
             "max_expires": Parameter("whole number", _positive, needs=Capability.EXPIRE_PARTITIONS_LIMIT),
         },
         needs=Capability.EXPIRE_PARTITIONS,
@@ -435,7 +399,6 @@ PROCEDURES: Final[Mapping[str, Procedure]] = {
     ),
     # The other steps are in the module `rescale`.
     "rescale": Procedure(
-        "rescale",
         {
             "bucket_num": Parameter("whole number", _positive),
             "partitions": Parameter("list of {column: value}", _partitions, to="where"),

@@ -69,9 +69,8 @@ def warning(node: str, names: Sequence[QuotedName]) -> str:
     return (
         f"{node}: {texts}: a text, the same in each row, and not the column of that name, because Spark reads double "
         f"quotes as a text's. Write backticks, or {{{{ adapter.quote('{names[0].name}') }}}}. If a package writes it, "
-        "give its models "
-        "spark_config: {spark.sql.ansi.enabled: true, spark.sql.ansi.doubleQuotedIdentifiers: true}, with which "
-        "double quotes are names, and errors such as a division by zero fail the query"
+        "give its models spark_config: {spark.sql.ansi.enabled: true, spark.sql.ansi.doubleQuotedIdentifiers: true}, "
+        "with which double quotes are names, and errors such as a division by zero fail the query"
     )
 
 

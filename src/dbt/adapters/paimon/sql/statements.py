@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Final
 
 # Kinds that change how a statement runs; others are strategies, procedures and DDL such as `create view`.
@@ -12,7 +11,7 @@ CACHE: Final = "cache"
 CREATE_BRANCH: Final = "create_branch"
 SORTED_COMPACTION: Final = "sorted compaction"
 
-NO_SETTINGS: Final[Mapping[str, str]] = MappingProxyType({})
+NO_SETTINGS: Final[Mapping[str, str]] = {}
 # Spark keeps the text of the query of `CACHE TABLE … AS`, and analyzes it again for each statement that reads the view.
 # `rand()`, `uuid()` and samples get another seed each time; the plan is then not the cached one, and the query is run
 # again [ran, 3.5.7]. With this setting it keeps the plan.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 # Tokens that may contain a semicolon, as in SqlBaseLexer.g4 of Spark 3.5; an unclosed one extends to the end.
@@ -90,16 +90,14 @@ def statements(script: str) -> list[str]:
     found: list[str] = []
     start = position = 0
     bare = True
-    while (token := _OPAQUE.search(script, position)) is not None:
+    for token, end in _opaque(script):
         bare = bare and not script[position : token.start()].strip()
-        position = token.end()
-        if token["bracketed"]:
-            position = _end_of_comment(script, position)
-        elif token["end"]:
+        position = end
+        if token["end"]:
             if not bare:
                 found.append(_with_lines(script, start, token.start()))
             start, bare = position, True
-        elif not token["comment"]:
+        elif token.lastgroup is None:
             bare = False
     if not bare or script[position:].strip():
         found.append(_with_lines(script, start, len(script)))
@@ -133,14 +131,18 @@ def without_end(script: str) -> str:
 
 def _without_ends(script: str, idle: Callable[[int], bool]) -> str:
     """Replace each semicolon by a blank if `idle` is true for the position of the text after it."""
+    for token, end in _opaque(script):
+        if token["end"] and idle(after_blanks(script, end)):
+            script = f"{script[: token.start()]} {script[end:]}"
+    return script
+
+
+def _opaque(script: str) -> Iterator[tuple[re.Match[str], int]]:
+    """The comments, texts, quoted names and semicolons of a script, each with its end."""
     position = 0
     while (token := _OPAQUE.search(script, position)) is not None:
-        position = token.end()
-        if token["bracketed"]:
-            position = _end_of_comment(script, position)
-        elif token["end"] and idle(after_blanks(script, position)):
-            script = f"{script[: token.start()]} {script[position:]}"
-    return script
+        position = _end_of_comment(script, token.end()) if token["bracketed"] else token.end()
+        yield token, position
 
 
 def _end_of_comment(script: str, position: int) -> int:

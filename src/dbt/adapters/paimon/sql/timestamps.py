@@ -22,10 +22,6 @@ _FRACTION = re.compile(r"(?<=\.)\d{1,5}$")
 _SHOWN = {"timestamp": "timestamp_ntz", "yearmonthinterval": "string"}
 
 
-def _six_digits(fraction: re.Match[str]) -> str:
-    return fraction[0].ljust(6, "0")
-
-
 def on_session_clock(frame: DataFrame) -> DataFrame:
     """The same rows with columns as Python can hold them (see `_SHOWN`), except inside nested types.
 
@@ -35,12 +31,11 @@ def on_session_clock(frame: DataFrame) -> DataFrame:
     if not _SHOWN.keys() & set(kinds):
         return frame
     names = [f"c{place}" for place in range(len(kinds))]
-    return frame.toDF(*names).selectExpr(
-        *(
-            f"cast({name} as {_SHOWN[kind]}) as {name}" if kind in _SHOWN else name
-            for name, kind in zip(names, kinds, strict=True)
-        )
-    )
+    columns = [
+        f"cast({name} as {_SHOWN[kind]}) as {name}" if kind in _SHOWN else name
+        for name, kind in zip(names, kinds, strict=True)
+    ]
+    return frame.toDF(*names).selectExpr(*columns)
 
 
 def session_moment(value: Any) -> datetime:
@@ -51,7 +46,7 @@ def session_moment(value: Any) -> datetime:
     moment = value
     if isinstance(value, str):
         try:
-            moment = datetime.fromisoformat(_FRACTION.sub(_six_digits, value.strip()))
+            moment = datetime.fromisoformat(_FRACTION.sub(lambda found: found[0].ljust(6, "0"), value.strip()))
         except ValueError:
             moment = None
     if isinstance(moment, date) and not isinstance(moment, datetime):

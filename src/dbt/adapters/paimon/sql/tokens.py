@@ -25,11 +25,6 @@ def tokens(sql: str) -> list[Token]:
     except TokenError:
         return []
     return [
-        Token(
-            each.token_type.name,
-            " ".join(sql[each.start : each.end + 1].lower().split()),
-            each.start,
-            each.end,
-        )
+        Token(each.token_type.name, " ".join(sql[each.start : each.end + 1].lower().split()), each.start, each.end)
         for each in found
     ]

@@ -10,8 +10,7 @@ from typing import Final, TypeAlias
 from dbt.adapters.paimon.sql.text import is_plain, quoted, unquoted
 
 _ATOM: Final = re.compile(
-    r"\s*(?P<name>[a-z_]\w*)(?:\s*\(\s*(?P<args>\d+(?:\s*,\s*\d+)*)\s*\))?(?P<rest>[^,:<>()]*)",
-    re.IGNORECASE,
+    r"\s*(?P<name>[a-z_]\w*)(?:\s*\(\s*(?P<args>\d+(?:\s*,\s*\d+)*)\s*\))?(?P<rest>[^,:<>()]*)", re.IGNORECASE
 )
 _FIELD: Final = re.compile(r"\s*(?P<name>`(?:[^`]|``)*`|[^`:,<>]+):")
 

@@ -28,8 +28,7 @@ _TABLE: Final = re.compile(r"(?:\A|.*\btable\s*=>)\s*(['\"])(?P<name>[^'\"]+)\1"
 _PART: Final = re.compile(r"`(?:[^`]|``)+`|[^.`]+")
 _CACHE: Final = re.compile(r"cache\s+(?:lazy\s+)?table\s+\S+\s.*?\bas\b", re.IGNORECASE | re.DOTALL)
 _DDL: Final = re.compile(
-    r"(?P<verb>create|drop|alter)\s+(?:or\s+replace\s+)?(?:(?:global\s+)?temporary\s+)?(?P<what>\w+)",
-    re.IGNORECASE,
+    r"(?P<verb>create|drop|alter)\s+(?:or\s+replace\s+)?(?:(?:global\s+)?temporary\s+)?(?P<what>\w+)", re.IGNORECASE
 )
 _QUERY: Final = re.compile(r"(?:select|with|values|from|table)\b", re.IGNORECASE)
 # WITH … INSERT and FROM … INSERT write.
@@ -44,11 +43,7 @@ def read(script: str, conf: Mapping[str, str] = NO_SETTINGS) -> Statement:
     first = next((each for kind in _LOOKED_FOR for each in parts if each.kind == kind), parts[0])
     settings = {key: value for part in parts for key, value in part.conf.items()}
     return Statement(
-        script,
-        first.kind,
-        {**settings, **conf},
-        repeat=all(part.repeat for part in parts),
-        target=first.target,
+        script, first.kind, {**settings, **conf}, repeat=all(part.repeat for part in parts), target=first.target
     )
 
 

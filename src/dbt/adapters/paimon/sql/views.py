@@ -52,14 +52,8 @@ class ViewDefinition:
     def from_property(cls, schema: str, identifier: str, value: str) -> ViewDefinition:
         """Read the value of `to_property`; unknown keys from a newer version are ignored."""
         content = json.loads(value)
-        return cls(
-            schema,
-            identifier,
-            content["query"],
-            content.get("comment", ""),
-            content.get("column_comments", {}),
-            tuple(content.get("columns", ())),
-        )
+        comments, columns = content.get("column_comments", {}), tuple(content.get("columns", ()))
+        return cls(schema, identifier, content["query"], content.get("comment", ""), comments, columns)
 
 
 def registry_sql(catalog: str, schema: str) -> str:

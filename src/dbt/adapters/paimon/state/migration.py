@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from types import MappingProxyType
 from typing import Final
 
 from dbt.adapters.paimon.state.kinds import CURRENT, Kind
 
 Step = Callable[[], None]
-NO_STEPS: Final[Mapping[int, Step]] = MappingProxyType({})
+NO_STEPS: Final[Mapping[int, Step]] = {}
 
 
 def migrate(kind: Kind, found: int, write_version: Callable[[int], None], steps: Mapping[int, Step] = NO_STEPS) -> int:

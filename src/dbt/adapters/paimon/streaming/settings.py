@@ -64,7 +64,7 @@ def plan_stream(model: Mapping[str, Any], versions: Versions) -> StreamPlan:
         columns=model.get("columns") or {},
         versions=versions,
     )
-    strategy = collect_strategy(config.get("incremental_strategy"), spec, config, versions, problems)
+    strategy = collect_strategy(spec, config, versions, problems)
     settings = collect_settings(config, spec, strategy, problems)
     problems.raise_if_any()
     return StreamPlan(ordered_by_kind(spec) if strategy == APPLY_CHANGES else spec, strategy, settings)

@@ -4,35 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
 from dbt.adapters.paimon.capabilities import Capability
 from dbt.adapters.paimon.catalogs.catalog import SESSION_CATALOG
 from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.errors.deprecations import warn
 from dbt.adapters.paimon.features import while_parsing
 from dbt.adapters.paimon.metadata import files, schemas, snapshots, tags
+from dbt.adapters.paimon.metadata.schemas import Schema
 from dbt.adapters.paimon.metadata.table_name import TableName
+from dbt.adapters.paimon.metadata.tags import History
+from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spec import bucket_numbers, column_rules
+from dbt.adapters.paimon.spec.api import Specs
 from dbt.adapters.paimon.spec.components.files import UNFILTERED, filterable
+from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql import names
 from dbt.adapters.paimon.sql.data_types import is_whole
 from dbt.adapters.paimon.sql.text import ilike
 from dbt.adapters.paimon.tables import changeset, clock_checks, column_changes, metadata, rebuilds
-
-if TYPE_CHECKING:
-    from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
-    from dbt.adapters.paimon.metadata.schemas import Schema
-    from dbt.adapters.paimon.metadata.tags import History
-    from dbt.adapters.paimon.relation import PaimonRelation
-    from dbt.adapters.paimon.spec.api import Specs
-    from dbt.adapters.paimon.spec.table import TableSpec
-    from dbt.adapters.paimon.tables.changeset import Changeset, ExistingColumn, ExistingTable
-    from dbt.adapters.paimon.tables.column_changes import ColumnChanges
-    from dbt.adapters.paimon.tables.rebuilds import Rebuild
+from dbt.adapters.paimon.tables.changeset import Changeset, ExistingColumn, ExistingTable
+from dbt.adapters.paimon.tables.column_changes import ColumnChanges
+from dbt.adapters.paimon.tables.rebuilds import Rebuild
 
 logger = AdapterLogger("Paimon")
 # Prefix of the commit user of a commit without rows.
@@ -78,14 +76,12 @@ class Tables:
             )
         return replace(metadata.existing_table(found[0]), older_types=self._older_types(relation, found))
 
-    def _filters_by_older_types(self) -> bool:
-        """Whether WHERE may miss rows in files written before ALTER changed a column's type."""
-        return not self._adapter.versions.supports(Capability.FILTERS_AFTER_CHANGE_TO_TEXT)
-
     def _older_types(self, relation: PaimonRelation, found: Sequence[Schema]) -> tuple[tuple[str, str], ...]:
         """The older types that a table's files have; queries `$files` if a column's type has ever changed."""
-        earlier = schemas.older_types(found) if self._filters_by_older_types() else {}
-        if not earlier:
+        # Newer versions find all rows by WHERE, whatever types their files have.
+        if self._adapter.versions.supports(Capability.FILTERS_AFTER_CHANGE_TO_TEXT):
+            return ()
+        if not (earlier := schemas.older_types(found)):
             return ()
         used = earlier.keys() & files.schema_ids(self._adapter.query, relation)
         return tuple({pair for schema in used for pair in earlier[schema].items()})
@@ -125,15 +121,8 @@ class Tables:
         older = retypes or (not rewrites and _has_older_types(existing))
         spec = filterable(spec, types, self._adapter.versions, older_types=older)
         return changeset.compute_changeset(
-            spec,
-            existing,
-            self._adapter.versions,
-            catalog_options=self._adapter.credentials.catalog_options,
+            spec, existing, self._adapter.versions, catalog_options=self._adapter.credentials.catalog_options
         )
-
-    def missing_options(self, wanted: Mapping[str, str], there: Mapping[str, str]) -> dict[str, str]:
-        """The wanted options that are missing or different on the table."""
-        return {name: value for name, value in wanted.items() if there.get(name) != value}
 
     def commit_metadata(self, relation: PaimonRelation) -> None:
         """Commit an empty table snapshot, so that Paimon writes the metadata for Iceberg's readers.
@@ -144,8 +133,7 @@ class Tables:
         if spark is None:
             logger.info(f"{relation}: Iceberg's readers see it from its next commit on")
             return
-        name = TableName(*relation.parts)
-        spark.commit_nothing(name, _METADATA_MARK)
+        spark.commit_nothing(TableName(*relation.parts), _METADATA_MARK)
 
     def column_changes(
         self, wanted: Sequence[ExistingColumn], existing: ExistingTable, model: Mapping[str, Any]

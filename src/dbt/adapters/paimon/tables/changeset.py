@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from dbt_common.exceptions import DbtRuntimeError
 
@@ -15,9 +15,6 @@ from dbt.adapters.paimon.spec.component import PropertyChange
 from dbt.adapters.paimon.spec.components import aggregates, needs_new_table, rule_faults
 from dbt.adapters.paimon.spec.spelling import with_column_case
 from dbt.adapters.paimon.spec.table import TableSpec
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 # Set by Paimon, Spark or the metastore, or compared separately: never set or reset as options.
 PROTECTED_OPTIONS: Final = frozenset(
@@ -113,11 +110,7 @@ class Changeset:
 
 
 def compute_changeset(
-    spec: TableSpec,
-    existing: ExistingTable,
-    versions: Versions,
-    *,
-    catalog_options: Mapping[str, str] = MappingProxyType({}),
+    spec: TableSpec, existing: ExistingTable, versions: Versions, *, catalog_options: Mapping[str, str] = {}
 ) -> Changeset:
     """Compare a wanted table with the existing one.
 

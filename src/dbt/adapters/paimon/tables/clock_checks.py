@@ -10,7 +10,6 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
 from dbt.adapters.paimon.capabilities import Capability
-from dbt.adapters.paimon.options.table_options import split_field_option
 from dbt.adapters.paimon.spec.config_origin import ConfigOrigin
 from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.spec.table import TableSpec
@@ -76,10 +75,9 @@ def _options_of_the_clock(spec: TableSpec, types: Mapping[str, str]) -> Iterator
         yield _EXPIRES
     if options.get(_TAGS, "").lower() in ("process-time", "batch") and "sink.process-time-zone" not in options:
         yield _TAGS
-    for name in options:
+    for name, columns, _ in spec.field_options("default-value"):
         # StringToTimestampCastRule [ran, 0.9.0].
-        columns, kind = split_field_option(name) or ((), "")
-        if kind == "default-value" and any(types.get(column) == "timestamp" for column in columns):
+        if any(types.get(column) == "timestamp" for column in columns):
             yield name
-    if spec.file_format == "orc" and any("timestamp" in kind for kind in types.values()):
+    if spec.file_format == "orc" and "timestamp" in " ".join(types.values()):
         yield _FORMAT

@@ -81,11 +81,7 @@ class ColumnChanges:
             return ColumnChanges(add=self.add, comment=self.comment)
         if on_schema_change == "sync_all_columns":
             return ColumnChanges(
-                add=self.add,
-                retype=self.alter,
-                relax=self.relax_to_drop,
-                drop=self.drop,
-                comment=self.comment,
+                add=self.add, retype=self.alter, relax=self.relax_to_drop, drop=self.drop, comment=self.comment
             )
         missing = {column.name for column in self.add}
         return ColumnChanges(comment=tuple(each for each in self.comment if each[0] not in missing))
@@ -177,10 +173,7 @@ def _not_null_of_the_model(model: Mapping[str, Any]) -> set[str]:
 
 
 def compare_columns(
-    wanted: Sequence[ExistingColumn],
-    existing: ExistingTable,
-    comments: bool,
-    versions: Versions | None = None,
+    wanted: Sequence[ExistingColumn], existing: ExistingTable, comments: bool, versions: Versions | None = None
 ) -> ColumnChanges:
     """Compare columns by name, ignoring case as Spark does.
 

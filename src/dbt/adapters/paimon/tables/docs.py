@@ -25,12 +25,7 @@ def from_overview(table: PaimonRelation, overview: Overview) -> CatalogTable:
         ),
         _stat("bytes", "Size", overview.bytes, "Bytes in the data files of the newest table snapshot"),
         _stat("files", "# Files", overview.files, "Data files of the newest table snapshot"),
-        _stat(
-            "last_modified",
-            "Last commit",
-            overview.committed,
-            "When the newest table snapshot was committed (UTC)",
-        ),
+        _stat("last_modified", "Last commit", overview.committed, "When the newest table snapshot was committed (UTC)"),
         *_layout(schema),
     )
     columns = [(field.name, field.spark_type, field.comment) for field in schema.fields]
@@ -53,12 +48,7 @@ def _layout(schema: Schema) -> Iterable[StatsItem]:
             options.get("merge-engine", DEFAULT_MERGE_ENGINE) if primary_key else None,
             "What becomes of rows with the same key",
         ),
-        (
-            "sequence_field",
-            "Sequence field",
-            options.get("sequence.field"),
-            "Which row of a key is the newest",
-        ),
+        ("sequence_field", "Sequence field", options.get("sequence.field"), "Which row of a key is the newest"),
         (
             "changelog_producer",
             "Changelog producer",

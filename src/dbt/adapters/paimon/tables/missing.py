@@ -39,12 +39,7 @@ def function_in(text: str) -> str:
 
 
 def advice(
-    parts: Sequence[str],
-    node: str,
-    home: str,
-    catalogs: Sequence[str],
-    schemas: Schemas,
-    tables: Tables,
+    parts: Sequence[str], node: str, home: str, catalogs: Sequence[str], schemas: Schemas, tables: Tables
 ) -> str:
     """What exists instead of a missing table, and the remedy: two sentences.
 

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from dbt.adapters.contracts.relation import RelationType
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
+from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.sql.views import REGISTRY_TABLE
-
-if TYPE_CHECKING:
-    from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
-    from dbt.adapters.paimon.relation import PaimonRelation
 
 
 class Schemas:

@@ -105,12 +105,7 @@ class Unchanged:
 
     @staticmethod
     def _refuse_pending(
-        before: TableVersion,
-        head: Commit,
-        columns: Sequence[PaimonColumn],
-        pending: Pending,
-        *,
-        seed: bool,
+        before: TableVersion, head: Commit, columns: Sequence[PaimonColumn], pending: Pending, *, seed: bool
     ) -> None:
         """Do not skip if the table has to be altered: a run was killed at that, or something else altered it."""
         existing = metadata.existing_table(Schema.of_json(before.schema))
@@ -164,10 +159,11 @@ def _carrying(stand: TableVersion, key: Key) -> Commit:
     found = keys.found_in(head.user)
     if found is None:
         raise CannotSkip(f"table snapshot {head.snapshot} is not of a run that could be skipped")
-    if found.base and found.base != stand.position:
+    own, base = found
+    if base and base != stand.position:
         raise CannotSkip("its table was written by something else")
-    if found.key.node != key.node:
+    if own.node != key.node:
         raise CannotSkip(f"its query, a view in it or its config is another than at table snapshot {head.snapshot}")
-    if found.key.inputs != key.inputs:
+    if own.inputs != key.inputs:
         raise CannotSkip(f"an input has changed since table snapshot {head.snapshot}")
     return head

@@ -39,23 +39,15 @@ class Key:
         return f"{_WORD}-{self.node}.{self.inputs}" + (f".{base}" if base else "")
 
 
-@dataclass(frozen=True)
-class Found:
-    """The key in a commit, and its base if the commit is empty."""
-
-    key: Key
-    base: str = ""
-
-
 def key_of(node: Mapping[str, Any], inputs: Mapping[str, str]) -> Key:
     """The key of a run; `node` has JSON values, `inputs` the position of each input by name."""
     return Key(_hashed(node), _hashed(inputs))
 
 
-def found_in(user: str) -> Found | None:
-    """The key in a commit user; None if it has none, or one of another version."""
+def found_in(user: str) -> tuple[Key, str] | None:
+    """The key in a commit user, and the base of an empty commit or ''; None without a key of this version."""
     found = _MARK.match(user)
-    return None if found is None else Found(Key(found[1], found[2]), found[3] or "")
+    return None if found is None else (Key(found[1], found[2]), found[3] or "")
 
 
 def _hashed(value: Mapping[str, Any]) -> str:

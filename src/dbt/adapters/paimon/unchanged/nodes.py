@@ -37,10 +37,7 @@ def never(node: Mapping[str, Any], strategy: str, reads_changes: bool) -> str:
         (node.get("language", "sql") == "python", "it is a Python model"),
         (any(config.get(key) for key in _HOOKS), "it has hooks"),
         (config.get("sql_header"), "it has a sql_header"),
-        (
-            config.get("materialized") == "materialized_view",
-            "a materialized view finds out by itself what has changed",
-        ),
+        (config.get("materialized") == "materialized_view", "a materialized view finds out by itself what has changed"),
         (reads_changes, "it calls paimon_changes, which reads only what is new by itself"),
         (not skips, f"its strategy is {strategy}"),
         (config.get("table_tag"), "its runs tag their table snapshot (table_tag)"),

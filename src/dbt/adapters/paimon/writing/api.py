@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.events.logging import AdapterLogger
-from dbt.adapters.exceptions import SnapshotTargetNotSnapshotTableError
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, is_empty_run, sample_of_run
@@ -22,15 +21,7 @@ from dbt.adapters.paimon.sql.statements import CACHE, KEEPS_PLANS, Statement
 from dbt.adapters.paimon.sql.text import quoted, without_end
 from dbt.adapters.paimon.tables.api import Tables
 from dbt.adapters.paimon.tables.changeset import ExistingColumn, ExistingTable
-from dbt.adapters.paimon.writing import (
-    fixtures,
-    model_query,
-    python_models,
-    read_limits,
-    row_checks,
-    seeds,
-    snapshots,
-)
+from dbt.adapters.paimon.writing import fixtures, model_query, python_models, read_limits, row_checks, seeds, snapshots
 from dbt.adapters.paimon.writing.model_query import ModelQuery
 
 if TYPE_CHECKING:
@@ -106,7 +97,7 @@ class Rows:
 
     def _of_view(self, view: str) -> ModelQuery:
         """The rows and columns of a temporary view of this session."""
-        return model_query.from_view(view, self._adapter.query_columns(f"select * from {quoted(view)}"))
+        return ModelQuery(quoted(view), self._adapter.query_columns(f"select * from {quoted(view)}"), view)
 
     def cached(self, view: str, sql: str) -> ModelQuery:
         """The rows of a query, kept in a temporary view of this session for several statements."""
@@ -131,13 +122,7 @@ class Rows:
         """A seed's rows, in a typed temporary view of this thread's session; none with `--empty`."""
         adapter = self._adapter
         seeds.stage(
-            adapter.handle,
-            view,
-            rows,
-            model,
-            adapter.convert_type,
-            is_empty_run(),
-            adapter.defaults.warn_lossy_cast,
+            adapter.handle, view, rows, model, adapter.convert_type, is_empty_run(), adapter.defaults.warn_lossy_cast
         )
         return self._of_view(view)
 
@@ -176,13 +161,7 @@ class Rows:
         wanted = self._tables.wanted_columns(source.columns, model, spec)
         warn = self._adapter.defaults.warn_lossy_cast
         to = row_checks.destination(
-            model,
-            table_columns,
-            wanted,
-            spec,
-            applies,
-            lossless=warn is None,
-            versions=self._adapter.versions,
+            model, table_columns, wanted, spec, applies, lossless=warn is None, versions=self._adapter.versions
         )
         if warn is not None and (lossy := row_checks.lossy_columns(source.columns, to)):
             warn(f"{to.node}: {', '.join(lossy)}: stored as Spark casts it, losses included. Cast it in the query.")
@@ -275,22 +254,9 @@ class Rows:
         if found and (warning := snapshots.key_warning(model, found[0])):
             warn(warning)
 
-    def require_meta_columns(self, table: ExistingTable, names: Mapping[str, str], hard_deletes: str | None) -> None:
-        """Refuse a snapshot's table that lacks one of dbt's columns, as dbt does, but ignoring case."""
-        if missing := snapshots.missing_meta_columns(table, names, hard_deletes):
-            raise SnapshotTargetNotSnapshotTableError(missing)
-
-    def with_time_of_end(self, source: ModelQuery, model: Mapping[str, Any], table: ExistingTable | None) -> ModelQuery:
-        """See `snapshots.with_time_of_end`."""
-        return snapshots.with_time_of_end(source, model, table)
-
     def reads_part(self) -> bool:
         """Whether the run reads only a part of its inputs (`--empty`, `--sample`)."""
         return is_empty_run() or sample_of_run() is not None
-
-    def comparing_maps(self, row_changed: str, table: ExistingTable) -> str:
-        """See `snapshots.comparing_maps`."""
-        return snapshots.comparing_maps(row_changed, table.columns)
 
     def spelled(self, source: ModelQuery, table: ExistingTable) -> ModelQuery:
         """A query whose columns are spelled as in its table (see `snapshots.spelled_rows`)."""
@@ -298,20 +264,12 @@ class Rows:
             return source
         return snapshots.spelled_rows(source, [column.name for column in table.columns])
 
-    def with_fields_of_table(self, source: ModelQuery, table: ExistingTable) -> ModelQuery:
-        """See `snapshots.with_fields_of_table`."""
-        return snapshots.with_fields_of_table(source, table.columns)
-
     @while_parsing(lambda names, *_, **__: list(names))
     def spelled_names(self, names: Sequence[str], columns: Sequence[PaimonColumn]) -> list[str]:
         """Names spelled as the given columns are; a name that is not among them is unchanged."""
         if self._adapter.versions.case_sensitive:
             return list(names)
         return list(map(spelling.speller(column.name for column in columns), names))
-
-    def timed_by_versions(self, source: ModelQuery, versions: ModelQuery, model: Mapping[str, Any]) -> ModelQuery:
-        """See `snapshots.timed_by_versions`."""
-        return snapshots.timed_by_versions(source, versions.columns, model)
 
 
 def _sample_of_run() -> event_time.Window:

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import heapq
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    from dbt.adapters.paimon.spec.table import TableSpec
+from dbt.adapters.paimon.spec.table import TableSpec
 
 PARTITIONS: Final = "spark.sql.shuffle.partitions"
 

@@ -44,10 +44,7 @@ class KeptDeletes:
 
 
 def kept_deletes(
-    relation: PaimonRelation,
-    spec: TableSpec,
-    columns: Sequence[ExistingColumn],
-    current: ExistingTable | None,
+    relation: PaimonRelation, spec: TableSpec, columns: Sequence[ExistingColumn], current: ExistingTable | None
 ) -> KeptDeletes:
     """How `relation` keeps a table's deletes.
 
@@ -95,11 +92,7 @@ class Deletes:
         return kept_deletes(relation, spec, columns, current)
 
     def fitting(
-        self,
-        model: Mapping[str, Any],
-        target: PaimonRelation,
-        spec: TableSpec,
-        columns: Sequence[ExistingColumn],
+        self, model: Mapping[str, Any], target: PaimonRelation, spec: TableSpec, columns: Sequence[ExistingColumn]
     ) -> KeptDeletes:
         """As `kept`, for an increment, which cannot replace an existing table of deletes.
 

@@ -53,11 +53,12 @@ class Listing:
         tables = self._finish_swaps(schema_relation, tables)
         found = self._view_names(schema_relation, tables)
         # SHOW TABLES of a catalog that has views lists them, too.
-        hidden = {views.REGISTRY_TABLE, *(() if self._directory.needed else found)}
-        kinds = [(name, RelationType.Table) for name in tables if name not in hidden]
-        kinds += [(name, RelationType.View) for name in found]
+        hidden = {views.REGISTRY_TABLE, *found}
+        kinds = {name: RelationType.Table for name in tables if name not in hidden}
+        kinds |= dict.fromkeys(found, RelationType.View)
         return [
-            PaimonRelation.create(database=database, schema=schema, identifier=name, type=kind) for name, kind in kinds
+            PaimonRelation.create(database=database, schema=schema, identifier=name, type=kind)
+            for name, kind in kinds.items()
         ]
 
     def _view_names(self, schema_relation: PaimonRelation, tables: list[str]) -> list[str]:

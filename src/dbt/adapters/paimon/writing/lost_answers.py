@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
 
 from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
@@ -11,10 +10,8 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, table_name
 from dbt.adapters.paimon.errors import messages
 from dbt.adapters.paimon.metadata import snapshots
-
-if TYPE_CHECKING:
-    from dbt.adapters.paimon.relation import PaimonRelation
-    from dbt.adapters.paimon.spark.server_writers import ServerWriters
+from dbt.adapters.paimon.relation import PaimonRelation
+from dbt.adapters.paimon.spark.server_writers import ServerWriters
 
 logger = AdapterLogger("Paimon")
 

@@ -78,8 +78,3 @@ def with_typed_nulls(sql: str, columns: tuple[PaimonColumn, ...]) -> str:
         f"cast({column.quoted} as {typed_nulls(column.dtype)}) as {column.quoted}" for column in columns
     )
     return f"select {selected}\nfrom {from_sql(sql, columns)}"
-
-
-def from_view(view: str, columns: tuple[PaimonColumn, ...]) -> ModelQuery:
-    """The rows of a seed or a Python model, from a temporary view of this session."""
-    return ModelQuery(quoted(view), columns, view)

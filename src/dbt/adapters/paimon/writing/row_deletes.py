@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from dbt.adapters.contracts.relation import RelationType
 from dbt.adapters.events.logging import AdapterLogger
@@ -15,22 +15,20 @@ from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spark.formatting import counted
 from dbt.adapters.paimon.spec import change_rows, deleting
 from dbt.adapters.paimon.spec.deleting import DeleteMethod
+from dbt.adapters.paimon.spec.strategies import WHOLE_TABLE
 from dbt.adapters.paimon.sql import deletions, procedures
 from dbt.adapters.paimon.sql.deletions import Deletion
 from dbt.adapters.paimon.sql.statements import Statement
 from dbt.adapters.paimon.sql.text import quoted, string_literal
-
-if TYPE_CHECKING:
-    from dbt.adapters.paimon.tables.api import Tables
-    from dbt.adapters.paimon.tables.changeset import ExistingTable
-    from dbt.adapters.paimon.writing.deletes import Deletes
-    from dbt.adapters.paimon.writing.table_writer import TableWriter
+from dbt.adapters.paimon.tables.api import Tables
+from dbt.adapters.paimon.tables.changeset import ExistingTable
+from dbt.adapters.paimon.writing.deletes import Deletes
+from dbt.adapters.paimon.writing.table_writer import TableWriter
 
 logger = AdapterLogger("Paimon")
 _KIND: Final = "delete_rows"
 # With it, DELETE evaluates each row instead of dropping partitions.
 _BY_ROWS: Final = {"spark.paimon.delete.force-produce-changelog": "true"}
-_WHOLE_TABLE: Final = {"spark.sql.sources.partitionOverwriteMode": "static"}
 _TEXTS: Final = ("string", "varchar", "char")
 _REMEDY: Final = (
     'Use delete_rows, which does it right on this table: {{ delete_rows(this, "<condition>") }} in a hook, or '
@@ -101,7 +99,7 @@ class RowDeletes:
         else:
             rows = _rows(existing, change_rows.INSERT)
             sql = f"insert overwrite {table} select {rows} from {table} where not ({condition})"
-            yield Statement(sql, _KIND, _WHOLE_TABLE, target=relation.parts)
+            yield Statement(sql, _KIND, WHOLE_TABLE, target=relation.parts)
 
     def prepared(self, script: str) -> tuple[str, Mapping[str, str]]:
         """A user's script, changed so that its DELETEs remove the right rows, and the Spark settings that it needs.
@@ -139,12 +137,7 @@ class RowDeletes:
         raise DbtRuntimeError(f"{statement} on {relation}: {fault}." + (f" {remedy}." if remedy != fault else ""))
 
     def _corrected(
-        self,
-        script: str,
-        deletion: Deletion,
-        relation: PaimonRelation,
-        existing: ExistingTable,
-        conf: dict[str, str],
+        self, script: str, deletion: Deletion, relation: PaimonRelation, existing: ExistingTable, conf: dict[str, str]
     ) -> str:
         """The script with the right condition of a DELETE; adds the settings that it needs to `conf`."""
         supports = self._adapter.versions.supports

@@ -41,8 +41,7 @@ _PLAIN_MOMENT: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}([ T][0-9]{2}:[0-9
 _HINTS: Final[Mapping[str, str]] = {
     "date": "which is written 2024-01-31",
     **dict.fromkeys(
-        ("timestamp", "timestamp_ltz"),
-        "which is written 2024-01-31 12:00:00.123456, with a zone or without",
+        ("timestamp", "timestamp_ltz"), "which is written 2024-01-31 12:00:00.123456, with a zone or without"
     ),
     "timestamp_ntz": "which is written 2024-01-31 12:00:00.123456, without a zone",
     **dict.fromkeys(("float", "real"), "which holds 7 digits and 1e38: a double, a decimal or a string holds more"),

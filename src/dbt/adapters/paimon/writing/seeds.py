@@ -301,11 +301,7 @@ def _inexact_doubles(table: agate.Table, columns: Sequence[SeedColumn], model: M
 
 
 def _refuse_bad_text(
-    handle: Handle,
-    raw: str,
-    columns: Sequence[SeedColumn],
-    model: Mapping[str, Any],
-    loses: Warn | None,
+    handle: Handle, raw: str, columns: Sequence[SeedColumn], model: Mapping[str, Any], loses: Warn | None
 ) -> None:
     checked = [
         (f"c{i}", column) for i, column in enumerate(columns) if column.overridden and column.data_type != "string"
@@ -344,8 +340,7 @@ def _refuse_texts(
     ]
     if problems:
         _refuse_or_warn(
-            f"{_where(model)}: {'; '.join(problems)}. Correct the file, or the column's type under column_types.",
-            loses,
+            f"{_where(model)}: {'; '.join(problems)}. Correct the file, or the column's type under column_types.", loses
         )
 
 

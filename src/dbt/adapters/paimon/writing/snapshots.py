@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
+from dbt.adapters.exceptions import SnapshotTargetNotSnapshotTableError
 from dbt_common.exceptions import CompilationError
 
 from dbt.adapters.paimon.column import PaimonColumn
@@ -157,11 +158,16 @@ def _keys(config: Mapping[str, Any]) -> Sequence[str]:
     return [key] if isinstance(key, str) else key
 
 
-def missing_meta_columns(table: ExistingTable, names: Mapping[str, str], hard_deletes: str | None) -> list[str]:
-    """dbt's columns of a snapshot, named as in the config, that its table lacks in any case."""
+def require_meta_columns(table: ExistingTable, names: Mapping[str, str], hard_deletes: str | None) -> None:
+    """Refuse a snapshot's table that lacks one of dbt's columns (`names`: as in the config), ignoring case.
+
+    Raises:
+        SnapshotTargetNotSnapshotTableError: the missing columns, as dbt does.
+    """
     have = {column.name.lower() for column in table.columns}
     wanted = [*_TIMES, "dbt_scd_id", *(["dbt_is_deleted"] if hard_deletes == "new_record" else [])]
-    return [names[name] for name in wanted if names[name].lower() not in have]
+    if missing := [names[name] for name in wanted if names[name].lower() not in have]:
+        raise SnapshotTargetNotSnapshotTableError(missing)
 
 
 def with_time_of_end(source: ModelQuery, model: Mapping[str, Any], table: ExistingTable | None) -> ModelQuery:

@@ -38,24 +38,11 @@ logger = AdapterLogger("Paimon")
 _ADDING = frozenset({"append", conflicts.REBUILD, responses.STAGING})
 
 
-class UnfinishedTables(threading.local):
+class _UnfinishedTables(threading.local):
     """The incomplete staging tables of this thread's node; dbt runs each node on one thread."""
 
     def __init__(self) -> None:
-        self._tables: list[PaimonRelation] = []
-
-    def add(self, relation: PaimonRelation) -> None:
-        """Register a table that is about to be created."""
-        self._tables.append(relation)
-
-    def remove(self, relation: PaimonRelation) -> None:
-        """Unregister a table: it is complete, may be the only copy of a model, and must not be dropped."""
-        self._tables.remove(relation)
-
-    def take(self) -> list[PaimonRelation]:
-        """Return and forget the incomplete tables; called once, when the node has ended."""
-        tables, self._tables = self._tables, []
-        return tables
+        self.tables: list[PaimonRelation] = []
 
 
 class TableWriter:
@@ -68,10 +55,9 @@ class TableWriter:
         self._leases: dict[str, Leases | None] = {}
         self._asking = threading.Lock()
         self._writers = ServerWriters(
-            adapter.credentials.lock_timeout,
-            served=adapter.credentials.method != PaimonConnectionMethod.SESSION,
+            adapter.credentials.lock_timeout, served=adapter.credentials.method != PaimonConnectionMethod.SESSION
         )
-        self._unfinished = UnfinishedTables()
+        self._unfinished = _UnfinishedTables()
 
     # -- locks ------------------------------------------------------------------------------------------------------
 
@@ -194,15 +180,16 @@ class TableWriter:
 
     def begins(self, relation: PaimonRelation) -> None:
         """Register a table that is about to be built: it is dropped if its node fails before it is complete."""
-        self._unfinished.add(relation)
+        self._unfinished.tables.append(relation)
 
     def ends(self, relation: PaimonRelation) -> None:
-        """Unregister a staged table: it is complete."""
-        self._unfinished.remove(relation)
+        """Unregister a staged table: it is complete, may be the only copy of a model, and must not be dropped."""
+        self._unfinished.tables.remove(relation)
 
     def drop_half_built(self) -> None:
         """Drop the incomplete tables of this thread's node, which has ended; the next run retries failures."""
-        for relation in self._unfinished.take():
+        tables, self._unfinished.tables = self._unfinished.tables, []
+        for relation in tables:
             with suppress(DbtRuntimeError):
                 self._adapter.query(f"drop table if exists {relation.render()}")
 
@@ -257,13 +244,9 @@ class TableWriter:
             writes_rows=writes_rows,
         )
         with self.alone(relation), self._adapter.names_suggested():
-            return self._run(
-                relation,
-                user,
-                statement,
-                grows_by_inserts=row_kinds.grows_by_inserts(kind, spec.properties, deletes=deletes),
-                adds_rows=bool(spec.primary_key) or kind in _ADDING,
-            )
+            grows_by_inserts = row_kinds.grows_by_inserts(kind, spec.properties, deletes=deletes)
+            adds_rows = bool(spec.primary_key) or kind in _ADDING
+            return self._run(relation, user, statement, grows_by_inserts=grows_by_inserts, adds_rows=adds_rows)
 
     def create(self, staging: PaimonRelation, sql: str, spec: TableSpec) -> StatementResult:
         """Run the script that creates a table under its staging name and writes its rows."""
@@ -288,21 +271,14 @@ class TableWriter:
             if not self._adapter.handle.is_lost:
                 raise
             lost_answers.require_commit(self._adapter, self._writers, relation, user, began, exc)
-        return StatementResult(
-            self._response(relation, statement.kind, user, began, grows_by_inserts, adds_rows), table
-        )
+        response = self._response(relation, statement.kind, user, began, grows_by_inserts, adds_rows)
+        return StatementResult(response, table)
 
     def _tasks(self, spec: TableSpec) -> dict[str, str]:
         return bucket_tasks.conf(spec, self._adapter.handle.setting(bucket_tasks.PARTITIONS))
 
     def _response(
-        self,
-        relation: PaimonRelation,
-        kind: str,
-        user: str,
-        began: float,
-        grows_by_inserts: bool,
-        adds_rows: bool,
+        self, relation: PaimonRelation, kind: str, user: str, began: float, grows_by_inserts: bool, adds_rows: bool
     ) -> AdapterResponse:
         """dbt's response to this thread's last statement. Errors here never fail the node."""
         handle = self._adapter.handle

@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import CompilationError, DbtRuntimeError
 
 from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, is_empty_run, sample_of_run, table_name
+from dbt.adapters.paimon.changes.api import Changes
 from dbt.adapters.paimon.changes.positions import fingerprint, marked
+from dbt.adapters.paimon.changes.reading import Reading, Source
 from dbt.adapters.paimon.changes.reads import Output
 from dbt.adapters.paimon.errors.deprecations import warn
 from dbt.adapters.paimon.metadata.commits import COMMIT_USER_CONF
@@ -20,34 +21,22 @@ from dbt.adapters.paimon.metadata.table_name import TableName
 from dbt.adapters.paimon.plan.materialized_views import incremental
 from dbt.adapters.paimon.plan.materialized_views.definitions import Definitions
 from dbt.adapters.paimon.plan.materialized_views.incremental import Pins
+from dbt.adapters.paimon.plan.materialized_views.query import Query
 from dbt.adapters.paimon.plan.materialized_views.reasons import NotIncremental, Reason
-from dbt.adapters.paimon.plan.materialized_views.refresh import (
-    KIND,
-    Mode,
-    PinnedSource,
-    Refresh,
-    RefreshKind,
-    View,
-)
+from dbt.adapters.paimon.plan.materialized_views.refresh import KIND, Mode, PinnedSource, Refresh, RefreshKind, View
+from dbt.adapters.paimon.plan.steps import NodeRun, Plan
+from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spark import responses
+from dbt.adapters.paimon.spec.api import Specs
+from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql.literals import some_value
 from dbt.adapters.paimon.sql.text import quoted
-from dbt.adapters.paimon.tables.changeset import MATERIALIZED_VIEW, ExistingColumn
+from dbt.adapters.paimon.tables.api import Tables
+from dbt.adapters.paimon.tables.changeset import MATERIALIZED_VIEW, ExistingColumn, ExistingTable
 from dbt.adapters.paimon.unchanged import nodes
 from dbt.adapters.paimon.writing.statement_result import StatementResult
 
-if TYPE_CHECKING:
-    from dbt.adapters.paimon.changes.api import Changes
-    from dbt.adapters.paimon.changes.reading import Reading, Source
-    from dbt.adapters.paimon.plan.materialized_views.query import Query
-    from dbt.adapters.paimon.plan.steps import NodeRun, Plan
-    from dbt.adapters.paimon.relation import PaimonRelation
-    from dbt.adapters.paimon.spec.api import Specs
-    from dbt.adapters.paimon.spec.table import TableSpec
-    from dbt.adapters.paimon.tables.api import Tables
-    from dbt.adapters.paimon.tables.changeset import ExistingTable
-
-    Node = Mapping[str, Any]
+Node = Mapping[str, Any]
 
 logger = AdapterLogger("Paimon")
 # From which share of changed keys or groups on a full refresh is cheaper (benchmarks/results/views.md), and for how
@@ -79,7 +68,7 @@ class MaterializedViews:
         """
         view = self._views[node["unique_id"]] = self._definitions.view(node)
         spec = specs.of(node, view.key)
-        return replace(spec, options=MappingProxyType({**spec.options, MATERIALIZED_VIEW: "true"}))
+        return replace(spec, options={**spec.options, MATERIALIZED_VIEW: "true"})
 
     def existing(self, relation: PaimonRelation) -> ExistingTable:
         """A table as the catalog describes it, without a Spark job where Spark is in this process."""

@@ -5,29 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from dbt_common.exceptions import CompilationError
 
 from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, is_empty_run, table_name
 from dbt.adapters.paimon.metadata.table_name import TableName
 from dbt.adapters.paimon.options.table_options import did_you_mean
-from dbt.adapters.paimon.plan.materialized_views import parsing, reading
 from dbt.adapters.paimon.plan.materialized_views.query import Query, SourceColumns
 from dbt.adapters.paimon.plan.materialized_views.reasons import NotIncremental, Reason
 from dbt.adapters.paimon.plan.materialized_views.refresh import Mode, View
+from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spec.config_values import column_list
 from dbt.adapters.paimon.sql import views
 from dbt.adapters.paimon.tables import metadata
+from dbt.adapters.paimon.tables.api import Tables
+from dbt.adapters.paimon.tables.changeset import ExistingTable
 from dbt.adapters.paimon.unchanged import queries
 from dbt.adapters.paimon.writing import model_query
 
-if TYPE_CHECKING:
-    from dbt.adapters.paimon.relation import PaimonRelation
-    from dbt.adapters.paimon.tables.api import Tables
-    from dbt.adapters.paimon.tables.changeset import ExistingTable
-
-    Node = Mapping[str, Any]
+Node = Mapping[str, Any]
 
 # Which keys of the config decide how rows of a key are merged; a view has one row per key.
 _NOT_ALLOWED: Final = ("merge_engine", "sequence_field", "rowkind_field", "fields")
@@ -52,6 +49,8 @@ class Definitions:
         Raises:
             CompilationError: a config that a view cannot have, or a query that its `refresh_mode` does not allow.
         """
+        from dbt.adapters.paimon.plan.materialized_views import reading
+
         _refuse_config(node)
         view = View(model_query.one_query(node["compiled_code"]), _mode(node))
         query = None
@@ -120,6 +119,8 @@ class Definitions:
 
         Spark's own plan says so where it is in this process; elsewhere the functions are judged by their names.
         """
+        from dbt.adapters.paimon.plan.materialized_views import parsing
+
         if is_empty_run():
             # dbt limits its tables, and no refresh goes on from what it writes.
             return None
@@ -180,7 +181,7 @@ def _refuse_merging_key(node: Node, view: View) -> None:
     Raises:
         CompilationError: the key, and that of the query.
     """
-    stated = [name.lower() for name in column_list(node["config"].get("primary_key"))]
+    stated = _names(node, "primary_key")
     known = view.query.key if view.query is not None and view.query.refusal is None else ()
     if stated and not (known and set(known) <= set(stated)):
         own = f"its key is ({', '.join(known)})" if known else "it is not known that it has one row per key"

@@ -125,12 +125,7 @@ def _changed_rows(pins: Pins, branch: Branch) -> ChangedRows:
     if joined and not driver.primary_key:
         raise NotIncremental(Reason.NO_KEY, driver.name.shown)
     return ChangedRows(
-        view_name("changed"),
-        pins.of(branch.driver),
-        tuple(driver.columns),
-        driver.primary_key,
-        joined,
-        branch,
+        view_name("changed"), pins.of(branch.driver), tuple(driver.columns), driver.primary_key, joined, branch
     )
 
 

@@ -1,25 +1,26 @@
 """Parses the SQL of views with sqlglot, and says where in the text a table or a clause is.
 
 sqlglot only reads the SQL. Its own writing would change what some functions mean, so that a refresh puts other sources
-into the user's text.
+into the user's text. Its import takes a second, so this module is imported only where a view is read.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+import sqlglot
+from sqlglot import expressions as exp
+from sqlglot.errors import SqlglotError
 
 from dbt.adapters.paimon.plan.materialized_views.query import Read, SourceColumns, edited
 from dbt.adapters.paimon.plan.materialized_views.reasons import NotIncremental, Reason
 from dbt.adapters.paimon.sql.text import string_literal
 from dbt.adapters.paimon.sql.tokens import Token, tokens
 
-if TYPE_CHECKING:
-    from sqlglot import expressions as exp
-
-    # What the catalog knows of a name (catalog, schema and table, as far as they are written): a table, the query of a
-    # view, or None.
-    Lookup = Callable[[tuple[str, ...]], SourceColumns | str | None]
+# What the catalog knows of a name (catalog, schema and table, as far as they are written): a table, the query of a
+# view, or None.
+Lookup = Callable[[tuple[str, ...]], SourceColumns | str | None]
 
 _MOST_VIEWS: Final = 100
 # Clauses after the name of a table: they choose its table snapshot, or come before its alias.
@@ -46,10 +47,6 @@ _CLOCK: Final = frozenset(("now", "today", "tomorrow", "yesterday"))
 
 def parsed(sql: str) -> exp.Query:
     """The tree of a SELECT."""
-    import sqlglot
-    from sqlglot import expressions as exp
-    from sqlglot.errors import SqlglotError
-
     try:
         tree = sqlglot.parse_one(sql, dialect="spark")
     except (SqlglotError, RecursionError) as exc:
@@ -88,8 +85,6 @@ def _refuse_short_names(view: exp.Table, sql: str) -> None:
 
 def refuse_unpinned(sql: str) -> None:
     """Refuse a query that reads what cannot be read at a table snapshot, or that is no query with that in its text."""
-    from sqlglot import expressions as exp
-
     tree = parsed(sql)
     for table in tree.find_all(exp.Table):
         if not isinstance(table.this, exp.Identifier):
@@ -102,8 +97,6 @@ def refuse_unpinned(sql: str) -> None:
 
 def _refuse_columns(tree: exp.Query) -> None:
     """Refuse a column that a table read at a table snapshot does not have: by the table's whole name, or hidden."""
-    from sqlglot import expressions as exp
-
     named = {(table.db.lower(), table.name.lower()) for table in _tables(tree) if table.db and not table.alias}
     for column in tree.find_all(exp.Column):
         if (column.db.lower(), column.table.lower()) in named:
@@ -131,8 +124,6 @@ def _read(table: exp.Table, sql: str, lookup: Lookup) -> Read:
 
 def _tables(tree: exp.Query) -> Iterator[exp.Table]:
     """The tables that a query names, without the names of its CTEs."""
-    from sqlglot import expressions as exp
-
     for table in tree.find_all(exp.Table):
         if isinstance(table.this, exp.Identifier) and (table.db or not is_cte(table)):
             yield table
@@ -140,8 +131,6 @@ def _tables(tree: exp.Query) -> Iterator[exp.Table]:
 
 def is_cte(table: exp.Table) -> bool:
     """Whether a plain name is that of a CTE which is in scope."""
-    from sqlglot import expressions as exp
-
     node: exp.Expr | None = table
     name, inside = table.name.lower(), None
     while node is not None:
@@ -202,8 +191,6 @@ def _having_token(having: exp.Expr, found: Sequence[Token]) -> int:
 
 def refuse_grouping_sets(group: exp.Expr) -> None:
     """Refuse a GROUP BY with several sets of columns."""
-    from sqlglot import expressions as exp
-
     sets = (exp.Cube, exp.Rollup, exp.GroupingSets)
     if any(group.args.get(key) for key in ("grouping_sets", "cube", "rollup", "totals")) or any(
         isinstance(each, sets) for each in group.expressions
@@ -213,8 +200,6 @@ def refuse_grouping_sets(group: exp.Expr) -> None:
 
 def refuse_limit(node: exp.Expr) -> None:
     """Refuse a LIMIT, but for that of dbt's `--empty`."""
-    from sqlglot import expressions as exp
-
     limit = node.args.get("limit")
     none = isinstance(limit, exp.Limit) and limit.expression.name == "0"
     if node.args.get("offset") or (limit is not None and not none):
@@ -226,8 +211,6 @@ def refuse_limit(node: exp.Expr) -> None:
 
 def refuse_expressions(tree: exp.Query) -> None:
     """Refuse expressions that depend on more than the columns of their row, or make several rows of one."""
-    from sqlglot import expressions as exp
-
     generators = (exp.Explode, exp.Posexplode, exp.Inline, exp.Stack, exp.Unnest, exp.Lateral)
     for node in tree.walk():
         if isinstance(node, exp.Window):
@@ -242,8 +225,6 @@ def refuse_expressions(tree: exp.Query) -> None:
 
 def _gives_rows(node: exp.Query) -> bool:
     """Whether a query inside another is a CTE, a branch of a UNION, or what FROM or JOIN reads."""
-    from sqlglot import expressions as exp
-
     parent = node.parent
     while isinstance(parent, (exp.Subquery, exp.Paren)):
         parent = parent.parent
@@ -252,8 +233,6 @@ def _gives_rows(node: exp.Query) -> bool:
 
 def refuse_unknown_functions(sql: str) -> None:
     """Refuse a query with functions that may give another result over the same rows, judged by their names."""
-    from sqlglot import expressions as exp
-
     for node in parsed(sql).find_all(exp.Any, exp.Func, exp.Column, exp.Literal):
         if isinstance(node, (exp.Any, exp.Anonymous)):
             raise NotIncremental(Reason.UNKNOWN_FUNCTION, node.name.lower() or "any")
@@ -263,8 +242,6 @@ def refuse_unknown_functions(sql: str) -> None:
 
 def _volatile(node: exp.Expr) -> str:
     """Why an expression may give another result next time; '' if it does not."""
-    from sqlglot import expressions as exp
-
     name = node.name.lower()
     if isinstance(node, exp.Column) and not node.table and name in _BARE:
         return f"it calls {name}"
@@ -277,16 +254,12 @@ def _volatile(node: exp.Expr) -> str:
 
 def aggregates(node: exp.Expr) -> bool:
     """Whether an expression, or one of a SELECT list or of its ORDER BY, calls an aggregate that the parser knows."""
-    from sqlglot import expressions as exp
-
     items = [*node.expressions, node.args.get("order")] if isinstance(node, exp.Select) else [node]
     return any(item is not None and item.find(exp.AggFunc) is not None for item in items)
 
 
 def unknown_function(node: exp.Select) -> str | None:
     """A function in a SELECT list that may be an aggregate, for all that the parser knows."""
-    from sqlglot import expressions as exp
-
     unknown = (exp.Anonymous, exp.Any)
     found = next((call for item in node.expressions for call in item.find_all(*unknown)), None)
     return None if found is None else str(getattr(found, "name", "") or type(found).__name__).lower()
@@ -294,8 +267,6 @@ def unknown_function(node: exp.Select) -> str | None:
 
 def equalities(node: exp.Expr) -> Iterator[tuple[exp.Expr, exp.Expr]]:
     """The comparisons that all have to be true for a condition."""
-    from sqlglot import expressions as exp
-
     node = node.unnest()
     if isinstance(node, exp.And):
         yield from equalities(node.left)
@@ -306,8 +277,6 @@ def equalities(node: exp.Expr) -> Iterator[tuple[exp.Expr, exp.Expr]]:
 
 def star_of(node: exp.Expr) -> str | None:
     """The table of `t.*`, in lower case; '' for `*`; None if it is another expression."""
-    from sqlglot import expressions as exp
-
     star = node.this if isinstance(node, exp.Column) else node
     if not isinstance(star, exp.Star):
         return None
@@ -320,16 +289,12 @@ def star_of(node: exp.Expr) -> str | None:
 
 def unaliased(node: exp.Expr) -> exp.Expr:
     """An expression of a SELECT list without its alias."""
-    from sqlglot import expressions as exp
-
     inner: exp.Expr = node.this if isinstance(node, exp.Alias) else node
     return inner
 
 
 def output_name(node: exp.Expr) -> str:
     """The name of a column of a SELECT list; '' if only Spark knows it."""
-    from sqlglot import expressions as exp
-
     node = node.unnest()
     if isinstance(node, exp.Alias):
         return str(node.alias)
@@ -338,8 +303,6 @@ def output_name(node: exp.Expr) -> str:
 
 def literal(node: exp.Expr) -> str | None:
     """The SQL of a literal text or whole number; None if it is another expression."""
-    from sqlglot import expressions as exp
-
     if not isinstance(node, exp.Literal):
         return None
     if node.is_string:

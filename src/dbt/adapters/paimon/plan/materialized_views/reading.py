@@ -9,19 +9,17 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+from sqlglot import expressions as exp
 
 from dbt.adapters.paimon.plan.materialized_views import parsing
+from dbt.adapters.paimon.plan.materialized_views.parsing import Lookup
 from dbt.adapters.paimon.plan.materialized_views.query import Branch, Join, Query, Read, SourceColumns
 from dbt.adapters.paimon.plan.materialized_views.reasons import NotIncremental, Reason
 
-if TYPE_CHECKING:
-    from sqlglot import expressions as exp
-
-    from dbt.adapters.paimon.plan.materialized_views.parsing import Lookup
-
-    # The CTEs in scope, by their names in lower case, each with those that it sees itself.
-    Scope = Mapping[str, tuple[exp.CTE, "Scope"]]
+# The CTEs in scope, by their names in lower case, each with those that it sees itself.
+Scope = Mapping[str, tuple[exp.CTE, "Scope"]]
 
 # Parts of a SELECT that leave each row as it is, or are read here; all others are refused by their names.
 _CLAUSES: Final = frozenset("kind hint distinct expressions from_ joins where group having order with_ limit".split())
@@ -173,8 +171,6 @@ class _Reader:
     # -- rows -------------------------------------------------------------------------------------------------------
 
     def _rows(self, node: exp.Expr, scope: Scope) -> _Rows:
-        from sqlglot import expressions as exp
-
         ctes = node.args.get("with_")
         if ctes is not None:
             if ctes.args.get("recursive"):
@@ -195,8 +191,6 @@ class _Reader:
         raise NotIncremental(Reason.SET_OPERATION, type(node).__name__.upper())
 
     def _table(self, node: exp.Table, scope: Scope) -> _Rows:
-        from sqlglot import expressions as exp
-
         _refuse_parts(node, _TABLE_PARTS)
         if not isinstance(node.this, exp.Identifier):
             raise NotIncremental(Reason.CLAUSE, node.sql(dialect="spark"))
@@ -324,8 +318,6 @@ class _Tables:
 
     def column(self, node: exp.Expr) -> _At:
         """The table (by its alias) and the number of the column that an expression names; None if it is no column."""
-        from sqlglot import expressions as exp
-
         node = node.unnest()
         # A column with a schema is a field of a struct, or has the whole name of its table.
         if not isinstance(node, exp.Column) or node.args.get("db"):
@@ -466,8 +458,6 @@ def _compares_exactly(one: str, other: str) -> bool:
 
 def _output_of(group: exp.Expr, node: exp.Select, tables: _Tables, rows: _Rows) -> int:
     """The number of the output column of a GROUP BY expression."""
-    from sqlglot import expressions as exp
-
     if isinstance(group, exp.Literal) and not group.is_string and 0 < int(group.name) <= len(rows.names):
         return int(group.name) - 1
     for place, each in enumerate(node.expressions):
@@ -482,8 +472,6 @@ def _output_of(group: exp.Expr, node: exp.Select, tables: _Tables, rows: _Rows) 
 
 def _alias_place(group: exp.Expr, node: exp.Select, tables: _Tables, rows: _Rows) -> int | None:
     """The number of the output column with an alias, unless a table has that name: Spark groups by its column."""
-    from sqlglot import expressions as exp
-
     name = group.name.lower()
     if not isinstance(group, exp.Column) or group.table or tables.have(name):
         return None
@@ -495,8 +483,6 @@ def _alias_place(group: exp.Expr, node: exp.Select, tables: _Tables, rows: _Rows
 
 def _same_column(one: exp.Expr, other: exp.Expr) -> bool:
     """Whether two names mean the same column, one with its table and one without."""
-    from sqlglot import expressions as exp
-
     if not (isinstance(one, exp.Column) and isinstance(other, exp.Column)):
         return False
     if one.name.lower() != other.name.lower():

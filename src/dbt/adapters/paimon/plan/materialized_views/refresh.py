@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING
 
+from dbt.adapters.paimon.metadata.table_name import TableName
 from dbt.adapters.paimon.plan.materialized_views.query import Branch, Query
-
-if TYPE_CHECKING:
-    from dbt.adapters.paimon.metadata.table_name import TableName
-    from dbt.adapters.paimon.plan.materialized_views.reasons import NotIncremental
+from dbt.adapters.paimon.plan.materialized_views.reasons import NotIncremental
 
 # The column of row kinds in the changes of a source.
 KIND = "__dbt_kind"
@@ -164,6 +161,6 @@ class Refresh:
     @property
     def console(self) -> str:
         """The console's words, after REFRESH."""
-        return (
-            f"{self.does.value}: {self.words}" if self.is_full else self.does.value + (self.words and f", {self.words}")
-        )
+        if not self.words and not self.is_full:
+            return self.does.value
+        return f"{self.does.value}{':' if self.is_full else ','} {self.words}"

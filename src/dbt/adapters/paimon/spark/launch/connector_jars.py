@@ -40,11 +40,6 @@ def version_of_packages(packages: Iterable[str]) -> str | None:
     return next((package.split(":")[2] for package in packages if is_connector_package(package)), None)
 
 
-def is_local_connector(jar: str) -> bool:
-    """Whether a jar is a local file (not a URI) with Paimon's connector."""
-    return Path(jar).is_absolute() and is_connector(jar)
-
-
 def is_connector(jar: str) -> bool:
     """Whether a jar is Paimon's connector, by its name or, for a local file, by its content."""
     return _CONNECTOR_NAME.match(_file_name(jar)) is not None or _connector_inside(jar)[1] is not None

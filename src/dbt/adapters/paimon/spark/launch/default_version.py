@@ -34,8 +34,7 @@ class DefaultVersion:
 
 # For a connector that the adapter does not choose: that of a server, or a jar that does not say its version.
 ASSUMED: Final = DefaultVersion(
-    capabilities.DEFAULT_PAIMON_VERSION,
-    "assumed, as the connector is there already and its version not known",
+    capabilities.DEFAULT_PAIMON_VERSION, "assumed, as the connector is there already and its version not known"
 )
 _CHOSEN: Final[dict[tuple[str, ...], DefaultVersion]] = {}
 _CHOOSING: Final = Lock()
@@ -76,7 +75,7 @@ def _kept_or_chosen(note: str, spark: str, credentials: PaimonCredentials) -> De
 
 def _choose(spark: str, named: Sequence[str], spark_config: Mapping[str, str]) -> tuple[DefaultVersion, bool]:
     """The newest tested version whose connector can be had, else the oldest; and whether every repository answered."""
-    line, tested = capabilities.minor(capabilities.parse_version(spark)), capabilities.tested(spark)
+    line, tested = capabilities.minor(spark), capabilities.tested(spark)
     connectors = {version: capabilities.connector_artifact(spark, version) for version in tested}
     asked = list(takewhile(lambda version: not maven.is_here(connectors[version], spark_config), tested))
     addresses = maven.repositories(named, spark_config)
@@ -104,5 +103,5 @@ def _with_mark(credentials: PaimonCredentials, chosen: DefaultVersion) -> Defaul
 def _note(credentials: PaimonCredentials, spark: str) -> str:
     """The name of the file in the user's cache folder with the choice for a catalog."""
     catalog = credentials.spark_catalog
-    line = capabilities.minor(capabilities.parse_version(spark))
+    line = capabilities.minor(spark)
     return f"paimon-version-{fingerprint([line, catalog.metastore, catalog.warehouse, catalog.uri])}"

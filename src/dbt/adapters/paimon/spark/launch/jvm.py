@@ -39,13 +39,7 @@ logger = AdapterLogger("Paimon")
 # Seconds before a retry, if a repository does not answer or sends a damaged file.
 _RESOLVE_AGAIN_AFTER = (2, 8)
 # Settings that the launcher needs before there is a JVM; all others are sent later, over py4j.
-_FOR_THE_LAUNCHER: Final = (
-    "spark.driver.",
-    "spark.jars",
-    "spark.master",
-    "spark.submit.",
-    "spark.repositories",
-)
+_FOR_THE_LAUNCHER: Final = ("spark.driver.", "spark.jars", "spark.master", "spark.submit.", "spark.repositories")
 # Spark creates its Ivy without Ivy's defaults, including this one [ran, 3.5.7: a jar with a wrong checksum was used].
 _CHECKSUMS: Final = "-Divy.checksums=sha1,md5"
 _TEMPORARY_PROPERTY: Final = "java.io.tmpdir"
@@ -95,11 +89,7 @@ def launch(conf: Mapping[str, str], secrets: Sequence[str], runtime: JavaRuntime
 
 
 def _with_archive(
-    conf: Mapping[str, str],
-    downloads: tuple[str, ...],
-    log: Path,
-    secrets: Sequence[str],
-    archive: Sequence[str],
+    conf: Mapping[str, str], downloads: tuple[str, ...], log: Path, secrets: Sequence[str], archive: Sequence[str]
 ) -> JavaGateway:
     """The gateway of a new JVM, with its CDS archive if it starts with that, else without."""
     if archive:
@@ -157,12 +147,10 @@ def _wait_for_start(downloads: tuple[str, ...], log: Path) -> Wait:
 
 
 def _guard_callbacks(gateway: Any) -> None:
-    """Make Python refuse callbacks from other processes: any user of the machine can connect to the callback port.
-
-    PySpark listens there for foreachBatch and listeners without authentication (ensure_callback_server_started of
-    3.5 and 4.1), although the JVM has a secret for it; py4j's Java side forgets it when it gets the port
-    (PythonClient.copyWith of 0.10.9).
-    """
+    """Make Python refuse callbacks from other processes: any user of the machine can connect to the callback port."""
+    # PySpark listens there for foreachBatch and listeners without authentication (ensure_callback_server_started of 3.5
+    # and 4.1), although the JVM has a secret for it; py4j's Java side forgets it when it gets the port
+    # (PythonClient.copyWith of 0.10.9).
     from py4j.java_gateway import JavaObject
     from pyspark.java_gateway import ensure_callback_server_started
 
@@ -175,11 +163,9 @@ def _guard_callbacks(gateway: Any) -> None:
 
 
 def _temporary_option() -> str:
-    """The Java option for the folder of temporary, shuffle and spill files, unless spark.local.dir is set.
-
-    Everybody can read Spark's own folders (DiskBlockManager.createLocalDirs), and Paimon spills into them. The
-    option comes before the user's own: Java uses the last one.
-    """
+    """The Java option for the folder of temporary, shuffle and spill files, unless spark.local.dir is set."""
+    # Everybody can read Spark's own folders (DiskBlockManager.createLocalDirs), and Paimon spills into them. The option
+    # comes before the user's own: Java uses the last one.
     if any(_TEMPORARY_PROPERTY in os.environ.get(name, "") for name in OPTION_VARIABLES):
         return ""
     return f'-D{_TEMPORARY_PROPERTY}="{private_files.temporary_folder()}"'

@@ -15,6 +15,8 @@ from typing import Final
 from urllib.parse import unquote, urlsplit
 from xml.etree import ElementTree
 
+from dbt.adapters.paimon.catalogs.catalog import split_list
+
 # Seconds that all repositories together may take to answer.
 LONGEST_ANSWER: Final = 0.9
 # Spark's own variable for a mirror of Maven Central.
@@ -28,7 +30,7 @@ def repositories(named: Sequence[str], spark_config: Mapping[str, str]) -> tuple
     """The addresses that Ivy asks for a target: those of the profile, then those of its settings file or Central."""
     settings = spark_config.get(_SETTINGS)
     others = _in_settings(settings) if settings else [os.environ.get(CENTRAL_VARIABLE) or _CENTRAL]
-    return tuple(dict.fromkeys([*named, *_split(spark_config.get("spark.jars.repositories")), *others]))
+    return tuple(dict.fromkeys([*named, *split_list(spark_config.get("spark.jars.repositories", "")), *others]))
 
 
 def is_here(package: str, spark_config: Mapping[str, str]) -> bool:
@@ -105,7 +107,3 @@ def _in_settings(file: str) -> Iterator[str]:
         root = resolver.get("root", _CENTRAL)
         if "${" not in root:
             yield root
-
-
-def _split(text: str | None) -> list[str]:
-    return [item.strip() for item in (text or "").split(",") if item.strip()]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -69,12 +69,7 @@ class PackagePlan:
     ivy: tuple[str, ...] = ()
 
 
-def plan_packages(
-    credentials: PaimonCredentials,
-    storages: Sequence[Storage],
-    spark_version: str,
-    environ: Mapping[str, str] | None = None,
-) -> PackagePlan:
+def plan_packages(credentials: PaimonCredentials, storages: Sequence[Storage], spark_version: str) -> PackagePlan:
     """The jars for a Spark, a Paimon version and the storages.
 
     If the target has `jars`, only its `packages` are downloaded. `DBT_PAIMON_JARS` replaces any connector. A warm
@@ -83,13 +78,13 @@ def plan_packages(
     Raises:
         DbtRuntimeError: jars that do not exist or do not fit Spark.
     """
-    override, own = _jars(credentials, environ)
+    override, own = _jars(credentials)
     jars = (*override, *own)
     _check_jars((JARS_VARIABLE, override), ("jars in the profile", own))
     _check_scala(jars, credentials.packages, spark_version)
     _check_line(jars, credentials.packages, spark_version)
-    version = effective_paimon_version(credentials, environ, spark_version)
-    packages = [each for each in credentials.packages if not (override and is_connector_package(each))]
+    version = effective_paimon_version(credentials, spark_version)
+    packages = _named_packages(credentials, override)
     if not jars and not version_of_packages(packages):
         packages.insert(0, capabilities.connector_artifact(spark_version, version))
     if own:
@@ -102,6 +97,11 @@ def plan_packages(
             packages.append(package)
     ivy = tuple(f"{key}={value}" for key, value in credentials.spark_config.items() if key.startswith(_IVY))
     return PackagePlan(jars, tuple(packages), tuple(credentials.repositories), version, ivy)
+
+
+def _named_packages(credentials: PaimonCredentials, override: Sequence[str]) -> list[str]:
+    """The packages of the profile, without a connector that `DBT_PAIMON_JARS` replaces."""
+    return [package for package in credentials.packages if not (override and is_connector_package(package))]
 
 
 def _dependencies(
@@ -119,44 +119,36 @@ def _dependencies(
         yield capabilities.kafka_artifact(spark_version)
 
 
-def effective_paimon_version(
-    credentials: PaimonCredentials,
-    environ: Mapping[str, str] | None = None,
-    spark_version: str | None = None,
-) -> str:
+def effective_paimon_version(credentials: PaimonCredentials, spark_version: str | None = None) -> str:
     """The Paimon version that will run: a connector's jar wins over the profile's `paimon_version`, if it has one."""
-    named = connector_version(credentials, environ) or credentials.paimon_version
+    named = connector_version(credentials) or credentials.paimon_version
     if named:
         return named
-    chosen = default_version(credentials, environ, spark_version)
+    chosen = default_version(credentials, spark_version)
     assert chosen is not None
     return chosen.version
 
 
-def default_version(
-    credentials: PaimonCredentials,
-    environ: Mapping[str, str] | None = None,
-    spark_version: str | None = None,
-) -> defaults.DefaultVersion | None:
+def default_version(credentials: PaimonCredentials, spark_version: str | None = None) -> defaults.DefaultVersion | None:
     """The version for a target without `paimon_version`, else None. `spark_version` defaults to PySpark's."""
-    if credentials.paimon_version or connector_version(credentials, environ):
+    if credentials.paimon_version or connector_version(credentials):
         return None
-    if credentials.is_remote or any(_jars(credentials, environ)):
+    if credentials.is_remote or any(_jars(credentials)):
         return defaults.ASSUMED
     return defaults.of(credentials, spark_version or installation.spark_version())
 
 
-def connector_version(credentials: PaimonCredentials, environ: Mapping[str, str] | None = None) -> str | None:
+def connector_version(credentials: PaimonCredentials) -> str | None:
     """The version of the connector in jars or packages; None if there is none."""
-    override, own = _jars(credentials, environ)
+    override, own = _jars(credentials)
     named = connector_version_from_jars((*override, *own))
     return named or (None if override else version_of_packages(credentials.packages))
 
 
-def _jars(credentials: PaimonCredentials, environ: Mapping[str, str] | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _jars(credentials: PaimonCredentials) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The jars of `DBT_PAIMON_JARS`, and those of the profile, without a connector that these replace."""
-    variable = (os.environ if environ is None else environ).get(JARS_VARIABLE, "")
-    parts = filter(None, map(str.strip, re.split(rf"[,{re.escape(os.pathsep)}]", variable)))
+    variable = re.split(rf"[,{re.escape(os.pathsep)}]", os.environ.get(JARS_VARIABLE, ""))
+    parts = filter(None, map(str.strip, variable))
     override = tuple(str(Path(part).expanduser().absolute()) for part in parts)
     return override, tuple(jar for jar in credentials.jars if not (override and is_connector(jar)))
 
@@ -195,7 +187,7 @@ def _check_scala(jars: Sequence[str], packages: Sequence[str], spark_version: st
 
 def _check_line(jars: Sequence[str], packages: Sequence[str], spark_version: str) -> None:
     """Refuse a connector built for another minor version of Spark, whose internal classes differ."""
-    line = capabilities.minor(capabilities.parse_version(spark_version))
+    line = capabilities.minor(spark_version)
     connectors = {jar: connector_of_jar(jar) for jar in jars}
     connectors |= {package: package.split(":")[1] for package in packages if is_connector_package(package)}
     lines = {name: capabilities.connector_line(artifact) for name, artifact in connectors.items()}

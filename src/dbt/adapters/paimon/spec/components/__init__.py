@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Final
 
 from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.keys import Key, keys_of
-from dbt.adapters.paimon.options.table_options import lookup
+from dbt.adapters.paimon.options.table_options import is_immutable
 from dbt.adapters.paimon.spec import safeguards, skipping
 from dbt.adapters.paimon.spec.component import Component, PropertyChange
 from dbt.adapters.paimon.spec.components import (
@@ -53,13 +52,11 @@ _OF_FILES_AND_RUNS: Final = (files, retention, audit, iceberg, safeguards, skipp
 COMPONENTS: Final[tuple[Component, ...]] = tuple(each.COMPONENT for each in (*_OF_ROWS, *_OF_FILES_AND_RUNS))
 TABLE_KEYS: Final = tuple(name for each in COMPONENTS if each.keys for name in keys_of(each.keys))
 # Config key -> Paimon option.
-OPTION_KEYS: Final[Mapping[str, str]] = MappingProxyType(
-    {name: option for each in COMPONENTS for name, option in each.options.items()}
-)
+OPTION_KEYS: Final[Mapping[str, str]] = {name: option for each in COMPONENTS for name, option in each.options.items()}
 # Config key that is a mapping of keys -> (the keys, an example).
-GROUPED_KEYS: Final[Mapping[str, tuple[Mapping[str, Key], str]]] = MappingProxyType(
-    {name: group for each in COMPONENTS for name, group in each.groups.items()}
-)
+GROUPED_KEYS: Final[Mapping[str, tuple[Mapping[str, Key], str]]] = {
+    name: group for each in COMPONENTS for name, group in each.groups.items()
+}
 # Options of any version that list columns, which must exist.
 NAMING_OPTIONS: Final = frozenset(option for each in COMPONENTS for option in each.columns)
 _GUARDS: Final = {option: guard for each in COMPONENTS for option, guard in each.guards.items()}
@@ -74,7 +71,6 @@ def rule_faults(spec: TableSpec, versions: Versions) -> Iterator[tuple[str, str]
 
 def needs_new_table(change: PropertyChange, options: Mapping[str, str], versions: Versions) -> bool:
     """Whether ALTER cannot make a change of a table with these options, or would lead to wrong rows."""
-    definition = lookup(change.name, versions.paimon)
-    if definition is not None and definition.immutable:
+    if is_immutable(change.name, versions.paimon):
         return True
     return change.name in _GUARDS and _GUARDS[change.name](change, options, versions)

@@ -5,15 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Final
 
 from dbt.adapters.paimon.capabilities import Capability, Versions
-from dbt.adapters.paimon.options.table_options import (
-    FUNCTION_SETTINGS,
-    RETRACTING_FUNCTIONS,
-    split_field_option,
-)
+from dbt.adapters.paimon.options.table_options import FUNCTION_SETTINGS, RETRACTING_FUNCTIONS, split_field_option
 from dbt.adapters.paimon.options.values import split_columns
 from dbt.adapters.paimon.spec.component import Component, Found, Types
 from dbt.adapters.paimon.spec.table import DEFAULT_FUNCTION, TableSpec
@@ -24,9 +19,7 @@ AGGREGATING: Final = ("aggregation", "partial-update")
 # Paimon's function if neither the column nor the table has one.
 _USUAL: Final = "last_non_null_value"
 # Defaults of column settings; '' for the others.
-_UNSET: Final[Mapping[str, str]] = MappingProxyType(
-    {"distinct": "false", "ignore-retract": "false", "list-agg-delimiter": ","}
-)
+_UNSET: Final[Mapping[str, str]] = {"distinct": "false", "ignore-retract": "false", "list-agg-delimiter": ","}
 # A bigint holds every decimal with this number of digits.
 _DIGITS_OF_BIGINT: Final = 18
 
@@ -156,30 +149,28 @@ _SKETCH: Final = _Aggregate("binary", "binary", "Give a serialized sketch or bit
 _ROWS: Final = _Aggregate("array<struct<", "array<struct<…>>", "Give array(named_struct(…)), or use 'collect'")
 
 # Functions that are not listed here accept every type.
-_AGGREGATES: Final[Mapping[str, _Aggregate]] = MappingProxyType(
-    {
-        "sum": _SUM,
-        "product": _SUM,
-        "max": _ORDER,
-        "min": _ORDER,
-        "listagg": _Aggregate("string|varchar", "string", "Cast the column to string in the model"),
-        "bool_and": _BOOL,
-        "bool_or": _BOOL,
-        "collect": _Aggregate("array<", "array", "Give array(column) in the model, or use 'listagg'"),
-        "merge_map": _Aggregate("map<", "map", "Give map(key, value) in the model, or use 'last_value'"),
-        "merge_map_with_keytime": _Aggregate(
-            r"map<[^<]+,struct<[^,]+,",
-            "map<…, struct<…>> with two fields or more",
-            "Give the value and its time as a struct, or use 'merge_map'",
-        ),
-        "nested_update": _ROWS,
-        "nested_partial_update": _ROWS,
-        "theta_sketch": _SKETCH,
-        "hll_sketch": _SKETCH,
-        "rbm32": _SKETCH,
-        "rbm64": _SKETCH,
-    }
-)
+_AGGREGATES: Final[Mapping[str, _Aggregate]] = {
+    "sum": _SUM,
+    "product": _SUM,
+    "max": _ORDER,
+    "min": _ORDER,
+    "listagg": _Aggregate("string|varchar", "string", "Cast the column to string in the model"),
+    "bool_and": _BOOL,
+    "bool_or": _BOOL,
+    "collect": _Aggregate("array<", "array", "Give array(column) in the model, or use 'listagg'"),
+    "merge_map": _Aggregate("map<", "map", "Give map(key, value) in the model, or use 'last_value'"),
+    "merge_map_with_keytime": _Aggregate(
+        r"map<[^<]+,struct<[^,]+,",
+        "map<…, struct<…>> with two fields or more",
+        "Give the value and its time as a struct, or use 'merge_map'",
+    ),
+    "nested_update": _ROWS,
+    "nested_partial_update": _ROWS,
+    "theta_sketch": _SKETCH,
+    "hll_sketch": _SKETCH,
+    "rbm32": _SKETCH,
+    "rbm64": _SKETCH,
+}
 
 
 def _aggregate_type_rules(spec: TableSpec, types: Types, versions: Versions) -> Found:
@@ -228,10 +219,7 @@ def _nested_key_faults(spec: TableSpec, column: str, function: str, types: Types
     if function in ("nested_update", "nested_partial_update") and element:
         for key in keys:
             if not re.search(rf"(?:^|,)\s*`?{re.escape(key)}`?\s*:", element[1]):
-                yield (
-                    where,
-                    f"the rows of '{column}' have no '{key}': {types[column]}. Name one of their fields",
-                )
+                yield where, f"the rows of '{column}' have no '{key}': {types[column]}. Name one of their fields"
 
 
 def _narrow_sums(spec: TableSpec, types: Types, versions: Versions) -> Found:

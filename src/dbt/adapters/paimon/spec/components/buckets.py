@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any, Final
 
 from dbt.adapters.paimon.capabilities import Capability, Versions
@@ -46,39 +45,34 @@ class Keys:
     )
 
 
-_DYNAMIC_KEYS: Final[Mapping[str, Key]] = MappingProxyType(
-    {
-        "target_row_num": Key(
-            "Keys per bucket; beyond that, new keys go to a new bucket", option="dynamic-bucket.target-row-num"
-        ),
-        "initial_buckets": Key(
-            "How many buckets are filled in parallel at first; at most one per writing task",
-            default="one per task",
-            option="dynamic-bucket.initial-buckets",
-        ),
-        "max_buckets": Key(
-            "The most buckets, regardless of `target_row_num`; from Paimon 1.1", option="dynamic-bucket.max-buckets"
-        ),
-        "assigner_parallelism": Key(
-            "The number of tasks that assign buckets", option="dynamic-bucket.assigner-parallelism"
-        ),
-    }
-)
-_POSTPONE_KEYS: Final[Mapping[str, Key]] = MappingProxyType(
-    {
-        "batch_write_fixed_bucket": Key(
-            "Whether Spark writes to real buckets at once; otherwise rows wait for a compaction",
-            option="postpone.batch-write-fixed-bucket",
-        ),
-        "default_bucket_num": Key(
-            "How many buckets per partition a compaction makes", option="postpone.default-bucket-num"
-        ),
-        "max_parallelism": Key(
-            "The most buckets that a direct write makes",
-            option="postpone.batch-write-fixed-bucket.max-parallelism",
-        ),
-    }
-)
+_DYNAMIC_KEYS: Final[Mapping[str, Key]] = {
+    "target_row_num": Key(
+        "Keys per bucket; beyond that, new keys go to a new bucket", option="dynamic-bucket.target-row-num"
+    ),
+    "initial_buckets": Key(
+        "How many buckets are filled in parallel at first; at most one per writing task",
+        default="one per task",
+        option="dynamic-bucket.initial-buckets",
+    ),
+    "max_buckets": Key(
+        "The most buckets, regardless of `target_row_num`; from Paimon 1.1", option="dynamic-bucket.max-buckets"
+    ),
+    "assigner_parallelism": Key(
+        "The number of tasks that assign buckets", option="dynamic-bucket.assigner-parallelism"
+    ),
+}
+_POSTPONE_KEYS: Final[Mapping[str, Key]] = {
+    "batch_write_fixed_bucket": Key(
+        "Whether Spark writes to real buckets at once; otherwise rows wait for a compaction",
+        option="postpone.batch-write-fixed-bucket",
+    ),
+    "default_bucket_num": Key(
+        "How many buckets per partition a compaction makes", option="postpone.default-bucket-num"
+    ),
+    "max_parallelism": Key(
+        "The most buckets that a direct write makes", option="postpone.batch-write-fixed-bucket.max-parallelism"
+    ),
+}
 
 
 def _is_auto(bucket: Any) -> bool:
@@ -106,10 +100,7 @@ def _bucket_rules(spec: TableSpec, versions: Versions) -> Found:
         if not spec.primary_key:
             yield "bucket", "postpone buckets need a primary key. Set primary_key, or use -1"
     if bucket > 0 and not spec.primary_key and "bucket-key" not in spec.options:
-        yield (
-            "bucket",
-            "a table without primary key needs bucket_key to fill its buckets. Set bucket_key, or use -1",
-        )
+        yield "bucket", "a table without primary key needs bucket_key to fill its buckets. Set bucket_key, or use -1"
 
 
 def _bucket_key_rules(spec: TableSpec, versions: Versions) -> Found:
@@ -130,10 +121,7 @@ def _bucket_key_rules(spec: TableSpec, versions: Versions) -> Found:
         )
     inside = ", ".join(name for name in keys if name in spec.partition_by)
     if inside:
-        yield (
-            "bucket-key",
-            f"{inside} is in partition_by, and buckets are inside partitions. Use other columns",
-        )
+        yield "bucket-key", f"{inside} is in partition_by, and buckets are inside partitions. Use other columns"
 
 
 def _hashed_column_rules(spec: TableSpec, versions: Versions) -> Found:
@@ -161,10 +149,7 @@ def _unread_bucket_options(spec: TableSpec, types: Types, versions: Versions) ->
                 else "only a primary-key table has dynamic buckets, so it does nothing here. Remove it",
             )
         if name.startswith("postpone.") and spec.bucket != POSTPONE_BUCKET:
-            yield (
-                name,
-                "only bucket=-2 (postpone) reads it, so it does nothing here. Set bucket to -2, or remove it",
-            )
+            yield name, "only bucket=-2 (postpone) reads it, so it does nothing here. Set bucket to -2, or remove it"
 
 
 def _changes_layout(change: PropertyChange, options: Mapping[str, str], versions: Versions) -> bool:
@@ -178,10 +163,7 @@ def _is_positive(bucket: str | None) -> bool:
 
 COMPONENT: Final = Component(
     keys=Keys,
-    values={
-        "bucket": lambda value, key, problems: None if _is_auto(value) else value,
-        "bucket_key": columns_text,
-    },
+    values={"bucket": lambda value, key, problems: None if _is_auto(value) else value, "bucket_key": columns_text},
     groups={
         "dynamic_bucket": (_DYNAMIC_KEYS, "{'target_row_num': 2000000}"),
         "postpone_bucket": (_POSTPONE_KEYS, "{'batch_write_fixed_bucket': false}"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import Final
 
 from dbt.adapters.paimon.capabilities import FILE_FORMATS, OLDEST_PAIMON, Capability, Versions, reaches
@@ -38,9 +37,10 @@ class Keys:
 
 
 # ParquetReaderFactory.setReadOptions: without both filters, whole files are read, and Spark filters the rows.
-UNFILTERED: Final[Mapping[str, str]] = MappingProxyType(
-    {"parquet.filter.stats.enabled": "false", "parquet.filter.dictionary.enabled": "false"}
-)
+UNFILTERED: Final[Mapping[str, str]] = {
+    "parquet.filter.stats.enabled": "false",
+    "parquet.filter.dictionary.enabled": "false",
+}
 # SortBufferWriteBuffer needs three pages, and a page must hold its own bookkeeping.
 _LEAST_PAGE: Final = 2**10
 _LEAST_PAGES: Final = 3
@@ -112,20 +112,19 @@ def _file_format_rules(spec: TableSpec, types: Types, versions: Versions) -> Fou
         if file_format == "parquet" and no_decimal_first and _DECIMAL_FIRST.search(data_type):
             yield "file.format", f"'{name}' is {data_type}. {no_decimal_first}"
         for field in (name, *field_names(data_type)):
-            where = f"'{name}'" if field == name else f"the field '{field}' of '{name}'"
-            if file_format == "orc" and "`" in field:
-                # Paimon writes the values, but reads them as NULL [ran, 0.9.0].
-                yield (
-                    "file.format",
-                    f"{where} has a backtick, which ORC cannot read. Rename it, or use 'parquet'",
-                )
-            elif file_format == "avro" and not _AVRO_NAME.fullmatch(field):
-                # org.apache.avro.Schema.validateName
-                yield (
-                    "file.format",
-                    f"{where} has characters other than letters, digits and _, which Avro does not allow. "
-                    "Rename it, or use 'parquet'",
-                )
+            if fault := _name_fault(file_format, field):
+                where = f"'{name}'" if field == name else f"the field '{field}' of '{name}'"
+                yield "file.format", f"{where} has {fault}. Rename it, or use 'parquet'"
+
+
+def _name_fault(file_format: str, name: str) -> str:
+    if file_format == "orc" and "`" in name:
+        # Paimon writes the values, but reads them as NULL [ran, 0.9.0].
+        return "a backtick, which ORC cannot read"
+    if file_format == "avro" and not _AVRO_NAME.fullmatch(name):
+        # org.apache.avro.Schema.validateName
+        return "characters other than letters, digits and _, which Avro does not allow"
+    return ""
 
 
 def filterable(spec: TableSpec, types: Types, versions: Versions, *, older_types: bool = False) -> TableSpec:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import Any, Final
 
 from dbt.adapters.paimon.capabilities import Capability, Versions
@@ -66,7 +65,7 @@ def with_compaction(spec: TableSpec) -> TableSpec:
         return spec
     if spec.is_true("write-only") or spec.options.get("changelog-producer") == "lookup":
         return spec
-    return replace(spec, options=MappingProxyType({**spec.options, _COMPACTS: "1"}))
+    return replace(spec, options={**spec.options, _COMPACTS: "1"})
 
 
 def _rules(spec: TableSpec, versions: Versions) -> Found:
@@ -82,10 +81,7 @@ def _rules(spec: TableSpec, versions: Versions) -> Found:
         yield STORAGE, missing
         return
     if spec.file_format != "parquet":
-        yield (
-            STORAGE,
-            f"Iceberg's readers are only known to read parquet, not {spec.file_format}. Use parquet",
-        )
+        yield STORAGE, f"Iceberg's readers are only known to read parquet, not {spec.file_format}. Use parquet"
     if spec.wap:
         yield STORAGE, "a branch's commits would write the table's metadata. Remove iceberg, or wap"
     if spec.bucket == POSTPONE_BUCKET:

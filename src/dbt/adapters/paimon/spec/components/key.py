@@ -89,6 +89,9 @@ def _key_rules(spec: TableSpec, versions: Versions) -> Found:
             "all of it is in partition_by, so a partition would hold one row. "
             "Add the columns that distinguish rows, or partition by fewer columns",
         )
+
+
+def _unkeyed_rules(spec: TableSpec, versions: Versions) -> Found:
     if spec.primary_key:
         return
     ignored = "needs a primary key; without one Paimon ignores it. Set primary_key, or remove it"
@@ -147,10 +150,7 @@ def _key_type_rules(spec: TableSpec, types: Types, versions: Versions) -> Found:
         for name in names:
             kind = type_name(types.get(name, ""))
             if kind in NESTED:
-                yield (
-                    where,
-                    f"'{name}' is {types[name]}, which no key can be. Use plain columns, or its parts",
-                )
+                yield where, f"'{name}' is {types[name]}, which no key can be. Use plain columns, or its parts"
             elif where == "partition_by" and kind == "binary":
                 # The path of such a partition would differ at every write [ran, 0.9.0].
                 yield where, f"'{name}' is binary, and its rows could not be read back. Use hex({name})"
@@ -173,7 +173,7 @@ COMPONENT: Final = Component(
     # `read` reads it.
     values={"primary_key": lambda value, key, problems: None},
     columns=("upsert-key",),
-    rules=(_key_rules, _moving_key_rules, _keyed_rules),
+    rules=(_key_rules, _unkeyed_rules, _moving_key_rules, _keyed_rules),
     column_rules=(_key_type_rules,),
     advice=(_keys_in_several_partitions,),
 )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import Any, Final
 
 from dbt.adapters.paimon.capabilities import Capability, Versions
@@ -12,12 +11,7 @@ from dbt.adapters.paimon.keys import BOOLEAN, MAPPING, key_field
 from dbt.adapters.paimon.options.table_options import canonical, did_you_mean
 from dbt.adapters.paimon.spec.component import Component, Found, Types, config_key
 from dbt.adapters.paimon.spec.components.partitioning import pattern_fault
-from dbt.adapters.paimon.spec.maintenance_policy import (
-    Compact,
-    ExpirePartitions,
-    ExpireSnapshots,
-    MaintenancePolicy,
-)
+from dbt.adapters.paimon.spec.maintenance_policy import Compact, ExpirePartitions, ExpireSnapshots, MaintenancePolicy
 from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.spec.table import DYNAMIC_BUCKET, TableSpec
 
@@ -54,7 +48,7 @@ def checked(spec: TableSpec, problems: Problems, versions: Versions) -> TableSpe
     if policy.expire_snapshots is None:
         return spec
     # Paimon also expires snapshots at each commit, by the table's options.
-    return replace(spec, options=MappingProxyType({**policy.expire_snapshots.options, **spec.options}))
+    return replace(spec, options={**policy.expire_snapshots.options, **spec.options})
 
 
 def _policy_rules(policy: MaintenancePolicy, spec: TableSpec, versions: Versions) -> Found:

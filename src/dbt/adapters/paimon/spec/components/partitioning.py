@@ -11,7 +11,7 @@ from dbt.adapters.paimon.keys import COLUMNS
 from dbt.adapters.paimon.options.table_options import parse_duration
 from dbt.adapters.paimon.spec.component import Component, Found, Types, config_key
 from dbt.adapters.paimon.spec.config_values import own_or_property, plain_columns
-from dbt.adapters.paimon.spec.foreign_config import NoColumnError, partition_column
+from dbt.adapters.paimon.spec.foreign_config import NoColumnError, with_columns
 from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.spec.table import TableSpec
 
@@ -34,7 +34,7 @@ def _partition_by(value: Any, problems: Problems) -> tuple[str, ...]:
     if value is None:
         return ()
     try:
-        value = _with_columns(value)
+        value = with_columns(value)
     except NoColumnError as exc:
         problems.add_ignored("partition_by", value, str(exc))
         return ()
@@ -42,15 +42,6 @@ def _partition_by(value: Any, problems: Problems) -> tuple[str, ...]:
         problems.add("partition_by", value, str(exc))
         return ()
     return plain_columns(value, "partition_by", problems)
-
-
-def _with_columns(value: Any) -> Any:
-    """A `partition_by` with column names instead of dbt-bigquery's mappings."""
-    if isinstance(value, Mapping):
-        return partition_column(value)
-    if isinstance(value, (list, tuple)):
-        return [partition_column(item) if isinstance(item, Mapping) else item for item in value]
-    return value
 
 
 def pattern_fault(pattern: str, partition_by: Iterable[str]) -> str:

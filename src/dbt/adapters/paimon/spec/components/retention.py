@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any, Final
 
 from dbt.adapters.paimon.capabilities import Capability, Versions
@@ -19,41 +18,33 @@ class Keys:
     """The config keys."""
 
     snapshot_retention: dict[str, Any] | None = config_key(
-        "How many table snapshots are kept, and for how long",
-        MAPPING,
-        page="maintenance.md#table-snapshots",
+        "How many table snapshots are kept, and for how long", MAPPING, page="maintenance.md#table-snapshots"
     )
     auto_tags: dict[str, Any] | None = config_key(
         "Paimon tags one table snapshot per period", MAPPING, page="time-travel.md#tags"
     )
     # Any: a name, or {name, time_retained, if_exists}
     table_tag: Any = config_key(
-        "Tags the table snapshot that a run writes",
-        "a name, or a mapping",
-        page="time-travel.md#tags",
+        "Tags the table snapshot that a run writes", "a name, or a mapping", page="time-travel.md#tags"
     )
 
 
-_RETENTION_KEYS: Final[Mapping[str, Key]] = MappingProxyType(
-    {
-        "num_retained_min": Key("How many are kept at any age", option="snapshot.num-retained.min"),
-        "num_retained_max": Key("How many are kept at most", option="snapshot.num-retained.max"),
-        "time_retained": Key("How long a table snapshot is kept", option="snapshot.time-retained"),
-    }
-)
-_AUTO_TAG_KEYS: Final[Mapping[str, Key]] = MappingProxyType(
-    {
-        "creation": Key(
-            "Which clock ends a period; on Spark `process-time`, and from Paimon 1.1 `batch`, one tag per run",
-            option="tag.automatic-creation",
-        ),
-        "period": Key("The length of a period", option="tag.creation-period"),
-        "delay": Key("How long after a period's end its tag is made", option="tag.creation-delay"),
-        "formatter": Key("How the period is written in the tag's name", option="tag.period-formatter"),
-        "num_retained_max": Key("How many automatic tags are kept at most", option="tag.num-retained-max"),
-        "time_retained": Key("How long a tag is kept", option="tag.default-time-retained"),
-    }
-)
+_RETENTION_KEYS: Final[Mapping[str, Key]] = {
+    "num_retained_min": Key("How many are kept at any age", option="snapshot.num-retained.min"),
+    "num_retained_max": Key("How many are kept at most", option="snapshot.num-retained.max"),
+    "time_retained": Key("How long a table snapshot is kept", option="snapshot.time-retained"),
+}
+_AUTO_TAG_KEYS: Final[Mapping[str, Key]] = {
+    "creation": Key(
+        "Which clock ends a period; on Spark `process-time`, and from Paimon 1.1 `batch`, one tag per run",
+        option="tag.automatic-creation",
+    ),
+    "period": Key("The length of a period", option="tag.creation-period"),
+    "delay": Key("How long after a period's end its tag is made", option="tag.creation-delay"),
+    "formatter": Key("How the period is written in the tag's name", option="tag.period-formatter"),
+    "num_retained_max": Key("How many automatic tags are kept at most", option="tag.num-retained-max"),
+    "time_retained": Key("How long a tag is kept", option="tag.default-time-retained"),
+}
 
 
 def _retention_rules(spec: TableSpec, versions: Versions) -> Found:
