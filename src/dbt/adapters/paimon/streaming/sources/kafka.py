@@ -239,7 +239,8 @@ class KafkaInput(DescribedInput):
             raise DbtRuntimeError(
                 f"source '{self.description.label}': Spark's Kafka connector is not on the classpath. Set "
                 f"kafka_options in profiles.yml to have it downloaded, or add {package} to `packages`. If the "
-                f"profile sets `jars`, add the jars of {package}, spark-token-provider-kafka-0-10, kafka-clients and commons-pool2."
+                f"profile sets `jars`, add the jars of {package}, spark-token-provider-kafka-0-10, kafka-clients and "
+                "commons-pool2."
             ) from exc
 
 
