@@ -148,7 +148,7 @@ class TestTimeTravel:
             ("{snapshot: true}", "this must be the number of a table snapshot"),
             ("{tag: 5}", "this must be a name"),
             ("{tag: a, snapshot: 1}", "exactly one of snapshot, tag, timestamp, branch is needed"),
-            ("{}", "exactly one of snapshot, tag, timestamp, branch is needed, not none"),
+            ("{}", "set exactly one of snapshot, tag, timestamp, branch, not none"),
         ],
     )
     def test_what_is_not_there(self, project, asked, said):

@@ -141,7 +141,9 @@ def missing(view: object, branch: PaimonRelation, refs: Refs, branch_tags: Colle
     if name_of(branch) not in refs.branches or branch_tags is None:
         why = f"{table_of(branch)} has no branch {name_of(branch)}: the table was dropped or recreated"
     elif tag in branch_tags and tag not in refs.tags:
-        why = f"{table_of(branch)} has no tag {tag}: a rollback of the table deleted files that the branch needs"
+        why = (
+            f"{table_of(branch)} has no tag {tag}: the table was rolled back, which deleted files that the branch needs"
+        )
     else:
         return ""
     return (
