@@ -147,7 +147,7 @@ class TestTimeTravel:
             ("{snapshot: one}", "this must be the number of a table snapshot"),
             ("{snapshot: true}", "this must be the number of a table snapshot"),
             ("{tag: 5}", "this must be a name"),
-            ("{tag: a, snapshot: 1}", "exactly one of snapshot, tag, timestamp, branch is needed"),
+            ("{tag: a, snapshot: 1}", "set exactly one of snapshot, tag, timestamp, branch"),
             ("{}", "set exactly one of snapshot, tag, timestamp, branch, not none"),
         ],
     )
