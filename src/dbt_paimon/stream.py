@@ -51,7 +51,7 @@ def _run_all(streams: Sequence[Mapping[str, Any]], chosen: Sequence[str], full_r
             return True
     names = ", ".join(stream["name"] for stream in streams)
     click.echo(f"Streaming {names}. Press Ctrl-C to stop after the current batch.")
-    with long_running.streams_go_on(), _all_at_once():
+    with long_running.long_running_streams(), _all_at_once():
         # A long-running model never hands its thread to another one.
         return _run(["--threads", str(len(streams)), *refresh, *chosen])
 

@@ -144,11 +144,11 @@ class TestTimeTravel:
             ("{timestamp: '2001-01-01 00:00:00.5'}", "the oldest table snapshot, 1, is of 20"),
             ("{timestamp: soon}", "a timestamp is needed"),
             ("{timestamp: '2024-01-01 00:00:00+02:00'}", "without time zone"),
-            ("{snapshot: one}", "the number of a table snapshot is needed"),
-            ("{snapshot: true}", "the number of a table snapshot is needed"),
-            ("{tag: 5}", "a name is needed"),
-            ("{tag: a, snapshot: 1}", "exactly one of snapshot, tag, timestamp, branch is needed"),
-            ("{}", "exactly one of snapshot, tag, timestamp, branch is needed, not none"),
+            ("{snapshot: one}", "this must be the number of a table snapshot"),
+            ("{snapshot: true}", "this must be the number of a table snapshot"),
+            ("{tag: 5}", "this must be a name"),
+            ("{tag: a, snapshot: 1}", "set exactly one of snapshot, tag, timestamp, branch"),
+            ("{}", "set exactly one of snapshot, tag, timestamp, branch, not none"),
         ],
     )
     def test_what_is_not_there(self, project, asked, said):
