@@ -87,7 +87,7 @@ def test_auto_tags_are_options():
     [
         (
             {"table_tag": {"name": "1", "time_retained": "long", "if_exists": "fail", "nme": "x"}},
-            ("needs a letter", "table_tag.time_retained='long'", "table_tag.if_exists='fail'", "'name'?"),
+            ("cannot be a number", "table_tag.time_retained='long'", "table_tag.if_exists='fail'", "'name'?"),
         ),
         ({"table_tag": 5}, ("the name of the tag is needed",)),
         (

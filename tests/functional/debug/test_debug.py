@@ -50,7 +50,7 @@ def test_a_schema_without_write_permission(here: Here) -> None:
         passed, said = here(command)
         assert not passed
         assert part in said and "Mkdirs failed to create" in said, said
-        assert "dbt's user may not write there" in said, said
+        assert "dbt's user has no write permission there" in said, said
     assert here("debug", schema="open")[0]
 
 

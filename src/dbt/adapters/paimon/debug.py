@@ -51,7 +51,7 @@ def check(adapter: AdapterProtocol, say: Say, tell_all: Say) -> None:
         leased = not credentials.is_remote and lock_places.needs_leases(catalog, credentials.s3_lock)
         no_leases = lock_places.why_no_leases(storage) if leased else None
         if no_leases and credentials.s3_lock:
-            raise lock_places.missing_lock(storage, no_leases)
+            raise lock_places.missing_lock_error(storage, no_leases)
         safe, sentence = writers.writers(catalog, str(versions.paimon), no_leases)
         label = f"  storage of {catalog.name}: {catalog.scheme or 'named by the catalog'}; "
         say(f"{label}{sentence}" if safe else yellow(f"{label}WARNING: {sentence}."))

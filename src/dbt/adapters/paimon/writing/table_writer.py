@@ -110,7 +110,7 @@ class TableWriter:
             return lock_places.leases_of(storage, watchdog.arm)
         except NoConditionsError as exc:
             if runtime.credentials.s3_lock:
-                raise lock_places.missing_lock(storage, exc.msg) from exc
+                raise lock_places.missing_lock_error(storage, exc.msg) from exc
             logger.warning(
                 f"Tables of {catalog.name} are not locked against other dbt runs: {exc.msg}. "
                 f"{lock_places.REMEDY}. That setting also silences this warning."
