@@ -283,7 +283,7 @@ class Streams:
             conf=conf,
             may_repeat=strategies.may_repeat(strategy, spec),
             dead_letters=dead,
-            alone=partial(self._alone, target, list(leases.mine())),
+            alone=partial(self._alone, target, list(leases.of_this_thread())),
         )
         try:
             return self._run(model, checkpoint, sink, settings, drains)
