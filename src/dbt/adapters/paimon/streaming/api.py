@@ -356,11 +356,11 @@ class Streams:
         handle, inputs = self._adapter.handle, writer.inputs
         session = handle.session
         watch = progress.Watch(name, inputs, session, stream.totals)
-        with report_progress(handle, name, silent_without_job=True) as reporter:
+        with report_progress(handle, name, silent_without_job=True) as timer:
 
             def report(batch: Mapping[str, Any]) -> None:
                 watch.report(batch)
-                reporter.again()
+                timer.restart()
 
             def plan() -> None:
                 for each in inputs:
