@@ -16,7 +16,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 _WHILE_PARSING = "_while_parsing"
 # dbt's threads share features, which have state such as locks. Creating a feature may create others.
-_MAKING = threading.RLock()
+_CREATION_LOCK = threading.RLock()
 
 
 def while_parsing(answer: Callable[..., Any]) -> Callable[[F], F]:
@@ -50,7 +50,7 @@ class macro_api(Generic[D]):  # noqa: N801 - a decorator
     def __get__(self, adapter: object | None, owner: type) -> macro_api[D] | D:
         if adapter is None:
             return self
-        with _MAKING:
+        with _CREATION_LOCK:
             made = adapter.__dict__.setdefault("_features", {})
             if self._name not in made:
                 made[self._name] = self._make(adapter)

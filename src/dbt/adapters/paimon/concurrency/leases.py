@@ -318,19 +318,19 @@ class Lease:
             self._watchdog(self._record.token, seconds)
 
 
-class _OfThread(threading.local):
+class _HeldLeases(threading.local):
     """The leases that this thread holds."""
 
     def __init__(self) -> None:
         self.leases: list[Lease] = []
 
 
-_OF_THREAD: Final = _OfThread()
+_HELD: Final = _HeldLeases()
 
 
 def of_this_thread() -> list[Lease]:
     """The leases that this thread holds; `TableLocks` changes the list."""
-    return _OF_THREAD.leases
+    return _HELD.leases
 
 
 @contextmanager

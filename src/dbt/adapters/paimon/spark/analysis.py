@@ -25,9 +25,9 @@ _FILES_RELATION: Final = "HadoopFsRelation"
 _LITERAL_ROWS: Final = "LocalRelation"
 _VIEW: Final = "View"
 _PAIMON: Final = "org.apache.paimon.spark.SparkTable"
-_LISTED: Final = "org.apache.spark.sql.execution.datasources.InMemoryFileIndex"
+_FILE_INDEX: Final = "org.apache.spark.sql.execution.datasources.InMemoryFileIndex"
 # Each file takes a few calls into the JVM.
-_MOST_FILES: Final = 2000
+_MAX_FILES: Final = 2000
 _CLASS: Final = re.compile(r'"class":"([^"]+)"')
 _STATIC: Final = re.compile(r'StaticInvoke","num-children":\d+,"staticObject":"?([^",]*)')
 # Parts of a plan that differ each time the same query is analyzed: ids of expressions, CTEs, lambda variables and the
@@ -170,12 +170,12 @@ class _LeafReader:
         if (
             relation.getClass().getSimpleName() != _FILES_RELATION
             or node.catalogTable().isDefined()
-            or relation.location().getClass().getName() != _LISTED
+            or relation.location().getClass().getName() != _FILE_INDEX
         ):
             self.others.append("a relation whose files are not known")
             return
         found = relation.location().allFiles()
-        if found.size() > _MOST_FILES:
+        if found.size() > _MAX_FILES:
             self.others.append(f"{found.size():,} files")
             return
         for status in elements(found):

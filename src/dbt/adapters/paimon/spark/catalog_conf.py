@@ -19,7 +19,7 @@ GENERIC_CATALOG_CLASS = "org.apache.paimon.spark.SparkGenericCatalog"
 # If another session drops a table, this session keeps its cached metadata. If the table is created again, this session
 # would read wrong rows, and from Paimon 1.4 an INSERT would corrupt the table.
 _CACHE_ENABLED = "cache-enabled"
-_KEYS_OF_THE_PROFILE = ("warehouse", "metastore", "uri")
+_PROFILE_KEYS = ("warehouse", "metastore", "uri")
 V2_WRITE = "spark.paimon.write.use-v2-write"
 # Compatibility.getExecutionMetrics reads the query's metrics after the commit, but Spark may store them later in
 # another thread, which causes a NoSuchElementException [ran, 1.4.2; the same code at 2.0.0].
@@ -108,7 +108,7 @@ def _contradictions(credentials: PaimonCredentials, conf: Mapping[str, str]) -> 
     options, settings = credentials.catalog_options, credentials.spark_config
     prefix = f"spark.sql.catalog.{credentials.catalog}"
     cache = f"{prefix}.{_CACHE_ENABLED}"
-    for key in _KEYS_OF_THE_PROFILE:
+    for key in _PROFILE_KEYS:
         if key in options:
             yield f"catalog_options: {key} is a key of the profile itself; write it there"
     for key, value in settings.items():
@@ -134,7 +134,7 @@ def _contradiction(
             f"spark_config: {key}={value} replaces Paimon's catalog ({conf.get(key, CATALOG_CLASS)}); "
             "give the other catalog another name"
         )
-    elif short in _KEYS_OF_THE_PROFILE and value != conf.get(key, "filesystem"):
+    elif short in _PROFILE_KEYS and value != conf.get(key, "filesystem"):
         yield f"spark_config: {key} contradicts {short} of the profile; keep the profile's"
     elif short in options and value != conf[key]:
         shown = "a different value" if is_secret(key) else value

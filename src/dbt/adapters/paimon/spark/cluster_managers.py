@@ -17,7 +17,7 @@ from dbt.adapters.paimon.machine import addresses
 _KUBERNETES: Final = re.compile(r"^k8s://(?:https?://)?[^/\s:]+(?::\d+)?(?:/\S*)?$")
 _MODE: Final = "spark.submit.deployMode"
 _IMAGES: Final = ("spark.kubernetes.container.image", "spark.kubernetes.executor.container.image")
-_OF_CLUSTER_MODE: Final = ("spark.kubernetes.file.upload.path", "spark.kubernetes.appKillPodDeletionGracePeriod")
+_CLUSTER_MODE_SETTINGS: Final = ("spark.kubernetes.file.upload.path", "spark.kubernetes.appKillPodDeletionGracePeriod")
 _HADOOP_FOLDERS: Final = ("HADOOP_CONF_DIR", "YARN_CONF_DIR")
 
 
@@ -60,7 +60,7 @@ def unread_settings(settings: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(
         f"spark_config: {key} has no effect: only spark-submit in cluster mode reads it, and dbt's own process is the "
         "driver. Remove it"
-        for key in _OF_CLUSTER_MODE
+        for key in _CLUSTER_MODE_SETTINGS
         if key in settings
     )
 

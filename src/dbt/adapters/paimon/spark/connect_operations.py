@@ -69,7 +69,7 @@ def is_lost(error: BaseException) -> bool:
 
     return any(
         isinstance(each, KeyboardInterrupt | SystemExit)
-        or (isinstance(each, RpcError) and not _is_of_spark(each))
+        or (isinstance(each, RpcError) and not _is_spark_error(each))
         or "INVALID_HANDLE" in str(each)
         for each in causes(error)
     )
@@ -82,7 +82,7 @@ def _answers(ask: Callable[[], Any]) -> Iterator[Any]:
     try:
         yield from ask()
     except RpcError as exc:
-        if not _is_of_spark(exc):
+        if not _is_spark_error(exc):
             raise
 
 
@@ -97,7 +97,7 @@ def _wait_for_end(attach: Callable[[], Any]) -> None:
             if any(answer.HasField("result_complete") for answer in attach()):
                 return
         except RpcError as exc:
-            if not _is_of_spark(exc):
+            if not _is_spark_error(exc):
                 raise
             # Another client reads the responses, or has already read some.
             if "INVALID_CURSOR" not in str(exc) or time.monotonic() > until:
@@ -105,7 +105,7 @@ def _wait_for_end(attach: Callable[[], Any]) -> None:
         time.sleep(_CHECK_EVERY)
 
 
-def _is_of_spark(error: Any) -> bool:
+def _is_spark_error(error: Any) -> bool:
     """Whether Spark itself returned the error, with details; network errors have none."""
     from grpc_status import rpc_status
 

@@ -13,17 +13,17 @@ class ProgressMessages:
     """A PySpark progress handler that keeps the latest message of a session."""
 
     def __init__(self) -> None:
-        self._came = 0.0
+        self._received_at = 0.0
         # pyspark.sql.connect.shell.progress.StageInfo, which PySpark 3.5 lacks.
         self._stages: list[Any] = []
         self._running = 0
 
     def __call__(self, stages: Iterable[Any] | None, inflight_tasks: int, operation_id: str | None, done: bool) -> None:
-        self._came, self._stages, self._running = time.time(), list(stages or ()), inflight_tasks
+        self._received_at, self._stages, self._running = time.time(), list(stages or ()), inflight_tasks
 
     def since(self, began: float) -> Progress | None:
         """Progress without row counts; None if there was no message since `began` (epoch seconds)."""
-        if self._came < began:
+        if self._received_at < began:
             return None
 
         def total(field: str, stages: Iterable[Any]) -> int:

@@ -17,7 +17,7 @@ _COMMANDS: Final = frozenset("build clone freshness generate retry run run-opera
 
 # While numpy is imported, it sets these and removes them again, unless they were set before (numpy/core/__init__.py).
 # dbt iterates over the environment for each line that it logs, and fails if another thread removes a variable.
-_OF_NUMPY: Final = ("OPENBLAS_MAIN_FREE", "GOTOBLAS_MAIN_FREE")
+_NUMPY_VARIABLES: Final = ("OPENBLAS_MAIN_FREE", "GOTOBLAS_MAIN_FREE")
 
 
 def begin(runtime: Runtime) -> Thread | None:
@@ -25,7 +25,7 @@ def begin(runtime: Runtime) -> Thread | None:
 
     Errors are not reported here: the first connection tries again and reports them.
     """
-    for name in _OF_NUMPY:
+    for name in _NUMPY_VARIABLES:
         os.environ.setdefault(name, "1")
     embedded = runtime.credentials.method == PaimonConnectionMethod.SESSION
     if not embedded or _command() not in _COMMANDS or may_end_without_spark():

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 # Milliseconds to wait until Spark has processed the events of a completed statement.
 _EVENTS_TIMEOUT_MS: Final = 500
 # With more stages than this, a statement's metrics are not read: each stage takes a few calls into the JVM.
-_MOST_STAGES: Final = 200
+_MAX_STAGES: Final = 200
 # org.apache.spark.status.api.v1.StageStatus.
 _ACTIVE, _PENDING, _SKIPPED = "ACTIVE", "PENDING", "SKIPPED"
 _NOT_BEGUN: Final = (_PENDING, _SKIPPED)
@@ -63,7 +63,7 @@ def by_tag(session: SparkSession, tag: str) -> JobMetrics | None:
     jobs = tuple(sorted(context.statusTracker().getJobIdsForTag(tag)))
     store = context.statusStore()
     stages = [number for job in jobs for number in elements(store.job(job).stageIds())]
-    if len(stages) > _MOST_STAGES:
+    if len(stages) > _MAX_STAGES:
         return JobMetrics(jobs)
     known = [stage for number in stages if (stage := _stage(store, number)) is not None]
     return JobMetrics(
@@ -100,14 +100,14 @@ def _stages_since(context: Any, tag: str, since: float) -> tuple[dict[int, Any],
     begun: dict[int, Any] = {}
     coming: set[int] = set()
     for job in _jobs_since(context, tag, since):
-        numbers = elements(job.stageIds())[:_MOST_STAGES]
+        numbers = elements(job.stageIds())[:_MAX_STAGES]
         stages = {number: _stage(context.statusStore(), number) for number in numbers}
         states = {number: _state(stage) for number, stage in stages.items()}
         running, pending = _in_state(states, _ACTIVE), _in_state(states, _PENDING)
         # A pending stage before a running one will be skipped, because an earlier job computed its rows.
         coming |= {number for number in pending if running and number > min(running)}
         begun |= {number: stages[number] for number in states if states[number] not in _NOT_BEGUN}
-        if len(begun) > _MOST_STAGES:
+        if len(begun) > _MAX_STAGES:
             break
     return begun, coming
 

@@ -61,12 +61,12 @@ class ServerWriters:
     def __init__(self, bound: float, *, served: bool) -> None:
         self.bound = bound
         self.served = served
-        self._of_thread = _OfThread()
+        self._thread_notes = _ThreadNotes()
 
     @property
     def notes(self) -> list[Note]:
         """The notes of this thread's locks."""
-        return self._of_thread.notes
+        return self._thread_notes.notes
 
     def noting(self, handle: Callable[[], Handle], table: str) -> Note:
         """A context manager that notes a handle as the writer of a quoted table; a no-op for an embedded Spark.
@@ -81,7 +81,7 @@ class ServerWriters:
             note.move()
 
 
-class _OfThread(local):
+class _ThreadNotes(local):
     def __init__(self) -> None:
         self.notes: list[Note] = []
 

@@ -20,7 +20,7 @@ from dbt.adapters.paimon.spark.launch import jvm_process
 LOOK_EVERY: Final = 10.0
 # Seconds until the JVM of an interrupted statement is killed.
 INTERRUPT_TIMEOUT: Final = 60.0
-_SHOWN: Final = 100
+_MAX_SHOWN: Final = 100
 
 
 @contextmanager
@@ -63,7 +63,7 @@ def watched(handle: Handle, sql: str, bound: float) -> Iterator[None]:
 
 def _wait(sql: str, bound: float) -> Wait:
     text = " ".join(sql.split())
-    shown = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+    shown = text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}…"
     return Wait(
         f"a statement without a Spark job: {shown}",
         bound,
