@@ -76,7 +76,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3]:
 def store(server: S3) -> Iterator[S3]:
     """An empty bucket; a test holds nothing when it ends."""
     yield server
-    assert leases.mine() == []
+    assert leases.of_this_thread() == []
     client = server.client()
     for key in server.keys(""):
         client.delete_object(Bucket=server.bucket, Key=key)
@@ -248,7 +248,7 @@ class TestLost:
         others.release()
 
     def test_it_is_found_again_if_no_other_run_took_it(self, locks: TableLocks, way: Forwarder) -> None:
-        (lease,) = leases.mine()
+        (lease,) = leases.of_this_thread()
         way.shut()
         eventually(lambda: lease.lost)
         way.open()

@@ -84,7 +84,7 @@ class Comparison:
 
     def _counted(self, found: Difference, queries: Statements, samples: int, of_all: str) -> Difference:
         sql = queries.summary()
-        scans = self._adapter.handle.scans(sql)
+        scans = self._adapter.handle.scanned_tables(sql)
         (row,) = self._adapter.query(sql)
         numbers = [int(number or 0) for number in row]
         if queries.key:

@@ -231,11 +231,11 @@ class Maintenance:
         table = table_name(relation)
         with self._builds.alone(relation):
             began = time.monotonic()
-            before = _read_or_none(relation, lambda: self._adapter.handle.kept(table))
+            before = _read_or_none(relation, lambda: self._adapter.handle.snapshot_range(table))
             result = work()
             handle = self._adapter.handle
             statement = handle.statement_id
-            effect = before and _read_or_none(relation, lambda: handle.effect(table, before))
+            effect = before and _read_or_none(relation, lambda: handle.changes_since(table, before))
         response = responses.of_operation(name, effect, statement) if effect else responses.unknown(name, statement)
         logger.info(f"{relation.shown} {response} in {time.monotonic() - began:.1f} s")
         return result, response

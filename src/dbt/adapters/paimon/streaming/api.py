@@ -283,7 +283,7 @@ class Streams:
             conf=conf,
             may_repeat=strategies.may_repeat(strategy, spec),
             dead_letters=dead,
-            alone=partial(self._alone, target, list(leases.mine())),
+            alone=partial(self._alone, target, list(leases.of_this_thread())),
         )
         try:
             return self._run(model, checkpoint, sink, settings, drains)
@@ -355,11 +355,11 @@ class Streams:
         handle, inputs = self._adapter.handle, writer.inputs
         session = handle.session
         watch = progress.Watch(name, inputs, session, stream.totals)
-        with report_progress(handle, name, silent_without_job=True) as reporter:
+        with report_progress(handle, name, silent_without_job=True) as timer:
 
             def report(batch: Mapping[str, Any]) -> None:
                 watch.report(batch)
-                reporter.again()
+                timer.restart()
 
             def plan() -> None:
                 for each in inputs:

@@ -15,7 +15,7 @@ from dbt.adapters.paimon.spec import safeguards
 
 def scans(adapter: AdapterProtocol, sql: str) -> tuple[Scan, ...]:
     """What a query would read of each table. A server only knows rows: bytes are their share of the table's."""
-    found = adapter.handle.scans(sql)
+    found = adapter.handle.scanned_tables(sql)
     return tuple(scan if scan.bytes is not None else _estimated(adapter, scan) for scan in found)
 
 

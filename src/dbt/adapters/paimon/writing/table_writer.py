@@ -297,7 +297,7 @@ class TableWriter:
             committed = replace(committed, rows_inserted=committed.growth)
         work = None
         try:
-            work = handle.work_of(statement)
+            work = handle.statement_metrics(statement)
         except Exception as exc:  # noqa: BLE001 - of py4j or Spark
             logger.debug(f"{relation}: what Spark did for the statement is not known: {exc}")
         return responses.of_write(kind, committed, work, statement)
