@@ -1,4 +1,4 @@
-"""Writes docs/compatibility.md: what each Paimon and Spark has, from `capabilities`; what was tested, from its results.
+"""Writes docs/compatibility.md: features per version from `capabilities`, and tested versions from their results.
 
 Usage: python scripts/compatibility.py [--check]
 """
@@ -16,10 +16,10 @@ from dbt.adapters.paimon.capabilities import RELEASES, Versions, first_release, 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "compatibility.md"
 RESULTS = ROOT / "docs" / "compatibility"
-# The Spark lines that this project installs (extras `session` and `spark4`).
+# The Spark lines that the extras `session` and `spark4` install.
 SPARKS = ("3.5", "4.1")
 KINDS = ("filesystem", "hive", "jdbc", "rest")
-# How a reason to skip a test begins: which test that is.
+# Beginning of a skip reason -> what the test is about.
 _PLAIN = {
     "for versions without": "a test of the refusal on older versions",
     "no baseline": "what a run costs in statements and bytes",
@@ -55,7 +55,7 @@ The repositories are asked once, and have less than a second to answer. The choi
 user's cache folder, `~/.cache/dbt-paimon`. If a repository does not answer, the run takes a version that is on this
 machine, else the last one of the list, and the next run asks again.
 
-Each run says its version, and the line that pins it: `paimon_version: "1.4.2"`. Pin it if several machines run one
+Each run logs its version, and the line that pins it: `paimon_version: "1.4.2"`. Pin it if several machines run one
 project, because their repositories may differ. `paimon_version: "0.9.0"` keeps what earlier versions of dbt-paimon
 took.
 
@@ -65,7 +65,7 @@ local warehouse dbt-paimon takes the version of the file. On other storages a ru
 it writes. To go back to an older version, [set `paimon_version`](upgrades.md#paimon). There is no such file for
 `rest` catalogs, and a Spark server or a warm server does not write it.
 
-With a Spark server dbt-paimon cannot choose, and neither with `jars` that have no version in their name or content. It
+dbt-paimon cannot choose if Spark runs on a server, or if the names and contents of the `jars` show no version. It then
 assumes 0.9.0, with a warning.
 
 ## What was tested
@@ -106,7 +106,7 @@ def _tried(spark: str) -> str:
 
 
 def whole_runs() -> list[tuple[str, str]]:
-    """Paimon and Spark of the committed runs without a failure that have every functional test file of the others."""
+    """The (Paimon, Spark) versions whose committed results include every functional test file and no failure."""
     found = _runs()
     every = {file for run in found for file in _files(run) if file.startswith("tests/functional/")}
     return [
@@ -135,7 +135,7 @@ def _tested() -> Iterator[str]:
         commits = ", ".join(dict.fromkeys(sitting["commit"][:7] for sitting in sittings))
         yield f"| {run['paimon']} | {run['spark']} | {' | '.join(map(str, totals))} | {commits} |"
     yield ""
-    yield "Some runs are split over several commits. Of each test the newest result counts."
+    yield "Some runs are split over several commits. For each test, the newest result counts."
     every = set().union(*map(_files, found))
     for run in found:
         if lacks := every - _files(run):
@@ -170,7 +170,7 @@ def _order(run: dict[str, Any]) -> tuple[list[int], str]:
 
 
 def _one_line(text: str) -> str:
-    # Earlier runs recorded the opposite of what they meant.
+    # Earlier results have "lacks" where "for versions without" was meant.
     reason = " ".join(text.split()).replace("lacks ", "for versions without ")
     return next((f"{plain} ({reason})" for start, plain in _PLAIN.items() if reason.startswith(start)), reason)
 

@@ -2,9 +2,9 @@
 # requires-python = ">=3.10"
 # dependencies = ["rich>=14,<15"]
 # ///
-"""Draw docs/make-run.svg: what `make run` prints on a terminal, without START lines and the data tests.
+"""Draw docs/make-run.svg: the output of `make run` on a terminal, without START lines and data tests.
 
-`uv run --script scripts/console_picture.py`, or `make console-picture`. Paths of the machine are left out.
+Run `uv run --script scripts/console_picture.py` or `make console-picture`. Lines with local paths are left out.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ _LEFT_OUT = re.compile(r" START |Batch \d| PASS | of \d+ SKIP|^\s*$|\[RUN\]|/\S*
 _PLAIN = re.compile(r"\x1b\[[0-9;]*m")
 
 
-def captured() -> list[str]:
-    """Run the command on a terminal; its lines, with colours.
+def output_lines() -> list[str]:
+    """Run the command on a terminal, and return its output lines with colours.
 
     Raises:
-        SystemExit: it failed.
+        SystemExit: the command failed.
     """
     found = bytearray()
 
@@ -47,12 +47,12 @@ def captured() -> list[str]:
 
 def main() -> None:
     """Write the picture."""
-    lines = [line for line in captured() if not _LEFT_OUT.search(_PLAIN.sub("", line))]
+    lines = [line for line in output_lines() if not _LEFT_OUT.search(_PLAIN.sub("", line))]
     with Path(os.devnull).open("w", encoding="utf-8") as nowhere:
         console = Console(record=True, width=_WIDTH, file=nowhere, force_terminal=True)
         for line in lines:
             console.print(Text.from_ansi(line), overflow="ellipsis", no_wrap=True)
-        # A clip path's name is made of a hash of the picture, and so is the same for the same text.
+        # The names of clip paths contain a hash of the picture, so the same text always gives the same file.
         PICTURE.write_text(console.export_svg(title="make run"), encoding="utf-8")
     print(f"{len(lines)} lines in {PICTURE.relative_to(ROOT)}")
 

@@ -1,7 +1,7 @@
 """Draw docs/floor-plan.svg: the rooms of the adapter from top to bottom, their modules, and the rooms they import from.
 
 Floors come from the contract `Rooms` in pyproject.toml, rooms and imports from the code. `--check` writes nothing and
-ends with 1 where the picture is out of date.
+exits with 1 if the picture is out of date.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _STYLE = """
 
 @dataclass(frozen=True)
 class Room:
-    """A folder of the adapter, or a module that is a room by itself."""
+    """A package of the adapter, or a module at its top level. `says`: the first line of its docstring."""
 
     name: str
     says: str
@@ -42,13 +42,13 @@ class Room:
 
 
 def floors(pyproject: str) -> list[list[str]]:
-    """The rooms of each floor, from the top, as the contract names them."""
+    """The rooms of each floor, from top to bottom, in the contract's order."""
     rooms = pyproject.partition('name = "Rooms"')[2].partition("layers = [")[2].partition("]")[0]
     return [floor.split(" | ") for floor in re.findall(r'"([^"]+)"', rooms)]
 
 
 def room(name: str) -> Room:
-    """A room with the first sentence of its docstring, its modules, and the rooms that these import from."""
+    """A room with the first line of its docstring, its modules, and the rooms from which they import."""
     folder = ADAPTER / name
     files = sorted(folder.rglob("*.py")) if folder.is_dir() else [ADAPTER / f"{name}.py"]
     head = folder / "__init__.py" if folder.is_dir() else files[0]
@@ -103,7 +103,7 @@ def _lines(each: Room, order: list[str], width: int) -> list[tuple[str, str]]:
 
 
 def drawn() -> str:
-    """The picture as the code is now."""
+    """Draw the picture from the current code."""
     plan = floors((ROOT / "pyproject.toml").read_text("utf-8"))
     return picture([[room(name) for name in floor] for floor in plan])
 

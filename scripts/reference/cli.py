@@ -1,4 +1,4 @@
-"""cli.md: the command `dbt-paimon`, as click has it."""
+"""cli.md: the commands of `dbt-paimon`, from click."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dbt_paimon.cli import main
 from dbt_paimon.entry import DBT
 from reference.markdown import NOTHING, code, codes, page_link, table
 
-# Command: the page that explains it.
+# Command -> the page that explains it.
 PAGES: Final = {
     "server": "deployment.md#a-warm-local-server",
     "stream": "streaming.md#continuous-streams",
@@ -26,19 +26,19 @@ _PAGE: Final = """\
 
 `make reference` writes this page from the command.
 
-Exit codes: 0; 1 where the command or a node failed; 2 for a wrong command line; 3 where an option `--fail-on…` asks for
-it.
+Exit codes: 0 on success; 1 if the command or a node failed; 2 for an invalid command line; 3 if an option `--fail-on…`
+asks for it.
 
 {commands}
 
 ## dbt's commands
 
-`dbt-paimon` takes these, too, and a [shell](../shell.md) of the project runs them if there is one, else dbt itself:
-{dbt}.
+`dbt-paimon` also accepts these commands of dbt. If a [shell](../shell.md) of the project is running, it runs them;
+otherwise dbt does: {dbt}.
 
 ## Options of the target
 
-As dbt has them. All commands take them but `server status`.
+The same as dbt's. All commands except `server status` accept them.
 
 {target}
 """
@@ -57,7 +57,7 @@ def page() -> str:
 
 
 def commands_of(group: click.Group, before: str = "") -> dict[str, click.Command]:
-    """Every command by its words, without those that only hold others."""
+    """Every command by its full name, without groups."""
     found: dict[str, click.Command] = {}
     for name, command in group.commands.items():
         path = f"{before} {name}".strip()
@@ -66,7 +66,7 @@ def commands_of(group: click.Group, before: str = "") -> dict[str, click.Command
 
 
 def _shared(commands: list[click.Command]) -> set[str]:
-    """The options that say which target, which commands have together."""
+    """The names of the options that all commands with a target share."""
     names = [{param.name or "" for param in command.params} for command in commands]
     return reduce(set.intersection, [of for of in names if "target" in of])
 

@@ -1,4 +1,4 @@
-"""config-keys.md: the keys of models, seeds and snapshots, and Paimon's option that each becomes."""
+"""config-keys.md: the config keys of models, seeds and snapshots, and the Paimon option that each of them sets."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _PAGE = """\
 # Config keys
 
 The keys of this adapter for models, seeds and snapshots: in `config()`, in YAML, or for a folder in `dbt_project.yml`.
-dbt's own keys work as usual. [Models](../models.md) says which to use for which table, [config](../config.md) what is
-checked and what a changed key does. `make reference` writes this page from the code.
+dbt's own keys work as usual. [Models](../models.md) explains which to use for which table, [config](../config.md) what
+is checked and what happens if a key changes. `make reference` writes this page from the code.
 
 ## A table
 
@@ -33,13 +33,14 @@ For models that are tables, seeds and snapshots.
 
 ## Incremental models
 
-Keys of [strategies](../strategies.md); the first three are dbt's, with this adapter's values.
+Keys of [strategies](../strategies.md); the first three are dbt's, with this adapter's values. In the conditions of
+`merge`, `DBT_INTERNAL_SOURCE` is the model's row, and `DBT_INTERNAL_DEST` the table's row.
 
 {incremental}
 
 ## Materialized views
 
-Beside the keys of a table, and dbt's `on_configuration_change`.
+In addition to the keys of a table and dbt's `on_configuration_change`.
 
 {views}
 
@@ -49,7 +50,7 @@ Beside the keys of a table, and dbt's `on_configuration_change`.
 
 {groups}
 """
-# Keys with a table of their own.
+# Keys that have their own table.
 _MAPPINGS = (*GROUPED_KEYS, "table_tag", "fields", "maintenance")
 
 
@@ -72,12 +73,12 @@ def _groups() -> Iterator[str]:
         yield f"### `{group}`\n\nAs in {code(example)}.\n\n{_table(keys)}"
     yield f"### `table_tag`\n\n{_table(TAG_KEYS)}"
     yield (
-        "### `fields`\n\nOf each column, as in `{'amount': {'aggregate_function': 'sum'}}`.\n\n"
+        "### `fields`\n\nFor each column, as in `{'amount': {'aggregate_function': 'sum'}}`.\n\n"
         + table(("key", "takes", "from Paimon", "Paimon's option", ""), map(_field_row, FIELD_KEYS))
     )
     yield (
-        "### `maintenance`\n\nA policy has these keys, and an action for each table below. `true` takes an action "
-        f"with its defaults, `null` takes a folder's away.\n\n{_table(POLICY_KEYS)}"
+        "### `maintenance`\n\nA policy has these keys, and an action for each table below. `true` turns on an "
+        f"action with its defaults; `null` removes an action that the folder's config has set.\n\n{_table(POLICY_KEYS)}"
     )
     for action, keys in ACTION_KEYS.items():
         yield f"#### `{action}`\n\n{_table(keys)}"
@@ -85,7 +86,7 @@ def _groups() -> Iterator[str]:
 
 def _table(keys: Mapping[str, Key]) -> str:
     rows = [_row(name, key) for name, key in keys.items()]
-    # Where no key is an option, the column would be empty.
+    # Leave out the column of options if it would be empty.
     if any(option != NOTHING for *_, option, _ in rows):
         return table(_HEAD, rows)
     return table((*_HEAD[:3], _HEAD[4]), [(*row[:3], row[4]) for row in rows])

@@ -1,4 +1,4 @@
-"""known-defects.md: what Paimon gets wrong, and what the adapter does about it, from `capabilities`."""
+"""known-defects.md: Paimon's defects and what the adapter does about them, from `capabilities`."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from reference.markdown import plain, table
 _PAGE: Final = """\
 # Known defects of Paimon
 
-Each defect returns wrong rows, loses rows or makes a table unreadable. The second column has the releases of Paimon
-with it. dbt-paimon works around it, stops with an error, or warns. `dbt debug` counts the defects of your
+Each defect returns wrong rows, loses rows or makes a table unreadable. The second column lists the Paimon
+releases that have the defect, the third what dbt-paimon does about it. `dbt debug` counts the defects of your
 `paimon_version`.
 
 {table}

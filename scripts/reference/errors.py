@@ -1,7 +1,7 @@
-"""errors.md: what the adapter says before it sends SQL.
+"""errors.md: the messages of the adapter before it sends SQL.
 
-The messages are those that the cases of tests/unit/corpus get from the adapter when the page is written. One of several
-messages that differ in names and values only is shown.
+The page runs the cases of tests/unit/corpus and shows their messages. Of messages that differ only in names and values,
+it shows the first.
 """
 
 from __future__ import annotations
@@ -36,21 +36,21 @@ _PAIMON: Final = {
     "breaks": "a write or a read fails, or rows are lost",
     "ignores": "ignores it",
 }
-# Names and values of a message, and lists of names at its end.
+# What differs between messages of one kind: names, values, and the list of names at the end.
 _VALUES: Final = re.compile(
     r"(?:Known|Its columns|Allowed|Did you mean|Use one of)\b.*|'[^']*'|\b\d[\w.]*|\([^)]*\)|\b(?:array|map|struct)<\S+"
     r"|\b(?:string|int|bigint|boolean|date|timestamp|binary|double|decimal)\b"
 )
-# Not this adapter's keys; what else a message may be about.
+# Other names under which messages are listed; not keys of this adapter.
 _NO_KEYS: Final = ("column", "constraints", "event_time")
-# Of first_day.yml: what needs no dbt of a certain version to be said.
+# Kinds of cases in first_day.yml whose messages do not depend on dbt's version.
 _BEFORE_SPARK: Final = ("start", "java", "versions", "spark_home", "thrift", "import", "ivy", "jvm")
 _PAGE: Final = """\
 # Errors and warnings
 
-What dbt-paimon says before it sends SQL, with the remedy. `make reference` writes this page: the messages are those
-that the adapter gives to the mistakes in `tests/unit/corpus`, with Paimon 0.9.0 unless they say otherwise. Of messages
-that differ only in names and values, one is here.
+The errors and warnings of dbt-paimon before it sends SQL, each with its remedy. `make reference` writes this page from
+the mistakes in `tests/unit/corpus`, with Paimon 0.9.0 unless a message says otherwise. Of messages that differ only in
+names and values, one is listed.
 
 Errors of Spark come with the [line of your file](../results.md#where-an-error-is), and
 [some](#what-is-added-to-sparks-errors) with a remedy. Streams have [their own](../streaming.md#when-it-fails).
@@ -66,38 +66,38 @@ Errors of Spark come with the [line of your file](../results.md#where-an-error-i
 ## Config
 
 `model 'orders': merge_engine='upsert': not an allowed value. Allowed: …`: the model, the key and its value, what is
-wrong, what to do. All mistakes of a node are in one message. *By itself* says what Paimon 0.9 does with such a table,
+wrong, what to do. All mistakes of a node are in one message. *By itself* is what Paimon 0.9 does with such a table,
 if that was tried.
 
 {config}
 
-## A table that is there
+## Existing tables
 
-What no ALTER can change needs a new table ([config](../config.md#when-a-config-changes)). So it is with key, partitions
-and what is [*fixed*](paimon-options.md#options):
+Some changes need a new table, because no ALTER can make them ([config](../config.md#when-a-config-changes)): a
+different key, different partition columns, and every option that is marked [*fixed*](paimon-options.md#options).
 
 {rebuild}
 
 ## Warnings
 
-The run goes on. `--warn-error` makes errors of them.
+The run continues. `--warn-error` turns warnings into errors.
 
 {warnings}
 
 ## Keys of other adapters
 
-A key that a package brings along, and that does not change rows, is ignored with a warning, which says what to use
-instead ([packages](../packages.md#configs-of-other-adapters)).
+A key from a package that does not change rows is ignored, with a warning that names what to use instead
+([packages](../packages.md#configs-of-other-adapters)).
 
 {ignored}
 
-These decide which rows there are or who sees them, and are refused; those of an incremental model only there.
+These keys decide which rows a table has or who sees them, so they are refused; those of incremental models only there.
 
 {refused}
 
 ## What is added to Spark's errors
 
-Searched in Spark's and Paimon's error as regular expressions:
+These regular expressions are searched for in Spark's and Paimon's errors:
 
 {added}
 """
@@ -123,7 +123,7 @@ def page() -> str:
 
 
 def cases() -> list[Case]:
-    """The configs on the page: of those with the same message about the same key, the first."""
+    """The configs on the page: the first of those with the same message about the same key."""
     kept: dict[tuple[str, str], Case] = {}
     for case in corpus.bad():
         kept.setdefault((_heading(case), _VALUES.sub("…", message(case))), case)
@@ -131,12 +131,12 @@ def cases() -> list[Case]:
 
 
 def message(case: Case) -> str:
-    """What the adapter says of a config, without the model, the key and the value."""
+    """The adapter's message about a config, without the model, the key and the value."""
     try:
         case.plan()
     except ConfigErrors as errors:
         return errors.problems[0].removeprefix(f"model '{MODEL}': {case.where}: ")
-    raise AssertionError(f"it is taken: {case.id}")
+    raise AssertionError(f"the config is accepted: {case.id}")
 
 
 def _key(case: Case) -> str:
@@ -145,7 +145,7 @@ def _key(case: Case) -> str:
 
 
 def _heading(case: Case) -> str:
-    """The key under which a message stands; '' for those that are none of ours."""
+    """The key under which a message is listed; '' if it is not one of ours."""
     key = _key(case)
     return key if key in {*keys_of(PaimonConfig), *DBT_KEYS, *_NO_KEYS} else ""
 
@@ -153,13 +153,13 @@ def _heading(case: Case) -> str:
 def _configs() -> Iterator[str]:
     by_key: dict[str, list[Case]] = {}
     for case in cases():
-        # Those of other adapters have a table of their own.
+        # Keys of other adapters have their own table.
         if not is_foreign(_key(case)):
             by_key.setdefault(_heading(case), []).append(case)
     others = by_key.pop("")
     for key, found in sorted(by_key.items()):
         yield f"### `{key}`\n\n{_config_table(found)}"
-    yield f"### Keys that are none\n\n{_config_table(others)}"
+    yield f"### Names that are not config keys\n\n{_config_table(others)}"
 
 
 def _config_table(found: list[Case]) -> str:
@@ -171,7 +171,7 @@ def _config_table(found: list[Case]) -> str:
 
 def _profile() -> Iterator[tuple[str, str]]:
     for case in first_day.CASES:
-        # Which adapters there are is dbt's to say.
+        # dbt itself reports an unknown adapter.
         if case["kind"] == "profile" and "type" not in case["given"]:
             problem = _said(case).rpartition("- ")[2]
             key, _, says = problem.partition(": ")
@@ -184,7 +184,7 @@ def _before_spark() -> Iterator[str]:
 
 
 def _said(case: Mapping[str, Any]) -> str:
-    """The message of a case, without the kind of error, and the same on each machine."""
+    """The message of a case, without the kind of error and without anything that depends on the machine."""
     with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as folder:
         said = first_day.message(case, Path(folder), patch)
     said = said.split("Error\n", 1)[-1]
@@ -198,7 +198,7 @@ def _said(case: Mapping[str, Any]) -> str:
 
 
 def _changes() -> Iterator[str]:
-    """What is said of changes to tables that are there; of those that differ in names and values, once."""
+    """The messages about changes of existing tables; one of those that differ only in names and values."""
     said: dict[str, str] = {}
     for change in corpus.changes():
         versions = Versions.of(change.get("version", "0.9.0"))
@@ -224,6 +224,6 @@ def _warnings() -> Iterator[tuple[str, str]]:
 
 def _added() -> Iterator[tuple[str, str]]:
     for remedy in REMEDIES:
-        # `errors.messages` fills these in.
+        # Placeholders that `errors.messages` fills in.
         advice = remedy.advice.format("…", tables="the tables")
         yield code(remedy.pattern), plain(advice)

@@ -1,4 +1,4 @@
-"""macros.md and operations.md: from the macros' own properties (`macros/*.yml`), and their signatures in Jinja."""
+"""macros.md and operations.md: from the macros' properties (`macros/*.yml`) and their Jinja signatures."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from dbt.include import paimon
 from reference.markdown import NOTHING, code, page_link, table
 
 FOLDER: Final = Path(paimon.PACKAGE_PATH) / "macros"
-# Files of properties: what stands in SQL, in hooks (and is run as an operation), is only run, or is a data test.
+# Files of properties: macros for SQL, for hooks and operations, for operations only, and data tests.
 IN_SQL, HOOKS, OPERATIONS, TESTS = "macros.yml", "hooks.yml", "operations.yml", "data_tests.yml"
 _BLOCKS: Final = frozenset({"macro", "test"})
-# Where dbt has a macro of that name, an operation has another (see `adapter.execute_macro`).
+# Prefix and suffix of an operation whose name is also that of a dbt macro (see `adapter.execute_macro`).
 _CALLED: Final = ("paimon__", "_operation")
-# Folder of macros: heading, page that explains it.
+# Folder of macros -> heading, and the page that explains it.
 _FOLDERS: Final[Mapping[str, tuple[str, str]]] = {
     "time_travel": ("Earlier states and branches", "time-travel.md"),
     "changes": ("What has changed", "incremental-reads.md"),
@@ -30,34 +30,37 @@ _FOLDERS: Final[Mapping[str, tuple[str, str]]] = {
     "streaming": ("Streams", "streaming.md"),
     "monitoring": ("Health of tables", "monitoring.md"),
     "maintenance": ("Maintenance", "maintenance.md"),
-    "operations": ("YAML of tables; clear and drop", "operations.md"),
+    "operations": ("YAML of tables; erase, clear and drop", "operations.md"),
 }
+# Macros that are listed with those of a folder other than their own.
+_LISTED_IN: Final = {"rollback_run": "time_travel"}
 _SYSTEM_TABLES: Final = "system_tables.sql"
 _MACROS: Final = """\
 # Macros
 
-What models, data tests and analyses call. [Run-operations](operations.md) has what hooks call. `make reference`
-writes this page from the macros.
+Macros for models, data tests and analyses. For hooks, see [run-operations](operations.md). `make reference` writes
+this page from the macros.
 
 {macros}
 
 ## Data tests
 
-They come with the adapter, so they need no package in front ([monitoring](../monitoring.md#data-tests)). They look at
-the files of the whole table, so `where` is refused; so are views.
+They are part of the adapter, so their names have no package prefix ([monitoring](../monitoring.md#data-tests)). They
+read the metadata of the whole table, so `where` is refused. Views are refused, too.
 
 {tests}
 """
 _OPERATIONS: Final = """\
 # Run-operations
 
-`dbt run-operation NAME --args '{{argument: value}}'`. A table is named as a model, seed or snapshot (`fct_flights`), or
-as `table`, `schema.table` or `catalog.schema.table`. [Macros](macros.md) has what models call. `make reference` writes
-this page from the macros.
+`dbt run-operation NAME --args '{{argument: value}}'`. Name a table as a model, seed or snapshot (`fct_flights`), or
+as `table`, `schema.table` or `catalog.schema.table`. For macros that models call, see [macros](macros.md).
+`make reference` writes this page from the macros.
 
 ## In hooks, too
 
-These also stand in a `pre_hook` or a `post_hook`, with `this` as the table: `post_hook="{{{{ compact(this) }}}}"`.
+You can also call these in a `pre_hook` or a `post_hook`, with `this` as the table:
+`post_hook="{{{{ compact(this) }}}}"`.
 
 {hooks}
 
@@ -69,11 +72,11 @@ These also stand in a `pre_hook` or a `post_hook`, with `this` as the table: `po
 
 @dataclass(frozen=True)
 class Macro:
-    """A macro as Jinja has it.
+    """A macro in Jinja.
 
     Attributes:
-        path: its file, from the folder of macros on.
-        defaults: its arguments, and their defaults as Jinja writes them; None: there is none.
+        path: its file, relative to the folder of macros.
+        defaults: argument -> its default as Jinja source; None for a required argument.
     """
 
     path: Path
@@ -81,7 +84,7 @@ class Macro:
 
 
 def macros() -> str:
-    """The page of what models call."""
+    """macros.md."""
     described = _described(IN_SQL)
     return _MACROS.format(
         macros="\n\n".join(_sections(described, "##")),
@@ -90,7 +93,7 @@ def macros() -> str:
 
 
 def operations() -> str:
-    """The page of what `dbt run-operation` runs."""
+    """operations.md."""
     return _OPERATIONS.format(
         hooks="\n\n".join(_sections(_described(HOOKS), "###")),
         operations="\n\n".join(_sections(_described(OPERATIONS), "###")),
@@ -99,7 +102,7 @@ def operations() -> str:
 
 @cache
 def in_jinja() -> dict[str, Macro]:
-    """Every macro and data test of the adapter by its name."""
+    """Every macro and data test of the adapter, by name."""
     found: dict[str, Macro] = {}
     for path in sorted(FOLDER.rglob("*.sql")):
         blocks = jinja.extract_toplevel_blocks(path.read_text("utf-8"), _BLOCKS, collect_raw_data=False)
@@ -113,7 +116,7 @@ def in_jinja() -> dict[str, Macro]:
 
 
 def described() -> dict[str, dict[str, Any]]:
-    """The properties of every macro that has some, by its name."""
+    """The properties of every documented macro, by name."""
     return {name: macro for file in (IN_SQL, HOOKS, OPERATIONS, TESTS) for name, macro in _described(file).items()}
 
 
@@ -123,11 +126,11 @@ def _described(file: str) -> dict[str, dict[str, Any]]:
 
 
 def _literal(node: nodes.Expr) -> str:
-    """A default as a call would write it: `none`, `'error'`, `false`, `7`."""
+    """A default as it is written in a call: `none`, `'error'`, `false`, `7`."""
     try:
         value = node.as_const()
     except nodes.Impossible:
-        # An expression, as `target.database`.
+        # An expression, such as `target.database`.
         return "…"
     return str(value).lower() if value is None or isinstance(value, bool) else repr(value)
 
@@ -135,7 +138,7 @@ def _literal(node: nodes.Expr) -> str:
 def _sections(described: Mapping[str, Mapping[str, Any]], heading: str) -> Iterator[str]:
     by_folder: dict[str, list[str]] = {}
     for name in described:
-        by_folder.setdefault(in_jinja()[name].path.parts[0], []).append(name)
+        by_folder.setdefault(_LISTED_IN.get(name) or in_jinja()[name].path.parts[0], []).append(name)
     for folder, names in by_folder.items():
         title, page = _FOLDERS[folder]
         yield f"{heading} {title}\n\nExplained in {page_link(page)}."
@@ -145,7 +148,7 @@ def _sections(described: Mapping[str, Mapping[str, Any]], heading: str) -> Itera
                 yield _macro(name, described[name], f"{heading}#")
         if system_tables:
             rows = [(code(f"{name}(relation)"), _text(described[name])) for name in system_tables]
-            yield "Of each system table, for FROM:\n\n" + table(("macro", "reads"), rows)
+            yield "One macro for each system table, for FROM:\n\n" + table(("macro", "reads"), rows)
 
 
 def _macro(name: str, properties: Mapping[str, Any], heading: str) -> str:

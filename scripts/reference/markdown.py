@@ -1,4 +1,4 @@
-"""Markdown of the pages: tables, code, links to other pages of docs/."""
+"""Markdown for the pages: tables, code, links to other pages of docs/."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from dbt.adapters.paimon.keys import Key
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "docs" / "reference"
-# What would be Markdown in a text; an underscore within a word is none.
+# Characters that are Markdown markup; an underscore within a word is not.
 _MARKS = re.compile(r"[\\*\[\]]|(?<!\w)_|_(?!\w)")
 # A cell without a value.
 NOTHING = "\N{EN DASH}"
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table; '' without rows."""
+    """A table; '' if there are no rows."""
     lines = [_row(cells) for cells in rows]
     return "\n".join([_row(head), "|---" * len(head) + "|", *lines]) if lines else ""
 
@@ -31,13 +31,13 @@ def _cell(text: str) -> str:
 
 
 def code(text: object) -> str:
-    """Text as code, whatever is in it."""
+    """Text as inline code, even if it contains backticks."""
     shown = str(text)
     return f"`` {shown} ``" if "`" in shown else f"`{shown}`"
 
 
 def plain(text: str) -> str:
-    """Text of which only what is in backticks is Markdown."""
+    """Text with all Markdown escaped except code in backticks."""
     parts = text.split("`")
     for at in range(0, len(parts), 2):
         parts[at] = _MARKS.sub(r"\\\g<0>", parts[at]).replace("<", "&lt;")
@@ -45,18 +45,18 @@ def plain(text: str) -> str:
 
 
 def codes(texts: Iterable[object]) -> str:
-    """Several texts as code."""
+    """Several values as inline code, separated by commas."""
     return ", ".join(map(code, texts))
 
 
 def page_link(page: str) -> str:
-    """A link to a page of docs/, named after it; '' without one."""
+    """A link to a page of docs/, with the page's name as its text; '' for no page."""
     name = Path(page.partition("#")[0]).stem.replace("-", " ")
     return f"[{name}](../{page})" if page else ""
 
 
 def explained(key: Key) -> str:
-    """What a key means, and where it is explained."""
+    """The meaning of a key, with a link to the page that explains it."""
     link = page_link(key.page)
     return f"{key.meaning} ({link})" if link else key.meaning
 

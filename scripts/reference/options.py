@@ -1,4 +1,4 @@
-"""paimon-options.md: the table options of each Paimon, and what Paimon's options are for the other pages."""
+"""paimon-options.md: the table options of each Paimon version; their values and defaults for other pages."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from dbt.adapters.paimon.options.table_options import (
 from dbt.adapters.paimon.spec.components import GROUPED_KEYS, OPTION_KEYS
 from reference.markdown import NOTHING, code, codes, table
 
-# In the words of a config; a type that is missing here is text.
+# Types as values in a config; any other type is text.
 _TYPES: Final = {
     "Boolean": "`true` or `false`",
     "Integer": "a whole number",
@@ -34,15 +34,16 @@ _NEWEST: Final = OPTION_CATALOGUES[-1]
 _PAGE: Final = """\
 # Paimon's table options
 
-What a model may put into [`tblproperties`](config-keys.md#a-table); those with a config key of their own are better set
-by that. A name that the Paimon in use does not have is refused. The table has the options that Paimon {versions} list;
-a release between two of them may have those of both. `make reference` writes this page from the code.
+The options that a model may set in [`tblproperties`](config-keys.md#a-table). If an option has its own config key, use
+that instead. A name that your Paimon version does not have is refused. The table lists the options of Paimon
+{versions}; a release between two of them may have those of both. `make reference` writes this page from the code.
 
-- Under a release stands the option's default there, or *yes* if it has none.
-- *fixed*: a table has it from its creation; a change needs a new table ([config](../config.md#when-a-config-changes)).
-- Beside them: `fields.<column>.…` ([`fields`](config-keys.md#fields)), `file-index.<type>.columns`,
+- The column of a release shows the option's default, *yes* if it has none, or nothing if the release lacks the option.
+- *fixed*: the option is set when a table is created; a change needs a new table
+  ([config](../config.md#when-a-config-changes)).
+- In addition: `fields.<column>.…` ([`fields`](config-keys.md#fields)), `file-index.<type>.columns`,
   `file-index.<type>.<column>.…`, `commit.callback.<class>.param`, `tag.callback.<class>.param`,
-  `metadata.iceberg.…`, and a file format's own options under its name, as `parquet.…`.
+  `metadata.iceberg.…`, and a file format's own options under its name, such as `parquet.…`.
 
 ## Options
 
@@ -50,11 +51,11 @@ a release between two of them may have those of both. `make reference` writes th
 
 ## Options that a model is refused
 
-Each would change what every reader sees, would do nothing, or is not a model's to set.
+Each of them would change what every reader sees, or do nothing, or is not for a model to set.
 
 {refused}
 
-Only Flink reads these, so on Spark they do nothing, and are refused, too: {flink}.
+Only Flink reads the following options; on Spark they do nothing, so they are refused, too: {flink}.
 """
 
 
@@ -69,7 +70,7 @@ def page() -> str:
 
 
 def takes_of(name: str) -> str:
-    """What values an option has, in words; '' for a name that is no option."""
+    """The values that an option takes, in words; '' for a name that is not an option."""
     definition = _definition(name)
     if definition is None:
         return ""
@@ -77,7 +78,7 @@ def takes_of(name: str) -> str:
 
 
 def default_of(name: str) -> str:
-    """An option's default, in each Paimon where it is another one."""
+    """An option's default, per version if it differs."""
     defaults = {version: table_options(version)[name].default for version in versions_with(name)}
     shown = {version: code(default) if default else NOTHING for version, default in defaults.items()}
     if len(set(shown.values())) <= 1:
@@ -86,7 +87,7 @@ def default_of(name: str) -> str:
 
 
 def versions_with(name: str) -> list[str]:
-    """Those Paimons that list an option."""
+    """The Paimon versions that have an option."""
     return [version for version in OPTION_CATALOGUES if name in table_options(version)]
 
 

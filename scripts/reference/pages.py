@@ -1,4 +1,4 @@
-"""The pages of docs/reference, each with what writes it."""
+"""The pages of docs/reference and the functions that generate them."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ PAGES: Final[Mapping[str, Callable[[], str]]] = {
 
 
 def written() -> dict[str, str]:
-    """Each page by its name, as the code has it now."""
+    """Generate every page; returns file name -> text."""
     return {name: page() for name, page in PAGES.items()}
 
 
 def out_of_date() -> list[str]:
-    """The names of the committed pages that are not what the code has, and of those that nothing writes."""
+    """The names of the pages that differ from the generated ones, are missing, or are not generated at all."""
     wanted = written()
     there = {path.name: path.read_text("utf-8") for path in FOLDER.glob("*.md")}
     return sorted(name for name in wanted.keys() | there.keys() if wanted.get(name) != there.get(name))

@@ -11,8 +11,8 @@ from reference.markdown import NOTHING, code, codes, explained, table, takes
 _PAGE = """\
 # Profile keys
 
-The keys of a target in `profiles.yml`, beside dbt's own `type` and `threads`. [Profile](../profile.md) has an example.
-`make reference` writes this page from the code.
+The keys of a target in `profiles.yml`, in addition to dbt's own `type` and `threads`. See [profile](../profile.md) for
+an example. `make reference` writes this page from the code.
 
 {keys}
 """

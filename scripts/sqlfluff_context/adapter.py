@@ -1,8 +1,8 @@
-"""What models and their macros ask of `adapter`, for sqlfluff's jinja templater."""
+"""The methods of `adapter` that models and their macros call, for sqlfluff's jinja templater."""
 
 
 def has_capability(_name: str) -> bool:
-    """Every model is enabled, so that all are looked at."""
+    """Enable every model, so that all are linted."""
     return True
 
 

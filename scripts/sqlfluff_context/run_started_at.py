@@ -1,4 +1,4 @@
-"""dbt's `run_started_at` for sqlfluff's jinja templater: any moment will do to look at the SQL's layout."""
+"""dbt's `run_started_at` for sqlfluff's jinja templater; any time will do for checking the layout."""
 
 from datetime import datetime, timezone
 

@@ -1,1 +1,1 @@
-"""The command `dbt-paimon` as it starts: imports neither dbt nor Spark, which cost seconds, before it has to."""
+"""The command `dbt-paimon`. Its startup code does not import dbt and Spark, which would take seconds."""

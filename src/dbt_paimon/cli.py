@@ -27,7 +27,7 @@ from dbt_paimon.report import page as pages
 from dbt_paimon.server import control
 from dbt_paimon.shell import prompt
 from dbt_paimon.shell.project import Project
-from dbt_paimon.words import OF_SOME, command_at, options, without
+from dbt_paimon.words import SOME_COMMANDS_ONLY, command_at, options, without
 
 if TYPE_CHECKING:
     from dbt.contracts.graph.manifest import Manifest
@@ -41,17 +41,17 @@ _TARGET_OPTIONS = (
     click.option("--vars", help="Variables for the profile, as YAML."),
 )
 
-# The key in click's context of the options for dbt.
+# The key of dbt's options in click's context.
 _DBT_OPTIONS: Final = "dbt-paimon.dbt"
 
 _TOKEN_FLAG: Final = behavior.SERVER_TOKEN["name"]
 
-# One option with several words, as in dbt.
-_WORDS: Final[dict[str, Any]] = {"cls": MultiOption, "type": tuple, "multiple": True, "metavar": "SELECTOR…"}
+# An option with several selectors, as in dbt.
+_SELECTOR: Final[dict[str, Any]] = {"cls": MultiOption, "type": tuple, "multiple": True, "metavar": "SELECTOR…"}
 
 
 class _Commands(click.Group):
-    """The group of all commands; accepts dbt's options in front of the command, as dbt does."""
+    """The group of all commands; like dbt, it accepts dbt's options before the command."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         at = command_at(args)
@@ -61,22 +61,22 @@ class _Commands(click.Group):
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Show errors of dbt and of the adapter as one message."""
+        """Show errors of dbt and the adapter as a message without a traceback."""
         try:
             return super().invoke(ctx)
         except DbtBaseException as exc:
             raise click.ClickException(str(exc)) from None
 
 
-class _AsDbt(click.Command):
-    """A command that compiles nodes: keeps options of dbt for `_dbt_arguments`."""
+class _SelectingCommand(click.Command):
+    """A command that selects nodes: passes dbt's options through to dbt (see `_dbt_arguments`)."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         from dbt.cli.main import cli
 
         own = {name for param in self.get_params(ctx) for name in (*param.opts, *param.secondary_opts)}
         dbts = {name for param in cli.params for name in (*param.opts, *param.secondary_opts)}
-        rest, ctx.meta[_DBT_OPTIONS] = without([str(arg) for arg in args], {*dbts, *OF_SOME} - own)
+        rest, ctx.meta[_DBT_OPTIONS] = without([str(arg) for arg in args], {*dbts, *SOME_COMMANDS_ONLY} - own)
         return super().parse_args(ctx, rest)
 
 
@@ -87,7 +87,7 @@ def _with_target(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _dbt_arguments(select: Sequence[str] = (), exclude: Sequence[str] = (), **values: str | int | None) -> list[str]:
-    """The arguments for dbt: this command's own options, and those that `_AsDbt` kept."""
+    """The arguments for dbt: those that `_SelectingCommand` passes through, and this command's own options."""
     arguments = options(values)
     for name, selectors in (("--select", select), ("--exclude", exclude)):
         if selectors:
@@ -98,7 +98,7 @@ def _dbt_arguments(select: Sequence[str] = (), exclude: Sequence[str] = (), **va
 @click.group(cls=_Commands)
 @click.version_option(package_name="dbt-paimon")
 def main() -> None:
-    """Commands besides dbt for Apache Paimon."""
+    """Commands for Apache Paimon in addition to dbt's."""
 
 
 @main.group("server")
@@ -123,10 +123,10 @@ def start(idle_minutes: float, **target: str | None) -> None:
     path = server.note_path(runtime.credentials)
     note = server.read_note(path)
     if note is not None:
-        _require_same(note, runtime, asks_token)
+        _require_same_settings(note, runtime, asks_token)
         click.echo(f"Already running: {control.line(note)}")
         return
-    # Wrong versions, jars and settings are reported here, not in the log of the server's process.
+    # Report wrong versions, jars and settings here rather than in the log of the server's process.
     _ = runtime.conf
     if not asks_token:
         click.echo(
@@ -138,8 +138,8 @@ def start(idle_minutes: float, **target: str | None) -> None:
     click.echo(control.line(note))
 
 
-def _require_same(note: server.ServerNote, runtime: Runtime, asks_token: bool) -> None:
-    """Refuse to start a server beside one with other settings."""
+def _require_same_settings(note: server.ServerNote, runtime: Runtime, asks_token: bool) -> None:
+    """Refuse to start a server if one with different settings is running."""
     if differences := server.mismatches(note, runtime):
         raise click.ClickException(
             f"A server of this target is already running (process {note.pid}), but does not match: "
@@ -166,7 +166,7 @@ def status() -> None:
 @server_group.command()
 @_with_target
 @click.option("--all", "every", is_flag=True, help="Stop all servers of this user.")
-@click.option("--force", is_flag=True, help="Stop a server that a client is connected to, too.")
+@click.option("--force", is_flag=True, help="Also stop a server that a client is connected to.")
 def stop(every: bool, force: bool, **target: str | None) -> None:
     """Stop the server of a target, or all of them, unless a client is connected."""
     if every:
@@ -178,7 +178,7 @@ def stop(every: bool, force: bool, **target: str | None) -> None:
     if busy and not force:
         raise click.ClickException(
             "A client is connected (dbt, a shell, a notebook), and its statements would fail: "
-            f"{control.line(busy[0])}. End it first, or stop the server all the same: {server.STOP} --force"
+            f"{control.line(busy[0])}. End it first, or stop the server anyway: {server.STOP} --force"
         )
     for note in notes:
         control.stop(note)
@@ -191,11 +191,11 @@ def stop(every: bool, force: bool, **target: str | None) -> None:
 @_with_target
 @click.option(
     *("--select", "-s"),
-    **_WORDS,
+    **_SELECTOR,
     required=True,
     help="Streaming models to run, in dbt's selection syntax (one or more).",
 )
-@click.option("--exclude", **_WORDS, help="Models to exclude.")
+@click.option("--exclude", **_SELECTOR, help="Models to exclude.")
 @click.option("--full-refresh", is_flag=True, help="Rebuild the tables from scratch first.")
 def stream(select: tuple[str, ...], exclude: tuple[str, ...], full_refresh: bool, **target: str | None) -> None:
     """Run streaming models until Ctrl-C, which stops each after its current batch.
@@ -206,23 +206,23 @@ def stream(select: tuple[str, ...], exclude: tuple[str, ...], full_refresh: bool
         sys.exit(1)
 
 
-@main.command(cls=_AsDbt)
+@main.command(cls=_SelectingCommand)
 @_with_target
-@click.option(*("--select", "-s"), **_WORDS, help="Models, seeds and snapshots, in dbt's selection syntax.")
-@click.option("--exclude", **_WORDS, help="Nodes to exclude.")
+@click.option(*("--select", "-s"), **_SELECTOR, help="Models, seeds and snapshots, in dbt's selection syntax.")
+@click.option("--exclude", **_SELECTOR, help="Nodes to exclude.")
 @click.option("--state", help="Folder of an earlier manifest, for state:modified and --defer.")
-@click.option("--full-refresh", is_flag=True, help="Say what a run with --full-refresh would do.")
-@click.option("--threads", type=int, help="Nodes to look at at once.")
+@click.option("--full-refresh", is_flag=True, help="Show what a run with --full-refresh would do.")
+@click.option("--threads", type=int, help="How many nodes to preview at once.")
 @click.option(
     "--output",
     type=click.Choice(["text", "json"]),
     default="text",
     show_default=True,
-    help="For people, or a line of JSON for each node.",
+    help="Text for people, or one line of JSON per node.",
 )
 @click.option("--fail-on-loss", is_flag=True, help="Exit with 3 if the run would lose table snapshots or tags.")
 def plan(full_refresh: bool, output: str, fail_on_loss: bool, **selection: Any) -> None:
-    """Say what `dbt run` would do with each node, without writing anything.
+    """Show what `dbt run` would do with each node, without writing anything.
 
     Exit code 1 if a node would fail.
     """
@@ -235,12 +235,12 @@ def plan(full_refresh: bool, output: str, fail_on_loss: bool, **selection: Any) 
         sys.exit(3)
 
 
-@main.command(cls=_AsDbt)
+@main.command(cls=_SelectingCommand)
 @_with_target
-@click.option(*("--select", "-s"), **_WORDS, help="Models, seeds, snapshots, sources, in dbt's selection syntax.")
-@click.option("--exclude", **_WORDS, help="Nodes to exclude.")
+@click.option(*("--select", "-s"), **_SELECTOR, help="Models, seeds, snapshots, sources, in dbt's selection syntax.")
+@click.option("--exclude", **_SELECTOR, help="Nodes to exclude.")
 @click.option("--state", help="Folder of an earlier manifest, for state:modified.")
-@click.option("--threads", type=int, help="Tables to read at once.")
+@click.option("--threads", type=int, help="How many tables to read at once.")
 @click.option(
     "--output",
     *("-o", "path"),
@@ -254,7 +254,7 @@ def plan(full_refresh: bool, output: str, fail_on_loss: bool, **selection: Any) 
     "--results",
     multiple=True,
     type=click.Path(exists=True),
-    help="run_results.json of an earlier run, or its folder; may be given several times.",
+    help="run_results.json of an earlier run, or its folder; can be repeated.",
 )
 @click.option(
     "--fail-on", type=click.Choice(["warn"]), help="Exit with 3 if there is advice, or a table cannot be read."
@@ -272,28 +272,28 @@ def report(path: str, as_json: bool, results: tuple[str, ...], fail_on: str | No
         sys.exit(3)
 
 
-@main.command(cls=_AsDbt)
+@main.command(cls=_SelectingCommand)
 @_with_target
 @click.argument("models", nargs=-1)
-@click.option(*("--select", "-s"), **_WORDS, help="More models, seeds and snapshots, in dbt's selection syntax.")
-@click.option("--exclude", **_WORDS, help="Nodes to exclude.")
+@click.option(*("--select", "-s"), **_SELECTOR, help="More models, seeds and snapshots, in dbt's selection syntax.")
+@click.option("--exclude", **_SELECTOR, help="Nodes to exclude.")
 @click.option(
     "--from",
     "from_",
     help="What to compare with: previous (the default: before the newest commit), tag:…, snapshot:…, timestamp:…, "
     "branch:…, target:…, table:[catalog.]schema.name, or state (the default with --state).",
 )
-@click.option("--to", default=sides.Kind.NOW.value, show_default=True, help="The other side, written in the same way.")
+@click.option("--to", default=sides.Kind.NOW.value, show_default=True, help="The other side, in the same form.")
 @click.option("--state", help="Folder of an earlier manifest, for state and state:modified.")
 @click.option("--key", help="Columns by which rows are matched, separated by commas; the primary key by default.")
-@click.option("--samples", default=5, show_default=True, help="Rows of each kind that are shown.")
-@click.option("--threads", type=int, help="Tables to compare at once.")
+@click.option("--samples", default=5, show_default=True, help="How many rows of each kind to show.")
+@click.option("--threads", type=int, help="How many tables to compare at once.")
 @click.option(
     "--output",
     type=click.Choice([diffs.TEXT, diffs.JSON, diffs.MARKDOWN]),
     default=diffs.TEXT,
     show_default=True,
-    help="For people, a line of JSON for each table, or the comment of a pull request.",
+    help="Text for people, one line of JSON per table, or Markdown for a pull request comment.",
 )
 @click.option("--fail-on-diff", is_flag=True, help="Exit with 3 if a table differs.")
 def diff(
@@ -310,7 +310,7 @@ def diff(
     fail_on_diff: bool,
     **target: str | None,
 ) -> None:
-    """Say how the rows of MODELS differ between two states: of one table, of two targets, of a pull request.
+    """Show how the rows of MODELS differ between two states of a table, two targets, or a pull request and its base.
 
     Exit code 1 if a table could not be compared.
     """
@@ -329,32 +329,35 @@ def diff(
         click.echo(diffs.summary(found))
     if any(difference.problem for difference in found):
         sys.exit(1)
-    if fail_on_diff and not all(difference.is_none for difference in found):
+    if fail_on_diff and not all(difference.is_empty for difference in found):
         sys.exit(3)
 
 
 @main.command()
 @_with_target
-@click.option("--watch", is_flag=True, help="Begin with `watch`: build what is saved, and its tests.")
+@click.option("--watch", is_flag=True, help="Begin with `watch`: build and test what you save.")
 def shell(watch: bool, **target: str | None) -> None:
-    """A prompt for dbt commands that keeps Spark and the project loaded, so that each begins at once."""
+    """A prompt for dbt commands that keeps Spark and the project loaded, so that each command begins at once."""
     folder = project_root(target["project_dir"])
     if not (folder / "dbt_project.yml").is_file():
         raise click.ClickException(
-            f"There is no dbt_project.yml in {folder}. Go to the project's folder, or give it with --project-dir."
+            f"There is no dbt_project.yml in {folder}. Change to the project's folder, or set --project-dir."
         )
     prompt.start(Project(folder, target, run_loaded), watch)
 
 
 def run_loaded(words: Sequence[str], manifest: Manifest | None) -> int:
-    """Run one of these commands in this process, with its Spark and (if it has one) its project; the exit code."""
+    """Run a `dbt-paimon` command in this process, with its Spark, and return the exit code.
+
+    With a manifest, the command does not parse the project.
+    """
     loaded = selected_nodes.LOADED.set(manifest)
     try:
         main.main(args=list(words), prog_name="dbt-paimon", standalone_mode=False)
     except SystemExit as exc:
         return int(exc.code or 0)
     except click.ClickException as exc:
-        # To stdout: the request may come from another terminal, and stderr is the shell's.
+        # To stdout, which is sent to the client; stderr is the shell's own.
         click.echo(f"Error: {exc.format_message()}")
         return exc.exit_code
     except click.Abort:

@@ -1,7 +1,7 @@
-"""Client of a running `dbt-paimon shell` of the same project: sends it a command, and prints the answer.
+"""Client of a running `dbt-paimon shell` of the same project: sends it a command and prints the output.
 
-Over a Unix socket in a private folder. The request is one line of JSON. The answer is a line of JSON for each text
-that dbt prints (`{"text": …}`), and then `{"code": …}`, dbt's exit code.
+Over a Unix socket in a private folder. The request is one line of JSON. The answer is one line of JSON for each piece
+of output (`{"text": …}`), followed by `{"code": …}`, dbt's exit code.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, Final
 
-# Sent after the request, to end the command as Ctrl-C does.
+# Sent after the request to interrupt the command, as Ctrl-C does.
 INTERRUPT: Final = b"\x03"
 _PROJECT: Final = "dbt_project.yml"
 _FOLDERS: Final = {"--project-dir": "DBT_PROJECT_DIR", "--profiles-dir": "DBT_PROFILES_DIR"}
 
 
 def send(words: Sequence[str]) -> int | None:
-    """Run the words of a command line in the shell of the project; the exit code, or None without such a shell."""
+    """Run a command line in the project's shell and return the exit code, or None if no shell is running."""
     project = _project(words)
     if project is None or not hasattr(socket, "AF_UNIX"):
         return None
@@ -43,12 +43,12 @@ def send(words: Sequence[str]) -> int | None:
 
 
 def socket_path(project: Path, profiles: Path | None) -> Path:
-    """The socket of a project's shell, by the folders of dbt_project.yml and (if given) profiles.yml."""
+    """The socket of a project's shell; its name is a hash of the project folder and, if set, the profiles folder."""
     folder = Path(tempfile.gettempdir(), f"dbt-paimon-{os.getuid()}")
     folder.mkdir(mode=0o700, exist_ok=True)
     found = folder.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or stat.S_IMODE(found.st_mode) & 0o077:
-        raise PermissionError(f"{folder} is not this user's alone")
+        raise PermissionError(f"{folder} must be a folder that only this user can access")
     named = f"{project.resolve()}\n{profiles.resolve() if profiles else ''}"
     return folder / f"{hashlib.sha256(named.encode()).hexdigest()[:20]}.sock"
 
@@ -61,13 +61,13 @@ def _print_answer(connection: socket.socket) -> int:
                 return int(answer["code"])
             sys.stdout.write(answer["text"])
             sys.stdout.flush()
-    sys.stderr.write("The shell has ended before the command had.\n")
+    sys.stderr.write("The shell ended before the command did.\n")
     return 2
 
 
 @contextmanager
 def _interrupting(connection: socket.socket) -> Iterator[None]:
-    """The first Ctrl-C is sent to the shell; the second one ends this process."""
+    """Send the first Ctrl-C to the shell; the second one ends this process."""
 
     def pressed(_number: int, _frame: FrameType | None) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -81,7 +81,7 @@ def _interrupting(connection: socket.socket) -> Iterator[None]:
 
 
 def _project(words: Sequence[str]) -> Path | None:
-    """The project's folder, found as dbt does: given, or the nearest one above with dbt_project.yml."""
+    """The project's folder, as in dbt: the given one, or the nearest one upwards with dbt_project.yml."""
     given = _given(words, "--project-dir")
     if given:
         return Path(given)
@@ -96,7 +96,7 @@ def _profiles(words: Sequence[str]) -> Path | None:
 
 def _given(words: Sequence[str], option: str) -> str:
     for position, word in enumerate(words):
-        name, has_value, value = word.partition("=")
+        name, equals, value = word.partition("=")
         if name == option:
-            return value if has_value else "".join(words[position + 1 : position + 2])
+            return value if equals else "".join(words[position + 1 : position + 2])
     return os.environ.get(_FOLDERS[option], "")

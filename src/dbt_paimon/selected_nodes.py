@@ -1,4 +1,4 @@
-"""Calls a function for each node that dbt selects, by a `dbt compile` that prints and writes nothing."""
+"""Calls a function for each node that dbt selects, in a patched `dbt compile` that prints and writes nothing."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 BUILT: Final = ("model", "seed", "snapshot")
-# The project, if this process has loaded it.
+# The manifest, if this process (a shell) has loaded it.
 LOADED: ContextVar[Manifest | None] = ContextVar("LOADED", default=None)
 
 
 @dataclass(frozen=True)
 class NodeResult(Generic[T]):
-    """The result for one node: `value`, or the `problem` that stopped the node before the call."""
+    """The result for one node: `value`, or the `problem` that prevented the call."""
 
     node: Any
     value: T | None
@@ -39,15 +39,15 @@ def for_each(
     on_begin: Callable[[Any], None] = lambda task: None,
     on_event: Callable[[Any], None] = lambda event: None,
 ) -> list[NodeResult[T]]:
-    """Call a function for each selected node, on as many threads as the target has; results in the order of a run.
+    """Call a function for each selected node, on the target's threads; results are in the order of a run.
 
     Args:
-        function: gets the adapter and the node in the manifest.
-        arguments: dbt's options of selection, project and target.
+        function: takes the adapter and the node, as in the manifest.
+        arguments: dbt's options for selection, project and target.
         compiled: whether to compile the nodes first; their queries may then send statements to Spark.
-        resources: dbt's types of nodes.
-        on_begin: gets dbt's task, with manifest and selection, before the first call.
-        on_event: gets each of dbt's events.
+        resources: the resource types to select.
+        on_begin: called before the first node with dbt's task, which has manifest and selection.
+        on_event: called with each of dbt's events.
     """
     from dbt.cli.main import dbtRunner
 
@@ -60,8 +60,8 @@ def for_each(
         on_event(event)
 
     with _patched_compile(found, function, compiled, resources, on_begin):
-        # No JSON, which would overwrite the results of the last run; no log, which would print each error twice.
-        # After the command: dbt refuses an option both before and after it.
+        # JSON would overwrite the results of the last run, and the log would print each error twice. These options
+        # come after the command because dbt refuses an option that is given both before and after it.
         ran = dbtRunner(manifest=LOADED.get(), callbacks=[see]).invoke(
             ["compile", *arguments, "--log-level", "none", "--no-write-json"]
         )
@@ -69,7 +69,7 @@ def for_each(
         if isinstance(ran.exception, DbtBaseException):
             raise ran.exception
         raise click.ClickException(str(ran.exception))
-    # A selection by a method, such as state:modified, may be empty.
+    # A selection by method, such as state:modified, may be empty.
     if named := [name for name in unknown if ":" not in name]:
         raise DbtRuntimeError(f"The project has nothing of the name {', '.join(named)}.")
     results = getattr(ran.result, "results", ())
@@ -84,7 +84,7 @@ def _patched_compile(
     resources: Sequence[str],
     on_begin: Callable[[Any], None],
 ) -> Iterator[None]:
-    """Patch `dbt compile` to call `function` for each node, even if a node that it reads has failed."""
+    """Patch `dbt compile` to call `function` for each node, even if an upstream node has failed."""
     from dbt.artifacts.resources.types import NodeType
     from dbt.graph.selector import ResourceTypeSelector
     from dbt.task import compile as task

@@ -21,9 +21,9 @@ _KEYS: Final = ("name", "unique_id", "depends_on")
 
 
 def run(select: Sequence[str], exclude: Sequence[str], full_refresh: bool, target: Mapping[str, str | None]) -> bool:
-    """Run streaming models, each on its own thread, until Ctrl-C or SIGTERM; whether all ended without an error.
+    """Run streaming models, each on its own thread, until Ctrl-C or SIGTERM; return whether all ended without an error.
 
-    If one reads the table of another, each first runs until it has read everything, in the order of dbt's graph.
+    If one of them reads another's table, all run once first, in the order of dbt's graph, to read everything there is.
     """
     chosen = ["--select", *(f"{word},{_STREAMS_ONLY}" for word in select)]
     if exclude:
@@ -43,15 +43,15 @@ def _run_all(streams: Sequence[Mapping[str, Any]], chosen: Sequence[str], full_r
     refresh = ["--full-refresh"] if full_refresh else []
     followers = [stream["name"] for stream in streams if _reads_one_of(stream, streams)]
     if followers:
-        click.echo(f"Running each model once first, for the tables that {', '.join(followers)} read.")
+        click.echo(f"First running each model once, to create the tables that {', '.join(followers)} read.")
         if not _run([*refresh, *chosen]):
             return False
         refresh = []
         if long_running.is_stopping():
             return True
     names = ", ".join(stream["name"] for stream in streams)
-    click.echo(f"Streaming {names}. Ctrl-C stops it after the current batch.")
-    with long_running.streams_go_on(), _all_at_once():
+    click.echo(f"Streaming {names}. Press Ctrl-C to stop after the current batch.")
+    with long_running.long_running_streams(), _all_at_once():
         # A long-running model never hands its thread to another one.
         return _run(["--threads", str(len(streams)), *refresh, *chosen])
 
@@ -100,7 +100,7 @@ def _all_at_once() -> Iterator[None]:
 
 @contextmanager
 def _stopped_by_signals() -> Iterator[None]:
-    """The first signal stops the streams after their current batches, the second one aborts these."""
+    """Stop the streams after their current batches at the first signal, and abort these at the second."""
 
     def end(number: int, frame: FrameType | None) -> None:
         if long_running.is_stopping():

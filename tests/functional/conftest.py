@@ -1,4 +1,4 @@
-"""Functional tests run dbt on an embedded Spark: one JVM and one warehouse for a pytest worker, reused by its tests."""
+"""Functional tests run dbt on an embedded Spark. All tests of a pytest worker share one JVM and one warehouse."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dbt.adapters.paimon.machine import installation
 from dbt.adapters.paimon.spark.launch import packages
 from plans_sent import _what_is_sent_is_what_is_planned, plans_sent  # noqa: F401 - fixtures of every functional test
 
-# The Paimon that the tests run on: the default, or that of DBT_PAIMON_JARS.
+# The Paimon version under test: the default, or that of DBT_PAIMON_JARS.
 CONNECTOR = parse_version(
     packages.effective_paimon_version(PaimonCredentials(schema="any", paimon_version=DEFAULT_PAIMON_VERSION))
 )
@@ -31,19 +31,19 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def spark_config(spark_config: dict[str, Any], warehouse: Path) -> dict[str, Any]:
-    """Workers have a `spark_catalog` each, in memory: its folder must not be shared either."""
+    """Each worker has its own in-memory `spark_catalog`, whose folder must not be shared either."""
     return spark_config | {"spark.sql.warehouse.dir": f"{warehouse}-of-spark"}
 
 
 @pytest.fixture(scope="class", autouse=True)
-def _no_adapter_of_before() -> None:
-    """dbt's fixtures take the adapter that a test left which ran dbt by itself, warehouse and all."""
+def _new_adapter() -> None:
+    """Reset dbt's adapters: its fixtures would reuse the adapter, and so the warehouse, of a test that ran dbt itself."""
     reset_adapters()
 
 
 @pytest.fixture(scope="class")
 def dbt_profile_target(warehouse: Path, spark_config: dict[str, Any]) -> dict[str, Any]:
-    """An embedded Spark; `DBT_PAIMON_JARS` puts another connector in its place."""
+    """A target with an embedded Spark; `DBT_PAIMON_JARS` replaces the connector."""
     return {
         "type": "paimon",
         "method": "session",
@@ -56,7 +56,7 @@ def dbt_profile_target(warehouse: Path, spark_config: dict[str, Any]) -> dict[st
 
 @pytest.fixture(scope="session", autouse=True)
 def _quiet_environment() -> Iterator[None]:
-    """dbt's fixtures write secrets-free profiles; nothing of the developer's environment may leak into them."""
+    """Unset variables of the developer's environment that would change which project or profile dbt uses."""
     before = {key: os.environ.pop(key, None) for key in ("DBT_PROFILES_DIR", "DBT_TARGET", "DBT_TARGET_PATH")}
     yield
     os.environ.update({key: value for key, value in before.items() if value is not None})

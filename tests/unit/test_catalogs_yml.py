@@ -74,7 +74,7 @@ class TestVersion2:
 
 def test_no_catalogs_yml() -> None:
     message = catalogs_yml.unknown_integration("archive", [])
-    assert "has no catalogs.yml" in message and "leave catalog_name out" in message
+    assert "has no catalogs.yml" in message and "omit catalog_name" in message
 
 
 def test_the_catalogs_that_are_known() -> None:

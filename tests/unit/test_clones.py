@@ -90,7 +90,7 @@ def test_a_table_is_of_itself():
         (
             {"metastore.partitioned-table": "true"},
             "",
-            "act outside of the table (metastore.partitioned-table)",
+            "have effects outside the table (metastore.partitioned-table)",
         ),
         ({"commit.callbacks": "a.B"}, "", "commit.callbacks"),
     ],

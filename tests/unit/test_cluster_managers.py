@@ -99,7 +99,7 @@ def test_yarn_without_hadoops_files(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert "needs HADOOP_CONF_DIR or YARN_CONF_DIR" in problem
     assert "yarn-site.xml" in problem
     (problem,) = problems("yarn", {"HADOOP_CONF_DIR": str(tmp_path)})
-    assert f"HADOOP_CONF_DIR={tmp_path} holds no yarn-site.xml" in problem
+    assert f"HADOOP_CONF_DIR={tmp_path} has no yarn-site.xml" in problem
     for name in ("HADOOP_CONF_DIR", "YARN_CONF_DIR"):
         monkeypatch.delenv(name, raising=False)
     with pytest.raises(DbtRuntimeError, match="needs HADOOP_CONF_DIR or YARN_CONF_DIR"):

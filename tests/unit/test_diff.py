@@ -49,19 +49,19 @@ def test_the_partitions_that_are_read(texts, columns, condition):
 
 
 @pytest.mark.parametrize(
-    ("kind", "can_be"),
+    ("kind", "comparable"),
     [("int", True), ("map<string,int>", True), ("array<map<string,int>>", False), ("map<string,map<int,int>>", False),
      ("variant", False), ("struct<a:int>", True)],
 )  # fmt: skip
-def test_columns_that_can_be_compared(kind, can_be):
-    assert Compared("a", "a", kind, kind).can_be is can_be
+def test_columns_that_can_be_compared(kind, comparable):
+    assert Compared("a", "a", kind, kind).is_comparable is comparable
 
 
 def test_text_cannot_leave_its_place_in_markdown():
     found = Difference("model.a.b", "s.b", "tag:a", "now", added=1, schema=("adds <b>|x",), read="1 file")
     lines = list(found.markdown())
     assert "- adds &lt;b>\\|x" in lines
-    assert not found.is_none
+    assert not found.is_empty
 
 
 def test_json_leaves_out_what_is_empty():

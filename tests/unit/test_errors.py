@@ -28,7 +28,7 @@ MERGE = """An error occurred while calling o44.sql.
 @pytest.mark.parametrize(
     ("text", "statement", "said"),
     [
-        (TASK_FAILURE, "", ["Cannot write null to non-null column(id)", "part of the primary key"]),
+        (TASK_FAILURE, "", ["Cannot write null to non-null column(id)", "A primary-key or not_null column"]),
         (
             ANALYSIS,
             "select\n  nope\nfrom t",
@@ -124,18 +124,18 @@ def test_shorten(text, statement, said):
         ),
         (
             "java.lang.NoClassDefFoundError: com/amazonaws/AmazonClientException",
-            "The jar of that storage is missing",
+            "The jar for this storage is missing",
         ),
         (
             "java.io.FileNotFoundException: /lake/s.db/t/bucket-0/data-1.parquet (Permission denied)",
-            "dbt's user may not write there",
+            "dbt's user has no write permission there",
         ),
         (
             "org.apache.hadoop.security.AccessControlException: Permission denied: user=bob, access=WRITE, "
             'inode="/lake":alice:supergroup:drwxr-xr-x',
-            "dbt's user may not write there",
+            "dbt's user has no write permission there",
         ),
-        ("java.lang.NoClassDefFoundError: scala/collection/IterableOnce", "another Scala version"),
+        ("java.lang.NoClassDefFoundError: scala/collection/IterableOnce", "different Scala version"),
         (
             "Caused by: org.apache.paimon.shade.parquet.org.apache.thrift.transport.TTransportException: "
             "java.io.IOException: No space left on device",
@@ -143,7 +143,7 @@ def test_shorten(text, statement, said):
         ),
         (
             "java.io.FileNotFoundException: File 'x' not found, Possible causes: 1.snapshot expires too fast, you can",
-            "Files of the table snapshot being read are gone",
+            "Files of the table snapshot being read were deleted",
         ),
     ],
 )

@@ -76,7 +76,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3]:
 def store(server: S3) -> Iterator[S3]:
     """An empty bucket; a test holds nothing when it ends."""
     yield server
-    assert leases.mine() == []
+    assert leases.of_this_thread() == []
     client = server.client()
     for key in server.keys(""):
         client.delete_object(Bucket=server.bucket, Key=key)
@@ -248,7 +248,7 @@ class TestLost:
         others.release()
 
     def test_it_is_found_again_if_no_other_run_took_it(self, locks: TableLocks, way: Forwarder) -> None:
-        (lease,) = leases.mine()
+        (lease,) = leases.of_this_thread()
         way.shut()
         eventually(lambda: lease.lost)
         way.open()
@@ -296,12 +296,12 @@ class TestAskingTheStore:
     def test_it_ignores_conditions(self, store: S3) -> None:
         deaf = S3Objects(Deaf(store.client()), f"s3://{store.bucket}/lake/{FOLDER}")
         with pytest.raises(NoConditionsError, match="ignores the condition of a write"):
-            deaf.require_conditions()
+            deaf.require_conditional_writes()
 
     @pytest.mark.parametrize("key", ["s3.secret-key", "s3.access-key"])
     def test_it_refuses_the_keys(self, store: S3, key: str) -> None:
         why = lock_places.why_no_leases(storage_in(store, **{key: "no-such-key"}))
-        assert "cannot be written on a condition" in why
+        assert "does not accept conditional writes" in why
         assert "no-such-key" not in why
 
     def test_there_is_no_bucket(self, store: S3) -> None:

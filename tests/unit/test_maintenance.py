@@ -375,7 +375,7 @@ def test_select(wanted, names):
         ("ordrs", "Did you mean 'orders'?"),
         ("seen", "not a table in this project"),
         ("+orders", "dbt ls --select +orders"),
-        ([], "names nothing"),
+        ([], "select: is empty"),
     ],
 )
 def test_select_nothing(wanted, part):

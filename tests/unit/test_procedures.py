@@ -173,9 +173,9 @@ def test_table_names(table, call, name):
             "compact",
             {"order_strategy": "order", "order_by": "a", "partition_idle_time": "1 d"},
             P09,
-            "does not work with order_strategy",
+            "cannot be combined with order_strategy",
         ),
-        ("compact", {"where": "a = 1", "partitions": [{"a": 1}]}, P09, "exclude each other"),
+        ("compact", {"where": "a = 1", "partitions": [{"a": 1}]}, P09, "cannot be combined"),
         ("compact", {"partitions": "dt=2024"}, P09, "as in [{'dt': '2024-01-01'}]"),
         ("compact", {"partitions": []}, P09, "a list of partitions is needed"),
         ("compact", {"partitions": [{}]}, P09, "a list of partitions is needed"),
@@ -183,13 +183,13 @@ def test_table_names(table, call, name):
         ("compact", {"where": "  "}, P09, "a string is needed"),
         ("compact", {"options": "a=b"}, P09, "a mapping of Paimon's option names"),
         ("compact", {"options": {"num_levels": 3}}, P09, "Did you mean 'num-levels'?"),
-        ("compact", {"options": {"file.format.per.level": {"0": "avro", "1": "orc"}}}, P09, "has a comma"),
+        ("compact", {"options": {"file.format.per.level": {"0": "avro", "1": "orc"}}}, P09, "contains a comma"),
         ("compact", {"compact_strategy": "full"}, P09, "needs Paimon >= 1.0, this is 0.9.0"),
         ("compact", {"partition_idle_time": "a day"}, P09, "a duration is needed"),
         ("expire_snapshots", {"retain_max": "ten"}, P09, "a whole number is needed"),
         ("expire_snapshots", {"retain_max": True}, P09, "a whole number is needed"),
         ("expire_snapshots", {"retain_max": 0}, P09, "at least 1"),
-        ("expire_snapshots", {"retain_max": 2, "retain_min": 3}, P09, "retain_min=3 is above retain_max=2"),
+        ("expire_snapshots", {"retain_max": 2, "retain_min": 3}, P09, "retain_min=3 is greater than retain_max=2"),
         ("expire_snapshots", {"older_than": "yesterday"}, P09, "a timestamp is needed"),
         (
             "expire_snapshots",
@@ -200,7 +200,7 @@ def test_table_names(table, call, name):
         ("expire_snapshots", {"older_than": "2024-01-01T00:00:00+02:00"}, P09, "without time zone"),
         ("expire_snapshots", {"options": {"snapshot.expire.limit": 1}}, P09, "needs Paimon >= 1.1"),
         ("create_tag", {}, P09, "tag: required."),
-        ("create_tag", {"tag": "17"}, P09, "a number alone means a table snapshot"),
+        ("create_tag", {"tag": "17"}, P09, "a number means a table snapshot"),
         ("create_tag", {"tag": "v1", "snapshot": "newest"}, P09, "a whole number is needed"),
         ("delete_tag", {"tag": None}, P09, "tag: required."),
         ("rollback_to", {"version": " "}, P09, "a string is needed"),
@@ -229,5 +229,5 @@ def test_all_problems_and_the_usage_are_in_one_error():
 
 @pytest.mark.parametrize("missing", [("", "db", "t"), ("paimon", None, "t"), ("paimon", "db", "")])
 def test_a_name_needs_its_three_parts(missing):
-    with pytest.raises(DbtRuntimeError, match="catalog, schema and identifier"):
+    with pytest.raises(DbtRuntimeError, match="a catalog, a schema and an identifier"):
         render("compact", missing, {}, P09)

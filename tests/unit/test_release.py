@@ -59,10 +59,10 @@ def test_ready(checkout: Path, version: str) -> None:
 @pytest.mark.parametrize(
     ("version", "problem"),
     [
-        ("0.2", "no version such as"),
-        ("v0.2.0", "no version such as"),
-        ("next", "no version such as"),
-        ("0.2.0-rc1", "no version such as"),
+        ("0.2", "not a version such as"),
+        ("v0.2.0", "not a version such as"),
+        ("next", "not a version such as"),
+        ("0.2.0-rc1", "not a version such as"),
         ("0.1.0", "not newer than 0.1.0"),
         ("0.0.9", "not newer than 0.1.0"),
         ("0.1.0rc1", "not newer than 0.1.0"),

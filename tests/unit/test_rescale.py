@@ -92,7 +92,7 @@ def test_rows_that_reads_leave_out_are_compacted_first(options):
         (table(), "0.9.0", {"bucket_num": "four"}, "bucket_num='four': a whole number is needed"),
         (table(), "0.9.0", {"partitions": "dt=a"}, "a list of partitions is needed"),
         (table(), "0.9.0", {"partitions": {"id": 1}}, "id is not a partition column. The table has dt."),
-        (table(partition_by=()), "0.9.0", {"partitions": {"dt": "a"}}, "partitions: the table has none"),
+        (table(partition_by=()), "0.9.0", {"partitions": {"dt": "a"}}, "partitions: the table has no partitions"),
         (table("-2"), "1.3.0", {"bucket_num": 4}, "sys.rescale: needs Paimon >= 1.4, this is 1.3.0"),
         (table("-2"), "1.4.2", {}, "bucket_num: required, because the table's bucket is -2"),
     ],

@@ -118,7 +118,7 @@ def test_the_first_range(begins, commits, earlier, found):
         (
             Beginning(ScanMode.FROM_SNAPSHOT, 5),
             OLD,
-            "table snapshot 4, which the first changes are compared with, has",
+            "table snapshot 4, with which the first changes are compared, has",
         ),
         (Beginning(ScanMode.FROM_SNAPSHOT, 2), [], "there is no table snapshot 2 yet (available: none)"),
         (Beginning(ScanMode.FROM_SNAPSHOT_FULL, 4), OLD, "there is no table snapshot 4 (available: 5 to 7)"),

@@ -93,7 +93,7 @@ def test_mismatches() -> None:
     older = replace(note, versions={**note.versions, "Paimon": "0.8"})
     assert server.mismatches(older, Runtime(credentials)) == [f"it runs Paimon 0.8, this is {note.versions['Paimon']}"]
     more = target(spark_config={"spark.driver.memory": "9g", "spark.sql.shuffle.partitions": "7"})
-    assert server.mismatches(note, Runtime(more)) == ["it was started with other settings (spark.driver.memory)"]
+    assert server.mismatches(note, Runtime(more)) == ["it was started with different settings (spark.driver.memory)"]
 
 
 def test_no_secret_in_a_note() -> None:
@@ -137,8 +137,8 @@ def test_notes_in_a_folder_that_others_may_write_are_not_read() -> None:
 def test_who_listens() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
-        assert processes.owner_of_listener(port) == os.geteuid()
-    assert processes.owner_of_listener(port) is None
+        assert processes.listener_uid(port) == os.geteuid()
+    assert processes.listener_uid(port) is None
 
 
 @pytest.mark.parametrize(("spark", "name"), [("3.5.7", server_token.HEADER), ("4.1.4", "authorization")])

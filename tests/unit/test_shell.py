@@ -44,19 +44,19 @@ def test_files_that_decide(tmp_path: Path):
     model = tmp_path / "sql" / "m.sql"
     model.write_text("select 1 as id")
     project = Project(tmp_path, {})
-    before = project._stamps()
+    before = project._file_states()
     (tmp_path / "target" / "manifest.json").write_text("{}")
-    assert project._stamps() == before
+    assert project._file_states() == before
     os.utime(model, ns=(1, 1))
-    assert project._stamps() != before
-    assert project.watched() == [tmp_path / "sql"]
+    assert project._file_states() != before
+    assert project.watched_folders() == [tmp_path / "sql"]
 
 
 def test_a_target_of_the_line_replaces_the_shells_own():
     project = Project(Path(), {"target": "dev", "vars": None})
-    assert project._with_target(["run"]) == ["run", "--target", "dev"]
+    assert project._with_options(["run"]) == ["run", "--target", "dev"]
     for words in (["run", "-t", "prod"], ["run", "--target=prod"]):
-        assert project._with_target(words) == words
+        assert project._with_options(words) == words
         assert must_parse(words)
     assert not must_parse(["run", "-s", "clean", "--exclude", "debug"])
 

@@ -14,32 +14,32 @@ from dbt.adapters.paimon.machine import signals
 """
 ENDED = """
 signal.signal({number}, signal.SIG_DFL)
-signals.begin(lambda: None)
+signals.install(lambda: None)
 try:
     os.kill(os.getpid(), {number})
     os.kill(os.getpid(), {number})
     time.sleep(60)
 except KeyboardInterrupt:
     print('cancelled', flush=True)
-signals.end()
+signals.restore()
 print('goes on')
 """
 IGNORED = """
 signal.signal(signal.SIGHUP, signal.SIG_IGN)
-signals.begin(lambda: print('cancelled'))
+signals.install(lambda: print('cancelled'))
 os.kill(os.getpid(), signal.SIGHUP)
-signals.end()
+signals.restore()
 print('goes on')
 """
 HANDLED = """
 def handle(number, frame):
     sys.exit('handled')
 signal.signal(signal.SIGTERM, handle)
-signals.begin(lambda: print('cancelled', flush=True))
+signals.install(lambda: print('cancelled', flush=True))
 try:
     os.kill(os.getpid(), signal.SIGTERM)
 finally:
-    signals.end()
+    signals.restore()
     assert signal.getsignal(signal.SIGTERM) is handle
 """
 

@@ -229,7 +229,7 @@ class TestReachable:
             reachable.check_storage(needs(catalog(f"hdfs://127.0.0.1:{closed}/w")))
 
     def test_an_endpoint_that_says_nothing(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(reachable, "_ANSWERS_WITHIN", 0.2)
+        monkeypatch.setattr(reachable, "_STORAGE_TIMEOUT", 0.2)
         with socket.create_server(("127.0.0.1", 0)) as mute:
             lake = needs(catalog(**{"s3.endpoint": f"http://127.0.0.1:{mute.getsockname()[1]}"}))
             with pytest.raises(DbtRuntimeError, match=r"does not answer \(timed out\)"):

@@ -117,12 +117,12 @@ class TestProblems:
             "external.value_format: 'jsn' is not one of json, debezium; did you mean json?",
             "external.options.maxOffsetPerTrigger: not an option of Spark's kafka reader; did you mean maxOffsetsPerTrigger?",
             "external.options.subscribe: set by the adapter itself",
-            "external.options.kafka.ssl.key.password: manifest.json shows it",
+            "external.options.kafka.ssl.key.password: manifest.json contains it",
             "external.options.bootstrap.servers: not an option of Spark's kafka reader; did you mean kafka.bootstrap",
             "columns: id: 'text' is not a data type that messages can have; did you mean string?",
             "columns: id and ID are the same name to Spark",
             "columns: x: data_type is missing",
-            "columns: _key: rows have a column of this name already",
+            "columns: _key: rows already have a metadata column of this name",
         ):
             assert any(problem.startswith(text) for problem in found), (text, found)
         assert len(found) == 12
@@ -131,8 +131,8 @@ class TestProblems:
     @pytest.mark.parametrize(
         ("data_type", "using", "problem"),
         [
-            ("map<int,string>", "json", "the keys of JSON are text"),
-            ("array<int>", "csv", "a CSV file has no array<int>"),
+            ("map<int,string>", "json", "JSON keys are strings"),
+            ("array<int>", "csv", "a CSV file cannot hold array<int>"),
             ("void", "json", "is not a data type that messages can have"),
             ("struct<d:interval day>", "json", "interval day within"),
         ],
@@ -148,7 +148,7 @@ class TestProblems:
             ({"location": "a"}, "external.using: missing"),
             ({"using": "kafak", "location": "a"}, "did you mean kafka?"),
             ({"using": "json"}, "external.location: missing; write the folder"),
-            ({"using": "csv", "location": "a", "value_format": "json"}, "csv has none"),
+            ({"using": "csv", "location": "a", "value_format": "json"}, "csv has no value_format"),
             ({"using": "json", "location": "a", "options": {"multiLine": True}}, "one JSON object per line"),
             ({"using": "json", "location": "a", "options": []}, "external.options: must be a mapping"),
         ],
@@ -169,5 +169,5 @@ class TestProblems:
 
     def test_columns_are_missing(self) -> None:
         assert problems({}, using="json", location="a") == [
-            "columns: missing; list name and data_type of what is to be read"
+            "columns: missing; list the name and data_type of each column"
         ]

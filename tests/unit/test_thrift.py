@@ -72,4 +72,4 @@ class Answers:
     ],
 )
 def test_a_setting_of_a_server(rows: list[tuple[str, ...]], known: bool) -> None:
-    assert ThriftHandle(Answers(*rows), Answers).knows("spark.sql.extensions") is known
+    assert ThriftHandle(Answers(*rows), Answers).is_session_setting("spark.sql.extensions") is known

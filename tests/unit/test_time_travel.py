@@ -47,7 +47,7 @@ def test_the_limit_of_an_empty_run_goes_around_it():
 def test_many_names_are_shortened():
     recorded = [Recorded(f"t{number}") for number in range(50)]
     problem = states.missing("at", TABLE, asked(tag="x"), recorded)
-    assert problem.endswith("there is no tag x. It has: t0, t1, t2, …, t47, t48, t49 (50 in all).")
+    assert problem.endswith("there is no tag 'x'. It has: t0, t1, t2, …, t47, t48, t49 (50 in all).")
 
 
 def test_a_table_without_snapshots():
@@ -87,7 +87,7 @@ def test_auto_tags_are_options():
     [
         (
             {"table_tag": {"name": "1", "time_retained": "long", "if_exists": "fail", "nme": "x"}},
-            ("needs a letter", "table_tag.time_retained='long'", "table_tag.if_exists='fail'", "'name'?"),
+            ("cannot be a number", "table_tag.time_retained='long'", "table_tag.if_exists='fail'", "'name'?"),
         ),
         ({"table_tag": 5}, ("the name of the tag is needed",)),
         (

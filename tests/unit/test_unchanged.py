@@ -117,7 +117,7 @@ class TestQueries:
             ),
             (analyzed("com.acme.Function"), "it uses Function"),
             (analyzed(reads_clock=True), "it reads the time"),
-            (analyzed(others=("s.t, which is no Paimon table",)), "it reads s.t, which is no Paimon table"),
+            (analyzed(others=("s.t, which is not a Paimon table",)), "it reads s.t, which is not a Paimon table"),
         ],
     )
     def test_what_may_give_others(self, found, reason):

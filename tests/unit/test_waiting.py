@@ -45,7 +45,7 @@ class TestUntil:
         wait.check()
         assert len(lines) == 1
         assert lines[0].startswith("Waiting for rain: ")
-        assert lines[0].endswith(" so far, 60 s at the most")
+        assert lines[0].endswith(" so far, 60 s at most")
 
 
 class TestWatched:

@@ -36,11 +36,11 @@ def run(
     samples: int,
     output: str,
 ) -> list[Difference]:
-    """Compare the selected nodes, and print the differences; write nothing.
+    """Compare the tables of the selected nodes, and print the differences.
 
     Args:
-        arguments: dbt's options of selection.
-        output: text, json (a line per node) or markdown.
+        arguments: dbt's options for the selection.
+        output: text, json (one line per node) or markdown.
     """
 
     def of_node(adapter: PaimonAdapter, node: Mapping[str, Any]) -> Difference:
@@ -61,7 +61,7 @@ def run(
 
 
 def _deferred(target: Mapping[str, str | None], before: Side, after: Side, state: str | None, folder: str) -> list[str]:
-    """dbt's options for the manifest of another target, which is written into the folder, or of `--state`."""
+    """dbt's options for deferring to another target, whose manifest is written to `folder`, or to `--state`."""
     kept = ["--state", state] if state else []
     other = next((side.value for side in (before, after) if side.kind is Kind.TARGET), None)
     if other:
@@ -69,14 +69,14 @@ def _deferred(target: Mapping[str, str | None], before: Side, after: Side, state
         return ["--defer", "--defer-state", folder, *kept]
     if Kind.STATE in (before.kind, after.kind):
         if not state:
-            raise DbtRuntimeError("state: --state is needed, the folder of the earlier manifest.json.")
+            raise DbtRuntimeError("state: set --state to the folder of the earlier manifest.json.")
         return ["--defer", *kept]
     return kept
 
 
 def summary(found: Sequence[Difference]) -> str:
-    """The last line: the numbers of nodes, and of those that differ."""
-    differ = sum(not difference.is_none and not difference.problem for difference in found)
+    """The last line: the number of nodes, and how many differ."""
+    differ = sum(not difference.is_empty and not difference.problem for difference in found)
     parts = [counted(len(found), "node"), f"{differ} differ"]
     if failed := sum(bool(difference.problem) for difference in found):
         parts.append(f"{failed} could not be compared")
@@ -84,13 +84,13 @@ def summary(found: Sequence[Difference]) -> str:
 
 
 def _write_manifest(target: Mapping[str, str | None], other: str, folder: str) -> None:
-    """Write the manifest of the project in another target of the same warehouse."""
+    """Parse the project for another target of the same warehouse, and write its manifest to `folder`."""
     from dbt.cli.main import dbtRunner
 
     here, there = load_credentials(**target), load_credentials(**{**target, "target": other})
     if _warehouse(here) != _warehouse(there):
         raise DbtRuntimeError(
-            f"target:{other}: it has another warehouse or metastore than this target. Give it as a catalog in "
+            f"target:{other}: its warehouse or metastore differs from this target's. Define it as a catalog in "
             "catalogs.yml, and compare with table:catalog.schema.name."
         )
     places = options({**target, "target": other})

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _State:
-    """One side: its relation, its columns, and the table's metadata at that time (None for a view)."""
+    """One side: its relation, its columns, and the table's metadata in that state (None for a view)."""
 
     relation: PaimonRelation
     columns: tuple[PaimonColumn, ...]
@@ -38,15 +38,15 @@ class _State:
 
 
 class Comparison:
-    """Compares tables without writing. The adapter needs an open connection."""
+    """Compares tables; read-only. The adapter needs an open connection."""
 
     def __init__(self, adapter: PaimonAdapter) -> None:
         self._adapter = adapter
 
     def of(self, node: Mapping[str, Any], before: Side, after: Side, *, key: Sequence[str], samples: int) -> Difference:
-        """The differences of a node's table between two sides, or the problem that prevents a comparison.
+        """Compare a node's table between two sides; an error becomes the `problem` of the result.
 
-        Rows are matched by `key`, by default the primary key, else the `unique_key`.
+        Rows are matched by `key`, or by default by the primary key, else the `unique_key`.
         """
         found = Difference(node["unique_id"], f"{node['schema']}.{node['alias']}", str(before), str(after))
         try:
@@ -71,20 +71,20 @@ class Comparison:
             schema=tuple(_schema_changes(old, new)),
             options=tuple(_option_changes(old, new)),
         )
-        columns, left_out = _both_have(old, new)
+        columns, left_out = _shared_columns(old, new)
         keys = self._key(node, key, old, new, columns)
         queries, of_all = self._pruned(
             Statements(old.relation.render(), new.relation.render(), keys, columns), old, new
         )
         if keys and not _is_unique(keys, old, new) and self._adapter.query(queries.repeated_key())[0][0]:
-            # A row of one side would match several of the other.
+            # A row of one side could match several rows of the other.
             queries = replace(queries, key=())
         found = replace(found, key=tuple(column.after for column in queries.key), left_out=left_out)
         return self._counted(found, queries, samples, of_all)
 
     def _counted(self, found: Difference, queries: Statements, samples: int, of_all: str) -> Difference:
         sql = queries.summary()
-        scans = self._adapter.handle.scans(sql)
+        scans = self._adapter.handle.scanned_tables(sql)
         (row,) = self._adapter.query(sql)
         numbers = [int(number or 0) for number in row]
         if queries.key:
@@ -93,7 +93,7 @@ class Comparison:
             found = replace(found, rows_before=rows_before, rows_after=rows_after, changed=changed, columns=columns)
         else:
             added, gone = numbers
-        found = replace(found, added=added, gone=gone, read=_read_words(scans, of_all))
+        found = replace(found, added=added, gone=gone, read=_scanned(scans, of_all))
         if samples and any((found.added, found.gone, found.changed)):
             rows = self._adapter.query(queries.samples(samples))
             found = replace(found, samples=tuple(_sample(queries, row) for row in rows))
@@ -102,14 +102,14 @@ class Comparison:
     # -- the sides ------------------------------------------------------------------------------------------
 
     def _state(self, node: Mapping[str, Any], side: Side) -> _State | None:
-        """A side; None if its table does not exist. Refuses a state that the table does not have."""
+        """One side; None if its table does not exist. Raises an error if the table does not have that state."""
         place = self._place(node, side)
         found = self._adapter.get_relation(*place) if place is not None else None
         if found is None:
             return None
         branch = self._adapter.clones.behind(found)
         if branch is not None:
-            # Read the branch itself: only then is it known which files it shares with the original.
+            # Read the branch itself: its metadata shows which files it shares with the original.
             self._adapter.clones.check(found)
             if side.kind is Kind.BRANCH:
                 raise DbtRuntimeError(f"{side}: {found} is a branch itself, {branch}, and has no branches.")
@@ -137,7 +137,7 @@ class Comparison:
         return self._with_columns(at, metadata.existing_table(schema))
 
     def _place(self, node: Mapping[str, Any], side: Side) -> tuple[str, str, str] | None:
-        """Catalog, schema and name of a side's table; None if the other manifest does not have the node."""
+        """Catalog, schema and name of a side's table; None if the node is not in the other manifest."""
         if side.kind is Kind.TABLE:
             *above, name = side.value.split(".")
             if not above or len(above) > 2 or not name:
@@ -158,7 +158,7 @@ class Comparison:
         before = [each.snapshot for each in commits if each.snapshot < newest]
         if not before:
             raise DbtRuntimeError(
-                f"{side}: {table} has no table snapshot before its newest commit. Say what to compare with: --from …"
+                f"{side}: {table} has no table snapshot before its newest commit. Choose another state with --from …"
             )
         return str(before[-1])
 
@@ -170,7 +170,7 @@ class Comparison:
     def _key(
         self, node: Mapping[str, Any], chosen: Sequence[str], old: _State, new: _State, columns: Sequence[Compared]
     ) -> tuple[Compared, ...]:
-        names = tuple(chosen) or _usual_key(node["config"], new)
+        names = tuple(chosen) or _default_key(node["config"], new)
         by_name = {column.after.lower(): column for column in columns}
         missing = [name for name in names if name.lower() not in by_name]
         if missing and chosen:
@@ -181,7 +181,7 @@ class Comparison:
         return () if missing else tuple(by_name[name.lower()] for name in names)
 
     def _pruned(self, queries: Statements, old: _State, new: _State) -> tuple[Statements, str]:
-        """The statements for the partitions whose files differ, and what part of the table these are, in words."""
+        """Limit the statements to partitions whose files differ; returns them, and the share of the table in words."""
         partitions = self._partitions(old, new)
         if partitions is None:
             return queries, ""
@@ -195,12 +195,14 @@ class Comparison:
         return replace(queries, where=where), words
 
     def _partitions(self, old: _State, new: _State) -> list[tuple[str, bool]] | None:
-        """The partitions of a table that both sides share, and whether their files differ."""
-        # None if the files do not tell which rows differ: deletion vectors change the rows that are read of a file.
+        """The partitions of a table that both sides share, and whether their files differ.
+
+        None if files do not show which rows differ, for example because deletion vectors hide rows of a file.
+        """
         if not _share_partitions(old, new):
             return None
         is_branch = any(_table(state).identifier != state.relation.identifier for state in (old, new))
-        # FilesTable of 0.9.0 looks for the schemas of a branch's files among those of the table [ran].
+        # FilesTable of 0.9.0 looks up the schemas of a branch's files among the table's own [ran].
         if is_branch and not self._have_same_schemas(old, new):
             return None
         return files.differing_partitions(self._adapter.query, _files(old), _files(new))
@@ -216,14 +218,14 @@ class Comparison:
         return before == after
 
 
-def _usual_key(config: Mapping[str, Any], new: _State) -> tuple[str, ...]:
+def _default_key(config: Mapping[str, Any], new: _State) -> tuple[str, ...]:
     if new.existing is not None and new.existing.primary_key:
         return new.existing.primary_key
     return column_list(config.get("primary_key")) or column_list(config.get("unique_key"))
 
 
 def _share_partitions(old: _State, new: _State) -> bool:
-    """Whether both sides are states of one table with partitions, whose files tell which rows they have."""
+    """Whether both sides are states of one partitioned table whose files show which rows it has."""
     before, after = old.existing, new.existing
     if before is None or after is None or _table(old).parts[1:] != _table(new).parts[1:]:
         return False
@@ -233,7 +235,7 @@ def _share_partitions(old: _State, new: _State) -> bool:
 
 
 def _table(state: _State) -> PaimonRelation:
-    """The table of a side, also if it is read from a branch."""
+    """The table of a side; for a branch, the table that it belongs to."""
     return clones.table_of(state.relation)
 
 
@@ -241,7 +243,7 @@ def _files(state: _State) -> str:
     return files.state(state.relation.replace(travel=""), state.relation.travel)
 
 
-def _read_words(scans: Sequence[Scan], partitions: str) -> str:
+def _scanned(scans: Sequence[Scan], partitions: str) -> str:
     """What was read: `12 files, 40.0 MiB, 12,408 rows of 2 of 31 partitions`."""
     if not scans or any(scan.files is None for scan in scans):
         return f"both tables{partitions}"
@@ -253,12 +255,12 @@ def _label(side: Side, state: _State) -> str:
     return f"{side} ({state.relation.shown})" if side.kind in ELSEWHERE else str(side)
 
 
-def _both_have(old: _State, new: _State) -> tuple[tuple[Compared, ...], tuple[str, ...]]:
+def _shared_columns(old: _State, new: _State) -> tuple[tuple[Compared, ...], tuple[str, ...]]:
     """The shared columns that can be compared, and the names of those that cannot."""
     before = {column.name.lower(): column for column in old.columns}
     pairs = ((before.get(column.name.lower()), column) for column in new.columns)
     shared = [Compared(a.name, b.name, a.dtype, b.dtype) for a, b in pairs if a is not None]
-    return tuple(c for c in shared if c.can_be), tuple(c.after for c in shared if not c.can_be)
+    return tuple(c for c in shared if c.is_comparable), tuple(c.after for c in shared if not c.is_comparable)
 
 
 def _is_unique(keys: Sequence[Compared], old: _State, new: _State) -> bool:

@@ -11,7 +11,10 @@ from dbt.adapters.paimon.spark.formatting import counted
 
 @dataclass(frozen=True)
 class Sample:
-    """One row that differs: its kind (added, gone, changed), its key (or all of it), and the values that changed."""
+    """A row that differs: its kind (added, gone, changed), its key, and its values.
+
+    Without a key, `key` is the whole row. Of a changed row, only the changed values are listed.
+    """
 
     kind: str
     key: Mapping[str, Any]
@@ -25,9 +28,10 @@ class Difference:
 
     Attributes:
         key: the columns by which rows are matched; without a key, whole rows are compared.
-        rows_before, rows_after: rows that were read of each side.
+        rows_before, rows_after: the number of rows read from each side.
         columns: the number of changed rows per column.
-        schema: changes of columns, key and partitioning.
+        schema: changes of columns, primary key and partitioning.
+        options: changes of table options.
         left_out: columns that cannot be compared.
         read: what was read, in words.
     """
@@ -51,7 +55,7 @@ class Difference:
     problem: str = ""
 
     @property
-    def is_none(self) -> bool:
+    def is_empty(self) -> bool:
         return not (self.problem or self.added or self.gone or self.changed or self.schema or self.options)
 
     @property

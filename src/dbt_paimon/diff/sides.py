@@ -1,4 +1,4 @@
-"""The two sides of a comparison, as on the command line: `tag:month_end`, `snapshot:7`, `target:prod`."""
+"""The two sides of a comparison, in the form of the command line: `tag:month_end`, `snapshot:7`, `target:prod`."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from dbt_common.exceptions import DbtRuntimeError
 class Kind(Enum):
     """The kind of a side."""
 
-    # The table of this target now.
+    # The table's current state in this target.
     NOW = "now"
-    # Before the newest commit that changed rows.
+    # The state before the newest commit that changed rows.
     PREVIOUS = "previous"
     SNAPSHOT = "snapshot"
     TAG = "tag"
@@ -22,7 +22,7 @@ class Kind(Enum):
     BRANCH = "branch"
     # The node's table in an earlier manifest (`--state`).
     STATE = "state"
-    # The node's table in another target of the profile.
+    # The node's table in a different target of the profile.
     TARGET = "target"
     # Any other table: [catalog.]schema.table.
     TABLE = "table"
@@ -30,7 +30,7 @@ class Kind(Enum):
 
 # Kinds without a value.
 _ALONE: Final = (Kind.NOW, Kind.PREVIOUS, Kind.STATE)
-# Kinds that read another table than the node's own.
+# Kinds that read a table other than the node's own in this target.
 ELSEWHERE: Final = (Kind.STATE, Kind.TARGET, Kind.TABLE)
 
 
@@ -46,10 +46,10 @@ class Side:
 
 
 def read(option: str, text: str) -> Side:
-    """Parse a side; `option` is for the message."""
+    """Parse a side; `option` is named in the error message."""
     word, colon, value = text.partition(":")
     kind = next((kind for kind in Kind if kind.value == word.strip()), None)
     if kind is None or (kind in _ALONE) is bool(colon and value.strip()):
         known = ", ".join(each.value if each in _ALONE else f"{each.value}:…" for each in Kind)
-        raise DbtRuntimeError(f"{option} {text}: is not known. Use one of {known}.")
+        raise DbtRuntimeError(f"{option} {text}: not a valid side. Use one of {known}.")
     return Side(kind, value.strip())

@@ -9,9 +9,9 @@ from typing import Final
 
 from dbt.adapters.paimon.sql.text import quoted, string_literal
 
-# Types whose values in the partitions of `$files` can be read back as literals.
+# Types whose values in the column `partition` of `$files` can be converted to literals.
 _PLAIN_TYPES: Final = re.compile(r"(string|varchar\(\d+\)|char\(\d+\)|int|bigint|smallint|tinyint|date|boolean)")
-_THERE: Final = "__dbt_there"
+_EXISTS: Final = "__dbt_there"
 
 
 @dataclass(frozen=True)
@@ -24,12 +24,12 @@ class Compared:
     type_after: str
 
     @property
-    def can_be(self) -> bool:
+    def is_comparable(self) -> bool:
         """Whether Spark can compare its values: no variants, and no maps inside other types."""
-        return not any(_is_opaque(kind) for kind in (self.type_before, self.type_after))
+        return not any(_is_incomparable(kind) for kind in (self.type_before, self.type_after))
 
     def values(self, side: str) -> str:
-        """The compared expression of a side, 'before' or 'after'."""
+        """The expression that is compared, of side 'before' or 'after'."""
         name = f"{side}.{quoted(self.before if side == 'before' else self.after)}"
         if self.type_before != self.type_after:
             return f"cast({name} as string)"
@@ -42,19 +42,19 @@ class Compared:
         return f"not ({self.values('before')} <=> {self.values('after')})"
 
 
-def _is_opaque(kind: str) -> bool:
+def _is_incomparable(kind: str) -> bool:
     kind = kind.lower()
     return "variant" in kind or "map<" in kind.removeprefix("map<")
 
 
 @dataclass(frozen=True)
 class Statements:
-    """The SQL about two sides.
+    """The SQL that compares two sides.
 
     Attributes:
         before, after: the relations after FROM.
         where: the condition on partitions, or `true`.
-        key: columns by which rows are matched; empty: whole rows are compared.
+        key: columns by which rows are matched; if empty, whole rows are compared.
     """
 
     before: str
@@ -69,26 +69,33 @@ class Statements:
         return tuple(column for column in self.columns if column not in self.key)
 
     def summary(self) -> str:
-        """One row: rows before and after, added, gone, changed, and changed per column of `rest`; or added, gone."""
+        """SQL for one row: rows before and after, added, gone, changed, and changed rows per column of `rest`.
+
+        Without a key, only added and gone.
+        """
         if not self.key:
             return (
                 "select coalesce(sum(if(n > 0, n, 0)), 0), coalesce(sum(if(n < 0, -n, 0)), 0)\n"
                 f"from ({self._whole_rows()})"
             )
-        both = f"before.{_THERE} and after.{_THERE}"
+        both = f"before.{_EXISTS} and after.{_EXISTS}"
         changed = " or ".join(column.differs for column in self.rest) or "false"
         counts = [
-            f"count(before.{_THERE})",
-            f"count(after.{_THERE})",
-            f"count_if(before.{_THERE} is null)",
-            f"count_if(after.{_THERE} is null)",
+            f"count(before.{_EXISTS})",
+            f"count(after.{_EXISTS})",
+            f"count_if(before.{_EXISTS} is null)",
+            f"count_if(after.{_EXISTS} is null)",
             f"count_if({both} and ({changed}))",
             *(f"count_if({both} and {column.differs})" for column in self.rest),
         ]
         return f"select {', '.join(counts)}\n{self._joined()}"
 
     def samples(self, most: int) -> str:
-        """At most `most` rows per kind: kind; as JSON, the key, and per column of `rest` if it differs, old, new."""
+        """SQL for at most `most` rows per kind. Columns: the kind; as JSON arrays, the key, and per column of `rest`
+        whether it differs, the old value and the new value.
+
+        Without a key, the kind and the whole row.
+        """
         if not self.key:
             values = _json((f"cast({_name(index)} as string)" for index in range(len(self.columns))), "string")
             return (
@@ -108,16 +115,17 @@ class Statements:
         return (
             "select kind, key, flags, old, new from (\n"
             "  select *, row_number() over (partition by kind order by __dbt_order) as number from (\n"
-            f"    select case when before.{_THERE} is null then 'added' when after.{_THERE} is null then 'gone' "
+            f"    select case when before.{_EXISTS} is null then 'added' when after.{_EXISTS} is null then 'gone' "
             f"else 'changed' end as kind,\n    {_json(keys, 'string')} as key,\n"
             f"    {_json((column.differs for column in self.rest), 'boolean')} as flags,\n"
             f"    {texts('before')} as old,\n    {texts('after')} as new,\n    struct({order}) as __dbt_order\n"
             f"    {self._joined()}\n"
-            f"    where before.{_THERE} is null or after.{_THERE} is null or {changed}\n  )\n"
+            f"    where before.{_EXISTS} is null or after.{_EXISTS} is null or {changed}\n  )\n"
             f") where number <= {most} order by kind, number"
         )
 
     def repeated_key(self) -> str:
+        """SQL for whether a key occurs more than once on one side."""
 
         def side(table: str, key: Iterable[str]) -> str:
             names = ", ".join(map(quoted, key))
@@ -129,13 +137,13 @@ class Statements:
     def _joined(self) -> str:
         on = " and ".join(f"{c.values('before')} <=> {c.values('after')}" for c in self.key)
         return (
-            f"from (select *, true as {_THERE} from {self.before} where {self.where}) as before\n"
-            f"full outer join (select *, true as {_THERE} from {self.after} where {self.where}) as after\n"
+            f"from (select *, true as {_EXISTS} from {self.before} where {self.where}) as before\n"
+            f"full outer join (select *, true as {_EXISTS} from {self.after} where {self.where}) as after\n"
             f"on {on}"
         )
 
     def _whole_rows(self) -> str:
-        """Rows with different counts: their values, and `n`, the count after minus the count before."""
+        """SQL for rows whose counts differ: their values, and `n`, the count after minus the count before."""
 
         def side(name: str, table: str, sign: int) -> str:
             values = ", ".join(f"{c.values(name)} as {_name(i)}" for i, c in enumerate(self.columns))
@@ -151,7 +159,7 @@ class Statements:
 
 
 def _json(values: Iterable[str], kind: str) -> str:
-    """A JSON array: a Thrift server sends arrays as text that cannot be read back."""
+    """A JSON array, because a Thrift server returns arrays as strings that cannot be parsed."""
     return f"to_json(cast(array({', '.join(values)}) as array<{kind}>))"
 
 
@@ -160,7 +168,7 @@ def _name(index: int) -> str:
 
 
 def of_partitions(texts: Sequence[str], columns: Mapping[str, str]) -> str | None:
-    """The condition that a row is in one of some partitions; None if their text cannot be read back.
+    """A condition on rows of some partitions; None if the partitions cannot be converted to literals.
 
     Args:
         texts: partitions as in `$files`: `{2013-01-31, EWR}` or `[2013-01-31, EWR]`.

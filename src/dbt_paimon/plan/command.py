@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def run(arguments: Sequence[str], full_refresh: bool, as_json: bool) -> list[Preview]:
-    """Print what a run would do with the selected nodes, in the order of a run; write nothing."""
+    """Print what a run would do with the selected nodes, in the order of a run."""
 
     def of_node(adapter: PaimonAdapter, node: Mapping[str, Any]) -> Preview:
         return Previewer(adapter).of(node, full_refresh)
@@ -33,7 +33,7 @@ def run(arguments: Sequence[str], full_refresh: bool, as_json: bool) -> list[Pre
 
 
 def summary(found: Sequence[Preview]) -> str:
-    """The last line: the numbers of nodes, and of those that would lose history or fail."""
+    """The last line: the number of nodes, and how many would lose history or fail."""
     lose = sum(preview.loses for preview in found)
     fail = sum(preview.does is Action.FAIL or preview.asks for preview in found)
     parts = [counted(len(found), "node")]

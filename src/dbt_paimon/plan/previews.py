@@ -1,4 +1,4 @@
-"""Previews what a run would do with a node, and writes it as text."""
+"""Previews what a run would do with a node, as text or JSON."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ class Preview:
     """What a run would do with one node.
 
     Attributes:
-        kind: materialization, with the strategy of an incremental model.
-        alters: options and columns that change.
-        steps: steps of the write beside the rows.
+        kind: the materialization, and for an incremental model the strategy.
+        alters: the options and columns that change.
+        steps: what the run does in addition to writing rows.
         reasons: why a new table replaces the old one.
-        lost: history that is lost with the old table.
-        asks: whether the run refuses that loss without consent.
+        lost: the history that is lost with the old table.
+        asks: whether the run fails unless the user agrees to that loss.
         scans: what the node's query reads.
         maintenance: actions after the commit.
     """
@@ -91,7 +91,7 @@ class Preview:
 
 @dataclass(frozen=True)
 class _Target:
-    """What a run writes to: the existing table, or the branch of a clone; and whether it adds rows to it."""
+    """What a run writes to: the existing table, or the branch of a clone. `adds`: whether the run adds rows to it."""
 
     table: PaimonRelation | None
     adds: bool = False
@@ -99,13 +99,13 @@ class _Target:
 
 
 class Previewer:
-    """Reads metadata and analyzes queries; reads and writes no data files. The adapter needs an open connection."""
+    """Reads metadata and analyzes queries, but no data files. The adapter needs an open connection."""
 
     def __init__(self, adapter: PaimonAdapter) -> None:
         self._adapter = adapter
 
     def of(self, node: Mapping[str, Any], full_refresh: bool) -> Preview:
-        """What a run, with or without `--full-refresh`, would do with a compiled node, or why it would fail."""
+        """Preview a run of a compiled node, with or without `--full-refresh`; an error becomes the `problem`."""
         config = node["config"]
         kind = str(config.get("materialized"))
         found = Preview(node["unique_id"], f"{node['schema']}.{node['alias']}", kind, Action.UNKNOWN)
@@ -113,17 +113,17 @@ class Previewer:
             if kind == "view":
                 return self._of_view(node, found)
             if kind not in _TABLES:
-                return replace(found, problem=f"The materialization '{kind}' is not this adapter's.")
+                return replace(found, problem=f"The materialization '{kind}' is not one of this adapter.")
             own = config.get("full_refresh")
             return self._of_table(node, found, full_refresh if own is None else bool(own))
         except DbtRuntimeError as exc:
             if not metadata.is_not_found(exc):
                 return replace(found, does=Action.FAIL, problem=str(exc.msg))
-            # Its input is built by the same run, or is missing.
+            # An input is missing; the run may build it first.
             creates = Action.CREATE_VIEW if kind == "view" else Action.CREATE
             does = creates if self._existing(node) is None else Action.UNKNOWN
             return replace(
-                found, does=does, problem=f"It reads what does not exist yet. {str(exc.msg).strip().splitlines()[0]}"
+                found, does=does, problem=f"An input does not exist yet. {str(exc.msg).strip().splitlines()[0]}"
             )
 
     def _of_view(self, node: Mapping[str, Any], found: Preview) -> Preview:

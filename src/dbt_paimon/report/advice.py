@@ -1,6 +1,6 @@
-"""Advice on tables: the rules of the data tests in macros/monitoring, and the commands that fix a table.
+"""Advice on tables: the rules of the data tests in macros/monitoring, each with the command that fixes the table.
 
-The limits are the defaults of these tests (`tests/unit/test_report.py` compares them).
+The limits are the defaults of these tests (checked by `tests/unit/test_report.py`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Final
 from dbt.adapters.paimon.options.table_options import parse_duration
 from dbt.adapters.paimon.spark.formatting import size
 
-# Data test -> its arguments.
+# Data test -> the defaults of its arguments.
 LIMITS: Final[Mapping[str, Mapping[str, float | str]]] = {
     "small_files": {"max_files": 20},
     "compaction_needed": {"max_sorted_runs": 5, "max_small_files": 50},
@@ -33,15 +33,15 @@ class Condition:
     """The input of the rules.
 
     Attributes:
-        has_policy: whether its config has `maintenance`.
-        files, small_files: of all buckets; small files only of buckets with several files.
-        most_small_files, sorted_runs, largest_bucket: of the worst bucket.
-        skew: of the worst partition with enough rows (see `LIMITS`).
-        fixed_buckets: the number of buckets; 0 if it is not fixed.
-        largest_partition: bytes.
+        has_policy: whether the model's config has `maintenance`.
+        files, small_files: in all buckets; a bucket's only file does not count as small.
+        most_small_files, sorted_runs, largest_bucket: the greatest value of any bucket; the last in bytes.
+        skew: the greatest skew of any partition with enough rows (see `LIMITS`).
+        fixed_buckets: the fixed number of buckets; 0 if there is none.
+        largest_partition: its size in bytes.
         oldest_snapshot: its age in seconds.
-        least_snapshots: how many are kept at any age.
-        consumers: consumers that keep the oldest table snapshot.
+        least_snapshots: how many table snapshots are kept at any age.
+        consumers: the consumers that prevent the oldest table snapshot from expiring.
     """
 
     name: str
@@ -64,7 +64,7 @@ class Condition:
 
 @dataclass(frozen=True)
 class Advice:
-    """A recommended action. `rule`: the data test with this rule, or `config`; `then`: a further step or a remark."""
+    """A recommended action. `rule`: the name of the data test, or `config`; `then`: a further step or a remark."""
 
     rule: str
     reason: str
@@ -115,7 +115,7 @@ def _snapshots(found: Condition) -> Iterator[Advice]:
     age = parse_duration(str(LIMITS["snapshot_age"]["max_age"])) / 10**9
     if found.snapshots > most:
         rule, reason = "snapshot_count", f"{found.snapshots:,} table snapshots (more than {most})."
-    # No command expires the last `least_snapshots`.
+    # The newest `least_snapshots` never expire.
     elif found.oldest_snapshot > age and found.snapshots > found.least_snapshots:
         days = found.oldest_snapshot / _DAY
         rule = "snapshot_age"
@@ -132,18 +132,20 @@ def _buckets(found: Condition) -> Iterator[Advice]:
     skew, rows = _limit("bucket_skew", "max_skew"), int(_limit("bucket_skew", "min_rows"))
     if found.skew > skew:
         reason = (
-            f"The largest bucket of a partition has {found.skew:.1f} times the mean of its rows (more than {skew:.0f}, "
-            f"in partitions of {rows:,} rows)."
+            f"The largest bucket of a partition has {found.skew:.1f} times the mean number of rows (more than "
+            f"{skew:.0f}, in a partition with at least {rows:,} rows)."
         )
         command = f"dbt build --select {found.name} --full-refresh"
-        yield Advice("bucket_skew", reason, command, "First give it a bucket_key of many, even values.")
+        yield Advice("bucket_skew", reason, command, "First choose a bucket_key with many, evenly distributed values.")
     limit = _limit("bucket_size", "max_gb") * 1024**3
     if found.largest_bucket > limit:
         reason = f"A bucket holds {size(found.largest_bucket)} (more than {size(limit)})."
         if found.fixed_buckets:
             number = max(round(found.largest_partition / 1024**3), found.fixed_buckets * 2)
             command = _operation("rescale", relation=found.name, bucket_num=number)
-            yield Advice("bucket_size", reason, command, "Set bucket to the same number in its config.")
+            yield Advice(
+                "bucket_size", reason, command, "Also set bucket to this number in the config, unless it is auto."
+            )
         else:
             then = "First set bucket to a number."
             yield Advice("bucket_size", reason, f"dbt build --select {found.name} --full-refresh", then)
@@ -157,7 +159,7 @@ def _partitions(found: Condition) -> Iterator[Advice]:
             "partition_count",
             f"{found.partitions:,} partitions (more than {most:,}).",
             command,
-            "Or partition by a coarser value.",
+            "Or use coarser partitions.",
         )
 
 

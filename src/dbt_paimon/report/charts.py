@@ -1,4 +1,4 @@
-"""Charts as small SVG texts without scripts and styles, drawn by pygal; the page has their colours and fonts."""
+"""Small SVG charts, drawn by pygal, without scripts and styles; the page defines colours and fonts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TESTS: Final = ("test", "unit_test")
 FAILED: Final = ("error", "fail", "runtime error")
 _KINDS: Final = ("APPEND", "OVERWRITE", "COMPACT", "ANALYZE")
 _PLAIN: Final = {"css": (), "js": (), "show_legend": False, "margin": 8, "explicit_size": False}
-# Attributes, classes and elements; the unused ones are for pygal's script.
+# Attributes, classes and elements. Only pygal's script uses those that are removed.
 _UNUSED: Final = frozenset({"rx", "ry", "id"})
 _KEPT: Final = frozenset({"pygal-chart", "axis", "x", "y", "background", "line", "guide"})
 _DROPPED: Final = frozenset({"defs", "desc", "title"})
@@ -32,7 +32,7 @@ _NUMBER: Final = re.compile(r"-?\d+\.\d+")
 
 
 def pygal() -> ModuleType:
-    """Import the library, or say how to install it."""
+    """Import pygal; if it is missing, the error says how to install it."""
     try:
         import pygal as library
     except ImportError:
@@ -44,7 +44,7 @@ def pygal() -> ModuleType:
 
 
 def buckets(table: Table) -> str:
-    """The bytes of each bucket, stacked by level; '' for one bucket with one level."""
+    """The bytes of each bucket, stacked by level; '' if there is only one bucket with one level."""
     if len(table.buckets) * len(table.levels) < 2:
         return ""
     several = len({each.partition for each in table.buckets}) > 1
@@ -72,12 +72,12 @@ def _bucket_bar(bucket: Bucket, level: int, several: bool) -> dict[str, Any] | N
 
 
 def shade(table: Table, level: int) -> int:
-    """The colour of a level; without a key, level 0 does not wait for a compaction."""
+    """The colour of a level. Without a key, level 0 does not await a compaction, so it looks like the others."""
     return min(level, 5) if table.primary_key else 5
 
 
 def snapshots(table: Table) -> str:
-    """The rows of each commit, coloured by its kind; '' with fewer than two."""
+    """The rows of each commit, coloured by kind; '' if there are fewer than two commits."""
     shown = table.snapshots[-MOST_BARS:]
     if len(shown) < 2:
         return ""
@@ -98,7 +98,7 @@ def _commit_bar(commit: TableSnapshot, kind: str) -> dict[str, Any] | None:
 
 
 def largest(tables: Sequence[Table]) -> str:
-    """The largest tables, as bars."""
+    """A bar chart of the largest tables."""
     shown = sorted((table for table in tables if table.bytes), key=lambda table: -table.bytes)[:LARGEST]
     if len(shown) < 2:
         return ""
@@ -139,12 +139,12 @@ def threads(run: Run) -> str:
 
 
 def _gap_and_bar(nodes: Sequence[NodeRun], turn: int) -> tuple[float | None, dict[str, Any] | None]:
-    """The bar of a thread's node, and the gap before it."""
+    """The gap before a thread's node, and the node's bar."""
     if turn >= len(nodes):
         return None, None
     node, before = nodes[turn], nodes[turn - 1] if turn else None
     end = before.begins + before.seconds if before else 0
-    # dbt's times of two nodes may overlap a little.
+    # Two nodes of a thread may overlap a little in dbt's timing.
     length = node.seconds - max(end - node.begins, 0)
     bar = {"value": max(length, 0.001), "label": f"{node.name}: {node.status}, {seconds(node.seconds)}"}
     colour = "bad" if node.status in FAILED else "turn" if node.kind in TESTS else ""
@@ -154,7 +154,7 @@ def _gap_and_bar(nodes: Sequence[NodeRun], turn: int) -> tuple[float | None, dic
 
 
 def sparkline(values: Sequence[float], says: str) -> str:
-    """A small row of bars."""
+    """A small bar chart without axes."""
     if len(values) < 2:
         return ""
     chart = pygal().Bar(**{**_PLAIN, "margin": 1, "spacing": 0})
@@ -180,7 +180,7 @@ def _svg(chart: Any, says: str, classes: Sequence[str]) -> str:
 
 
 def _tidied(root: Any, says: str, classes: Sequence[str]) -> Any:
-    """Add a text for screen readers, make labels of bars their titles, and drop what only pygal's script needs."""
+    """Add a label for screen readers, turn labels of bars into titles, and remove what only pygal's script uses."""
     root.set("role", "img")
     root.set("aria-label", says)
     _tidy(root, classes, in_names=False)
@@ -188,7 +188,7 @@ def _tidied(root: Any, says: str, classes: Sequence[str]) -> Any:
 
 
 def _tidy(element: Any, classes: Sequence[str], in_names: bool) -> None:
-    """Tidy an element and its descendants; `in_names`: whether it belongs to the axis without figures."""
+    """Tidy an element and its descendants; `in_names`: whether it belongs to the axis of names."""
     kind = element.get("class", "")
     if kind.startswith("axis") and element.tag.endswith("g"):
         in_names = "always_show" not in kind
@@ -238,7 +238,7 @@ def _short(found: re.Match[str]) -> str:
 
 
 def _class(text: str, classes: Sequence[str]) -> str:
-    """The page's class of an element: its series, or the classes that the page uses."""
+    """The element's class in the page: that of its series, or those of pygal's classes that the page uses."""
     found = re.search(r"\bserie-(\d+)\b", text)
     if found:
         return f"series {classes[int(found[1]) % len(classes)]}"

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class _Read:
-    """What the threads of dbt's task collect."""
+class _Collector:
+    """Collects what dbt's threads read."""
 
     at: float
     tables: dict[str, Table] = field(default_factory=dict)
@@ -32,19 +32,19 @@ class _Read:
     versions: dict[str, str] = field(default_factory=dict)
     statements: int = 0
 
-    def begins(self, task: Any) -> None:
-        """Take the selection and the project from dbt's task."""
+    def take_project(self, task: Any) -> None:
+        """Take the selection, the nodes and the config from dbt's task."""
         self.selected = {node.unique_id for node in task._flattened_nodes or ()}
         every = (*task.manifest.nodes.values(), *task.manifest.sources.values())
         self.nodes = {node.unique_id: node.to_dict(omit_none=True) for node in every}
         self.config = task.config
 
-    def sees(self, event: Any) -> None:
-        """Count the statements that dbt sends."""
+    def count_statement(self, event: Any) -> None:
+        """Count an event if it is a statement that dbt sends."""
         self.statements += event.info.name == "SQLQuery"
 
-    def read_twice(self) -> set[str]:
-        """The sources that are the table of a model, as another project sees it."""
+    def duplicate_sources(self) -> set[str]:
+        """The unique ids of sources whose table is also the table of a selected node."""
         built = {table.name for table in self.tables.values() if table.kind != SOURCE}
         return {node for node, each in self.tables.items() if each.kind == SOURCE and each.name in built}
 
@@ -58,17 +58,17 @@ class _Read:
 
 
 def run(arguments: Sequence[str], results: Sequence[str] = ()) -> Report:
-    """Read the metadata of the selected nodes and sources; `results`: `run_results.json` files, or their folders."""
-    begun, read = time.perf_counter(), _Read(time.time())
+    """Read the metadata of the selected nodes and sources. `results`: `run_results.json` files or their folders."""
+    begun, read = time.perf_counter(), _Collector(time.time())
     selected_nodes.for_each(
         read.table_of,
         arguments,
         compiled=False,
         resources=(*selected_nodes.BUILT, SOURCE),
-        on_begin=read.begins,
-        on_event=read.sees,
+        on_begin=read.take_project,
+        on_event=read.count_statement,
     )
-    twice, config = read.read_twice(), read.config
+    twice, config = read.duplicate_sources(), read.config
     target = Path(config.project_root, config.target_path)
     tables = [each for node, each in read.tables.items() if node not in twice]
     found = connected(sorted(tables, key=lambda table: table.name))

@@ -24,7 +24,7 @@ class TableSnapshot:
         kind: APPEND, OVERWRITE, COMPACT or ANALYZE.
         user: the commit user.
         at: seconds since the epoch.
-        total, added, changelog: rows in data files, before merging, of the table, the commit and its changelog.
+        total, added, changelog: rows in the data files, before merging, of the table, the commit and its changelog.
     """
 
     number: int
@@ -42,7 +42,7 @@ class TableSnapshot:
 
 @dataclass(frozen=True)
 class Bucket:
-    """A bucket of a partition; `levels`: level -> (files, bytes); `skew`: its rows over the partition's mean."""
+    """A bucket of a partition; `levels`: level -> (files, bytes); `skew`: its rows divided by the partition's mean."""
 
     partition: str
     bucket: int
@@ -57,15 +57,15 @@ class Bucket:
 
 @dataclass(frozen=True)
 class Reader:
-    """A reader of a table, and its progress.
+    """A reader of a table, and how far it has read.
 
     Attributes:
         name: name of the consumer, model or stream.
         kind: consumer, incremental model, stream.
         source: schema and name of the table, folder or topic.
-        position: the last table snapshot that was read; text for other sources.
+        position: the last table snapshot that was read; for other sources, their own offsets.
         behind: number of table snapshots not yet read; None if unknown.
-        rows_behind: rows in them.
+        rows_behind: the number of rows in them.
         state: further state, such as an unfinished batch.
     """
 
@@ -86,12 +86,12 @@ class Table:
         node: unique id in the manifest.
         name: schema and name.
         kind: materialization, or `source`.
-        said: the node's name for `--select`.
+        said: the node's name, for `--select`.
         problem: why it could not be read.
         by: how it was read: Paimon's classes, or SQL.
-        keeps: why table snapshots are kept, one sentence each.
-        reads: its readers of other tables.
-        readers: its own readers.
+        keeps: what keeps table snapshots, one sentence each.
+        reads: how far this table's model or stream has read other tables.
+        readers: how far others have read this table.
     """
 
     node: str
@@ -131,7 +131,7 @@ class Table:
 
 @dataclass(frozen=True)
 class NodeRun:
-    """A node in a run of dbt; None: not in its response. `begins`: seconds since the run's start."""
+    """A node in a run of dbt. `begins`: seconds since the run's start. None: missing in the adapter's response."""
 
     node: str
     name: str
@@ -182,7 +182,7 @@ class Cost:
 
 @dataclass(frozen=True)
 class Report:
-    """The data of a report. `at`: seconds since the epoch; `versions`: of Paimon, Spark, the adapter."""
+    """The data of a report. `at`: seconds since the epoch; `versions`: those of Paimon, Spark and the adapter."""
 
     project: str
     target: str
@@ -206,7 +206,7 @@ class Report:
 
 
 def figures(facts: Facts) -> dict[str, Any]:
-    """The fields of a `Table` that follow from its facts."""
+    """The fields of a `Table` that are computed from its facts."""
     buckets = tuple(_buckets(facts))
     levels: dict[int, list[int]] = defaultdict(lambda: [0, 0])
     for group in facts.groups:
@@ -267,7 +267,7 @@ def _buckets(facts: Facts) -> Iterable[Bucket]:
             partition,
             bucket,
             **sums,
-            # Each file of level 0 is a sorted run, and each further level is one.
+            # Each file of level 0 is a sorted run; each other level is one.
             sorted_runs=sum(group.files if group.level == 0 else 1 for group in groups),
             skew=sums["rows"] / mean if mean else 0.0,
             levels={group.level: (group.files, group.bytes) for group in groups},
@@ -275,7 +275,7 @@ def _buckets(facts: Facts) -> Iterable[Bucket]:
 
 
 def _layout(facts: Facts) -> dict[str, str]:
-    """The table's layout, in Paimon's words."""
+    """The table's layout, in Paimon's terms."""
     options = facts.schema.options
     dynamic = "dynamic" if facts.schema.primary_keys else "unaware"
     number = options.get("bucket", "-1")
@@ -294,17 +294,17 @@ def _layout(facts: Facts) -> dict[str, str]:
 
 
 def keeps(facts: Facts) -> Iterable[str]:
-    """Why table snapshots are kept, one sentence per reason."""
+    """What keeps table snapshots, one sentence per reason."""
     options = facts.schema.options
     least = options.get("snapshot.num-retained.min", str(LEAST_SNAPSHOTS))
     most = options.get("snapshot.num-retained.max")
     young = options.get("snapshot.time-retained", _KEEPS_FOR)
     yield (
-        f"A commit expires those older than {young} (snapshot.time-retained), but leaves {least} "
-        "(snapshot.num-retained.min)" + (f" and never more than {most} (snapshot.num-retained.max)." if most else ".")
+        f"A commit expires table snapshots older than {young} (snapshot.time-retained), but keeps at least {least} "
+        "(snapshot.num-retained.min)" + (f" and at most {most} (snapshot.num-retained.max)." if most else ".")
     )
     if options.get("write-only", "").lower() == "true":
-        yield "With write-only, commits expire nothing: expire_snapshots or a maintenance policy does."
+        yield "With write-only, commits expire nothing; use expire_snapshots or a maintenance policy."
     for name, number in sorted(facts.consumers.items()):
         yield f"The consumer {name} reads table snapshot {number} next: it and later ones stay."
     for name, number in sorted(facts.tags.items(), key=lambda tag: tag[1]):
@@ -312,7 +312,7 @@ def keeps(facts: Facts) -> Iterable[str]:
 
 
 def condition(facts: Facts, table: Mapping[str, Any], name: str, has_policy: bool, now: float) -> Condition:
-    """The input of the rules of advice; `table`: the result of `figures`; `has_policy`: for `maintenance`."""
+    """The input of the rules. `table`: the result of `figures`; `has_policy`: whether the config has `maintenance`."""
     buckets: Sequence[Bucket] = table["buckets"]
     rows, sizes = _by_partition(buckets, "rows"), _by_partition(buckets, "bytes")
     enough = float(LIMITS["bucket_skew"]["min_rows"])
@@ -354,13 +354,13 @@ def consumers(facts: Facts, name: str) -> tuple[Reader, ...]:
 
 
 def behind(snapshots: Sequence[TableSnapshot], read: int) -> tuple[int, int]:
-    """The numbers of row-changing table snapshots after one, and of their rows."""
+    """The number of row-changing table snapshots after `read`, and the number of their rows."""
     new = [each for each in snapshots if each.number > read and each.kind in ("APPEND", "OVERWRITE")]
     return len(new), sum(abs(each.added) for each in new)
 
 
 def connected(tables: Sequence[Table]) -> tuple[Table, ...]:
-    """Compute how far readers are behind, and add each one to the table that it reads."""
+    """Compute how far readers are behind, and add each of them to the table that it reads."""
     snapshots = {table.name: table.snapshots for table in tables}
     known = {table.node: tuple(_placed(each, snapshots.get(each.source)) for each in table.reads) for table in tables}
     readers: dict[str, list[Reader]] = defaultdict(list)

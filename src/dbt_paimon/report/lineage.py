@@ -1,4 +1,4 @@
-"""The lineage: the nodes of the manifest in columns, each to the right of its inputs."""
+"""The lineage graph: nodes in columns, each to the right of its inputs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _KINDS: Final = ("model", "seed", "snapshot", "source")
 
 
 def of(nodes: Iterable[Mapping[str, Any]], selected: frozenset[str]) -> tuple[LineageNode, ...]:
-    """The selected nodes (by unique id) and the selected nodes that they read, directly or through others."""
+    """The selected nodes, each with the selected nodes that it reads directly or through unselected ones."""
     known = {str(node["unique_id"]): node for node in nodes if node["resource_type"] in _KINDS}
     shown = {name: node for name, node in known.items() if name in selected and not _is_ephemeral(node)}
     return tuple(
@@ -24,7 +24,7 @@ def of(nodes: Iterable[Mapping[str, Any]], selected: frozenset[str]) -> tuple[Li
 
 
 def _read_by(node: _Node, known: Mapping[str, _Node], shown: Collection[str]) -> set[str]:
-    """The shown nodes that a node reads, directly or through others."""
+    """The unique ids of the shown nodes that a node reads directly or through others."""
     found: set[str] = set()
     seen: set[str] = set()
     waiting = [node]

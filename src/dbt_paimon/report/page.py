@@ -15,25 +15,25 @@ from dbt_paimon.report import charts, lineage, words
 from dbt_paimon.report.figures import Report
 
 _TEMPLATES: Final = Path(__file__).parent / "templates"
-# Rows shown of a table; `--json` has all of them.
+# How many rows of a table are shown; `--json` returns all.
 MOST_ROWS: Final = 20
-# With more tables, each shows fewer rows, and the script renders its details when it is opened.
+# With more tables, each shows fewer rows, and the script renders a table's details when they are opened.
 MANY_TABLES: Final = 200
 FEWER_ROWS: Final = 5
 _INDENT: Final = re.compile(r"\n\s+")
-# A larger picture is unreadable; each table lists its inputs anyway.
+# A larger lineage graph is unreadable; each table lists its inputs anyway.
 MOST_NODES: Final = 150
 # Pixels in the lineage.
 _COLUMN, _ROW, _BOX = 210, 30, 180
 
 
 def ready() -> None:
-    """Check that the library of charts is installed, before anything is read."""
+    """Check that the chart library is installed, before anything is read."""
     charts.pygal()
 
 
 def write(report: Report, path: Path) -> str:
-    """Write the page; a line about it."""
+    """Write the page, and return a one-line summary."""
     text = html(report)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, "utf-8")
@@ -47,8 +47,8 @@ def write(report: Report, path: Path) -> str:
 
 
 def html(report: Report) -> str:
-    """The page."""
-    # Names and comments may hold HTML.
+    """Render the page."""
+    # Escape names and comments, which may contain HTML.
     environment = Environment(
         loader=FileSystemLoader(_TEMPLATES), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
@@ -86,7 +86,7 @@ def _children(report: Report) -> Mapping[str, list[str]]:
 
 
 def _picture(report: Report) -> dict[str, Any] | None:
-    """Boxes and lines of the lineage; None if there are too many."""
+    """Boxes and lines of the lineage graph; None if it is empty or too large."""
     if not 0 < len(report.lineage) <= MOST_NODES:
         return None
     placed = lineage.placed(report.lineage)

@@ -14,9 +14,9 @@ from dbt_paimon.report.figures import NodeRun, Run
 
 
 def read(paths: Iterable[Path], nodes: Mapping[str, Mapping[str, Any]]) -> tuple[Run, ...]:
-    """The runs in files, or in folders with `run_results.json`, oldest first; missing files are left out.
+    """Read runs from files, or folders with `run_results.json`; oldest first. Missing files are skipped.
 
-    `nodes` has the names and kinds of the nodes in the manifest.
+    `nodes`: the nodes of the manifest, by unique id.
     """
     found: dict[str, Run] = {}
     for path in paths:

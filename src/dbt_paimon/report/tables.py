@@ -1,4 +1,4 @@
-"""Reads the figures of a node's table, and the progress of models and streams that read others."""
+"""Reads the figures of a node's table, and how far models and streams have read their inputs."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ SQL: Final = "system tables"
 
 
 class TableReader:
-    """Reads metadata only: Paimon's, and the checkpoints of streams. The adapter needs an open connection."""
+    """Reads only metadata: Paimon's, and the checkpoints of streams. The adapter needs an open connection."""
 
     def __init__(self, adapter: PaimonAdapter) -> None:
         self._adapter = adapter
 
     def of(self, node: Mapping[str, Any], now: float) -> Table | None:
-        """The table of a node or source; None if it is not built, a view, or not Paimon's. `now`: epoch seconds."""
+        """The table of a node or source; None if it is not built, or not a Paimon table. `now`: epoch seconds."""
         identifier = node.get("alias") or node.get("identifier") or node["name"]
         kind = str(node.get("config", {}).get("materialized") or node["resource_type"])
         kind = SOURCE if node["resource_type"] == SOURCE else kind
@@ -53,7 +53,7 @@ class TableReader:
             relation = self._adapter.get_relation(node["database"], node["schema"], identifier)
             if relation is None or not relation.is_table or not self._is_paimons(relation):
                 return None
-            # Start to measure here: the first query of the catalog waits for Spark's start.
+            # Measure from here: the first catalog query waits for Spark to start.
             begun = time.perf_counter()
             known, by = self._facts(relation)
             found = figures.figures(known)
@@ -70,7 +70,7 @@ class TableReader:
                 advice=(*advice.advice(condition), *self._of_config(node)),
                 seconds=time.perf_counter() - begun,
             )
-        # One table that cannot be read must not hide the others.
+        # A table that cannot be read must not prevent the report on the others.
         except Exception as exc:  # noqa: BLE001
             logger.debug(f"{table.name} cannot be read: {exc!r}")
             return replace(table, problem=_first_line(exc), seconds=time.perf_counter() - begun)
@@ -87,11 +87,11 @@ class TableReader:
             try:
                 return facts.by_classes(self._adapter.handle.session, table_name(relation)), CLASSES
             except Exception as exc:  # noqa: BLE001
-                logger.debug(f"{relation} is read by its system tables: {exc!r}")
+                logger.debug(f"{relation} is read from its system tables: {exc!r}")
         return facts.by_sql(self._adapter.query, relation), SQL
 
     def _of_config(self, node: Mapping[str, Any]) -> Iterable[Advice]:
-        """The advice of `spec.advice` on a node's config; none if a run would refuse the config."""
+        """The advice of `spec.advice` on a node's config; nothing if a run would refuse the config."""
         if node["resource_type"] == SOURCE:
             return
         config = node["config"]
@@ -106,7 +106,7 @@ class TableReader:
             yield Advice("config", text, f"dbt build --select {node['name']}", "After changing the config.")
 
     def _streams(self, node: Mapping[str, Any], relation: PaimonRelation, known: Facts) -> Iterable[Reader]:
-        """The progress of the stream that writes a table, from its checkpoint."""
+        """How far the stream that writes a table has read its inputs, from its checkpoint."""
         stream = known.schema.options.get(checkpoints.STREAM_ID)
         if not stream or self._adapter.credentials.method != PaimonConnectionMethod.SESSION:
             return
@@ -127,7 +127,7 @@ class TableReader:
             yield Reader(node["name"], "stream", source, position, state=state)
 
     def _incremental(self, node: Mapping[str, Any], relation: PaimonRelation, known: Facts) -> Iterable[Reader]:
-        """The progress of an incremental model, from its commits and its positions table."""
+        """How far an incremental model has read its inputs, from its commits and its positions table."""
         found = self._adapter.get_relation(*positions.positions_of(relation).parts)
         if node["resource_type"] != "model" or found is None:
             return
@@ -139,7 +139,7 @@ class TableReader:
 
 
 def _planned(session: Any, checkpoint: Checkpoint, index: int) -> str:
-    """The table snapshot up to which the batches of an input are planned."""
+    """The last table snapshot in the planned batches of an input."""
     planned = PlannedRanges(session, f"{checkpoint.location}/{checkpoints.PLANS}/{index}").last()
     return str((planned.end if planned else NOTHING_READ).snapshot)
 

@@ -36,5 +36,5 @@ def moment(at: float | None) -> str:
 
 
 def anchor(name: str) -> str:
-    """An id of the page for a unique id of the manifest."""
+    """The HTML id of a node, from its unique id."""
     return "t-" + "".join(letter if letter.isalnum() else "-" for letter in name)

@@ -1,1 +1,1 @@
-"""`dbt-paimon server`: starts and stops warm local Sparks, and the process of one."""
+"""`dbt-paimon server`: starts and stops warm local Spark servers; `process` runs one."""

@@ -59,7 +59,7 @@ def start(path: Path, idle_minutes: float, asks_token: bool, target: Mapping[str
 
 
 def stop(note: server.ServerNote) -> None:
-    """End the process of a server; by SIGKILL if SIGTERM does not end it in 30 s."""
+    """End the process of a server with SIGTERM, or with SIGKILL if it still runs after 30 s."""
     with suppress(ProcessLookupError):
         os.kill(note.pid, signal.SIGTERM)
         end = time.monotonic() + _STOP_TIMEOUT
@@ -70,7 +70,7 @@ def stop(note: server.ServerNote) -> None:
 
 
 def line(note: server.ServerNote) -> str:
-    """One line about a running server."""
+    """Describe a running server in one line."""
     versions = ", ".join(f"{name} {value}" for name, value in note.versions.items())
     places = ", ".join(f"{key} {value}" for key, value in note.works_on.items())
     return (

@@ -1,4 +1,4 @@
-"""The process of a warm Spark Connect server, which `dbt-paimon server start` runs; ends when it is idle."""
+"""The process of a warm Spark Connect server, started by `dbt-paimon server start`; ends when it is idle."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dbt.adapters.paimon.spark import server, server_token
 from dbt.adapters.paimon.spark.runtime import Runtime
 from dbt.adapters.paimon.spark.session import require_startable, start_spark
 
-# Bytes: a seed is sent as one message, and gRPC's own limit is 4 MiB.
+# Bytes. A seed is sent as one message, and gRPC's default limit is 4 MiB.
 _LARGEST_MESSAGE = 512 * 1024 * 1024
 # Seconds.
 _POLL_INTERVAL = 2.0
@@ -36,7 +36,7 @@ def main() -> None:
 
 
 def serve(credentials: PaimonCredentials, idle_minutes: float, asks_token: bool = True) -> None:
-    """Start Spark with a Connect server on the loopback interface, and return when it is idle."""
+    """Start Spark with a Connect server on the loopback interface, and return once it is idle."""
     # Exit as with Ctrl-C, so that finally blocks run.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     runtime = Runtime(credentials)
@@ -68,8 +68,8 @@ def serve(credentials: PaimonCredentials, idle_minutes: float, asks_token: bool 
 
 
 def _listen(session: Any, token: str | None, spark_version: str) -> int:
-    """Serve Spark Connect on a free loopback port, for clients with the token (None: for all); returns the port."""
-    # Spark 3.5's own plug-in listens on every interface (SparkConnectService.startGRPCService).
+    """Serve Spark Connect on a free loopback port and return the port; without a token, any client may connect."""
+    # Spark 3.5's own plug-in would listen on every interface (SparkConnectService.startGRPCService).
     jvm = session._jvm
     service = jvm.org.apache.spark.sql.connect.service
     address = jvm.java.net.InetSocketAddress(server.LOOPBACK, 0)
@@ -84,13 +84,13 @@ def _listen(session: Any, token: str | None, spark_version: str) -> int:
 
 
 def _wait_until_idle(session: Any, port: int, seconds: float) -> None:
-    """Wait until no client was connected, and no statement ran, for that many seconds."""
+    """Wait until no client has been connected and no statement has run for `seconds`."""
     service = session._jvm.org.apache.spark.sql.connect.service.SparkConnectService
     since = time.monotonic()
     last = None
     while time.monotonic() - since < seconds:
         time.sleep(min(_POLL_INTERVAL, seconds))
-        # Left: the time at which the last statement ended; right: the running ones.
+        # An Either: on the left the time at which the last statement ended, on the right the running statements.
         active = service.listActiveExecutions()
         now = active.left().get() if active.isLeft() else None
         if now is None or now != last or has_clients(port):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from dbt.cli.main import dbtRunnerResult
     from dbt.contracts.graph.manifest import Manifest
 
-# Keys of dbt_project.yml for folders that dbt parses, and dbt's defaults.
+# Keys of dbt_project.yml for folders that dbt parses -> dbt's defaults.
 FOLDERS: Final[Mapping[str, tuple[str, ...]]] = {
     "model-paths": ("models",),
     "seed-paths": ("seeds",),
@@ -37,12 +37,12 @@ _COMMANDS_WITHOUT_MANIFEST: Final = frozenset({"parse", "deps", "clean", "init",
 _PARSE_OPTIONS: Final = frozenset(
     {"--vars", "--target", "--profile", "--no-partial-parse", "--project-dir", "--profiles-dir"}
 )
-# Options that are folders: made absolute, as a command may run in another folder.
+# Options that are folders. They are made absolute because a command may run in a different folder.
 _FOLDER_OPTIONS: Final = ("project_dir", "profiles_dir")
-# Short names of dbt's options.
-_LONG_NAMES: Final = {"-t": "--target"}
+# The only short option among `_PARSE_OPTIONS` and dbt's target options.
+_LONG_OPTIONS: Final = {"-t": "--target"}
 _WRITE_OPTIONS: Final = frozenset({"--write-json", "--no-write-json"})
-# Commands that write target/manifest.json at their end; the shell need not write it after parsing.
+# Commands that write target/manifest.json themselves, so the shell need not write it after parsing.
 _WRITES_MANIFEST: Final = frozenset({"run", "build", "test", "seed", "snapshot", "compile"})
 
 
@@ -50,57 +50,58 @@ class Project:
     """Runs dbt commands on one project.
 
     Args:
-        target: dbt's options for profile, target and variables, added to every command.
-        own: runs a command of `dbt-paimon`, with the project unless the command must parse it; the exit code.
+        dbt_options: options for project, profile, target and variables, added to every command.
+        run_dbt_paimon: runs a `dbt-paimon` command and returns its exit code. The second argument is the manifest, or
+            None if the command has to parse the project.
     """
 
     def __init__(
         self,
         folder: Path,
-        target: Mapping[str, str | None],
-        own: Callable[[Sequence[str], Manifest | None], int] = lambda words, manifest: 2,
+        dbt_options: Mapping[str, str | None],
+        run_dbt_paimon: Callable[[Sequence[str], Manifest | None], int] = lambda words, manifest: 2,
     ) -> None:
         self.folder = folder
-        self._own = own
-        self._target = {
+        self._run_dbt_paimon = run_dbt_paimon
+        self._dbt_options = {
             f"--{name.replace('_', '-')}": str(Path(value).resolve()) if name in _FOLDER_OPTIONS else value
-            for name, value in target.items()
+            for name, value in dbt_options.items()
             if value is not None
         }
         self._manifest: Manifest | None = None
         self._parsed: Mapping[Path, tuple[int, int]] = {}
 
     def run(self, words: Sequence[str]) -> dbtRunnerResult:
-        """Run one dbt command by the words after `dbt`; an exception is in the result."""
+        """Run a dbt command, given its arguments; an exception is returned as the result's `exception`."""
         from dbt.cli.main import dbtRunner
 
         name = command(words)
         manifest = None if must_parse(words) else self._fresh_manifest(write=name not in _WRITES_MANIFEST)
-        # The results of `show` would replace those of the last run, which `dbt retry` and the report read.
+        # Keep the results of the last run for `dbt retry` and the report; `show` would overwrite them.
         first = ["--no-write-json"] if name == "show" and not _options(words) & _WRITE_OPTIONS else []
         try:
-            return dbtRunner(manifest=manifest).invoke([*first, *self._with_target(words)])
+            return dbtRunner(manifest=manifest).invoke([*first, *self._with_options(words)])
         finally:
             _forget_inline_queries(manifest)
 
-    def run_own(self, words: Sequence[str]) -> int:
-        """Run a command of `dbt-paimon` itself; its exit code."""
+    def run_dbt_paimon(self, words: Sequence[str]) -> int:
+        """Run a `dbt-paimon` command and return its exit code."""
         manifest = None if must_parse(words) else self._fresh_manifest(write=False)
-        return self._own(self._with_target(words), manifest)
+        return self._run_dbt_paimon(self._with_options(words), manifest)
 
     @property
     def profiles_dir(self) -> Path | None:
-        given = self._target.get("--profiles-dir") or os.environ.get("DBT_PROFILES_DIR")
+        given = self._dbt_options.get("--profiles-dir") or os.environ.get("DBT_PROFILES_DIR")
         return Path(given) if given else None
 
     @property
     def manifest(self) -> Manifest:
-        """The project as it was parsed last (see `load`)."""
+        """The manifest of the last parse (see `load`)."""
         if self._manifest is None:
             raise RuntimeError("the project is not parsed")
         return self._manifest
 
-    def names(self) -> list[str]:
+    def node_names(self) -> list[str]:
         """The names of the project's nodes, sorted; empty before it is parsed."""
         if self._manifest is None:
             return []
@@ -109,14 +110,17 @@ class Project:
         return sorted({node.name for node in nodes if node.resource_type in kinds})
 
     def load(self, write: bool = True) -> dbtRunnerResult | None:
-        """Parse the project if files have changed, and write target/manifest.json; the result only if that fails."""
+        """Parse the project if files have changed, and optionally write target/manifest.json.
+
+        Returns dbt's result on failure, None on success.
+        """
         from dbt.cli.main import dbtRunner
 
-        found = self._stamps()
+        found = self._file_states()
         if self._manifest is not None and found == self._parsed:
             return None
         words = ["--quiet", "parse", "--write-json" if write else "--no-write-json"]
-        result = dbtRunner().invoke(self._with_target(words))
+        result = dbtRunner().invoke(self._with_options(words))
         if not result.success:
             self._manifest = None
             return result
@@ -124,16 +128,16 @@ class Project:
         self._manifest, self._parsed = manifest, found
         return None
 
-    def watched(self) -> list[Path]:
+    def watched_folders(self) -> list[Path]:
         return [path for path in self._folders() if path.is_dir()]
 
     def _fresh_manifest(self, write: bool) -> Manifest | None:
-        # None if it cannot be parsed: dbt then parses it with the command, and prints the error.
+        # None if parsing fails: the dbt command then parses again and prints the error.
         return None if self.load(write) else self._manifest
 
-    def _with_target(self, words: Sequence[str]) -> list[str]:
+    def _with_options(self, words: Sequence[str]) -> list[str]:
         given = _options(words)
-        added = (part for option in self._target.items() if option[0] not in given for part in option)
+        added = (part for option in self._dbt_options.items() if option[0] not in given for part in option)
         return [*words, *added]
 
     def _folders(self) -> Iterator[Path]:
@@ -144,9 +148,9 @@ class Project:
             for name in [value] if isinstance(value, str) else value:
                 yield self.folder / name
 
-    def _stamps(self) -> dict[Path, tuple[int, int]]:
+    def _file_states(self) -> dict[Path, tuple[int, int]]:
         """Modification time and size of each file that dbt parses."""
-        profiles = profiles_folder(self._target.get("--profiles-dir"))
+        profiles = profiles_folder(self._dbt_options.get("--profiles-dir"))
         files = [self.folder / name for name in _FILES] + [profiles / "profiles.yml"]
         for folder in self._folders():
             files += [Path(place, name) for place, _, names in os.walk(folder) for name in names]
@@ -159,7 +163,7 @@ class Project:
 
 
 def _forget_inline_queries(manifest: Manifest | None) -> None:
-    """Remove the nodes of `--inline`, which dbt leaves after a failed query, and which make the next one fail."""
+    """Remove the nodes of `--inline` queries: dbt leaves them after a failure, and the next query would fail."""
     nodes = manifest.nodes if manifest is not None else {}
     for unique_id in [name for name, node in nodes.items() if str(node.resource_type) == "sql_operation"]:
         del nodes[unique_id]
@@ -171,15 +175,15 @@ def must_parse(words: Sequence[str]) -> bool:
 
 
 def _options(words: Sequence[str]) -> set[str]:
-    """The options of a command, by their long names."""
+    """The options of a command, by their long names and without values."""
     names = (word.partition("=")[0] for word in words if word.startswith("-"))
-    return {_LONG_NAMES.get(name, name) for name in names}
+    return {_LONG_OPTIONS.get(name, name) for name in names}
 
 
 def touched(manifest: Manifest, folder: Path, saved: Iterable[Path]) -> list[str]:
-    """The names of models, seeds and snapshots in saved files, and of those that call macros in them.
+    """The names of models, seeds and snapshots that are in saved files, or call macros in saved files.
 
-    YAML files count for none: they may describe many nodes.
+    YAML files are ignored, because they may describe many nodes.
     """
     paths = {_relative(path, folder) for path in saved}
     macros = {name for name, macro in manifest.macros.items() if macro.original_file_path in paths}

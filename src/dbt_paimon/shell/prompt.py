@@ -1,4 +1,4 @@
-"""The prompt of `dbt-paimon shell`: reads commands, completes names, and rebuilds what a saved file touches."""
+"""The prompt of `dbt-paimon shell`: reads commands, completes names, and builds the nodes that a saved file affects."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import click
 from dbt_paimon.client import socket_path
 from dbt_paimon.shell.project import Project, touched
 from dbt_paimon.shell.requests import Requests
-from dbt_paimon.words import DBT, READING, command
+from dbt_paimon.words import DBT, READ_COMMANDS, command
 
 if TYPE_CHECKING:
     from prompt_toolkit import PromptSession
@@ -23,34 +23,34 @@ if TYPE_CHECKING:
     from prompt_toolkit.document import Document
 
 PROMPT: Final = "dbt> "
-INSTALL: Final = "Install what the shell needs: pip install 'dbt-paimon[shell]'"
+INSTALL: Final = "The shell needs more packages. Install them: pip install 'dbt-paimon[shell]'"
 COMMANDS: Final = sorted(
-    {*(DBT - {"docs", "ls", "source"}), *READING, "docs generate", "source freshness", "exit", "watch"}
+    {*(DBT - {"docs", "ls", "source"}), *READ_COMMANDS, "docs generate", "source freshness", "exit", "watch"}
 )
 HELP: Final = """\
 Any dbt command without the word dbt, for example:  run -s my_model
-  plan, diff, report as of dbt-paimon, on the Spark of this shell
-  watch [selector]   build what you save, and its tests; Ctrl-C ends it
+  plan, diff, report as in dbt-paimon, on this shell's Spark
+  watch [selector]   build and test what you save; Ctrl-C ends it
   exit, or Ctrl-D    end the shell; Ctrl-C ends the running command only"""
 _SELECTS: Final = ("-s", "--select", "-m", "--models", "--exclude", "watch")
 _ENDS: Final = ("exit", "quit")
 # Milliseconds: editors write a file in several steps.
 _DEBOUNCE: Final = 100
-# Milliseconds between looks at the queue of requests while the shell watches.
+# Milliseconds between checks of the request queue while the shell watches.
 _POLL_INTERVAL: Final = 200
-# The prompt's result when a request wakes it; cannot be typed.
+# The prompt's result if a request wakes it; cannot be typed.
 _WOKEN: Final = "\0"
 
 
 def start(project: Project, watch: bool) -> None:
-    """Read commands until the user leaves, beginning with `watch` if wanted."""
+    """Read commands until the user leaves; begin with `watch` if asked to."""
     session = _session(project)
     requests = Requests(socket_path(project.folder, project.profiles_dir), lambda: _wake(session))
-    # A process that is started in the background ignores SIGINT.
+    # A process that was started in the background ignores SIGINT otherwise.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     click.echo(HELP)
     if not requests.open():
-        click.echo("Another shell of this project runs, and answers `dbt-paimon run …` of other terminals.")
+        click.echo("Another shell of this project is running, and runs `dbt-paimon run …` for other terminals.")
     try:
         _report(project.load())
         if watch:
@@ -85,7 +85,7 @@ def _read_lines(project: Project, session: PromptSession[str], requests: Request
 
 
 def _wake(session: PromptSession[str]) -> None:
-    """Leave the prompt for a request, from any thread; the typed text stays."""
+    """Leave the prompt for a request; the typed text stays. Can be called from any thread."""
 
     def leave() -> None:
         if session.app.is_running and not session.app.is_done:
@@ -103,9 +103,9 @@ def answer_waiting(project: Project, requests: Requests) -> None:
 
 
 def _exit_code(project: Project, words: Sequence[str], *, err: bool = True) -> int:
-    """Run a command; dbt's exit code: 1 if a node failed, 2 if dbt could not run the command."""
-    if command(words) in READING:
-        return project.run_own(words)
+    """Run a command and return dbt's exit code: 1 if a node failed, 2 if dbt could not run the command."""
+    if command(words) in READ_COMMANDS:
+        return project.run_dbt_paimon(words)
     result = project.run(words)
     _report(result, err=err)
     if result.success:
@@ -114,7 +114,7 @@ def _exit_code(project: Project, words: Sequence[str], *, err: bool = True) -> i
 
 
 def execute(project: Project, line: str, requests: Requests | None = None) -> bool | None:
-    """Run one line; whether it succeeded, None if there was nothing to run. `watch` also answers `requests`."""
+    """Run one line. Return whether it succeeded, or None if nothing was run. `watch` also runs `requests`."""
     try:
         words = shlex.split(line, comments=True)
     except ValueError as exc:
@@ -144,7 +144,7 @@ def _timed(project: Project, words: list[str]) -> bool:
 
 
 def _report(result: Any, *, err: bool = True) -> None:
-    """Print a usage error, which dbt itself does not print."""
+    """Print a usage error, because dbt itself does not."""
     from dbt.cli.exceptions import DbtUsageException
 
     if result is not None and isinstance(result.exception, DbtUsageException):
@@ -157,7 +157,7 @@ def _watch(project: Project, selector: list[str], requests: Requests | None) -> 
     except ImportError:
         raise click.ClickException(INSTALL) from None
 
-    folders = project.watched()
+    folders = project.watched_folders()
     click.echo(f"Watching {', '.join(path.name for path in folders)}; Ctrl-C ends it.")
     saves = watch(*folders, debounce=_DEBOUNCE, step=_DEBOUNCE // 2, rust_timeout=_POLL_INTERVAL, yield_on_timeout=True)
     with suppress(KeyboardInterrupt):
@@ -169,7 +169,7 @@ def _watch(project: Project, selector: list[str], requests: Requests | None) -> 
 
 
 def build_saved(project: Project, saved: Iterable[Path], selector: list[str]) -> list[str]:
-    """Build what `selector` selects, by default the nodes that saved files touch, with tests; the touched nodes."""
+    """Build and test the selected nodes, by default those that saved files affect; return the affected nodes."""
     if (failed := project.load()) is not None:
         _report(failed)
         return []
@@ -195,10 +195,10 @@ def _completer(project: Project) -> Completer:
     from prompt_toolkit.completion import Completer, Completion
 
     class Names(Completer):
-        """Commands at the start of a line, node names after an option that selects."""
+        """Completes commands at the start of a line, and node names after an option for selectors."""
 
         def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterator[Completion]:
-            for text, behind in completions(document.text_before_cursor, project.names()):
+            for text, behind in completions(document.text_before_cursor, project.node_names()):
                 yield Completion(text, start_position=-behind)
 
     return Names()

@@ -20,19 +20,19 @@ from dbt_paimon.client import INTERRUPT
 
 @dataclass(frozen=True)
 class Request:
-    """A dbt command of a client, its working directory, and the connection for the answer."""
+    """A client's dbt command, its working directory, and the connection for the answer."""
 
     words: list[str]
     folder: Path
     connection: socket.socket
 
     def answer(self, run: Callable[[list[str]], int]) -> None:
-        """Run the command in this (the main) thread, and send its output and exit code.
+        """Run the command in this thread, the main one, and send its output and exit code.
 
-        Ctrl-C of the client, or its end, interrupts the command.
+        The command is interrupted if the client sends Ctrl-C or disconnects.
         """
         with suppress(OSError), self.connection:
-            with self._interruptible(), _inside(self.folder), redirect_stdout(_Text(self.connection)):
+            with self._interruptible(), _working_directory(self.folder), redirect_stdout(_Output(self.connection)):
                 try:
                     code = run(self.words)
                 except KeyboardInterrupt:
@@ -61,6 +61,7 @@ class Requests:
 
     Args:
         path: the socket; a file left by a killed shell is replaced.
+        wake: called for each new request.
     """
 
     def __init__(self, path: Path, wake: Callable[[], None]) -> None:
@@ -70,7 +71,7 @@ class Requests:
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
 
     def open(self) -> bool:
-        """Start to listen; False if another shell of the project already listens."""
+        """Start to listen; return False if another shell of the project already listens."""
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
             try:
                 probe.connect(str(self._path))
@@ -110,7 +111,7 @@ class Requests:
                 self._wake()
 
 
-class _Text(io.TextIOBase):
+class _Output(io.TextIOBase):
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
 
@@ -118,19 +119,19 @@ class _Text(io.TextIOBase):
         return True
 
     def write(self, text: str) -> int:
-        # If the client disconnects, its thread interrupts the command; drop the output.
+        # If the client has disconnected, drop the output: the command is interrupted anyway (see `Request.answer`).
         with suppress(OSError):
             _send(self._connection, {"text": text})
         return len(text)
 
 
 def _line(connection: socket.socket) -> bytes:
-    """The first line, read byte by byte: the rest is for `_interruptible`."""
+    """The first line. Read byte by byte, because `_interruptible` reads the rest."""
     line = b""
     while not line.endswith(b"\n"):
         byte = connection.recv(1)
         if not byte:
-            raise ValueError("the client has gone")
+            raise ValueError("the client has disconnected")
         line += byte
     return line
 
@@ -140,7 +141,7 @@ def _send(connection: socket.socket, message: dict[str, Any]) -> None:
 
 
 @contextmanager
-def _inside(folder: Path) -> Iterator[None]:
+def _working_directory(folder: Path) -> Iterator[None]:
     before = Path.cwd()
     os.chdir(folder)
     try:

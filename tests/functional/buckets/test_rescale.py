@@ -110,7 +110,7 @@ class TestRescale:
         [
             ({"relation": "partitioned", "bucket_num": 0}, "at least 1 is needed"),
             ({"relation": "partitioned", "partitions": [{"id": 1}]}, "id is not a partition column"),
-            ({"relation": "appended", "partitions": [{"id": 1}]}, "partitions: the table has none"),
+            ({"relation": "appended", "partitions": [{"id": 1}]}, "partitions: the table has no partitions"),
         ],
     )
     def test_refused(self, project, rows, arguments, said):

@@ -259,7 +259,7 @@ class TestWays:
             (range_of("plain", "'a_tag'", 1), "numbers of table snapshots, not a_tag, 1"),
             (
                 range_of("renamed", 0, 1),
-                "columns have changed since table snapshot 1. Set to_snapshot to one after",
+                "columns have changed since table snapshot 1. Set to_snapshot to a table snapshot after",
             ),
             (range_of("log", 0, 1).replace("source('raw', 'log')", "ref('viewed')"), "is not a Paimon table"),
         ],

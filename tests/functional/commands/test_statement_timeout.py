@@ -49,7 +49,7 @@ class TestStalls:
     def test_a_storage_that_does_not_answer(self, project, rows, silent, soon):
         before = threading.active_count()
         (result,) = run_dbt(["run", "--select", "rebuilt", "--vars", "id: 2"], expect_pass=False)
-        assert result.message.count("Waited 3 s for a statement that has no Spark job: ") == 1
+        assert result.message.count("Waited 3 s for a statement without a Spark job: ") == 1
         assert "stall_timeout" in result.message
         assert threading.active_count() <= before + 1
 
@@ -66,7 +66,7 @@ class TestStalls:
 
 def test_an_error_of_the_statement_stays() -> None:
     class Idle:
-        def begins(self) -> None: ...
+        def statement_begins(self) -> None: ...
 
     with pytest.raises(ZeroDivisionError), statement_timeout.watched(Idle(), "select 1", 60):  # type: ignore[arg-type]
         _ = 1 / 0

@@ -130,7 +130,7 @@ class TestDiff(Diffs):
     @pytest.mark.parametrize(
         ("arguments", "says"),
         [
-            (("keyed", "--from", "tag:none"), "there is no tag none. It has: first."),
+            (("keyed", "--from", "tag:none"), "there is no tag 'none'. It has: first."),
             (("keyed", "--key", "nothing"), "not in both tables: nothing"),
             (("a_view",), "is a view, which has no history"),
             (("keyed", "--from", "table:nowhere"), "[catalog.]schema.table is needed"),

@@ -56,7 +56,7 @@ MODELS = {
         "[PARSE_SYNTAX_ERROR]",
         "models/syntax.sql:6:6",
         "{{ ref('orders') }}",
-        "a comma too many",
+        "remove the comma before FROM",
     ),
     "data_type.sql": Wrong(
         HEAD + "select {% if true %}id{% endif %},\n  array_contains(id, 1) as x from {{ ref('orders') }}",

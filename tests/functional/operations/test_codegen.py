@@ -142,7 +142,7 @@ class TestGenerateSources:
     @pytest.mark.parametrize(
         ("arguments", "said"),
         [
-            ({"schema_name": "nowhere"}, "paimon has no schema nowhere. It has "),
+            ({"schema_name": "nowhere"}, "paimon has no schema nowhere. Existing schemas: "),
             ({"table_names": ["plain", "nothing"]}, " has no table nothing."),
             ({"table_pattern": "x%"}, " has no table like x%."),
         ],

@@ -49,7 +49,7 @@ class TestRollbackRun:
         # It created a table: none is rolled back.
         assert "fresh has no table snapshot from before the run" in refusal()
         assert "is of the invocation" in refusal(invocation_id="another")
-        assert "no node of the name nothing" in refusal(exclude=["nothing"])
+        assert "no node named nothing" in refusal(exclude=["nothing"])
         assert found() == after
 
         undo(exclude=["fresh"])

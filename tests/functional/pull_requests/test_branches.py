@@ -342,7 +342,7 @@ class TestFallbacks(Branches):
             build("--select", "audited", passes=False),
         ):
             messages = [result.message or "" for result in results]
-            assert any(f"has no branch {there}: it was dropped or recreated" in text for text in messages)
+            assert any(f"has no branch {there}: the table was dropped or recreated" in text for text in messages)
         clone("--select", "audited", "--full-refresh")
         rows(f"call paimon.sys.delete_tag(table => '{project.test_schema}.audited', tag => 'branch_{there}')")
         (result,) = clone("--select", "audited", passes=False)

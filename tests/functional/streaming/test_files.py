@@ -154,7 +154,7 @@ class TestFiles:
         lines = Path(project.project_root) / "landing" / "lines"
         put(lines, "c.csv", "value,id,day\n9.5,9,2024-01-31\n")
         said = failure("lines")
-        assert "lines/c.csv has value, id, day, described are id, value, day" in said
+        assert "lines/c.csv has value, id, day, but the source describes id, value, day" in said
         put(lines, "c.csv", "id,value,day\n9,9.5,2024-01-31\n")
         run_dbt(["run", "--select", "lines"])
         assert rows("select id, value from {schema}.lines where id = 9") == [(9, Decimal("9.5"))]
@@ -190,7 +190,7 @@ class TestFiles:
         assert set(rows(dead)) == {
             (
                 r'''3,"""back \""s\"" y""",z''',
-                r'''it has \" within quotes, and the option escape of the source is "''',
+                r'''it has \" within quotes, but the option escape of the source is "''',
                 name,
             ),
             ('x,"a ""b""","c, d"', 'id: "x" does not fit int', name),
@@ -221,7 +221,7 @@ class TestFiles:
         folder = Path(project.project_root) / "landing/folders"
         put(folder / "dt=2024-01-31", "a.json", '{"id":1}')
         put(folder, "b.json", '{"id":2}')
-        assert "folders of partitions (name=value) beside files" in failure("folders")
+        assert "partition folders (name=value) beside files" in failure("folders")
         source = "location: landing/folders, options: {"
         described = SOURCES.replace(source, f"{source}recursiveFileLookup: true")
         write_file(described, project.project_root, "models", "sources.yml")
@@ -241,7 +241,7 @@ class TestFiles:
         said = failure("nowhere")
         assert "landing/nowhere does not exist" in said and "external.location" in said
         assert "has no scan_mode" in failure("from_now_on")
-        assert "Leave row_kind out" in failure("kinds")
+        assert "Remove row_kind" in failure("kinds")
 
 
 def parquet(values: list[tuple[int, str | None]]) -> bytes:

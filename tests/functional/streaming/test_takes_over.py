@@ -81,7 +81,7 @@ class TestTakesOver:
         before = rows("select max(snapshot_id) from {schema}.`log$snapshots`")
         for says, variables in (
             ("full_refresh=false", {"full_refresh": None}),
-            ("Say where stream(…) begins", {}),
+            ("Set where stream(…) begins", {}),
             ("there is no table snapshot 9", {"options": {"scan.snapshot-id": 9}}),
             ("column v is int", {"mode": "full", "column": "'x'"}),
         ):

@@ -40,7 +40,7 @@ BAD = {
     ),
     "without_window": (
         "source('raw', 'events'), watermark={'column': 'at'}",
-        "has to name column, delay, window",
+        "must have the keys column, delay, window",
     ),
     "of_a_month": (
         f"source('raw', 'events'), watermark={HERE.replace('hour', 'month')}",

@@ -139,16 +139,16 @@ class TestTimeTravel:
         ("asked", "said"),
         [
             ("{snapshot: 99}", "there is no table snapshot 99. It has: 1, 2, 3, "),
-            ("{tag: run}", "there is no tag run. It has: "),
-            ("{branch: run}", "there is no branch run. It has: first."),
+            ("{tag: run}", "there is no tag 'run'. It has: "),
+            ("{branch: run}", "there is no branch 'run'. It has: first."),
             ("{timestamp: '2001-01-01 00:00:00.5'}", "the oldest table snapshot, 1, is of 20"),
             ("{timestamp: soon}", "a timestamp is needed"),
             ("{timestamp: '2024-01-01 00:00:00+02:00'}", "without time zone"),
-            ("{snapshot: one}", "the number of a table snapshot is needed"),
-            ("{snapshot: true}", "the number of a table snapshot is needed"),
-            ("{tag: 5}", "a name is needed"),
-            ("{tag: a, snapshot: 1}", "exactly one of snapshot, tag, timestamp, branch is needed"),
-            ("{}", "exactly one of snapshot, tag, timestamp, branch is needed, not none"),
+            ("{snapshot: one}", "this must be the number of a table snapshot"),
+            ("{snapshot: true}", "this must be the number of a table snapshot"),
+            ("{tag: 5}", "this must be a name"),
+            ("{tag: a, snapshot: 1}", "set exactly one of snapshot, tag, timestamp, branch"),
+            ("{}", "set exactly one of snapshot, tag, timestamp, branch, not none"),
         ],
     )
     def test_what_is_not_there(self, project, asked, said):
@@ -166,7 +166,7 @@ class TestTimeTravel:
         before = rows("select snapshot_id from {schema}.`prices$snapshots` order by 1")
         words = ["run-operation", "rollback_to", "--args", "{relation: prices, version: run 9}"]
         _, output = run_dbt_and_capture(words, expect_pass=False)
-        assert "there is no tag run 9. It has: " in output
+        assert "there is no tag 'run 9'. It has: " in output
         assert "run 1" in output
         assert rows("select snapshot_id from {schema}.`prices$snapshots` order by 1") == before
 

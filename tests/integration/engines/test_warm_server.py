@@ -216,7 +216,7 @@ class TestWarmServer:
         finally:
             folder.write_profile()
         assert ended.returncode != 0
-        assert "started with other settings (spark.driver.memory)" in ended.stdout
+        assert "started with different settings (spark.driver.memory)" in ended.stdout
 
     def test_ctrl_c_leaves_the_server_idle_and_the_table_as_it_is(self, folder: Folder) -> None:
         model = folder.path / "models" / "one.sql"

@@ -1,4 +1,4 @@
-"""The part of the adapter that its features use: the project, the catalog and statements."""
+"""The part of the adapter that its features use: project, catalog and statements."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from dbt.adapters.paimon.spark.runtime import Runtime
 
 
-# A node of the manifest, as macros hand it over.
+# A node of the manifest, as macros pass it.
 Node: TypeAlias = Mapping[str, Any]
 
 
 def is_empty_run() -> bool:
-    """Whether dbt runs with `--empty`: tables are built without rows."""
+    """Whether dbt runs with `--empty`, which builds tables without rows."""
     from dbt.flags import get_flags
 
     return bool(getattr(get_flags(), "EMPTY", False))
@@ -42,20 +42,20 @@ def sample_of_run() -> tuple[Any, Any] | None:
 
 
 def table_name(relation: PaimonRelation) -> TableName:
-    """A relation's name for a handle."""
+    """The name by which handles identify a relation."""
     return TableName(*relation.parts)
 
 
 def call_procedure(
     adapter: AdapterProtocol, procedure: str, relation: PaimonRelation, arguments: Mapping[str, Any]
 ) -> None:
-    """Run one of Paimon's procedures on a table. Raises DbtRuntimeError with all problems of the arguments."""
+    """Run a Paimon procedure on a table; raises DbtRuntimeError with all problems of its arguments."""
     call = procedures.statement(procedure, relation.parts, arguments, adapter.versions)
     adapter.connections.execute(call)
 
 
 class AdapterProtocol(Protocol):
-    """The adapter, as its features see it; `PaimonAdapter` and dbt's base class document the methods."""
+    """The adapter as its features see it; `PaimonAdapter` and dbt's base class document the methods."""
 
     config: Any
     connections: Any

@@ -16,9 +16,9 @@ def _flag(name: str, description: str, *, default: bool = True) -> BehaviorFlag:
 
 LOSSLESS_CASTS: Final = _flag(
     "require_lossless_casts",
-    "Values whose type does not fit their column are cast as Spark casts them, even with loss.",
+    "Spark casts values whose type does not fit their column, even if that loses data.",
 )
-STRICT_CONFIG: Final = _flag("require_strict_config", "Config keys that nothing reads are ignored.")
+STRICT_CONFIG: Final = _flag("require_strict_config", "Unknown config keys are ignored.")
 SERVER_TOKEN: Final = _flag(
     "require_server_token",
     "Every user of this machine can run statements on the warm Spark server, as the user who started it.",
@@ -28,10 +28,10 @@ PAIMON_VERSION: Final = _flag(
 )
 KEPT_HISTORY: Final = _flag(
     "require_consent_to_lose_history",
-    "A run replaces a table whose key changed by a new one, and loses its table snapshots and tags.",
+    "A run replaces a table whose primary key has changed, and loses its table snapshots and tags.",
 )
 EXACT_MERGES: Final = _flag(
-    "require_exact_merges", "New tables have aggregations that give a wrong value for some changes of a key."
+    "require_exact_merges", "New tables may have aggregations that return wrong values after some changes of a key."
 )
 AUTO_BUCKETS: Final = _flag(
     "use_auto_buckets", "New tables with a primary key have dynamic buckets, unless their config says otherwise."
@@ -40,17 +40,17 @@ FLAGS: Final = (LOSSLESS_CASTS, STRICT_CONFIG, SERVER_TOKEN, PAIMON_VERSION, KEP
 
 
 def is_on(behavior: Behavior, flag: BehaviorFlag) -> bool:
-    """Whether a project has switched a flag on; fires no event of dbt, which would not name the model."""
+    """Whether a project has switched a flag on; without dbt's own warning, which does not name the model."""
     setting: object = getattr(behavior, flag["name"]).no_warn
     if isinstance(setting, bool):
         return setting
     raise DbtRuntimeError(
-        f"dbt_project.yml: flags: {flag['name']}: {setting!r}: true or false is needed, without quotes."
+        f"dbt_project.yml: flags: {flag['name']}: {setting!r}: must be true or false, without quotes."
     )
 
 
 def of_project(root: Path) -> Behavior:
-    """The flags of the project in a folder, for commands that run outside of dbt."""
+    """The flags of the project in a folder, for commands that run outside dbt."""
     from dbt.config.project import load_raw_project
 
     return Behavior(list(FLAGS), load_raw_project(str(root)).get("flags") or {})

@@ -121,7 +121,7 @@ class Capability(Enum):
         "a check that refuses writes to partitions with another number of buckets than the table",
         until="1.0",
         remedy="Leave `partitions` out to rewrite all of them.",
-        wrong="after a rescale of some partitions, a key that is written again in another one is there twice",
+        wrong="after a rescale of some partitions, a key that is written again in one of the others exists twice",
         answer="a rescale of some partitions is refused",
         test="functional/buckets/test_rescale.py",
     )
@@ -192,7 +192,7 @@ class Capability(Enum):
     FILTERS_THAT_KEEP_NULLS = Rule(
         "filters that keep rows of NULL (is distinct from, is not true)",
         paimon="1.4",
-        wrong="a filter with `is distinct from` or `is not true` misses rows of NULL",
+        wrong="a filter with `is distinct from` or `is not true` misses rows with NULL",
         answer="a warning for each such condition",
         test="functional/types/test_null_filters.py",
     )
@@ -213,7 +213,7 @@ class Capability(Enum):
     FILTERS_AFTER_CHANGE_TO_TEXT = Rule(
         "filters that find the rows of older files after a column has become a text, or was one",
         paimon="1.3",
-        wrong="after a column has become a text, or was one, filters fail or miss rows of older files",
+        wrong="after a column's type has changed to or from a string, filters fail or miss rows of older files",
         answer="the change of type is refused",
         test="functional/incremental/test_older_types.py",
     )
@@ -278,7 +278,7 @@ class Capability(Enum):
     SUM_RETRACTS_IN_SEQUENCE_GROUP = Rule(
         "sum in a sequence group that takes back the rows of one write",
         until="1.0",
-        wrong="`sum` in a sequence group counts a `-U` and its `+U` of one write wrong",
+        wrong="`sum` in a sequence group returns a wrong value for a `-U` and its `+U` in one write",
         answer="new tables are refused; a warning for existing ones",
         test="functional/merge_engines/test_right_values.py",
     )
@@ -288,7 +288,7 @@ class Capability(Enum):
         "product, collect, merge_map, nested_update and last_non_null_value that take back a row before they meet "
         "the older ones",
         paimon=None,
-        wrong="`product`, `collect`, `merge_map`, `nested_update` and `last_non_null_value` forget a `-U` or `-D` "
+        wrong="`product`, `collect`, `merge_map`, `nested_update` and `last_non_null_value` ignore a `-U` or `-D` "
         "that is merged before the older rows",
         answer="new tables are refused; a warning for existing ones",
         test="functional/merge_engines/test_right_values.py",
@@ -297,7 +297,7 @@ class Capability(Enum):
     FIRST_VALUE_BY_SEQUENCE = Rule(
         "first_value and first_non_null_value in the order of a sequence",
         paimon=None,
-        wrong="`first_value` and `first_non_null_value` with a sequence give a later value",
+        wrong="`first_value` and `first_non_null_value` with a sequence return a later value",
         answer="new tables are refused; a warning for existing ones",
         test="functional/merge_engines/test_right_values.py",
     )
@@ -333,7 +333,7 @@ class Capability(Enum):
     NEGATIVE_ZERO = Rule(
         "-0.0 that equals 0.0 in filters and keys",
         paimon=None,
-        wrong="-0.0 and 0.0 count as different values in filters and keys",
+        wrong="-0.0 and 0.0 count as different values in filters, and from Paimon 2.0 in keys",
         answer="models write 0.0",
         test="functional/merge_engines/test_right_values.py",
     )
@@ -399,8 +399,8 @@ class Capability(Enum):
     ORC_TIMESTAMPS_OF_ANY_HOUR = Rule(
         "ORC files with timestamps in the hour that a change of clocks skips",
         paimon=None,
-        wrong="ORC stores a timestamp in the hour that a change of clocks skips an hour late",
-        answer="a warning, where the clock of the JVM changes",
+        wrong="ORC moves a timestamp by an hour if it is in the hour that a clock change skips",
+        answer="a warning, if the JVM's time zone has clock changes",
         test="functional/maintenance/test_time_zones.py",
     )
     # ProcedureUtils.fillInSnapshotOptions: without retain_min the table's own counts, by default 10, which must not
@@ -459,7 +459,7 @@ class Capability(Enum):
         "DELETE that keeps rows for which its condition is NULL",
         paimon="1.4",
         wrong="DELETE also removes rows for which its condition is NULL",
-        answer="DELETE in hooks and operations is made right",
+        answer="in hooks and operations, `is true` is added to the condition",
         test="functional/maintenance/test_delete_rows.py",
     )
     # If its condition is only about partition columns, DELETE drops partitions: 0.9 leaves out the parts that it
@@ -467,8 +467,8 @@ class Capability(Enum):
     DELETE_BY_WHOLE_CONDITION = Rule(
         "DELETE of partitions by all of its condition",
         paimon="1.4",
-        wrong="DELETE by partition columns ignores parts of its condition, and removes more partitions",
-        answer="DELETE in hooks and operations is made right",
+        wrong="DELETE by partition columns ignores parts of its condition, and removes too many partitions",
+        answer="in hooks and operations, DELETE checks the condition on each row",
         test="functional/maintenance/test_delete_rows.py",
     )
     # InternalRowPartitionComputer.generatePartValues has one name for NULL and for blank text, and it is read as
@@ -476,8 +476,8 @@ class Capability(Enum):
     DELETE_OF_BLANK_PARTITIONS = Rule(
         "DELETE that tells a partition of blank text from that of NULL",
         paimon=None,
-        wrong="DELETE of a partition of blank text also removes the partition of NULL",
-        answer="DELETE in hooks and operations is made right",
+        wrong="DELETE of a partition whose value is a blank string also removes the partition of NULL",
+        answer="in hooks and operations, DELETE checks the condition on each row",
         test="functional/maintenance/test_delete_rows.py",
     )
     # RowKindGenerator takes the kind from the column, also of the rows that DELETE writes as -D [ran, 0.9.0].
@@ -503,7 +503,7 @@ class Capability(Enum):
         paimon=None,
         wrong="with `remove-record-on-delete`, a deleted key that comes again gets its old values where the new "
         "row has NULL",
-        answer="a warning: a compaction after the run forgets them",
+        answer="a warning, with the remedy: a compaction after the run",
         test="functional/maintenance/test_delete_rows.py",
     )
     # PaimonCommand.findTouchedFiles fails unless the files that it writes again hold all there is of their keys. It
@@ -512,7 +512,8 @@ class Capability(Enum):
     DELETE_WITHOUT_COMPACTION = Rule(
         "DELETE on partial-update and aggregation tables that are not compacted",
         paimon=None,
-        wrong="DELETE on a `partial-update` or `aggregation` table that is not compacted gives other keys older values",
+        wrong="DELETE on a `partial-update` or `aggregation` table that is not compacted can give other keys older "
+        "values",
         answer="DELETE is refused; `delete_rows` compacts first",
         test="functional/maintenance/test_delete_rows.py",
     )
@@ -522,7 +523,7 @@ class Capability(Enum):
         "a rollback behind a compaction that keeps the files it needs",
         paimon="1.2",
         wrong="a rollback to a state before a compaction deletes files that the table still needs",
-        answer="such a rollback is refused",
+        answer="the rollback ends at a compaction right after that state, or is refused",
         test="functional/time_travel/test_time_travel.py",
     )
     REPLACE_TAG = Rule("sys.replace_tag", paimon="1.0", listed=True)
@@ -541,7 +542,7 @@ class Capability(Enum):
         paimon="1.0",
         remedy="Use method: session, which copies the schemas that Paimon leaves out.",
         wrong="a branch cannot read rows written before the table's last ALTER",
-        answer="with method: session, the schemas are copied; otherwise the error says so",
+        answer="with method: session, the schemas are copied; otherwise the error explains this",
         test="functional/wap/test_wap.py",
     )
     FAST_FORWARD = Rule("sys.fast_forward", catalogs=_WITH_BRANCHES, listed=True)

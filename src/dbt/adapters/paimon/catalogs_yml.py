@@ -1,6 +1,6 @@
-"""Reads `catalogs.yml`: further Paimon catalogs of a project.
+"""Reads `catalogs.yml`, which defines additional Paimon catalogs of a project.
 
-Layout: https://docs.getdbt.com/docs/mesh/iceberg/about-catalogs; `catalog_type` is Paimon's metastore,
+Format: https://docs.getdbt.com/docs/mesh/iceberg/about-catalogs. `catalog_type` is the catalog's metastore,
 `external_volume` its warehouse, `adapter_properties` its options. Version 2 (dbt-core 1.12, flag `use_catalogs_v2`) has
 all of these in `config: {paimon: …}`.
 """
@@ -43,7 +43,7 @@ class PaimonCatalogRelation:
 
 
 class PaimonCatalogIntegration(CatalogIntegration):
-    """A catalog in `catalogs.yml`; the name of its write integration is its name in Spark."""
+    """A catalog in `catalogs.yml`, which Spark knows by the name of its write integration."""
 
     table_format = _TABLE_FORMAT
     allows_writes = True
@@ -82,7 +82,7 @@ def of_project(
 ) -> Iterable[CatalogIntegrationConfig]:
     """The active write integrations in a project's catalogs.yml; `bridge` converts those of version 2.
 
-    dbt-core passes them only for some commands, not for `dbt ls`, `docs generate`, `clone`, `run-operation` and
+    dbt-core passes them only in some commands, not in `ls`, `docs generate`, `clone`, `run-operation` and
     `source freshness`.
     """
     root = getattr(config, "project_root", None)
@@ -104,13 +104,13 @@ def of_project(
 
 
 def v2_table_format(catalog: CatalogV2) -> str:
-    """The table format of a version 2 catalog as in version 1."""
+    """The version 1 name of a version 2 catalog's table format."""
     written = str(catalog.table_format.value)
     return _TABLE_FORMAT if written == _V2_DEFAULT else written
 
 
 def known(credentials: PaimonCredentials) -> frozenset[str]:
-    """The Spark catalogs in the profile and catalogs.yml, and Spark's own."""
+    """The Spark catalogs of the profile and catalogs.yml, and Spark's own."""
     ours = (catalog.name for catalog in credentials.spark_catalogs)
     view_catalog = filter(None, [credentials.view_catalog])
     return frozenset({*ours, *credentials.configured_catalogs, *view_catalog, SESSION_CATALOG})
@@ -120,24 +120,24 @@ def unknown_catalog(name: str, credentials: PaimonCredentials) -> str:
     """The error for a node whose catalog Spark does not have."""
     others = sorted(known(credentials) - {SESSION_CATALOG})
     return (
-        f"database {name!r}: Spark has no catalog of this name; this target has {', '.join(others)}. "
+        f"database {name!r}: Spark has no catalog of this name. The catalogs of this target: {', '.join(others)}. "
         f"{_hint(name, others)}"
-        f"Leave `database` out to build in {credentials.database}; what Paimon calls a database is dbt's `schema`. "
-        "Define a further catalog in catalogs.yml and set `catalog_name` on the node."
+        f"Omit `database` to build in {credentials.database}; what Paimon calls a database is dbt's `schema`. "
+        "To add a catalog, define it in catalogs.yml and set `catalog_name` on the node."
     )
 
 
 def unknown_integration(name: str, names: Iterable[str]) -> str:
     """The error for a `catalog_name` that is not in catalogs.yml."""
-    there = sorted(names)
-    if not there:
+    defined = sorted(names)
+    if not defined:
         return (
-            f"catalog_name {name!r}: the project has no catalogs.yml with a catalog in it. Add it there, or leave "
-            "catalog_name out to build in the catalog of the profile."
+            f"catalog_name {name!r}: the project has no catalogs.yml that defines a catalog. Add this one there, or "
+            "omit catalog_name to build in the profile's catalog."
         )
     return (
-        f"catalog_name {name!r} is not in catalogs.yml; the names there are {', '.join(there)}. {_hint(name, there)}"
-        "Use one of them, or add it there."
+        f"catalog_name {name!r} is not in catalogs.yml, which has {', '.join(defined)}. {_hint(name, defined)}"
+        "Use one of them, or add this one."
     )
 
 
@@ -148,7 +148,7 @@ def _hint(name: str, known: Iterable[str]) -> str:
 
 @contextmanager
 def node_named(config: RelationConfig) -> Iterator[None]:
-    """Put the kind and name of a node, which dbt omits, in front of an error about its catalog."""
+    """Prefix an error about a node's catalog with the node's kind and name, which dbt omits."""
     try:
         yield
     except CompilationError as exc:
@@ -170,12 +170,12 @@ def _malformed(exc: ValidationError) -> str:
     place = "".join(f", {part}" for part in exc.absolute_path)
     if {"type", "config"} & entry.keys():
         remedy = (
-            "`type` and `config` are version 2 of the file, which dbt-core reads from 1.12 on with `flags: "
-            "{use_catalogs_v2: true}` in dbt_project.yml; without it a catalog has `write_integrations`"
+            "`type` and `config` belong to version 2 of the file, which dbt-core reads from 1.12 on with `flags: "
+            "{use_catalogs_v2: true}` in dbt_project.yml; in version 1 a catalog has `write_integrations`"
         )
     else:
         remedy = (
-            "Write a list of catalogs, each with `name` and `write_integrations`, which is a list of `name` and "
+            "Write a list of catalogs, each with `name` and `write_integrations`, a list of entries with `name` and "
             "`catalog_type`"
         )
     return f"catalogs.yml: {named}{place}: {exc.message.splitlines()[0][:200]}. {remedy}."
@@ -188,11 +188,11 @@ def _problems(config: CatalogIntegrationConfig, name: str | None, target: Mappin
         )
     yield from map(_in_catalogs_yml, profile_problems(target))
     if getattr(config, "catalog_database", None):
-        yield "catalog_database: a Spark catalog has no level above its schemas; leave it out"
+        yield "catalog_database: a Spark catalog has no level above its schemas; remove it"
     if config.table_format not in (None, _TABLE_FORMAT):
         yield (
-            f"table_format: {config.table_format!r} is not supported; leave it out, or write {_V2_DEFAULT} "
-            "where use_catalogs_v2 is on"
+            f"table_format: {config.table_format!r} is not supported; remove it, or write {_V2_DEFAULT} "
+            "if use_catalogs_v2 is on"
         )
 
 

@@ -1,4 +1,4 @@
-"""Warnings for a behavior flag that is off, where the next version's default gives another result."""
+"""Warnings about results that will change when a behavior flag, which is off, is removed."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from dbt.adapters.paimon.errors.deprecations import OnceARun
 from dbt.adapters.paimon.spark.launch.default_version import ASSUMED, DefaultVersion
 
 logger = AdapterLogger("Paimon")
-# None: what the callback would warn about is refused.
+# Called with a warning; None if an error is to be raised instead.
 Warn = Callable[[str], None] | None
 
 
 class ChangingDefaults:
-    """The defaults of one target that are going to change (docs/behavior-flags.md)."""
+    """The defaults that are going to change, for one target (docs/behavior-flags.md)."""
 
     def __init__(self, config: Any, flags: Callable[[], Any], once: OnceARun) -> None:
         self._config = config
-        # Called later: dbt sets its flags after the adapter is made.
+        # Called later, because dbt sets its flags after it has created the adapter.
         self._flags = flags
         self._once = once
 
@@ -35,17 +35,17 @@ class ChangingDefaults:
 
     @property
     def warn_ignored_config(self) -> Warn:
-        """Warns about config that nothing reads."""
+        """Warns about unknown config keys."""
         return self._unless(behavior.STRICT_CONFIG)
 
     @property
     def warn_history_loss(self) -> Warn:
-        """Warns about history lost with a replaced table."""
+        """Warns about the history that is lost with a replaced table."""
         return self._unless(behavior.KEPT_HISTORY)
 
     @property
     def warn_inexact_merge(self) -> Warn:
-        """Warns about aggregations with wrong values for some changes."""
+        """Warns about aggregations that return wrong values after some changes."""
         return self._unless(behavior.EXACT_MERGES)
 
     @property
@@ -54,7 +54,7 @@ class ChangingDefaults:
         return behavior.is_on(self._flags(), behavior.AUTO_BUCKETS)
 
     def default_version(self, chosen: DefaultVersion) -> None:
-        """Log once per run which Paimon version a profile without one gets; raise if the flag is on."""
+        """Log once per run which Paimon version a profile without `paimon_version` gets; raise if the flag is on."""
         what = f"target '{self._config.target_name}' of profile '{self._config.profile_name}' has no paimon_version"
         write = f"write in the target: paimon_version: '{chosen.version}'"
         if behavior.is_on(self._flags(), behavior.PAIMON_VERSION):

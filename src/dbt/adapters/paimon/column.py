@@ -1,4 +1,4 @@
-"""A column of a Paimon table, in Spark's types."""
+"""A column of a Paimon table, with its Spark type."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class PaimonColumn(SparkColumn):
         return int(sized[1]) if sized else _UNLIMITED
 
     def can_expand_to(self, other_column: Column) -> bool:
-        """Whether the other column is longer text (`adapter.expand_target_column_types`)."""
+        """Whether both are strings and the other one is longer (`adapter.expand_target_column_types`)."""
         return self.is_string() and other_column.is_string() and other_column.string_size() > self.string_size()
 
     @classmethod

@@ -1,4 +1,4 @@
-"""Connections of dbt's threads to Spark: opening, running statements, cancelling."""
+"""The connections of dbt's threads to Spark: opens them, runs statements, and cancels them."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ if TYPE_CHECKING:
 
 logger = AdapterLogger("Paimon")
 
-# Seconds to wait for a server after a lost answer, and between two attempts to reach it.
+# Seconds to wait for a server after the connection was lost, and between attempts to reach it.
 _RECONNECT_TIMEOUT = 60.0
 _RECONNECT_PAUSE = 2.0
 
 
 class PaimonConnectionManager(SparkConnectionManager):
-    """Opens a handle for the profile's `method` and runs statements on it, each one eagerly."""
+    """Opens a handle for the profile's `method`, and runs each statement eagerly on it."""
 
     TYPE = "paimon"
 
@@ -52,13 +52,13 @@ class PaimonConnectionManager(SparkConnectionManager):
         self.runtime = Runtime(profile.credentials)
         self._nodes: dict[Any, str] = {}
         self.deferred_cache_fill = DeferredCacheFill()
-        # Node and condition of the warnings given.
+        # Node and condition of the warnings that were logged.
         self._warned: set[tuple[str | None, LostNulls]] = set()
-        signals.begin(self.cancel_open)
+        signals.install(self.cancel_open)
 
     @contextmanager
     def exception_handler(self, sql: str) -> Generator[None, None, None]:
-        """Turn Spark's exceptions into one short message; the stack trace goes to the debug log."""
+        """Raise Spark's exceptions with a short message, and write the stack trace to the debug log."""
         try:
             yield
         except DbtRuntimeError:
@@ -68,15 +68,15 @@ class PaimonConnectionManager(SparkConnectionManager):
             raise self._lost_service(exc) or messages.StatementError(messages.error_text(exc), sql.strip()) from exc
 
     def _lost_service(self, exc: Exception) -> DbtRuntimeError | None:
-        # Hive's own errors do not have the address of the metastore.
+        # Hive's own errors do not contain the address of the metastore.
         if unreachable := reachable.unreachable_metastores(self.runtime.credentials.spark_catalogs):
             return FailedToConnectError(
-                f"{unreachable} What was committed before is kept; the next run continues from there."
+                f"{unreachable} Everything committed before that is kept; the next run continues from there."
             )
         return jvm_exit.error(exc)
 
     def open(self, connection: Connection) -> Connection:  # type: ignore[override]
-        """Open a thread's handle; errors have the reason and the remedy."""
+        """Open a thread's handle; errors contain the reason and the remedy."""
         if connection.state == ConnectionState.OPEN:
             return connection
         try:
@@ -94,14 +94,14 @@ class PaimonConnectionManager(SparkConnectionManager):
         return connection
 
     def begin(self) -> None:
-        """Do nothing: without transactions, dbt would open a session at the end of a run just to end one."""
+        """Do nothing: there are no transactions, and dbt would open a session at the end of a run just to end one."""
 
     def cancel(self, connection: Connection) -> None:
         connection.handle.cancel()
 
     def cleanup_all(self) -> None:
         super().cleanup_all()
-        signals.end()
+        signals.restore()
 
     @classmethod
     def get_response(cls, cursor: Any) -> AdapterResponse:
@@ -109,7 +109,7 @@ class PaimonConnectionManager(SparkConnectionManager):
         return AdapterResponse(_message="OK")
 
     def reopen(self) -> None:
-        """Replace this thread's handle as soon as its lost server answers; fails after a minute."""
+        """Replace this thread's handle as soon as the lost server answers again; fails after a minute."""
         connection = self.get_thread_connection()
         until = time.monotonic() + _RECONNECT_TIMEOUT
         while True:
@@ -124,12 +124,12 @@ class PaimonConnectionManager(SparkConnectionManager):
         connection.handle = handle
 
     def describe_node(self, text: str) -> None:
-        """Set this thread's job description, such as `incremental, upsert`; '' clears it."""
+        """Set the description of this thread's jobs, such as `incremental, upsert`; '' clears it."""
         with self.lock:
             self._nodes[self.get_thread_identifier()] = text
 
     def add_query(self, sql: str | Statement, *arguments: Any, **more: Any) -> tuple[Connection, Any]:
-        """Override: completes new branches, and makes sorted compactions safe (see `sorted_compaction`)."""
+        """Override: also completes new branches, and makes sorted compactions safe (see `sorted_compaction`)."""
         statement = _statement(sql)
         with self._run_by_paimon(statement) as sent:
             connection, cursor = super().add_query(sent, *arguments, **more)
@@ -138,7 +138,7 @@ class PaimonConnectionManager(SparkConnectionManager):
         return connection, cursor
 
     def _run_by_paimon(self, statement: Statement) -> AbstractContextManager[str]:
-        """Run by Paimon's classes what Spark's SQL cannot do safely; yields the SQL that is left to send."""
+        """Run with Paimon's classes what Spark SQL cannot do safely; yields the SQL that is still to be sent."""
         if statement.kind == SORTED_COMPACTION:
             return self._sorted_compaction(statement)
         if statement.writes_rows:
@@ -150,7 +150,7 @@ class PaimonConnectionManager(SparkConnectionManager):
 
     @contextmanager
     def _sorted_compaction(self, statement: Statement) -> Generator[str, None, None]:
-        """Run a sorted compaction without losing rows of other programs; yields the SQL that is left to send."""
+        """Run a sorted compaction without losing other programs' rows; yields the SQL that is still to be sent."""
         connection, sql = self.get_thread_connection(), statement.sql
         credentials, handle = self.runtime.credentials, connection.handle
         versions, spark = self.runtime.versions, handle.embedded()
@@ -158,7 +158,7 @@ class PaimonConnectionManager(SparkConnectionManager):
         if statement.target and versions.supports(needed):
             table = TableName(*(credentials.catalog, credentials.schema, *statement.target)[-3:])
             with self.exception_handler(sql):
-                last = handle.kept(table).last
+                last = handle.snapshot_range(table).last
             with handle.configured({sorted_compaction.LAST_SAFE_SNAPSHOT: str(last)} if last else {}):
                 yield sql
             return
@@ -166,12 +166,12 @@ class PaimonConnectionManager(SparkConnectionManager):
             with self.exception_handler(sql):
                 done = spark.sort(sql)
         if not done:
-            why = versions.explain(needed) or "Name the table by the argument `table`."
-            warn(f"compact with an order: rows that another program appends while it runs are lost. {why}")
+            why = versions.explain(needed) or "Pass the table in the argument `table`."
+            warn(f"compact with an order: rows that another program appends meanwhile are lost. {why}")
         yield sorted_compaction.RESULT if done else sql
 
     def _complete_branches(self, connection: Connection, sql: str) -> None:
-        """Copy the schemas that CREATE BRANCH of Paimon 0.9 omits."""
+        """Copy the schemas that Paimon 0.9 omits when it creates a branch."""
         handle: Any = connection.handle
         spark = handle.embedded()
         if spark is None or self.runtime.versions.supports(Capability.BRANCHES_WITH_ALL_SCHEMAS):
@@ -179,22 +179,22 @@ class PaimonConnectionManager(SparkConnectionManager):
         try:
             for statement in statements(sql):
                 spark.complete_branch(statement)
-        except Exception as exc:  # noqa: BLE001 - reading a branch that needs them fails with a message
+        except Exception as exc:  # noqa: BLE001 - reading a branch that lacks schemas fails with a message
             logger.debug(f"A branch may lack schemas of its table:\n{sql}\n{messages.error_text(exc)}")
 
     def execute(
         self, sql: str | Statement, auto_begin: bool = False, fetch: bool = False, limit: int | None = None
     ) -> tuple[AdapterResponse, agate.Table]:
-        """Run one statement to its end, even a query whose rows are not fetched.
+        """Run one statement to completion, even a query whose rows are not fetched.
 
         Args:
-            sql: one Spark SQL statement; plain text is a user's (see `users_statement`).
+            sql: one Spark SQL statement; a plain string comes from a user (see `users_statement`).
             auto_begin: ignored, because there are no transactions.
             fetch: whether to return the rows (at most `limit`).
         """
         statement = _statement(sql)
         if is_empty(statement.sql):
-            # A hook or statement of comments alone, which Spark cannot parse.
+            # Spark cannot parse a hook or statement that consists of comments only.
             return AdapterResponse(_message="OK"), _no_rows()
         self._warn_of_lost_nulls(statement.sql)
         for seconds in conflicts.BACK_OFF if statement.repeat else ():
@@ -209,14 +209,14 @@ class PaimonConnectionManager(SparkConnectionManager):
         return self._execute(statement, fetch, limit)
 
     def _add_query_comment(self, sql: str) -> str:
-        """Override: a comment goes first where the statement would read it as part of a value."""
+        """Override: put a comment first if, at the end, the statement would take it as part of a value."""
         comment = self.query_header.comment if self.query_header else None
         if comment and comment.append and comment.query_comment and takes_the_rest(sql):
             return f"/* {comment.query_comment.strip()} */\n{sql}"
         return str(super()._add_query_comment(sql))
 
     def _warn_of_lost_nulls(self, sql: str) -> None:
-        """Warn once per node and condition for which this Paimon skips files that have matching rows."""
+        """Warn once per node and condition for which this Paimon version skips files that have matching rows."""
         if not null_filters.may_lose_nulls(sql):
             return
         connection = self.get_thread_connection()
@@ -227,13 +227,13 @@ class PaimonConnectionManager(SparkConnectionManager):
             if (connection.name, found) not in self._warned:
                 self._warned.add((connection.name, found))
                 warn(
-                    f"{connection.name}: `{found.condition}` may miss rows of NULL: Paimon {versions.paimon} skips "
-                    f"files by it as if NULL did not count. Write {found.instead}"
+                    f"{connection.name}: `{found.condition}` may miss rows with NULL, because Paimon {versions.paimon} "
+                    f"ignores NULL when it skips files by this condition. Write {found.instead}"
                 )
 
     def _execute(self, statement: Statement, fetch: bool, limit: int | None) -> tuple[AdapterResponse, agate.Table]:
         connection = self.get_thread_connection()
-        # dbt's names for the connections that fill the cache.
+        # The connections in which dbt fills its cache have such names.
         if not (connection.name or "").startswith("list_"):
             self.deferred_cache_fill.flush()
         handle: Handle = connection.handle
@@ -246,7 +246,7 @@ class PaimonConnectionManager(SparkConnectionManager):
             handle.configured(sent.conf),
             statement_timeout.watched(handle, statement.sql, self.runtime.credentials.stall_timeout),
             progress.report_progress(handle, progress.short_name(node)),
-            leases.guarded(handle.interrupt, handle.ends),
+            leases.guarded(handle.interrupt, handle.statement_ended),
             _failure_noted(handle),
         ):
             _, cursor = self.add_query(sent, auto_begin=False)
@@ -271,12 +271,12 @@ def _no_rows() -> agate.Table:
 
 @contextmanager
 def _failure_noted(handle: Handle) -> Generator[None, None, None]:
-    """Tell the handle about a failure of its statement."""
+    """Let the handle check whether a failed statement means that the server was lost."""
     try:
         yield
     except BaseException as exc:
-        handle.notice(exc)
-        # Ctrl-C in dbt's main thread: dbt cancels only the statements of its other threads.
+        handle.detect_lost_server(exc)
+        # After Ctrl-C in the main thread, dbt cancels only the statements of its other threads.
         if handle.is_lost and not isinstance(exc, Exception):
             with suppress(Exception):
                 handle.interrupt()
@@ -284,8 +284,8 @@ def _failure_noted(handle: Handle) -> Generator[None, None, None]:
 
 
 def open_handle(runtime: Runtime) -> Handle:
-    """Open a handle for the profile's `method`; errors have the reason and the remedy."""
-    # Imported here: `dbt parse` never loads pyspark, and a client of a server never loads what starts a JVM.
+    """Open a handle for the profile's `method`; errors contain the reason and the remedy."""
+    # Imported here, so that `dbt parse` does not load pyspark, and a server's client does not load what starts a JVM.
     method = runtime.credentials.method
     if method == PaimonConnectionMethod.CONNECT:
         from dbt.adapters.paimon.spark import connect

@@ -103,7 +103,9 @@ class PaimonCredentials(Credentials):
         page="catalogs.md",
     )
     schema: str = key_field(
-        "", "Paimon's database that models are built in; `database` means the same", default="required"
+        "",
+        "The Paimon database in which models are built; without `schema`, `database` means the same",
+        default="required",
     )
     method: PaimonConnectionMethod = key_field(
         PaimonConnectionMethod.SESSION,
@@ -113,7 +115,7 @@ class PaimonCredentials(Credentials):
     )
     host: str | None = key_field(
         None,
-        "The machine of the server; without it `connect` means the warm server of this machine",
+        "The server's host name; without it, `connect` means the warm server of this machine",
         page="deployment.md#a-warm-local-server",
     )
     port: int | None = key_field(
@@ -123,15 +125,15 @@ class PaimonCredentials(Credentials):
         default=", ".join(f"`{port}` for {method}" for method, port in _PORTS.items()),
         page="deployment.md#spark-thrift-server",
     )
-    user: str | None = key_field(None, "The user at the server", page="deployment.md#spark-thrift-server")
+    user: str | None = key_field(None, "The user's name on the server", page="deployment.md#spark-thrift-server")
     password: str | None = key_field(
-        None, "The password there, with `auth: LDAP` or `CUSTOM`", page="deployment.md#spark-thrift-server"
+        None, "The user's password, with `auth: LDAP` or `CUSTOM`", page="deployment.md#spark-thrift-server"
     )
     token: str | None = key_field(
-        None, "The token that a proxy of Spark Connect asks for", page="deployment.md#spark-connect"
+        None, "The token that a proxy of Spark Connect requires", page="deployment.md#spark-connect"
     )
     auth: str | None = key_field(
-        None, "How the Thrift server asks who one is", values=_AUTHS, page="deployment.md#spark-thrift-server"
+        None, "How the Thrift server authenticates users", values=_AUTHS, page="deployment.md#spark-thrift-server"
     )
     kerberos_service_name: str | None = key_field(
         None, "The service's name, with `auth: KERBEROS`", page="deployment.md#spark-thrift-server"
@@ -142,20 +144,20 @@ class PaimonCredentials(Credentials):
     metastore: str = key_field("filesystem", "The kind of the Paimon catalog", values=METASTORES, page="catalogs.md")
     warehouse: str | None = key_field(
         None,
-        "Where the tables are: a path, or `hdfs://…`, `s3://…`, `oss://…`; of a `rest` catalog its name there",
+        "Where the tables are: a path, or `hdfs://…`, `s3://…`, `oss://…`; for a `rest` catalog, the warehouse's name",
         "a path",
-        default="required for `filesystem` and `jdbc`",
+        default="required for `filesystem` and `jdbc`, unless a server named by `host` defines the catalog",
         page="storage.md",
     )
     uri: str | None = key_field(
         None,
         "The address of the catalog: `thrift://host:9083`, `jdbc:postgresql://host/db`, `http://host:8080`",
-        default="required for `hive`, `jdbc` and `rest`",
+        default="required for `hive`, `jdbc` and `rest`, unless a server named by `host` defines the catalog",
         page="catalogs.md",
     )
     catalog_options: dict[str, str] = key_field(
         dict,
-        "Further options of the catalog, such as keys of the store; `table-default.…` are for every new table",
+        "Further options of the catalog, such as access keys; `table-default.…` applies to every new table",
         "a mapping of options to values",
         page="catalogs.md",
     )
@@ -167,21 +169,21 @@ class PaimonCredentials(Credentials):
     )
     kafka_options: dict[str, str] = key_field(
         dict,
-        "The broker, and the login there, for streams; each begins with `kafka.`",
+        "The Kafka broker and the login, for streams; each key begins with `kafka.`",
         "a mapping of settings to values",
         page="streaming.md#kafka",
     )
     spark_config: dict[str, str] = key_field(
         dict,
-        "Any of Spark's settings, `spark.master` among them",
+        "Any of Spark's settings, including `spark.master`",
         "a mapping of settings to values",
         page="deployment.md#which-engine",
     )
     paimon_version: str | None = key_field(
         None,
-        "The Paimon release, from which the connector for your Spark follows, which is downloaded once",
+        "The Paimon release, which determines the connector for your Spark; it is downloaded once",
         "a full release number, in quotes",
-        default="the newest tested one that can be downloaded; the console says which",
+        default="the newest tested release that can be downloaded; the console shows which",
         page="compatibility.md#without-paimon_version",
     )
     jars: list[str] = key_field(
@@ -193,15 +195,15 @@ class PaimonCredentials(Credentials):
     )
     lock_timeout: int = key_field(
         int(LONGEST_WAIT),
-        "How long a run waits for a table that another run writes",
+        "How long a run waits for a table that another run is writing",
         SECONDS,
         page="reliability.md#waits",
     )
     s3_lock: bool | None = key_field(
         None,
-        "Whether runs lock tables of a filesystem catalog on S3 by leases in its bucket; needs `dbt-paimon[s3]`",
+        "Whether runs lock tables of a filesystem catalog on S3 with leases in the S3 bucket; needs `dbt-paimon[s3]`",
         BOOLEAN,
-        default="`true` if the store can",
+        default="`true` if the object store supports it",
         page="storage.md#leases-on-s3",
     )
     stall_timeout: int = key_field(

@@ -20,7 +20,7 @@ Say = Callable[[str], None]
 
 
 def check(adapter: AdapterProtocol, say: Say, tell_all: Say) -> None:
-    """Create, write, read and drop a table in the profile's schema, and the schema too if it does not exist."""
+    """Create, write, read and drop a table in the profile's schema, and the schema itself if it does not exist."""
     credentials = adapter.credentials
     schema = PaimonRelation.create(database=credentials.database, schema=credentials.schema)
     table = schema.replace_path(identifier=f"_dbt_debug_{uuid.uuid4().hex[:8]}").replace(type="table")
@@ -37,7 +37,7 @@ def check(adapter: AdapterProtocol, say: Say, tell_all: Say) -> None:
         _step(adapter, f"write to {where}", f"insert into {name} values (1, 'written')")
         rows = _step(adapter, f"read from {where}", f"select word from {name}")
         if rows != ["written"]:
-            raise DbtRuntimeError(f"{where}: the row that was written could not be read back: {rows}")
+            raise DbtRuntimeError(f"{where}: the row that was written could not be read back; {rows} was read instead")
     finally:
         adapter.query(f"drop table if exists {name}")
         if not existed:
@@ -51,7 +51,7 @@ def check(adapter: AdapterProtocol, say: Say, tell_all: Say) -> None:
         leased = not credentials.is_remote and lock_places.needs_leases(catalog, credentials.s3_lock)
         no_leases = lock_places.why_no_leases(storage) if leased else None
         if no_leases and credentials.s3_lock:
-            raise lock_places.missing_lock(storage, no_leases)
+            raise lock_places.missing_lock_error(storage, no_leases)
         safe, sentence = writers.writers(catalog, str(versions.paimon), no_leases)
         label = f"  storage of {catalog.name}: {catalog.scheme or 'named by the catalog'}; "
         say(f"{label}{sentence}" if safe else yellow(f"{label}WARNING: {sentence}."))
@@ -60,7 +60,7 @@ def check(adapter: AdapterProtocol, say: Say, tell_all: Say) -> None:
 
 
 def _spark(runtime: Runtime) -> str:
-    """The Spark in use and, if it is embedded, its Java."""
+    """The Spark in use and, if it is embedded, the Java that runs it."""
     credentials = runtime.credentials
     if credentials.is_remote:
         return f"{runtime.spark} here, a server at {credentials.address} (method: {credentials.method})"
@@ -78,12 +78,12 @@ def _tell_capabilities(versions: Versions, say: Say, tell_all: Say) -> None:
     for capability, supported, remark in rows:
         tell_all(f"  {'yes' if supported else 'no ':3} {capability}{f' ({remark})' if remark else ''}")
     lacking = sum(not supported for _, supported, _ in rows)
-    hint = f", {lacking} need another Paimon, Spark or catalog: --log-level debug lists them"
+    hint = f", {lacking} need a different Paimon, Spark or catalog: --log-level debug lists them"
     say(f"  {len(rows) - lacking} of {len(rows)} optional features are available{hint if lacking else ''}")
     if defects := versions.defects():
         say(
-            f"  Paimon {versions.paimon} has {len(defects)} known defects that give wrong rows or lose some; "
-            "dbt-paimon avoids them, refuses or warns (docs/reference/known-defects.md)"
+            f"  Paimon {versions.paimon} has {len(defects)} known defects that return wrong rows or lose rows; "
+            "dbt-paimon avoids, refuses or warns about them (docs/reference/known-defects.md)"
         )
 
 

@@ -1,4 +1,4 @@
-"""Search orders for the macros of known packages."""
+"""Adds dispatch search orders for packages whose macros the adapter overrides."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ PACKAGES: Final = tuple("audit_helper automate_dv dbt_expectations dbt_profiler 
 
 
 def add_search_orders(config: Any) -> None:
-    """Let dbt find the adapter's macros for these packages after the project's own, before the packages' macros.
+    """Make dbt search macros of these packages in the project first, then in the adapter, then in the package.
 
-    `dispatch` entries of the project stay. `dbt debug` has no project, and so no packages.
+    The project's own `dispatch` entries are kept. `dbt debug` has no project, and so no packages.
     """
     if getattr(config, "dispatch", None) is None:
         return

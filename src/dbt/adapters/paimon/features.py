@@ -1,7 +1,7 @@
-"""Features of the adapter: typed objects, each made when it is first used.
+"""Features of the adapter: typed objects, each created when it is first used.
 
-Macros call a `@macro_api` (`adapter.history.at(...)`), only Python uses a `@lazy_feature`. dbt finds a macro API by the
-attributes that its `@available` sets (`dbt.adapters.base.meta.AdapterMeta`).
+Macros call a `@macro_api` (`adapter.history.at(...)`); only Python uses a `@lazy_feature`. A `macro_api` has the
+attributes that dbt's `@available` sets and by which dbt finds it (`dbt.adapters.base.meta.AdapterMeta`).
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ D = TypeVar("D")
 F = TypeVar("F", bound=Callable[..., Any])
 
 _WHILE_PARSING = "_while_parsing"
-# dbt's threads share features, which have state such as locks. Making one may make another.
-_MAKING = threading.RLock()
+# dbt's threads share features, which have state such as locks. Creating a feature may create others.
+_CREATION_LOCK = threading.RLock()
 
 
 def while_parsing(answer: Callable[..., Any]) -> Callable[[F], F]:
-    """Decorator: `answer` replaces a method of a macro API while dbt parses without a connection (default: None)."""
+    """Decorator: dbt calls `answer` instead of a macro API's method while it parses (default: return None)."""
 
     def mark(method: F) -> F:
         setattr(method, _WHILE_PARSING, answer)
@@ -30,7 +30,7 @@ def while_parsing(answer: Callable[..., Any]) -> Callable[[F], F]:
 
 
 class macro_api(Generic[D]):  # noqa: N801 - a decorator
-    """Decorator for a method that makes a feature: called once, and available in Jinja."""
+    """Decorator for a method that creates a feature, which is available in Jinja; the method is called once."""
 
     _is_available_ = True
 
@@ -50,7 +50,7 @@ class macro_api(Generic[D]):  # noqa: N801 - a decorator
     def __get__(self, adapter: object | None, owner: type) -> macro_api[D] | D:
         if adapter is None:
             return self
-        with _MAKING:
+        with _CREATION_LOCK:
             made = adapter.__dict__.setdefault("_features", {})
             if self._name not in made:
                 made[self._name] = self._make(adapter)
@@ -68,13 +68,13 @@ class macro_api(Generic[D]):  # noqa: N801 - a decorator
 
 
 class lazy_feature(macro_api[D]):  # noqa: N801 - a decorator
-    """As `macro_api`, but not available in Jinja."""
+    """Like `macro_api`, but not available in Jinja."""
 
     _is_available_ = False
 
 
 class Parsing:
-    """A macro API while dbt parses: methods answer as `while_parsing` says, static methods run."""
+    """A macro API while dbt parses: static methods run, and `while_parsing` replaces all others."""
 
     def __init__(self, feature: macro_api[Any]) -> None:
         self._feature = feature

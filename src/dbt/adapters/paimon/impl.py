@@ -1,4 +1,4 @@
-"""The adapter class that dbt loads: dbt's methods, and one object per feature. Nothing is computed here."""
+"""The adapter class that dbt loads: dbt's methods and one object per feature, which do the work."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ class PaimonAdapter(SparkAdapter):
         views.DIRECTORY.configure(self.credentials.database, self.view_catalog, self.credentials.unique_field)
         early_start.begin(self.runtime)
 
-    # -- features: macros call a `macro_api` as `adapter.<feature>.<method>(...)`; a `lazy_feature` is for Python
+    # -- features: macros call a `macro_api` as `adapter.<feature>.<method>(...)`; only Python uses a `lazy_feature`
 
     @macro_api
     def specs(self) -> Specs:
@@ -121,7 +121,7 @@ class PaimonAdapter(SparkAdapter):
 
     @macro_api
     def tables(self) -> Tables:
-        """Existing tables, and how they differ from a spec."""
+        """Existing tables, and their differences from a spec."""
         return Tables(self, self.specs)
 
     @macro_api
@@ -135,12 +135,12 @@ class PaimonAdapter(SparkAdapter):
 
     @lazy_feature
     def builds(self) -> TableWriter:
-        """Tables while they are built: locks, staged tables, swaps."""
+        """Builds tables: locks, staging tables, swaps."""
         return TableWriter(self)
 
     @lazy_feature
     def deletes(self) -> Deletes:
-        """The deletes that `apply_changes` keeps."""
+        """The deletes that `apply_changes` stores."""
         return Deletes(self, self.tables, self.streams.id_of_model)
 
     @lazy_feature
@@ -158,7 +158,7 @@ class PaimonAdapter(SparkAdapter):
 
     @macro_api
     def unchanged_tests(self) -> DataTests:
-        """Skips data tests that have passed over the same rows."""
+        """Skips data tests that have passed on the same rows."""
         return DataTests(self, self.making)
 
     @lazy_feature
@@ -237,7 +237,7 @@ class PaimonAdapter(SparkAdapter):
 
     @available
     def has_capability(self, capability: str) -> bool:
-        """Whether the versions in use have a `Capability`, by its name; also while dbt parses, for `enabled`."""
+        """Whether the versions in use have the `Capability` of this name; works while dbt parses, for `enabled`."""
         return self.versions.supports(capability_named(capability))
 
     @available
@@ -251,13 +251,13 @@ class PaimonAdapter(SparkAdapter):
 
     @available
     def safe_cast_sql(self, field: Any, data_type: str) -> str:
-        """SQL that casts an expression, or a YAML value, to a type."""
+        """SQL that casts an expression or a YAML value to a type."""
         return literals.safe_cast(field, data_type)
 
     @available
     @classmethod
     def quote(cls, identifier: str) -> str:
-        """A name in backticks, escaped. A class method, as dbt calls it."""
+        """A name in backticks, escaped; a class method, because dbt calls it on the class."""
         return quoted(identifier)
 
     @available
@@ -277,7 +277,7 @@ class PaimonAdapter(SparkAdapter):
 
     @property
     def versions(self) -> Versions:
-        """The versions and the catalog kind, known without starting Spark."""
+        """The versions and the catalog kind; does not start Spark."""
         return self.runtime.versions
 
     @property
@@ -287,7 +287,7 @@ class PaimonAdapter(SparkAdapter):
 
     @property
     def view_catalog(self) -> str:
-        """The catalog that stores views: the Paimon catalog if it can, else the profile's `view_catalog`."""
+        """The catalog that stores views (see `Runtime.view_catalog`)."""
         return self.runtime.view_catalog
 
     def query(self, sql: str) -> list[Any]:
@@ -299,12 +299,12 @@ class PaimonAdapter(SparkAdapter):
         return self._statements.columns(sql)
 
     def names_suggested(self) -> AbstractContextManager[None]:
-        """If a statement in this context does not find a table, the error lists similar names."""
+        """A context in which the error for a missing table lists similar names."""
         return self._statements.names_suggested()
 
     @available.parse(lambda *a, **k: True)
     def has_catalog(self, name: str | None) -> bool:
-        """Whether Spark has a catalog; asks Spark only about one that neither profile nor catalogs.yml names."""
+        """Whether Spark has a catalog; asks Spark only if neither the profile nor catalogs.yml defines it."""
         return self._known_catalogs.has(name)
 
     # -- runs -------------------------------------------------------------------------------------------------------
@@ -314,7 +314,7 @@ class PaimonAdapter(SparkAdapter):
         return True
 
     def valid_incremental_strategies(self) -> list[str]:
-        """The adapter's own strategies; any other name is looked up as a macro of the project."""
+        """The adapter's own strategies; dbt looks up any other name as a macro of the project."""
         return list(strategies.STRATEGIES)
 
     def debug_query(self) -> None:
@@ -323,12 +323,12 @@ class PaimonAdapter(SparkAdapter):
 
     @property
     def _behavior_flags(self) -> list[BehaviorFlag]:
-        # dbt adds them to one list of the process, with each adapter: a shell would grow slower with each command.
+        # For each adapter, dbt adds these to one list of the process, which would slow down each command in a shell.
         known = {flag["name"] for flag in DEFAULT_BASE_BEHAVIOR_FLAGS}
         return [flag for flag in behavior.FLAGS if flag["name"] not in known]
 
     def acquire_connection(self, name: str | None = None) -> Connection:
-        """Called before dbt uses Spark: log the Paimon version of a profile without one, or raise if the flag is on."""
+        """Override: before dbt uses Spark, check the Paimon version of a profile that does not set one."""
         if chosen := packages.default_version(self.credentials):
             self.defaults.default_version(chosen)
         connection: Connection = super().acquire_connection(name)
@@ -337,13 +337,13 @@ class PaimonAdapter(SparkAdapter):
     def execute(
         self, sql: str, auto_begin: bool = False, fetch: bool = False, limit: int | None = None
     ) -> tuple[AdapterResponse, agate.Table]:
-        """Run a statement of a macro; refuses a DELETE by which Paimon would remove other rows."""
+        """Run a statement of a macro; refuses a DELETE with which Paimon would remove the wrong rows."""
         with self.names_suggested():
             prepared, conf = self.row_deletes.prepared(sql)
             try:
                 return self.connections.execute(users_statement.read(prepared, conf), auto_begin, fetch, limit)
             except StatementError as exc:
-                # The error's line is looked up in the node's own text.
+                # The error's line is looked up in the node's own SQL.
                 exc.statement = exc.statement.replace(prepared, sql)
                 raise
 
@@ -368,7 +368,7 @@ class PaimonAdapter(SparkAdapter):
         return super().execute_macro(macro_name, macro_resolver, project, context_override, kwargs, needs_conn)
 
     def pre_model_hook(self, config: Mapping[str, Any]) -> ExitStack:
-        """Called when a node begins: describe it on Spark's pages, apply its `spark_config` until `post_model_hook`."""
+        """Called when a node begins: describe it in the Spark UI, and apply its `spark_config` until it ends."""
         block = ExitStack()
         block.enter_context(self._node_settings.applied(config))
         kind = (config.get("materialized"), config.get("incremental_strategy"))
@@ -376,14 +376,14 @@ class PaimonAdapter(SparkAdapter):
         return block
 
     def post_model_hook(self, config: Mapping[str, Any], context: ExitStack) -> None:
-        """Called when a node ends, successfully or not: drop its incomplete tables, release its locks."""
+        """Called when a node has succeeded or failed: drop its incomplete tables, and release its locks."""
         self.connections.describe_node("")
         self.builds.drop_half_built()
         self._release_locks()
         node_settings.closed(context)
 
     def release_connection(self) -> None:
-        """Called when a node, hook or operation ends, successfully or not: release its locks."""
+        """Called when a node, hook or operation has succeeded or failed: release its locks."""
         self._release_locks()
         super().release_connection()
 
@@ -394,7 +394,7 @@ class PaimonAdapter(SparkAdapter):
     # -- catalogs.yml -----------------------------------------------------------------------------------------------
 
     def add_catalog_integration(self, catalog_integration: CatalogIntegrationConfig) -> CatalogIntegration:
-        """Register a catalog of catalogs.yml; sessions opened from now on have it."""
+        """Register a catalog of catalogs.yml, for sessions that are opened later."""
         if catalog_integration.name in self._catalog_names:
             known: CatalogIntegration = self.get_catalog_integration(catalog_integration.name)
             return known
@@ -406,7 +406,7 @@ class PaimonAdapter(SparkAdapter):
 
     @available
     def get_catalog_integration(self, name: str) -> CatalogIntegration:
-        """The catalog of catalogs.yml that a node names in `catalog_name`."""
+        """The catalog of catalogs.yml that a node sets in `catalog_name`."""
         try:
             found: CatalogIntegration = super().get_catalog_integration(name)
         except DbtCatalogIntegrationNotFoundError:
@@ -424,14 +424,14 @@ class PaimonAdapter(SparkAdapter):
         return catalogs_yml.v2_table_format(catalog)
 
     def _translate_v2_properties(self, catalog_type: str, props: dict[str, Any]) -> dict[str, Any]:
-        """Options of a catalog as in version 1 of the file."""
+        """Convert a catalog's options to version 1 of the file."""
         return {name: value for name, value in props.items() if name != "catalog_database"}
 
     # -- relations --------------------------------------------------------------------------------------------------
 
     def list_schemas(self, database: str | None) -> list[str]:
         """The schemas of a catalog, by default the target's; empty if Spark does not have the catalog."""
-        # dbt lists the schemas of all nodes before it runs one, and an error here would name no node.
+        # dbt lists the schemas of all nodes before it runs one, so an error here would not name the node.
         database = database or self.credentials.database
         if not self.has_catalog(database.removeprefix("`").removesuffix("`").replace("``", "`")):
             return []
@@ -439,7 +439,7 @@ class PaimonAdapter(SparkAdapter):
         return schemas
 
     def set_relations_cache(self, *arguments: Any, **more: Any) -> None:
-        """List the project's schemas; for commands that may end without Spark, only when it is needed."""
+        """List the project's schemas; in commands that may not need Spark, only when the catalog is used."""
         listing = partial(super().set_relations_cache, *arguments, **more)
         if early_start.may_end_without_spark():
             self.connections.deferred_cache_fill.defer(listing)
@@ -447,10 +447,10 @@ class PaimonAdapter(SparkAdapter):
             listing()
 
     def list_relations(self, database: str | None, schema: str) -> list[BaseRelation]:
-        """The relations of a schema, from dbt's cache if it is there."""
+        """The relations of a schema, from dbt's cache if it has the schema."""
         self.connections.deferred_cache_fill.flush()
         database = PaimonRelation.catalog_of(database, schema)
-        # For dbt's cache, schemas whose names differ only in case are the same.
+        # dbt's cache ignores the case of schema names.
         return [found for found in super().list_relations(database, schema) if found.schema == schema]
 
     def list_relations_without_caching(self, schema_relation: PaimonRelation) -> list[PaimonRelation]:  # type: ignore[override]
@@ -460,7 +460,7 @@ class PaimonAdapter(SparkAdapter):
     def get_relation(self, database: str | None, schema: str | None, identifier: str | None) -> PaimonRelation | None:
         """A relation by its name, from dbt's cache.
 
-        Without a database, or with the schema as database (as macros for dbt-spark do), in the target's catalog.
+        The database defaults to the target's catalog, even if it is just the schema's name, as in macros for dbt-spark.
         """
         database = PaimonRelation.catalog_of(database, schema) or self.credentials.database
         found: Any = super().get_relation(database, schema or "", identifier or "")
@@ -472,7 +472,7 @@ class PaimonAdapter(SparkAdapter):
         return Listing(self, self.builds, views.DIRECTORY, self.views.load)
 
     def get_columns_in_relation(self, relation: PaimonRelation) -> list[PaimonColumn]:  # type: ignore[override]
-        """The columns of a table or view; of a folder or topic, those in its YAML; empty if it does not exist."""
+        """The columns of a table or view, or those in the YAML of a folder or topic; empty if it does not exist."""
         found = self.tables.described(relation)
         if found is not None or self.get_macro_resolver() is None:
             return found or []
@@ -483,7 +483,7 @@ class PaimonAdapter(SparkAdapter):
         return schema in self.list_schemas(database)
 
     def _make_match_kwargs(self, database: str, schema: str, identifier: str) -> dict[str, str]:
-        """Keeps the case of names, as Spark and Paimon do."""
+        """Override: keeps the case of names, as Spark and Paimon do."""
         parts = (("database", database), ("schema", schema), ("identifier", identifier))
         return {name: part for name, part in parts if part}
 
@@ -496,7 +496,7 @@ class PaimonAdapter(SparkAdapter):
     def get_catalog(
         self, relation_configs: Iterable[RelationConfig], used_schemas: frozenset[tuple[str, str]]
     ) -> tuple[agate.Table, list[Exception]]:
-        """Override: SparkAdapter allows only one database, but a project here may use several catalogs."""
+        """Override: SparkAdapter allows only one database, but a Paimon project may use several catalogs."""
         return BaseAdapter.get_catalog(self, relation_configs, used_schemas)
 
     def _get_one_catalog(
@@ -520,7 +520,7 @@ class PaimonAdapter(SparkAdapter):
     def calculate_freshness_from_metadata(
         self, source: BaseRelation, macro_resolver: MacroResolverProtocol | None = None
     ) -> tuple[AdapterResponse | None, FreshnessResponse]:
-        """The time of the last change of a source, which must be an existing Paimon table."""
+        """The time of a source's last change; the source must be an existing Paimon table."""
         responses, found = self.calculate_freshness_from_metadata_batch([source], macro_resolver)
         if source not in found:
             raise DbtRuntimeError(metadata.no_last_change(source))
@@ -542,7 +542,7 @@ class PaimonAdapter(SparkAdapter):
 
     @classmethod
     def convert_time_type(cls, agate_table: agate.Table, col_idx: int) -> str:
-        """Text: Spark has no type for a time of day."""
+        """A string, because Spark has no type for a time of day."""
         return "string"
 
     @classmethod

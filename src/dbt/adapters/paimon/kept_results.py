@@ -1,4 +1,4 @@
-"""Keeps the results of the last run, which other commands of dbt would overwrite."""
+"""Keeps the results of the last run, which other dbt commands would overwrite."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import Any, Final
 RESULTS: Final = "run_results.json"
 # The copy in the same folder, for `dbt-paimon report`.
 KEPT: Final = "paimon_last_run_results.json"
-# dbt's commands that build or test nodes, and others that write the file (dbt.cli.types.Command).
+# dbt commands that build or test nodes, and others that write the file (dbt.cli.types.Command).
 BUILDING: Final = frozenset(("build", "run", "seed", "snapshot", "test", "retry", "clone"))
 _OTHERS: Final = frozenset(("compile", "generate", "run-operation", "show"))
 
 
 def keep(config: Any) -> None:
-    """Copy the results of the last run, if this command will overwrite them; `dbt debug` has no project."""
+    """Copy the results of the last run if this command will overwrite them; `dbt debug` has no project."""
     from dbt.flags import get_flags
 
     target = getattr(config, "project_target_path", None)

@@ -1,4 +1,4 @@
-"""Descriptions of the keys of a model's config and of a profile, from which docs/reference is written."""
+"""Descriptions of a model's config keys and a profile's keys, from which docs/reference is generated."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from dbt_common.contracts.config.base import MergeBehavior
 
-# The place in a dataclass field's metadata.
+# The key in a dataclass field's metadata.
 _METADATA: Final = "dbt_paimon_key"
 
 COLUMNS: Final = "a column, or a list of them"
@@ -21,12 +21,12 @@ DURATION: Final = "a duration, as in `'7 d'`"
 
 @dataclass(frozen=True)
 class Key:
-    """The description of a key. All texts may contain Markdown.
+    """The description of a key. All strings may contain Markdown.
 
     Attributes:
         meaning: one line without a full stop.
-        takes: the kind of value, in words; '' for text or what `option` takes.
-        values: the only allowed values, if there are such.
+        takes: the kind of value, in words; '' for a string, or for the type of `option`.
+        values: the allowed values, if they are limited.
         default: what applies without the key.
         option: the Paimon option that the key sets.
         page: the page of docs/ that explains the key, with an anchor if needed.
@@ -45,9 +45,9 @@ class Key:
 
 
 def key_field(value: Any, meaning: str, takes: str = "", *, is_merged: bool = False, **description: Any) -> Any:
-    """A dataclass field with a default value, or a factory of it, and the description of its key (see `Key`).
+    """A dataclass field with a default value, or a factory for it, and the description of its key (see `Key`).
 
-    With `is_merged`, dbt merges the mapping of a folder with that of a model.
+    With `is_merged`, dbt merges a folder's mapping with the model's.
     """
     metadata: dict[str, Any] = {**Key(meaning, takes, **description).metadata}
     if is_merged:
@@ -58,5 +58,5 @@ def key_field(value: Any, meaning: str, takes: str = "", *, is_merged: bool = Fa
 
 
 def keys_of(described: type) -> dict[str, Key]:
-    """The keys that are fields of a dataclass, by name; without fields that have no description."""
+    """The keys of a dataclass by name, without fields that have no description."""
     return {each.name: each.metadata[_METADATA] for each in fields(described) if _METADATA in each.metadata}

@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 def open_spark(
     project_dir: str | None = None, profiles_dir: str | None = None, target: str | None = None
 ) -> SparkSession:
-    """Open a Spark session with the catalogs of a target, the target's as current catalog, and dbt's views.
+    """Open a Spark session with a target's catalogs, its own as the current catalog, and dbt's views.
 
     If the catalog cannot store views, they are in the profile's `view_catalog` (`spark_catalog` by default). A view
-    whose query fails is left out.
+    whose query fails is omitted.
 
     Args:
-        project_dir: folder of dbt_project.yml; the current folder by default.
-        profiles_dir: folder of profiles.yml; dbt's choice by default.
-        target: the target; the profile's by default.
+        project_dir: the folder of dbt_project.yml; by default the current folder.
+        profiles_dir: the folder of profiles.yml; by default the one that dbt uses.
+        target: the target's name; by default the profile's default target.
 
     Raises:
         DbtRuntimeError: the target has method: thrift, or the connection fails.

@@ -1,4 +1,4 @@
-"""Overrides of dbt's macros by projects and packages: finds those to call, and warns about those never called.
+"""Overrides of dbt's macros in projects and packages: finds those to call, and warns about those that are never called.
 
 Source of the names: the materializations of dbt-core 1.12 and dbt-spark 1.11.
 """
@@ -17,7 +17,7 @@ _WRITERS: Final = {
     "delete+insert": "get_delete_insert_merge_sql",
     "insert_overwrite": "get_insert_overwrite_merge_sql",
 }
-# (what to use instead, macros that only dbt's and dbt-spark's materializations call).
+# (what to use instead, macros that only the materializations of dbt and dbt-spark call).
 NOT_CALLED: Final = (
     (
         "Override get_incremental_<strategy>_sql(arg_dict)",
@@ -69,7 +69,7 @@ NOT_CALLED: Final = (
     ),
 )
 _INSTEAD: Final = {name: instead for instead, names in NOT_CALLED for name in names.split()}
-# Prefixes of macros that come after `paimon__` in dbt's search.
+# Macro prefixes that come after `paimon__` in dbt's search order.
 _SHADOWED: Final = ("spark", "default")
 
 
@@ -79,8 +79,8 @@ class StrategyMacro:
 
     Attributes:
         call: the macro, which takes dbt's `arg_dict`.
-        kind: the strategy, or `<strategy> override`, about which the adapter knows nothing.
-        override: package and name of an override that writes the SQL; '' for the adapter's own.
+        kind: the strategy; or `<strategy> override`, whose effect the adapter does not know.
+        override: package and name of the override that renders the SQL; '' for the adapter's own macro.
     """
 
     call: Any
@@ -95,7 +95,7 @@ def strategy_macro(context: Mapping[str, Any], strategy: str, macro: Any, own: C
     if found.macro.package_name not in OURS:
         return StrategyMacro(macro, kind, _name(found))
     if strategy in _WRITERS and (override := override_of(context, _WRITERS[strategy])):
-        # dbt's macro, which calls the override.
+        # Call dbt's macro, which calls the override.
         return StrategyMacro(context["dbt"][f"default__{macro.macro.name}"], kind, override)
     return StrategyMacro(macro, strategy)
 
@@ -124,7 +124,7 @@ def _names(macros: Iterable[Any], *packages: str) -> set[str]:
 def not_called(macros: Iterable[Any], project: str, order: Sequence[str] | None) -> Iterator[str]:
     """A warning for each override of one of dbt's macros that is never called.
 
-    `macros` are all of the manifest. `order` is the search order for dbt's macros in the project's `dispatch`, if any.
+    `macros` are all macros of the manifest. `order` is the project's `dispatch` search order for dbt's macros, if any.
     """
     every = list(macros)
     ours = _names(every, "dbt_paimon")
@@ -134,16 +134,16 @@ def not_called(macros: Iterable[Any], project: str, order: Sequence[str] | None)
     for macro, prefix, bare in _overrides(others, order or [project], _names(every, "dbt", "dbt_spark")):
         own = f"paimon__{bare}"
         place = f"macro '{macro.package_name}.{macro.name}' ({macro.original_file_path})"
-        where = f"{place} takes the place of dbt's {bare},"
+        where = f"{place} overrides dbt's {bare},"
         is_shadowed = prefix in _SHADOWED and own in ours - _names(every, macro.package_name)
         if bare in _INSTEAD and macro.unique_id not in called:
             yield f"{where} which the materializations of dbt-paimon do not call. {_INSTEAD[bare]}."
         elif is_shadowed and macro.package_name not in before_dbt:
-            yield f"{where} but dbt takes {own} of dbt-paimon before it. Rename it to {own}, or delete it."
+            yield f"{where} but dbt prefers {own} of dbt-paimon. Rename your macro to {own}, or delete it."
 
 
 def _overrides(macros: Iterable[Any], packages: Sequence[str], known: set[str]) -> Iterator[tuple[Any, str, str]]:
-    """The macros of some packages that override a known one of dbt's, each with its prefix and the known name."""
+    """The macros of these packages that override a known macro of dbt, with their prefix and the known name."""
     for macro in macros:
         prefix, _, bare = macro.name.rpartition("__")
         if macro.package_name in packages and bare in known and prefix in ("", "paimon", *_SHADOWED):

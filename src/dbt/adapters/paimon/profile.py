@@ -34,7 +34,7 @@ def load_credentials(
 
 
 def _allow_env_vars() -> None:
-    """Give dbt's `env_var` access to the environment, as each dbt command does."""
+    """Give dbt's `env_var` access to the environment, as dbt commands do."""
     from dbt_common.context import get_invocation_context, set_invocation_context
 
     try:
@@ -44,7 +44,7 @@ def _allow_env_vars() -> None:
 
 
 def profiles_folder(profiles_dir: str | None) -> Path:
-    """The folder of profiles.yml: the argument, DBT_PROFILES_DIR, or dbt's choice."""
+    """The folder of profiles.yml: the argument, DBT_PROFILES_DIR, or dbt's default."""
     from dbt.cli.resolvers import default_profiles_dir
 
     return Path(profiles_dir or os.environ.get("DBT_PROFILES_DIR") or default_profiles_dir())
@@ -56,7 +56,7 @@ def project_root(project_dir: str | None) -> Path:
 
 
 def check_threads(config: object) -> None:
-    """Refuse a number of threads below 1 in dbt's RuntimeConfig: dbt would wait forever."""
+    """Refuse a number of threads below 1 in dbt's RuntimeConfig, with which dbt would wait forever."""
     threads = getattr(config, "threads", None)
     if isinstance(threads, int) and threads < 1:
-        raise DbtRuntimeError(f"threads: {threads} in the profile, or --threads: use a number of 1 or more.")
+        raise DbtRuntimeError(f"threads: {threads} in the profile, or --threads: must be at least 1.")

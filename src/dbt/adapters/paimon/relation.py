@@ -19,30 +19,30 @@ from dbt.adapters.paimon.sql.text import quoted
 class PaimonRelation(BaseRelation):
     """dbt's relation; `database` is Spark's catalog, `schema` is Paimon's database.
 
-    A view whose catalog cannot store views is rendered with the catalog that stores it (see `sql.views`). `database`
-    stays, so that dbt's cache and manifest know one name.
+    A view whose catalog cannot store views is rendered with the catalog that stores it (see `sql.views`). Its
+    `database` stays the same, so that dbt's cache and manifest use one name.
     """
 
-    # Every part is quoted: Paimon allows names that Spark's grammar only accepts in backticks.
+    # All parts are quoted, because Paimon allows names that Spark only accepts in backticks.
     quote_policy: Policy = field(default_factory=Policy)
-    # Every part is written, so that the session's current catalog does not matter.
+    # All parts are rendered, so that the session's current catalog does not matter.
     include_policy: Policy = field(default_factory=Policy)
     quote_character: str = "`"
     require_alias: bool = False
     # The clause after the name in FROM: VERSION AS OF …, TIMESTAMP AS OF … (see `time_travel`).
     travel: str = ""
-    # Whether a name is a catalog of Spark, and the target's catalog, by the adapter that was made last.
+    # Checks whether Spark has a catalog, and the target's catalog; set by the adapter that was created last.
     _is_catalog: ClassVar[Callable[[str], bool]] = staticmethod(lambda name: True)
     _own_catalog: ClassVar[str | None] = None
 
     @classmethod
     def know_catalogs(cls, own: str, is_catalog: Callable[[str], bool]) -> None:
-        """Set the target's catalog, and the check whether a name is a catalog."""
+        """Set the target's catalog, and the function that checks whether Spark has a catalog."""
         cls._own_catalog, cls._is_catalog = own, staticmethod(is_catalog)
 
     @classmethod
     def catalog_of(cls, database: str | None, schema: str | None) -> str | None:
-        """The catalog: the target's if the database is just the schema's name, as for dbt-spark."""
+        """The catalog: the database, or the target's catalog if the database is the schema's name, as in dbt-spark."""
         if database and database == schema and database != cls._own_catalog and not cls._is_catalog(database):
             return cls._own_catalog
         return database
@@ -63,8 +63,8 @@ class PaimonRelation(BaseRelation):
     def create_from(cls, quoting: HasQuoting, relation_config: RelationConfig, **kwargs: Any) -> PaimonRelation:
         """The relation of a node in the manifest.
 
-        A view model has the type View even before the cache knows it: the type decides with which catalog the name is
-        rendered. All parts are quoted, whatever dbt's `quoting`, except in dbt's own lines (`quote_policy`).
+        A view model has the type View even before it is in the cache, because the type determines with which catalog
+        the name is rendered. All parts are quoted, whatever dbt's `quoting` is, except in dbt's log (`quote_policy`).
         """
         config = relation_config.config
         is_view = config is not None and config.get("materialized") == "view"
@@ -74,23 +74,23 @@ class PaimonRelation(BaseRelation):
         relation: PaimonRelation = super().create_from(quoting, relation_config, **kwargs)
         if for_display:
             return relation
-        # Spark looks up names with and without backticks alike, and policies are part of `==`.
+        # Spark looks up names in the same way with and without backticks, and `==` compares policies.
         return relation.replace(quote_policy=Policy())
 
     def without_identifier(self) -> PaimonRelation:
-        """The schema, without a type: dbt would list it once per type."""
+        """The schema without a type, because dbt would list it once per type."""
         schema: PaimonRelation = self.include(identifier=False).replace_path(identifier=None)
         return schema.replace(type=None)
 
     def matches(self, database: str | None = None, schema: str | None = None, identifier: str | None = None) -> bool:
-        """Override: if the names differ only in case, dbt's message asks to delete the relation."""
+        """Override: replaces dbt's message for names that differ only in case, which asks to delete the relation."""
         try:
             return bool(super().matches(database, schema, identifier))
         except ApproximateMatchError as exc:
             wanted = ".".join(part for part in (schema, identifier) if part)
             raise DbtRuntimeError(
-                f"{self.shown} exists, and {wanted} differs from it only in case: dbt takes them for one. Use the name "
-                "of the existing one, or one that differs more, as `schema` or `alias` of the node's config."
+                f"{self.shown} exists, and {wanted} differs from it only in case, which dbt ignores. Set `schema` or "
+                "`alias` in the node's config to the existing name, or to one that differs in more than case."
             ) from exc
 
     def quoted(self, identifier: str) -> str:
@@ -110,7 +110,7 @@ class PaimonRelation(BaseRelation):
         return str(super().render())
 
     def _render_event_time_filtered(self, event_time_filter: EventTimeFilter) -> str:
-        """The condition of a batch or sample of an input; '' if the window has no bound."""
+        """The condition for an input's batch or sample; '' if the window has no bound."""
         window = event_time.Window.of(event_time_filter.start, event_time_filter.end)
         if window.is_open:
             return ""

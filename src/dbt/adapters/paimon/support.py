@@ -1,4 +1,4 @@
-"""The constraints and dbt capabilities that the adapter supports (for Paimon's see `capabilities`)."""
+"""The constraints and dbt capabilities that the adapter supports (see `capabilities` for Paimon's)."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ THRIFT_URI = re.compile(r"^thrift://(?P<host>[^\s/:]+|\[[^\]]+\]):(?P<port>\d{1,
 
 @dataclass(frozen=True)
 class SparkCatalog:
-    """A Paimon catalog as Spark is configured with it; its values are normalized like those of a profile."""
+    """A Paimon catalog as configured in Spark; values are normalized like those of a profile."""
 
     name: str
     metastore: str
@@ -33,7 +33,7 @@ class SparkCatalog:
 
     @property
     def sqlite_folder(self) -> Path | None:
-        """The folder of the SQLite file behind a JDBC catalog; None for any other catalog."""
+        """The folder of a JDBC catalog's SQLite file; None for any other catalog."""
         if self.jdbc_protocol != "sqlite":
             return None
         path = (self.uri or "").removeprefix("jdbc:sqlite:").removeprefix("file:").partition("?")[0]
@@ -50,44 +50,44 @@ class SparkCatalog:
     def of(
         cls, name: str, metastore: str, warehouse: str | None, uri: str | None, options: Mapping[str, str]
     ) -> SparkCatalog:
-        """Make a catalog; a local warehouse gets an absolute path (for REST, the warehouse is a name on the server)."""
+        """Make a catalog; a local warehouse gets an absolute path. A REST catalog's warehouse is only a name."""
         if warehouse is not None and metastore != "rest":
             warehouse = absolute_location(warehouse)
         return cls(name, metastore, warehouse, uri, options)
 
     @property
     def scheme(self) -> str:
-        """The scheme of the warehouse (`file`, `s3`, `oss`, `hdfs`…); empty if there is no path."""
+        """The scheme of the warehouse (`file`, `s3`, `oss`, `hdfs`…); '' if the warehouse is not a path."""
         if self.warehouse is None or self.metastore == "rest":
             return ""
         return location_scheme(self.warehouse)
 
     @property
     def is_sessions(self) -> bool:
-        """Whether it is `spark_catalog`, which may also hold tables of other formats."""
+        """Whether it is `spark_catalog`, which may also have tables of other formats."""
         return self.name == SESSION_CATALOG
 
     @property
     def jdbc_protocol(self) -> str:
-        """The database behind a JDBC catalog (`sqlite`, `postgresql`…); empty for any other kind of catalog."""
+        """The database of a JDBC catalog (`sqlite`, `postgresql`…); '' for any other kind of catalog."""
         found = re.match(r"jdbc:(\w+):", self.uri or "") if self.metastore == "jdbc" else None
         return found.group(1).lower() if found else ""
 
     @property
     def local_folder(self) -> Path | None:
-        """The warehouse as a path on this machine; None if it is elsewhere."""
+        """The warehouse as a path on this machine; None if it is not local."""
         if self.warehouse is None or self.scheme != "file":
             return None
         return Path(re.sub(r"^file:(//)?(?=/)", "", self.warehouse))
 
 
 def option_text(value: Any) -> str:
-    """A YAML value as Spark and Paimon write it: booleans in lower case, everything else as text."""
+    """A YAML value as a string for Spark and Paimon, with booleans in lower case."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def split_list(text: str) -> list[str]:
-    """The items of a comma-separated text."""
+    """The items of a comma-separated list, stripped and without empty ones."""
     return [item.strip() for item in text.split(",") if item.strip()]
 
 
@@ -98,7 +98,7 @@ def location_scheme(location: str) -> str:
 
 
 def absolute_location(location: str) -> str:
-    """Make a local path absolute (`~`, and relative to the working directory); other schemes stay as they are."""
+    """Make a local path absolute, with `~` expanded; a location of a different scheme is unchanged."""
     found = _SCHEME.match(location)
     if found is None:
         return _absolute(location)
@@ -109,5 +109,5 @@ def absolute_location(location: str) -> str:
 
 
 def _absolute(path: str) -> str:
-    # Not Path.resolve: if the warehouse is behind a symbolic link, keep the path that the user knows.
+    # Not Path.resolve: keep symbolic links, because the user knows the path with them.
     return os.path.normpath(Path(path).expanduser().absolute())

@@ -1,4 +1,4 @@
-"""Hadoop's settings for a warehouse: core-site.xml, and time limits of its clients."""
+"""Hadoop settings for a warehouse: core-site.xml, and time limits of Hadoop's clients."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.paimon.catalogs.object_stores import S3
 
 # For a name node that does not answer. Hadoop's defaults (CommonConfigurationKeysPublic, 3.3.4): 45 attempts to
-# connect, each given up after 20 s; 10 attempts if the connection is refused.
+# connect, with a timeout of 20 s each; 10 attempts if the connection is refused.
 _HDFS_BOUNDS: Final[Mapping[str, str]] = {
     "spark.hadoop.ipc.client.connect.timeout": "5000",
     "spark.hadoop.ipc.client.connect.max.retries.on.timeouts": "2",
@@ -26,7 +26,7 @@ _S3A_BOUNDS: Final = {f"spark.hadoop.{S3.hadoop}{name}": value for name, value i
 
 
 def bounds(scheme: str) -> Mapping[str, str]:
-    """Spark settings that limit the attempts of Hadoop's client for warehouses of a scheme."""
+    """Spark settings that limit the retries of Hadoop's client, for warehouses of a scheme."""
     if scheme in ("hdfs", "viewfs", "webhdfs"):
         return _HDFS_BOUNDS
     return _S3A_BOUNDS if scheme == "s3a" else {}
@@ -41,8 +41,6 @@ def core_site(folder: str | None) -> Mapping[str, str]:
     try:
         root = ElementTree.parse(path).getroot()  # noqa: S314 - the machine's own configuration
     except (OSError, ElementTree.ParseError) as exc:
-        raise DbtRuntimeError(
-            f"{path} cannot be read: {exc}. Correct it, or take HADOOP_CONF_DIR out of the environment."
-        ) from exc
+        raise DbtRuntimeError(f"{path} cannot be read: {exc}. Correct it, or unset HADOOP_CONF_DIR.") from exc
     pairs = ((item.findtext("name"), item.findtext("value")) for item in root.iter("property"))
     return {name.strip(): value.strip() for name, value in pairs if name and value}

@@ -1,4 +1,4 @@
-"""Loads JDBC catalogs into a session, one at a time, because Paimon creates its tables without a lock."""
+"""Loads JDBC catalogs into a session, one at a time, because Paimon creates their tables without a lock."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ if TYPE_CHECKING:
 logger = AdapterLogger("Paimon")
 
 _OPEN = Lock()
-# Seconds that another process may take to open a catalog on SQLite.
+# Seconds to wait while another process opens a catalog on SQLite.
 _LOCKS = TableLocks(bound=600)
-# Seconds before opening the catalog again, after another process created its tables at the same time.
-_AGAIN_AFTER = (0.5, 2.0)
-_MADE_MEANWHILE = ("already exists", "duplicate key")
+# Seconds before each retry, if another process created the catalog's tables at the same time.
+_RETRY_AFTER = (0.5, 2.0)
+_CREATED_MEANWHILE = ("already exists", "duplicate key")
 
 
 def load(session: SparkSession, catalog: SparkCatalog) -> None:
     """Load a JDBC catalog into a session: one at a time in this process and, for SQLite, on this machine.
 
-    JdbcCatalog.initializeCatalogTablesIfNeed checks whether its tables exist and then creates them. If two processes do
-    so at once, SQLite refuses the second, and the query that Paimon leaves open then blocks the first.
+    JdbcCatalog.initializeCatalogTablesIfNeed checks whether its tables exist, and then creates them. If two processes
+    do this at once, SQLite rejects the second, whose open query then blocks the first.
     """
     with _OPEN, _LOCKS.alone(catalog.uri or "", catalog.sqlite_folder):
-        for wait in (*_AGAIN_AFTER, None):
+        for wait in (*_RETRY_AFTER, None):
             try:
                 loaded = session._jsparkSession.sessionState().catalogManager().catalog(catalog.name)
                 break
             except Exception as exc:
-                if wait is None or not any(sign in str(exc) for sign in _MADE_MEANWHILE):
+                if wait is None or not any(sign in str(exc) for sign in _CREATED_MEANWHILE):
                     raise
                 time.sleep(wait)
         if catalog.jdbc_protocol == "sqlite":
@@ -45,9 +45,9 @@ def load(session: SparkSession, catalog: SparkCatalog) -> None:
 
 
 def _close_queries(loaded: Any, name: str) -> None:
-    """Close the queries with which a catalog on SQLite checked whether its own tables exist."""
-    # Up to Paimon 1.4 they stay open (2.0 closes them). An open query is a read lock on the file, and its connection
-    # keeps reading old data.
+    """Close the queries that checked whether the tables of a catalog on SQLite exist."""
+    # Paimon leaves them open up to 1.4 (2.0 closes them). An open query holds a read lock on the file, and its
+    # connection keeps reading old data.
     try:
         with suppress(AttributeError):
             while loaded.getClass().getSimpleName() != "JdbcCatalog":
@@ -56,12 +56,12 @@ def _close_queries(loaded: Any, name: str) -> None:
         for connection in _field(pool, "clients").toArray():
             for query in _field(connection.getDatabase(), "stmts").toArray():
                 query.close()
-    except Exception as exc:  # noqa: BLE001 - private names of Paimon and the driver, which may change
-        logger.debug(f"The open queries of catalog {name} are not closed: {exc}")
+    except Exception as exc:  # noqa: BLE001 - Paimon and the driver may change these private names
+        logger.debug(f"The open queries of catalog {name} could not be closed: {exc}")
 
 
 def _field(owner: Any, name: str) -> Any:
-    """The value of a private field that the owner's class or a superclass declares."""
+    """The value of a private field, also of a superclass."""
     kind = owner.getClass()
     while kind is not None:
         for field in kind.getDeclaredFields():

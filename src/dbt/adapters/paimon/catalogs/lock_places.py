@@ -1,4 +1,4 @@
-"""Location of a catalog's table locks: a local folder, or leases in a bucket."""
+"""The location of a catalog's table locks: a local folder, or leases in an S3 bucket."""
 
 from __future__ import annotations
 
@@ -13,31 +13,33 @@ from dbt.adapters.paimon.catalogs.storage import Storage
 from dbt.adapters.paimon.concurrency.leases import Leases, Watchdog
 from dbt.adapters.paimon.concurrency.locks import FOLDER
 
-# What to do about a missing lock; ends a message.
-REMEDY: Final = "`s3_lock: false` in the profile does without; then let one dbt run at a time write"
+# Appended to messages if locks are unavailable.
+REMEDY: Final = (
+    "Set `s3_lock: false` in the profile to run without locks, and make sure that only one dbt run writes at a time"
+)
 
 
 def needs_leases(catalog: SparkCatalog, s3_lock: bool | None) -> bool:
-    """Whether a catalog's locks should be leases in its bucket, because nothing else separates its writers."""
+    """Whether a catalog's locks should be leases in its S3 bucket, because it has no other lock."""
     return s3_lock is not False and catalog.metastore == "filesystem" and STORES.get(catalog.scheme) is S3
 
 
 def leases_of(storage: Storage, watchdog: Watchdog) -> Leases:
-    """The leases of a warehouse on S3; NoConditionsError if its store cannot keep them."""
+    """The leases of a warehouse on S3; raises NoConditionsError without conditional writes."""
     store = s3_objects(storage, FOLDER)
-    store.require_conditions()
+    store.require_conditional_writes()
     return Leases(store, watchdog)
 
 
 def why_no_leases(storage: Storage) -> str:
-    """Why the leases of a warehouse on S3 cannot be kept; empty if they can."""
+    """Why a warehouse on S3 cannot have leases; '' if it can."""
     try:
-        s3_objects(storage, FOLDER).require_conditions()
+        s3_objects(storage, FOLDER).require_conditional_writes()
     except NoConditionsError as exc:
         return str(exc.msg)
     return ""
 
 
-def missing_lock(storage: Storage, why: str) -> DbtRuntimeError:
-    """The error of a target that requires leases (`s3_lock: true`)."""
+def missing_lock_error(storage: Storage, why: str) -> DbtRuntimeError:
+    """The error to raise if leases are required (`s3_lock: true`) but impossible."""
     return DbtRuntimeError(f"The tables of {storage.catalog.name} cannot be locked (`s3_lock: true`): {why}. {REMEDY}.")

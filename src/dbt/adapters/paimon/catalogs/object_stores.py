@@ -1,8 +1,8 @@
-"""The object stores that Paimon has a plug-in for: names of their options, and which ones are required.
+"""The object stores that Paimon has a plug-in for, with the names of their options.
 
 Paimon reaches `s3://` and `oss://` through its own plug-ins (S3FileIO, OSSFileIO), which read only the catalog's
 options: neither Spark's `spark.hadoop.fs.s3a.*` nor core-site.xml and, before 2.0, not the environment either
-(FileIO.get ignores S3Loader when `s3.access-key` is missing). `storage` turns all of these into catalog options.
+(FileIO.get ignores S3Loader if `s3.access-key` is missing). `storage` turns all of these into catalog options.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from typing import Final
 
 @dataclass(frozen=True)
 class ObjectStore:
-    """A kind of storage that Paimon has a plug-in for.
+    """A kind of object store that Paimon has a plug-in for.
 
     Attributes:
-        artifact: Maven artifact of the plug-in, in Paimon's version; `loader` is its class.
-        prefix: prefix under which the plug-in reads options first; `prefixes` are all that it reads.
-        hadoop: prefix of the same options in Hadoop's settings.
+        artifact: the plug-in's Maven artifact, of Paimon's version; `loader` is its class.
+        prefix: the prefix of options that the plug-in prefers; `prefixes` are all that it accepts.
+        hadoop: the prefix of the same options in Hadoop's settings.
         keys: options without which Paimon does not use the plug-in (the loader's `requiredOptions`).
         synonyms: other spellings of an option, without the prefix.
-        environment: variable -> the option that it sets if the profile has no keys.
-        bounds: time limits, without which a silent store blocks a run for hours; the profile's values win.
+        environment: environment variable -> the option that it sets if the profile has no keys.
+        bounds: time limits, overridden by the profile; Hadoop's defaults let a silent store block a run for hours.
     """
 
     name: str
@@ -39,7 +39,7 @@ class ObjectStore:
     synonyms: Mapping[str, str] = field(default_factory=dict)
 
     def option(self, name: str) -> str | None:
-        """The name of an option without this storage's prefix; None if the option is not one of this storage."""
+        """The name of an option without this store's prefix; None if the option is not one of this store."""
         for prefix in self.prefixes:
             if name.startswith(prefix):
                 short = name.removeprefix(prefix)
@@ -47,7 +47,7 @@ class ObjectStore:
         return None
 
     def own_options(self, options: Mapping[str, str]) -> dict[str, str]:
-        """The options of this storage, without its prefix."""
+        """The options of this store, by name without its prefix."""
         return {short: value for name, value in options.items() if (short := self.option(name)) is not None}
 
 
@@ -74,7 +74,7 @@ S3: Final = ObjectStore(
         "AWS_ENDPOINT_URL_S3": "endpoint",
     },
     # Hadoop's defaults (org.apache.hadoop.fs.s3a.Constants, 3.3.4): 7 attempts of S3A, each with 20 attempts of the SDK
-    # with a time-out of 200 s. Throttled requests (503) are still repeated 20 times.
+    # with a timeout of 200 s. Throttled requests (503) are still retried 20 times.
     bounds={
         "attempts.maximum": "3",
         "retry.limit": "3",
@@ -110,7 +110,7 @@ OWN_SCHEME: Final[Mapping[str, str]] = {"s3a": "s3", "s3n": "s3"}
 
 
 def carries(jar: Path, store: ObjectStore) -> bool:
-    """Whether a jar is, or contains, a storage's plug-in."""
+    """Whether a jar contains a store's plug-in."""
     import zipfile
 
     try:

@@ -1,4 +1,4 @@
-"""Checks that metastores and storages answer, before a JVM is started that retries for minutes."""
+"""Checks that metastores and storage answer before a JVM starts, which would retry for minutes."""
 
 from __future__ import annotations
 
@@ -17,39 +17,39 @@ from dbt.adapters.paimon.catalogs.storage import Storage
 from dbt.adapters.paimon.errors.redaction import redact_text
 from dbt.adapters.paimon.machine import addresses
 
-# Seconds; Hive's own client waits for a connection as long as for an answer.
-_CONNECT_WITHIN = 5
-# Seconds within which the storage must take a connection.
-_ANSWERS_WITHIN: Final = 5.0
+# Seconds; Hive's client waits for a connection as long as for a response.
+_METASTORE_TIMEOUT: Final = 5
+# Seconds.
+_STORAGE_TIMEOUT: Final = 5.0
 
 
 def check_metastores(catalogs: Iterable[SparkCatalog]) -> None:
-    """Check that a server of each Hive metastore takes connections; one error lists all that do not."""
+    """Check that each Hive metastore has a server that accepts connections; one error lists all that do not."""
     if problems := unreachable_metastores(catalogs):
         raise DbtRuntimeError(problems)
 
 
 def unreachable_metastores(catalogs: Iterable[SparkCatalog]) -> str:
-    """A message about each Hive metastore that takes no connections; empty if all of them do."""
+    """A message about each Hive metastore that accepts no connections; '' if all accept them."""
     problems = []
     for catalog in catalogs:
-        reasons = [_why_not(host, port) for host, port in catalog.thrift_addresses]
+        reasons = [_refusal(host, port) for host, port in catalog.thrift_addresses]
         if reasons and all(reasons):
             problems.append(
                 f"catalog {catalog.name}: the Hive metastore does not answer at {', '.join(reasons)}. "
-                "Start it, or correct `uri` (thrift://host:9083 as a rule); a firewall between may be the reason, too."
+                "Start it, or correct `uri` (usually thrift://host:9083). A firewall may also be the reason."
             )
     return "\n".join(problems)
 
 
-def _why_not(host: str, port: int) -> str:
-    """Address and reason; empty if the server takes connections."""
-    error = addresses.refusal(host, port, _CONNECT_WITHIN)
+def _refusal(host: str, port: int) -> str:
+    """The address, and why the server accepts no connections; '' if it does."""
+    error = addresses.refusal(host, port, _METASTORE_TIMEOUT)
     return f"{host}:{port} ({error.strerror or error})" if error is not None else ""
 
 
 def check_storage(storage: Storage) -> None:
-    """Check that a storage takes connections, unless the catalog's options name a proxy."""
+    """Check that the storage accepts connections, unless the catalog's options name a proxy."""
     catalog = storage.catalog
     if store := STORES.get(catalog.scheme):
         _check_endpoint(storage, store)
@@ -59,15 +59,15 @@ def check_storage(storage: Storage) -> None:
 
 def _check_name_node(warehouse: str) -> None:
     address = urlsplit(warehouse)
-    # Without a port this may be the name of a pair of name nodes, which DNS does not know.
+    # Without a port this may be the logical name of a high-availability cluster, which DNS does not know.
     if port := _port(address.netloc):
         _check_connection(
             address.hostname or "",
             port,
             http=False,
             what=f"The name node of the warehouse {redact_text(warehouse)}",
-            remedy="Correct the host and the port under `warehouse` in the profile (fs.defaultFS in the cluster's "
-            "core-site.xml has them), or start HDFS.",
+            remedy="Correct the host and port in the profile's `warehouse` (see fs.defaultFS in the cluster's "
+            "core-site.xml), or start HDFS.",
         )
 
 
@@ -94,9 +94,9 @@ def _port(netloc: str) -> int | None:
 
 @lru_cache(maxsize=32)
 def _check_connection(host: str, port: int, http: bool, what: str, remedy: str) -> None:
-    # The threads of this process check each address once.
+    # Cached: all threads of this process together check an address once.
     try:
-        with socket.create_connection((host, port), timeout=_ANSWERS_WITHIN) as connection:
+        with socket.create_connection((host, port), timeout=_STORAGE_TIMEOUT) as connection:
             if not http:
                 return
             connection.sendall(f"HEAD / HTTP/1.1\r\nHost: {host}:{port}\r\nConnection: close\r\n\r\n".encode())

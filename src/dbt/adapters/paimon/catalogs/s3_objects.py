@@ -1,6 +1,6 @@
-"""Lease objects in a warehouse on S3, written with conditional requests (If-None-Match, If-Match).
+"""Lease objects in a warehouse on S3, written with conditional writes (If-None-Match, If-Match).
 
-The client is botocore, from the extra `s3`, with the same keys, endpoint and addressing as Paimon's plug-in.
+The client is botocore (the extra `s3`), with the same keys, endpoint and addressing style as Paimon's plug-in.
 """
 
 from __future__ import annotations
@@ -18,28 +18,28 @@ from dbt.adapters.paimon.concurrency.leases import Stored, StoreError
 from dbt.adapters.paimon.errors.redaction import redact_text
 
 # Seconds; a lease is renewed every ten, and lost if that fails for twenty.
-_CONNECT_WITHIN: Final = 2
-_ANSWER_WITHIN: Final = 4
-# Statuses of a failed condition: 409 if two writes meet (S3's ConditionalRequestConflict), 404 if the
-# object is gone.
-_NOT_SO: Final = frozenset({404, 409, 412})
-# Client errors that a retry does not fix: all but 408 (time-out) and 429 (too many requests).
-_REFUSALS: Final = frozenset({*range(400, 500)} - {408, 429})
+_CONNECT_TIMEOUT: Final = 2
+_READ_TIMEOUT: Final = 4
+# Statuses of a failed condition: 409 for concurrent writes (S3's ConditionalRequestConflict), 404 if the object was
+# deleted.
+_CONDITION_FAILED: Final = frozenset({404, 409, 412})
+# Client errors that a retry does not fix: all but 408 (timeout) and 429 (too many requests).
+_PERMANENT: Final = frozenset({*range(400, 500)} - {408, 429})
 _PROBE: Final = "probe"
 _NO_VERSION: Final = '"00000000000000000000000000000000"'
 _ANONYMOUS: Final = "AnonymousAWSCredentialsProvider"
 
 
 class NoConditionsError(DbtRuntimeError):
-    """The store has no conditional writes; the message is a clause without a capital letter."""
+    """The store does not support conditional writes; the message is a clause without a capital letter."""
 
 
 class _RefusedError(StoreError):
-    """The store refused a request, and would refuse it again."""
+    """The store rejected a request, and would reject it again."""
 
 
 class S3Objects:
-    """The objects below a folder (a URI) of a bucket, as a `ConditionalStore`."""
+    """The objects in a folder (a URI) of an S3 bucket, as a `ConditionalStore`."""
 
     def __init__(self, client: Any, place: str) -> None:
         self._client = client
@@ -56,31 +56,31 @@ class S3Objects:
         return None if found is None else Stored(found["content"], found["ETag"], _age(found))
 
     def create(self, name: str, content: bytes) -> str | None:
-        written = self._answer(self._client.put_object, name, _NOT_SO, Body=content, IfNoneMatch="*")
+        written = self._answer(self._client.put_object, name, _CONDITION_FAILED, Body=content, IfNoneMatch="*")
         return None if written is None else str(written["ETag"])
 
     def replace(self, name: str, content: bytes, version: str) -> str | None:
-        written = self._answer(self._client.put_object, name, _NOT_SO, Body=content, IfMatch=version)
+        written = self._answer(self._client.put_object, name, _CONDITION_FAILED, Body=content, IfMatch=version)
         return None if written is None else str(written["ETag"])
 
-    def require_conditions(self) -> None:
-        """Check that the store honors the conditions of a write; NoConditionsError if not."""
+    def require_conditional_writes(self) -> None:
+        """Check that the store honors the conditions of a write; raises NoConditionsError if not."""
         try:
             self.create(_PROBE, b"")
             kept = self.create(_PROBE, b"") is None and self.replace(_PROBE, b"", _NO_VERSION) is None
             self.read(_PROBE)
         except _RefusedError as exc:
-            raise NoConditionsError(f"{self.place} cannot be written on a condition ({exc})") from exc
+            raise NoConditionsError(f"{self.place} does not accept conditional writes ({exc})") from exc
         except StoreError as exc:
             raise DbtRuntimeError(
-                f"The locks of tables, in {self.place}, cannot be asked for: {exc}. Nothing was written. Run again "
-                "when it answers; `s3_lock: false` in the profile does without locks."
+                f"The table locks in {self.place} are not available: {exc}. Nothing was written. Run again when the "
+                "store answers, or set `s3_lock: false` in the profile to run without locks."
             ) from exc
         if not kept:
             raise NoConditionsError(f"the store of {self.place} ignores the condition of a write (If-None-Match)")
 
-    def _answer(self, ask: Any, name: str, nothing: frozenset[int], **more: Any) -> dict[str, Any] | None:
-        """The answer to a request, with its content; None for the statuses `nothing`; else StoreError."""
+    def _answer(self, ask: Any, name: str, absent: frozenset[int], **more: Any) -> dict[str, Any] | None:
+        """The response to a request, with its content; None for a status in `absent`; raises StoreError for others."""
         from botocore.exceptions import BotoCoreError, ClientError
 
         try:
@@ -88,30 +88,30 @@ class S3Objects:
             return {**answer, "content": answer["Body"].read() if "Body" in answer else b""}
         except ClientError as exc:
             status, code = exc.response["ResponseMetadata"]["HTTPStatusCode"], exc.response["Error"]["Code"]
-            if status in nothing and code != "NoSuchBucket":
+            if status in absent and code != "NoSuchBucket":
                 return None
-            error = _RefusedError if status in _REFUSALS or status == 501 else StoreError
-            raise error(f"the store refuses: {redact_text(str(exc))}") from exc
+            error = _RefusedError if status in _PERMANENT or status == 501 else StoreError
+            raise error(f"the store rejects the request: {redact_text(str(exc))}") from exc
         except BotoCoreError as exc:
             raise StoreError(f"the store does not answer: {redact_text(str(exc))}") from exc
 
 
 def s3_objects(storage: Storage, folder: str) -> S3Objects:
-    """The objects in a folder of a warehouse on S3; NoConditionsError without botocore or usable settings."""
+    """The objects in a folder of a warehouse on S3; raises NoConditionsError without botocore or valid settings."""
     try:
         import botocore.session
         from botocore.config import Config
         from botocore.exceptions import BotoCoreError
     except ImportError as exc:
         raise NoConditionsError(
-            f"the lock of a table in a bucket needs botocore, and it is not installed: {install_command('s3')}"
+            f"table locks in an S3 bucket need botocore, which is not installed: {install_command('s3')}"
         ) from exc
     options = storage.s3_options
     config = Config(
-        connect_timeout=_CONNECT_WITHIN,
-        read_timeout=_ANSWER_WITHIN,
+        connect_timeout=_CONNECT_TIMEOUT,
+        read_timeout=_READ_TIMEOUT,
         retries={"total_max_attempts": 1},
-        # Stores other than AWS's may not know the checksums that botocore adds.
+        # Stores other than AWS's may not support the checksums that botocore adds.
         request_checksum_calculation="when_required",
         response_checksum_validation="when_required",
         **_more_config(options),
@@ -150,12 +150,12 @@ def _endpoint(options: Mapping[str, str]) -> str | None:
 
 
 def _region(options: Mapping[str, str]) -> str | None:
-    """The region; us-east-1 for custom endpoints, which have no regions."""
+    """The region; us-east-1 for a custom endpoint, where regions have no meaning."""
     return options.get("endpoint.region") or ("us-east-1" if options.get("endpoint") else None)
 
 
 def _keys(options: Mapping[str, str]) -> dict[str, str]:
-    """The keys among the options; if there are none, botocore looks in the same places as Java's SDK."""
+    """The keys among the options; without any, botocore looks in the same places as Java's SDK."""
     names = {
         "access-key": "aws_access_key_id",
         "secret-key": "aws_secret_access_key",
@@ -165,9 +165,9 @@ def _keys(options: Mapping[str, str]) -> dict[str, str]:
 
 
 def _age(answer: Mapping[str, Any]) -> float:
-    """Seconds since the object was written, by the store's own clock."""
+    """Seconds since the object was written, by the store's clock."""
     try:
         now = parsedate_to_datetime(answer["ResponseMetadata"]["HTTPHeaders"]["date"])
     except (KeyError, TypeError, ValueError) as exc:
-        raise _RefusedError("its answers have no Date") from exc
+        raise _RefusedError("its responses have no Date header") from exc
     return float((now - answer["LastModified"]).total_seconds())

@@ -1,4 +1,4 @@
-"""Options, jars and settings that Spark needs for a catalog's warehouse, from the profile and the machine."""
+"""Derives the options and settings that Spark needs for a catalog's warehouse, from the profile and the machine."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ _OR_A_PROVIDER: Final = f"; or set s3.{_PROVIDER}, for example to com.amazonaws.
 
 @dataclass(frozen=True)
 class StorageContext:
-    """Settings that apply in addition to a catalog's options: the profile's settings and jars, and the environment."""
+    """What applies in addition to a catalog's options: the profile's settings and jars, and the environment."""
 
     spark_config: Mapping[str, str]
     jars: tuple[str, ...]
     environ: Mapping[str, str]
 
     def of_catalog(self, catalog: SparkCatalog) -> dict[str, str]:
-        """The profile's options for a catalog, from `spark_config` and from the catalog's own options, which win."""
+        """The profile's options for a catalog: `spark_config`, overridden by the catalog's own options."""
         return {**self._spark_settings(f"spark.sql.catalog.{catalog.name}."), **catalog.options}
 
     def hadoop(self) -> dict[str, str]:
-        """Hadoop's settings: `spark_config` over core-site.xml."""
+        """Hadoop's settings: core-site.xml, overridden by `spark_config`."""
         return {**core_site(self.environ.get("HADOOP_CONF_DIR")), **self._spark_settings("spark.hadoop.")}
 
     def _spark_settings(self, prefix: str) -> dict[str, str]:
@@ -44,7 +44,7 @@ class StorageContext:
         }
 
     def has_jar(self, artifact: str) -> bool:
-        """Whether a jar with this name is on Spark's class path."""
+        """Whether a jar of this artifact is on Spark's class path."""
         settings = ("spark.jars", "spark.jars.packages", "spark.driver.extraClassPath")
         named = [part for name in settings for part in re.split(r"[,:]", self.spark_config.get(name, ""))]
         override = self.environ.get("DBT_PAIMON_JARS", "").split(",")
@@ -56,10 +56,10 @@ class Storage:
     """Everything that Spark needs for a catalog's warehouse; made by `storage_of`.
 
     Attributes:
-        plug_in: Paimon's plug-in that reads the warehouse, or None.
+        plug_in: Paimon's plug-in for the warehouse, or None.
         warehouse: the warehouse, with the scheme that the plug-in is registered for.
-        added: options of the catalog beyond those in the profile; `options` are all of them.
-        settings: Spark settings, for a storage behind Hadoop.
+        added: options in addition to the profile's; `options` are all options of the catalog.
+        settings: Spark settings, for storage that Hadoop accesses.
     """
 
     catalog: SparkCatalog
@@ -72,13 +72,13 @@ class Storage:
 
     @property
     def s3_options(self) -> dict[str, str]:
-        """The options of a warehouse on S3 without prefix and placeholders, also if Hadoop reads it."""
+        """The options of a warehouse on S3 by name without prefix, even if Hadoop reads the warehouse."""
         given = self.around.of_catalog(self.catalog)
         own = S3.own_options(given)
         return {**_found(S3, own, self.around), **own}
 
     def missing_keys(self, versions: Versions) -> str:
-        """A message about the plug-in's missing required options; '' if there are none."""
+        """A message about required options of the plug-in that are missing; '' if none are."""
         store = self.plug_in
         if store is None or (store is S3 and versions.supports(Capability.S3_WITHOUT_KEYS)):
             return ""
@@ -89,13 +89,13 @@ class Storage:
         variables = ", ".join(name for name, option in store.environment.items() if store.prefix + option in missing)
         provider = _OR_A_PROVIDER if store is S3 else ""
         return (
-            f"{', '.join(missing)}: missing. Write them under catalog_options in the profile (with env_var), or as "
+            f"{', '.join(missing)}: missing. Set them under catalog_options in the profile (with env_var), or as "
             f"spark.hadoop.{store.hadoop}* under spark_config, or set {variables} in the environment{provider}."
         )
 
 
 def storage_of(catalog: SparkCatalog, around: StorageContext) -> Storage:
-    """Work out the storage of a catalog's warehouse."""
+    """Derive the storage of a catalog's warehouse."""
     given = around.of_catalog(catalog)
     plug_in = _plug_in(catalog, given, around)
     warehouse = catalog.warehouse
@@ -107,22 +107,22 @@ def storage_of(catalog: SparkCatalog, around: StorageContext) -> Storage:
 
 
 def settings_outside(environ: Mapping[str, str]) -> list[tuple[str, str]]:
-    """The machine's storage settings (environment and core-site.xml) as (name, value), secrets included."""
+    """The machine's storage settings (environment and core-site.xml) as (name, value), including secrets."""
     variables = [
         (store.prefix + option, environ[name])
         for store in (S3, OSS)
         for name, option in store.environment.items()
         if environ.get(name)
     ]
-    # An unreadable file is reported where its settings are needed.
+    # An invalid core-site.xml is reported where its settings are needed.
     with suppress(DbtRuntimeError):
         variables += core_site(environ.get("HADOOP_CONF_DIR")).items()
     return variables
 
 
 def _plug_in(catalog: SparkCatalog, given: Mapping[str, str], around: StorageContext) -> ObjectStore | None:
-    """Paimon's plug-in that reads a catalog's warehouse, or None."""
-    # Hadoop handles a scheme that it has a file system for (`fs.s3.impl`, as on EMR; hadoop-aws for s3a), unless the
+    """Paimon's plug-in for a catalog's warehouse, or None."""
+    # Hadoop takes a scheme for which it has a file system (`fs.s3.impl`, as on EMR; hadoop-aws for s3a), unless the
     # catalog has keys.
     store = STORES.get(catalog.scheme)
     if store is None:
@@ -136,12 +136,12 @@ def _plug_in(catalog: SparkCatalog, given: Mapping[str, str], around: StorageCon
 def _added(
     catalog: SparkCatalog, store: ObjectStore | None, given: Mapping[str, str], around: StorageContext
 ) -> dict[str, str]:
-    """The options to add to those in the profile (`given`)."""
+    """The options to add to the profile's (`given`)."""
     # Precedence: catalog options in the profile, Hadoop settings in `spark_config`, core-site.xml (`HADOOP_CONF_DIR`),
-    # and the environment, which is read only if there are no keys at all.
+    # and the environment, which is read only if none of the others has keys.
     options: dict[str, str] = {}
     if catalog.scheme in NOT_ATOMIC and catalog.metastore in LOCKING:
-        # AbstractCatalog.lockEnabled: on by default for Paimon's plug-ins, not for a store behind Hadoop.
+        # AbstractCatalog.lockEnabled: by default true for Paimon's plug-ins, but not for Hadoop's file systems.
         options["lock.enabled"] = "true"
     if store is not None:
         added = _added_of(store, store.own_options(given), around)
@@ -150,18 +150,18 @@ def _added(
 
 
 def _added_of(store: ObjectStore, own: Mapping[str, str], around: StorageContext) -> dict[str, str]:
-    """A plug-in's options to add to its own, by name without prefix."""
+    """The options to add to a plug-in's own, by name without prefix."""
     found = {**store.bounds, **_found(store, own, around)}
-    # S3Loader looks for a key under one name only, S3FileIO under several.
+    # S3Loader accepts one name of a key only, S3FileIO several.
     added = {name: value for name, value in {**found, **own}.items() if name not in own or name in store.keys}
     if _PROVIDER in {*own, *found}:
-        # The provider has the keys; S3Loader only checks that there are some.
+        # The provider supplies the keys; S3Loader only checks that some are set.
         return {**dict.fromkeys(store.keys, "provided"), **added}
     return added
 
 
 def _found(store: ObjectStore, own: Mapping[str, str], around: StorageContext) -> dict[str, str]:
-    """Options set by Hadoop's settings and the environment, by name without prefix."""
+    """Options from Hadoop's settings and the environment, by name without prefix."""
     environ = around.environ
     found = {
         store.synonyms.get(short, short): value
@@ -180,6 +180,6 @@ def _is_in_spark(artifact: str) -> bool:
     try:
         from pyspark.find_spark_home import _find_spark_home
     except ImportError:
-        # Code that needs PySpark reports this itself; a Thrift server works without PySpark on this machine.
+        # Code that needs PySpark reports this itself; the method `thrift` does not need it.
         return False
     return any((Path(_find_spark_home()) / "jars").glob(f"{artifact}-*.jar"))

@@ -8,25 +8,23 @@ from dbt.adapters.paimon.capabilities import Capability, Versions
 from dbt.adapters.paimon.catalogs.catalog import SparkCatalog
 from dbt.adapters.paimon.catalogs.object_stores import STORES
 
-# Stores whose rename is a copy and a delete; Paimon's commit is a rename (see RenamingSnapshotCommit).
+# Stores that rename by copy and delete, so that Paimon's commit, a rename, is not atomic (RenamingSnapshotCommit).
 NOT_ATOMIC: Final = frozenset({*STORES, "abfs", "abfss", "wasb", "wasbs", "cos", "cosn", "gs", "obs", "tos"})
-# Catalogs with their own lock: HiveCatalog and JdbcCatalog.defaultLockFactory. FileSystemCatalog has none, and it
-# cannot use those of the others (each casts the lock's context to its own class).
+# Catalogs with their own lock: HiveCatalog and JdbcCatalog.defaultLockFactory. FileSystemCatalog has none, and cannot
+# use another catalog's lock (which casts the lock's context to its own class).
 LOCKING: Final = frozenset({"hive", "jdbc"})
 
 
 def writers(catalog: SparkCatalog, paimon_version: str, no_leases: str | None = None) -> tuple[bool, str]:
-    """Whether several processes may write a table of a catalog at once, and a sentence about it for `dbt debug`.
+    """Whether several processes may write a table of a catalog at once, and the reason for `dbt debug`.
 
-    `no_leases` is why the store cannot keep leases; '' if it keeps them, None if they are not wanted.
+    `no_leases` is why the store cannot have leases; '' if it has them, None if they are not wanted.
     """
     place = catalog.scheme or catalog.metastore
     if catalog.metastore == "rest":
         return True, "the REST server commits: several writers at once are safe"
     if catalog.scheme == "file":
-        return True, (
-            "dbt runs on this machine exclude one another by file locks; other programs do not see those locks"
-        )
+        return True, ("dbt runs on this machine exclude one another with file locks, which other programs do not see")
     if catalog.scheme not in NOT_ATOMIC:
         return True, f"a commit is one atomic rename on {place}: several writers at once are safe"
     if catalog.metastore in LOCKING:
@@ -35,12 +33,13 @@ def writers(catalog: SparkCatalog, paimon_version: str, no_leases: str | None = 
         return True, "a commit is one atomic put on oss: several writers at once are safe"
     if no_leases == "":
         return True, (
-            "dbt runs exclude one another by leases in the bucket (.dbt_paimon); other programs do not see them"
+            "dbt runs exclude one another with leases in the bucket (.dbt_paimon), which other programs do not see"
         )
     why = f" ({no_leases})" if no_leases else ""
     return False, (
         f"a rename on {place} is not atomic, and a filesystem catalog has no lock{why}: two writers of one table at "
-        "once can lose rows. Let one dbt run at a time write, or set metastore to hive, which locks"
+        "once can lose rows. Make sure that only one dbt run writes at a time, or set metastore to hive, which has "
+        "locks"
     )
 
 
@@ -48,6 +47,9 @@ def _by_own_lock(catalog: SparkCatalog) -> tuple[bool, str]:
     if catalog.options.get("lock.enabled", "true").lower() == "false":
         return False, (
             f"a rename on {catalog.scheme} is not atomic, and lock.enabled is false: two writers of one table at once "
-            "can lose rows. Take lock.enabled out of catalog_options"
+            "can lose rows. Remove lock.enabled from catalog_options"
         )
-    return True, f"a rename on {catalog.scheme} is not atomic; the {catalog.metastore} catalog locks: writers are safe"
+    return (
+        True,
+        f"a rename on {catalog.scheme} is not atomic, but the {catalog.metastore} catalog locks: this is safe",
+    )

@@ -29,7 +29,7 @@ _ON_EXPIRED: Final = ("error", "full")
 
 
 class Changes:
-    """The changes that models read. `kept` is always a positions table, `<model>__dbt_changes`, which may not exist."""
+    """The changes that models read; `kept` is always a model's positions table, which may not exist."""
 
     def __init__(
         self,
@@ -42,11 +42,11 @@ class Changes:
         self._adapter = adapter
         self._tables = tables
         self._builds = builds
-        # For the keys of nodes that read no changes.
+        # Stores the keys of nodes that read no changes.
         self._unchanged = unchanged
-        # The branch that a view made by `dbt clone` reads.
+        # Returns the branch that a view made by `dbt clone` reads.
         self._branch_of_view = behind
-        # By node; a node runs on one thread.
+        # By the node's unique id. A node runs on one thread.
         self._readings: dict[str, Reading] = {}
 
     # -- while a model is compiled ----------------------------------------------------------------------------------
@@ -67,10 +67,10 @@ class Changes:
 
         Args:
             full_refresh: whether all rows are read, because the model's table is rebuilt.
-            keep: whether to tag the table snapshot of the position, so that it does not expire.
+            keep: whether to tag the table snapshot of the new position, so that it does not expire.
 
         Raises:
-            DbtRuntimeError: not a Paimon table, not a model that can read changes, or the changes are lost.
+            DbtRuntimeError: the table is not a Paimon table, the model cannot read changes, or the changes are lost.
         """
         with self._forgotten_on_error(model):
             what = _label(model, relation)
@@ -89,7 +89,7 @@ class Changes:
             source = replace(source, table=without_row_kind(source.table, output, what))
             if not _is_limited(relation):
                 return self._subquery(what, source, output)
-            # Neither --empty (no rows) nor --sample (some) moves the position of an existing model.
+            # Runs with --empty or --sample do not move the position of an existing model.
             if source.start is not None:
                 reading.sources[name] = replace(source, end=source.start)
             elif " where false limit 0)" in str(relation):
@@ -97,9 +97,9 @@ class Changes:
             return reads.limited_sql(source.table, str(relation), source.end.snapshot, output)
 
     def between_sql(self, model: Node, relation: PaimonRelation, start: Any, end: Any, output: Output) -> str:
-        """The subquery of what changed in a table after one table snapshot up to another (see `reading.between`).
+        """The subquery of the changes between two table snapshots (see `reading.between`); stores no position.
 
-        No position is stored. '' if the table does not exist.
+        Returns '' if the table does not exist.
         """
         what = _label(model, relation)
         found, relation = self._found(relation)
@@ -115,7 +115,7 @@ class Changes:
 
     @contextmanager
     def _forgotten_on_error(self, model: Node) -> Iterator[None]:
-        """Release a model that fails to compile: dbt does not tell the adapter."""
+        """Forget and unlock a model that fails to compile, because dbt does not notify the adapter."""
         try:
             yield
         except BaseException:
@@ -124,7 +124,7 @@ class Changes:
             raise
 
     def _refuse_other_columns(self, what: str, source: Source) -> None:
-        """Refuse a range that ends before a change of the columns: Paimon reads its files with today's columns."""
+        """Refuse a range that ends before a column change: Paimon would read its files with the current columns."""
         end = source.end.snapshot
         then = next((commit.schema for commit in source.commits if commit.snapshot == end), None)
         columns = {
@@ -133,12 +133,12 @@ class Changes:
         }
         if then is not None and columns[then] != columns[max(columns)]:
             raise DbtRuntimeError(
-                f"{what}: the table's columns have changed since table snapshot {end}. Set to_snapshot to one after "
-                "that change, or compare two selects of at(…, snapshot=…)."
+                f"{what}: the table's columns have changed since table snapshot {end}. Set to_snapshot to a table "
+                "snapshot after that change, or compare two selects of at(…, snapshot=…)."
             )
 
     def _found(self, relation: PaimonRelation) -> tuple[PaimonRelation | None, PaimonRelation]:
-        """The existing table of a relation, if any, and the relation to read; of a clone both are its branch."""
+        """The existing table of a relation, if any, and the relation to read; for a clone, both are its branch."""
         found = self._adapter.get_relation(*relation.parts)
         branch = self._branch_of_view(found) if found is not None and found.is_view else None
         if branch is None:
@@ -147,7 +147,7 @@ class Changes:
         return read, read
 
     def _reading(self, model: Node, own: PaimonRelation, kept: PaimonRelation) -> Reading:
-        """What a model reads; NewerStateError if a newer adapter wrote its positions table."""
+        """What a model reads; raises NewerStateError if a newer adapter wrote its positions table."""
         reading = self._readings.get(model["unique_id"])
         if reading is None:
             found = self._adapter.get_relation(*kept.parts)
@@ -172,12 +172,12 @@ class Changes:
         problems = []
         if config.get("materialized") != "incremental":
             problems.append(
-                f"only an incremental model keeps track of what it has read, and this one is materialized as "
+                f"only an incremental model keeps track of what it has read, but this one is materialized as "
                 f"'{config.get('materialized')}'. Set materialized='incremental', or select from the table itself."
             )
         elif config.get("incremental_strategy") == "microbatch":
             problems.append(
-                "a microbatch model is read by event_time, not by commits. Use another incremental_strategy."
+                "a microbatch model is read by event_time, not by commits. Use a different incremental_strategy."
             )
         if on_expired not in _ON_EXPIRED:
             problems.append(f"on_expired='{on_expired}' is unknown. Use 'error' or 'full'.")
@@ -192,7 +192,7 @@ class Changes:
             )
 
     def _source(self, relation: PaimonRelation, keep: bool) -> Source:
-        """A table as it is now, to be read as a whole."""
+        """The source for reading all rows of a table."""
         plain = relation.replace(limit=None, event_time_filter=None)
         existing = self._tables.existing(plain)
         table = SourceTable.of(*relation.parts, existing)
@@ -208,7 +208,7 @@ class Changes:
         return snapshots.by_sql(self._adapter.query, relation)
 
     def _from_position(self, what: str, source: Source, reading: Reading, on_expired: str, model: Node) -> Source:
-        """The source from the model's position on; as a whole if the changes are lost and on_expired is 'full'."""
+        """The source from the model's position on; all rows if the changes are lost and on_expired is 'full'."""
         if reading.commits is None:
             reading.commits = self._commits(reading.own)
             reading.saved = self._saved_positions(reading.kept)
@@ -220,8 +220,8 @@ class Changes:
             return from_position
         if on_expired != "full":
             raise DbtRuntimeError(
-                f"{what}: {problem} Run the model once with --full-refresh, or set on_expired='full', which "
-                "rebuilds it automatically. keep=true keeps unread changes from expiring."
+                f"{what}: {problem} Run the model once with --full-refresh, or set on_expired='full' to "
+                "rebuild it automatically. keep=true keeps unread changes from expiring."
             )
         if model.get("config", {}).get("full_refresh") is False:
             raise DbtRuntimeError(
@@ -240,7 +240,7 @@ class Changes:
         return {} if found is None else positions.saved_in(self._adapter.query, found)
 
     def _subquery(self, what: str, source: Source, output: Output) -> str:
-        """The rows of a source that changed in its range, or all rows if the range has no start."""
+        """The subquery of the rows that changed in a source's range, or of all rows if the range has no start."""
         if source.start is None or source.start == positions.NOTHING_READ:
             return reads.whole_sql(source.table, source.end.snapshot, output)
         return self._range_sql(what, source, output, self._read_mode(source, output))
@@ -253,7 +253,7 @@ class Changes:
         if not table.primary_key and reads.has_maps(table):
             raise DbtRuntimeError(
                 f"{what}: its files were rewritten since (INSERT OVERWRITE, UPDATE, DELETE), and rows with maps cannot "
-                "be compared where there is no primary key. Run the model once with --full-refresh."
+                "be compared without a primary key. Run the model once with --full-refresh."
             )
         version: int | str = start if source.start_is_there else source.start_tag
         return reads.compare_sql(table, version, self._old_names(source, version), end, output)
@@ -268,7 +268,7 @@ class Changes:
             incremental_catalog=self.incremental_catalog(),
             before=output.before,
         )
-        # Even if a tag keeps the start, later commits may have expired.
+        # A tag may keep the start although later commits have expired.
         if not source.start_is_there:
             return ChangeReadMode.COMPARE
         if mode is ChangeReadMode.FILES and not source.table.primary_key:
@@ -279,7 +279,7 @@ class Changes:
         return mode
 
     def _old_names(self, source: Source, version: int | str) -> dict[str, str]:
-        """The name of each column (in lower case) at a table snapshot or a tag."""
+        """Each column's name in lower case -> its name at a table snapshot or a tag."""
         query, table = self._adapter.query, source.relation
         known = schemas.newest_first(query, table)
         if isinstance(version, str):
@@ -299,13 +299,13 @@ class Changes:
         if partial:
             lost = " ".join(f"{name}: {problem}" for name, problem in reading.lost.items())
             raise DbtRuntimeError(
-                f"model '{model['name']}': {lost} The model would be rebuilt, but it also reads the changes "
+                f"model '{model['name']}': {lost} The model would be rebuilt, but it also reads only the changes "
                 f"of {', '.join(partial)}. Run it once with --full-refresh."
             )
         return True
 
     def commit_conf(self, model: Node) -> dict[str, str]:
-        """The Spark setting that writes a model's positions, or its key, into its commits; empty without either."""
+        """The Spark setting that writes a model's positions, or its key, into its commits; empty if it has neither."""
         reading = self._readings.get(model["unique_id"])
         if reading is None or not reading.sources:
             return self._unchanged.commit_conf(model)
@@ -316,7 +316,7 @@ class Changes:
         return model["unique_id"] in self._readings
 
     def check_positions(self, model: Node) -> None:
-        """Where the table has no lock, check that no other run has moved the positions since this run was planned."""
+        """Check, if the table has no lock, that no other run has moved the positions since this run was planned."""
         reading = self._readings.get(model["unique_id"])
         if reading is None or not reading.starts or self._builds.lock_place(reading.own) is not None:
             return
@@ -339,10 +339,10 @@ class Changes:
     ) -> Reading:
         """Pin the sources of a materialized view at their newest table snapshots, and find the view's positions.
 
-        The commits of the model's run store the pinned table snapshots.
+        The commits of the view's run store the pinned table snapshots.
 
         Args:
-            salt: identifies what the positions are valid for; positions with another salt are ignored.
+            salt: identifies what the positions are valid for; positions with a different salt are ignored.
             fresh: whether the view's table does not exist yet.
         """
         self.forget(model)
@@ -360,7 +360,7 @@ class Changes:
         return reading
 
     def changed_rows(self, what: str, source: Source, output: Output) -> tuple[str, bool]:
-        """The subquery of the rows of a source that changed after its position ('' if none), and if all were added."""
+        """The subquery of a source's rows that changed after its position ('' if none), and whether all were added."""
         source = replace(source, table=without_row_kind(source.table, output, what))
         if source.start == positions.NOTHING_READ:
             return self._subquery(what, source, output), True
@@ -371,7 +371,10 @@ class Changes:
         return self._range_sql(what, source, output, mode), only_added
 
     def keep(self, model: Node, kept: PaimonRelation) -> None:
-        """After the commit of a model's rows: store its positions and drop the tags of older ones, under its lock."""
+        """After the commit of a model's rows: store its positions and drop the tags of older positions.
+
+        The model's table is locked.
+        """
         reading = self._readings.pop(model["unique_id"], None)
         if reading is None:
             return
@@ -393,9 +396,9 @@ class Changes:
         self._adapter.query(positions.keep_sql(kept.render(), moved))
 
     def copy_positions(self, original: PaimonRelation, branch: PaimonRelation, kept: PaimonRelation) -> None:
-        """Copy the positions of a table, if it has any, to a new clone of it: a branch without own commits.
+        """Copy a table's positions, if it has any, to its new clone: a branch without commits of its own.
 
-        They are computed from the table's own commits, since the branch has only the newest table snapshot.
+        They are computed from the table's commits, because the branch has only the newest table snapshot.
         """
         named = self._named_positions(positions.positions_of(original))
         if not named:

@@ -1,8 +1,8 @@
 """A model's positions in the tables whose changes it reads.
 
 Each commit of a model stores its positions in the commit user (CoreOptions.createCommitUser), atomically with the rows.
-Runs without rows commit nothing, and snapshots expire: so the positions table (`<model>__dbt_changes`) stores them too,
-each with the snapshot of the model's table at that time. The later of the two counts.
+But runs without rows commit nothing, and snapshots expire. So the positions table (`<model>__dbt_changes`) also stores
+each position, with the snapshot of the model's table at that time. The later of the two applies.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from dbt.adapters.paimon.state.kinds import Kind
 from dbt.adapters.paimon.state.marks import refuse_newer_mark
 from dbt.adapters.paimon.state.tables import option_sql
 
-_WORD: Final = Kind.READ_MARK.value
+_PREFIX: Final = Kind.READ_MARK.value
 # Paimon appends `_` and a UUID to the prefix.
-_MARK: Final = re.compile(rf"{_WORD}((?:-[0-9a-f]{{8}}\.\d+\.[0-9a-f]{{8}})+)_")
+_MARK: Final = re.compile(rf"{_PREFIX}((?:-[0-9a-f]{{8}}\.\d+\.[0-9a-f]{{8}})+)_")
 
 
 @dataclass(frozen=True)
@@ -60,17 +60,17 @@ def positions_of(target: PaimonRelation) -> PaimonRelation:
 
 
 def fingerprint(text: str) -> str:
-    """The first eight hex digits of the SHA-256 of a text."""
+    """The first eight hex digits of a string's SHA-256 hash."""
     return hashlib.sha256(text.encode()).hexdigest()[:8]
 
 
 def mark(positions: Mapping[str, Position]) -> str:
-    """The commit user prefix for a model's commit: positions by the fingerprint of their source."""
-    return _WORD + "".join(f"-{key}.{at.snapshot}.{at.commit}" for key, at in sorted(positions.items()))
+    """The commit user prefix that stores positions, given by the fingerprint of their source."""
+    return _PREFIX + "".join(f"-{key}.{at.snapshot}.{at.commit}" for key, at in sorted(positions.items()))
 
 
 def marked(user: str) -> dict[str, Position]:
-    """The positions in a commit user, by the fingerprint of their source; empty if it has none."""
+    """The positions that a commit user stores, by the fingerprint of their source."""
     found = _MARK.match(user)
     if found is None:
         return {}
@@ -79,13 +79,13 @@ def marked(user: str) -> dict[str, Position]:
 
 
 def find(key: str, own: Sequence[Commit], saved: SavedPosition | None, table: object = "The table") -> Position | None:
-    """A model's position in a source: the one in the model's newest commit, or the saved one; None if unknown.
+    """A model's position in a source: from the model's newest commit, or the saved position; None if unknown.
 
     Args:
         key: the fingerprint of the source.
 
     Returns:
-        NOTHING_READ if the model's table never had a row or was emptied since.
+        NOTHING_READ if the model's table never had rows, or was emptied since.
     """
     if saved is not None and not _is_in_history(saved.own, own):
         saved = None
@@ -145,7 +145,7 @@ def latest(commits: Iterable[Commit]) -> Position:
 
 
 def _is_in_history(at: Position, own: Sequence[Commit]) -> bool:
-    """Whether a commit is part of a table's history, even if expired: no rollback or new table removed it."""
+    """Whether a commit belongs to a table's history, even if expired: no rollback or rebuild removed it."""
     if at == NOTHING_READ:
         return True
     by_number = {commit.snapshot: commit for commit in own}

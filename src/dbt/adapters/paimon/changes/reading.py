@@ -1,4 +1,4 @@
-"""The sources that a model reads in one run, each with the range of its changes."""
+"""The sources that a model reads in one run, each with its range of table snapshots."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Source:
 
     @property
     def is_altered(self) -> bool:
-        """Whether the table was altered after its newest table snapshot, which thus has an older schema."""
+        """Whether the table was altered after its newest table snapshot."""
         newest = max(self.commits, key=lambda commit: commit.snapshot, default=None)
         return newest is not None and self.schema is not None and newest.schema != self.schema
 
@@ -58,13 +58,13 @@ class Source:
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The keys under which a position may be stored: of a branch also that of its table."""
+        """The keys under which a position may be stored; for a branch, including its table's key."""
         table, is_branch, _ = self.table.name.partition("$branch_")
         return (self.key, fingerprint(f"{table}`")) if is_branch else (self.key,)
 
     @property
     def start_tag(self) -> str:
-        """The adapter's tag that keeps the table snapshot where the range starts, or ''."""
+        """The adapter's tag on the table snapshot where the range starts, or ''."""
         if self.start is None:
             return ""
         end = f"_{self.start.snapshot}_{self.start.commit}"
@@ -80,7 +80,7 @@ class Source:
         """Why the changes since the start of the range are lost, or ''."""
         start = self.start
         if start is None:
-            return "how far the model has read it is unknown: its rows come from runs that did not read its changes."
+            return "it is unknown how far the model has read it: the model's rows come from runs that read no changes."
         if start == NOTHING_READ or self.start_is_there or self.start_tag:
             return ""
         numbers = [commit.snapshot for commit in self.commits]
@@ -93,7 +93,7 @@ class Source:
 
     @property
     def gained(self) -> int:
-        """How many more rows the table has at the end of the range than at its start."""
+        """The number of rows that the table gained in the range."""
         assert self.start is not None
         rows = {commit.snapshot: commit.rows for commit in self.commits}
         return rows[self.end.snapshot] - rows[self.start.snapshot]
@@ -101,18 +101,18 @@ class Source:
 
 @dataclass
 class Reading:
-    """The sources that a model reads in this run."""
+    """What a model reads in this run."""
 
     # The table or branch that the model writes.
     own: PaimonRelation
-    # Its positions table, which may not exist, and the version of that.
+    # The model's positions table, which may not exist, and its state version.
     kept: PaimonRelation
     kept_version: int | None = None
     sources: dict[str, Source] = field(default_factory=dict)
     # The snapshots of the model's own table before the run; None until they are read.
     commits: tuple[Commit, ...] | None = None
     saved: dict[str, SavedPosition] = field(default_factory=dict)
-    # Why the model has to be rebuilt, by the source whose changes have expired.
+    # By source: why its changes are lost, so that the model has to be rebuilt.
     lost: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -123,12 +123,12 @@ class Reading:
 
     @property
     def starts(self) -> dict[str, Position]:
-        """The start of each range; without the sources that are read as a whole."""
+        """The start of each range, by key; without the sources of which all rows are read."""
         return {source.key: source.start for source in self.sources.values() if source.start is not None}
 
     @property
     def ends(self) -> dict[str, Position]:
-        """The model's new position in each source, once its rows are committed."""
+        """The model's position in each source after its commit, by key."""
         return {source.key: source.end for source in self.sources.values()}
 
     def moved(self, own: Position) -> dict[str, SavedPosition]:
@@ -158,7 +158,7 @@ def between(source: Source, start: object, end: object, what: str) -> Source:
     """The source with the range after table snapshot `start` (default: before the first) up to `end` (the newest).
 
     Raises:
-        DbtRuntimeError: not numbers, the wrong order, or a table snapshot that does not exist.
+        DbtRuntimeError: `start` or `end` is not a number, is in the wrong order, or does not exist.
     """
     known = {0: NOTHING_READ, **{commit.snapshot: Position.at(commit) for commit in source.commits}}
     newest = max(known)
@@ -166,7 +166,7 @@ def between(source: Source, start: object, end: object, what: str) -> Source:
     if not all(map(str.isdecimal, given)):
         raise DbtRuntimeError(
             f"{what}: from_snapshot and to_snapshot are numbers of table snapshots, not {', '.join(given)}. "
-            "$snapshots lists them; for the one of a tag see $tags."
+            "$snapshots lists them; $tags shows the table snapshot of each tag."
         )
     first, last = map(int, given)
     if problem := _range_problem(first, last, known):
@@ -182,14 +182,14 @@ def between(source: Source, start: object, end: object, what: str) -> Source:
 def _range_problem(first: int, last: int, known: Collection[int]) -> str:
     for number in (first, last):
         if number not in known:
-            return f"table snapshot {number} is not there"
+            return f"table snapshot {number} does not exist"
     return f"{first} is after {last}" if first > last else ""
 
 
 def without_row_kind(table: SourceTable, output: Output, what: str) -> SourceTable:
     """The table without its own row kind and sequence columns, if they have the names of the added columns.
 
-    The table's row kind column says how its rows were written, not what changed.
+    The table's row kind column records how its rows were written, not what changed.
     """
     added = {output.row_kind.lower(), (output.snapshot_column or output.row_kind).lower()}
     own = {
@@ -201,13 +201,13 @@ def without_row_kind(table: SourceTable, output: Output, what: str) -> SourceTab
     taken = [name for name, _ in columns if name.lower() in added]
     if taken:
         raise DbtRuntimeError(
-            f"{what}: the table has a column {', '.join(taken)} of its own. Rename the added column with "
+            f"{what}: the table already has a column {', '.join(taken)}. Rename the added column with "
             "row_kind or snapshot_column."
         )
     return replace(table, columns=columns)
 
 
 def _tag(own: PaimonRelation, at: Position | None) -> str:
-    """The name of the tag that keeps a position of a model; without a position the prefix of all its tags."""
+    """The name of the tag that keeps a model's position; without a position, the prefix of all its tags."""
     prefix = f"{TAG}_{fingerprint(own.render())}_"
     return prefix if at is None else f"{prefix}{at.snapshot}_{at.commit}"

@@ -1,9 +1,9 @@
 """Chooses how to read the rows that changed between two table snapshots, and renders the SQL of each read mode.
 
-Paimon's own incremental read (`paimon_incremental_query`, also over `$audit_log`) is exact for some tables only. It
-omits INSERT OVERWRITE, returns rows that a sequence field or a merge engine rejected and parts of aggregates, returns
+Paimon's own incremental read (`paimon_incremental_query`, including over `$audit_log`) is exact for some tables only.
+It omits INSERT OVERWRITE, returns rows that a sequence field or a merge engine rejected and partial aggregates, returns
 nothing for tables with deletion vectors, and returns the changelog of lookup and full-compaction late or twice [ran,
-0.9.0; tests/functional/changes/test_ways.py]. All other tables are read by comparing the two table snapshots.
+0.9.0; tests/functional/changes/test_ways.py]. For all other tables, the two table snapshots are compared.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class SourceTable:
 
     @classmethod
     def of(cls, catalog: str, schema: str, identifier: str, existing: ExistingTable) -> SourceTable:
-        """From the catalog's description of a table."""
+        """Create one from the catalog's description of a table."""
         columns = tuple((column.name, column.data_type) for column in existing.columns)
         keys = (existing.primary_key, existing.partition_by)
         return cls(catalog, schema, identifier, columns, *keys, existing.options)
@@ -63,7 +63,7 @@ class SourceTable:
 
 @dataclass(frozen=True)
 class Output:
-    """The columns to add to those of the table, and whether to return old rows."""
+    """The columns to add to the table's columns, and whether to return old rows."""
 
     row_kind: str = "_row_kind"
     snapshot_column: str | None = None
@@ -75,15 +75,15 @@ def read_mode(
 ) -> ChangeReadMode:
     """The cheapest way to read the changes of some commits exactly.
 
-    For a table without a primary key FILES is exact only if the row counts agree (see `count_sql`).
+    For a table without a primary key, FILES is exact only if the row counts agree (see `count_sql`).
 
     Args:
-        incremental_catalog: the catalog whose changes old versions of Paimon can read.
+        incremental_catalog: the only catalog whose changes old versions of Paimon can read.
         before: whether the old rows of changed keys are wanted.
     """
     if not commits:
         return ChangeReadMode.NOTHING
-    if before or not _files_tell(table, versions, incremental_catalog) or _replaces_files(table, commits):
+    if before or not _files_show_changes(table, versions, incremental_catalog) or _replaces_files(table, commits):
         return ChangeReadMode.COMPARE
     kinds = [commit.kind for commit in commits]
     if "APPEND" not in kinds:
@@ -95,26 +95,26 @@ def read_mode(
 
 
 def _replaces_files(table: SourceTable, commits: Sequence[Commit]) -> bool:
-    """Whether a commit overwrites rows, or takes files of keys away."""
+    """Whether a commit overwrites rows, or removes files of a table with a primary key."""
     return any(commit.kind == "OVERWRITE" or (table.primary_key and commit.takes_files_away) for commit in commits)
 
 
 def _last_wins(table: SourceTable, versions: Versions) -> bool:
-    """Whether the row of a key that was written last is the one that stays, and that Paimon returns."""
+    """Whether a key keeps the row that was written last, and Paimon's incremental read returns that row."""
     if not versions.supports(Capability.INCREMENTAL_QUERY_MERGES) or table.option("sequence.field"):
         return False
     return table.option("merge-engine", "deduplicate") == "deduplicate"
 
 
 def _compacted_between(kinds: Sequence[str]) -> bool:
-    """Whether a compaction came between two appends, which drops deletes."""
-    # A later row of such a key may have the sequence number of its delete, or a smaller one [ran, 0.9.0]: in the files,
-    # the delete is then the last row.
+    """Whether there was a compaction, which drops deletes, between two appends."""
+    # If the key of a dropped delete is written again, the new row may have the same sequence number as the delete, or a
+    # smaller one [ran, 0.9.0]. In the files, the delete then comes last.
     last = len(kinds) - 1 - kinds[::-1].index("APPEND")
     return "COMPACT" in kinds[kinds.index("APPEND") : last]
 
 
-def _files_tell(table: SourceTable, versions: Versions, incremental_catalog: str) -> bool:
+def _files_show_changes(table: SourceTable, versions: Versions, incremental_catalog: str) -> bool:
     """Whether the files of a table's commits contain exactly the changed rows, or at least their keys."""
     anywhere = versions.supports(Capability.INCREMENTAL_QUERY_IN_ANY_CATALOG)
     if not anywhere and table.catalog != incremental_catalog:
@@ -125,10 +125,10 @@ def _files_tell(table: SourceTable, versions: Versions, incremental_catalog: str
     # The files lack deletes by deletion vectors, and rows that become visible only after compaction.
     if table.option("deletion-vectors.enabled") == "true" or table.option("bucket") == "-2":
         return False
-    return not table.primary_key or _files_of_keys_tell(table)
+    return not table.primary_key or _files_show_changed_keys(table)
 
 
-def _files_of_keys_tell(table: SourceTable) -> bool:
+def _files_show_changed_keys(table: SourceTable) -> bool:
     if table.option("changelog-producer", "none") not in ("none", "input"):
         return False
     if table.option("merge-engine") == "first-row":
@@ -136,21 +136,21 @@ def _files_of_keys_tell(table: SourceTable) -> bool:
     # A compaction removes expired rows.
     if "record-level.expire-time" in table.options:
         return False
-    # A key that moves to another partition is deleted in one and inserted in the other, in no defined order.
+    # A key that moves to a different partition is deleted in one and inserted in the other, in no defined order.
     if not set(table.partition_by) <= set(table.primary_key):
         return False
-    # $audit_log has a column of that name.
+    # $audit_log adds a column of that name.
     return all(name.lower() != "rowkind" for name, _ in table.columns)
 
 
 def whole_sql(table: SourceTable, snapshot: int, output: Output) -> str:
-    """All rows of a table at a table snapshot, as inserts; 0 is before the first."""
+    """All rows of a table at a table snapshot, as inserts; no rows for table snapshot 0."""
     version = f"version as of {snapshot}" if snapshot else "where false"
     return _subquery(f"select {_columns(table, output, snapshot)}\nfrom {table.name} {version}")
 
 
 def nothing_sql(table: SourceTable, snapshot: int, output: Output) -> str:
-    """A subquery without rows, with the columns of the others."""
+    """A subquery without rows, with the same columns as the other subqueries."""
     return _subquery(f"select {_columns(table, output, snapshot)}\nfrom {table.name} where false")
 
 
@@ -162,7 +162,7 @@ def limited_sql(table: SourceTable, rendered: str, snapshot: int, output: Output
 def changes_sql(
     mode: ChangeReadMode, table: SourceTable, start: int, end: int, output: Output, versions: Versions
 ) -> str:
-    """The changes after `start` up to `end`, in any mode but COMPARE (see `compare_sql`)."""
+    """The changes after `start` up to `end`, in any mode except COMPARE (see `compare_sql`)."""
     if mode is ChangeReadMode.NOTHING:
         return nothing_sql(table, end, output)
     if mode is ChangeReadMode.FILES:
@@ -180,16 +180,16 @@ def files_sql(table: SourceTable, start: int, end: int, output: Output, versions
 
 
 def count_sql(table: SourceTable, start: int, end: int, versions: Versions) -> str:
-    """Counts the rows in the files of the commits.
+    """Count the rows in the files of the commits.
 
-    UPDATE and DELETE rewrite files of a table without a primary key and commit as APPEND [ran, 0.9.0]: then the files
+    UPDATE and DELETE rewrite files of a table without a primary key and commit as APPEND [ran, 0.9.0]. The files then
     have more rows than the table has gained.
     """
     return f"select count(*) from {_incremental(table, '', start, end, versions)}"
 
 
 def keys_sql(table: SourceTable, start: int, end: int, output: Output, versions: Versions) -> str:
-    """The rows at `end` of the keys in the files of the commits; a key without a row is a delete."""
+    """The current rows, at `end`, of the keys in the files of the commits; a key without a row is a delete."""
     source = _incremental(table, "$audit_log", start, end, versions)
     names = [quoted(name) for name, _ in table.columns]
     keys = [quoted(name) for name in table.primary_key]
@@ -216,8 +216,8 @@ def compare_sql(table: SourceTable, start: int | str, old_names: Mapping[str, st
     """The difference between a table at `start` (a table snapshot, a tag, or 0 for an empty table) and at `end`.
 
     Args:
-        old_names: the name of each column (in lower case) at `start`; a column that is missing here was NULL.
-        output: with `before`, a changed row is returned twice, as `-U` and `+U`.
+        old_names: current column name in lower case -> name at `start`; a column that is missing here was NULL.
+        output: if `before` is set, a changed row is returned twice, as `-U` and `+U`.
     """
     new = ", ".join(quoted(name) for name, _ in table.columns)
     old = ", ".join(

@@ -1,13 +1,13 @@
 """Table locks as leases: small objects in the warehouse's store, written with conditional requests.
 
 The run that creates the object, or replaces the version that it has read, holds the table for `LEASE` seconds after
-that write. A thread renews the lease. After a crash it expires, and another run takes it over. Its age is measured by
-the store's clock (`Date` minus `Last-Modified`). The holder counts from before it sent the write, so it always sees
-the lease end first.
+that write. A thread renews the lease. After a crash the lease expires, and another run takes it over. Its age is
+measured by the store's clock (`Date` minus `Last-Modified`). The holder counts from just before it sent the write, so
+it always sees the lease end first.
 
-If a lease cannot be renewed in time, its statement is interrupted (`guarded`). If that does not help, the watchdog
-kills Spark's JVM before another run may take the lease. The watchdog is a thread of the JVM, so it also works while
-this process is stopped.
+If a lease cannot be renewed in time, its statement is interrupted (`guarded`). If the statement does not stop, the
+watchdog kills Spark's JVM before another run can take the lease. The watchdog is a thread of the JVM, so it works even
+while this process is suspended.
 """
 
 from __future__ import annotations
@@ -28,20 +28,21 @@ from dbt_common.exceptions import DbtRuntimeError
 
 # Seconds that a lease lasts after its last renewal.
 LEASE: Final = 30.0
-# Fractions of that after which it is renewed, its statement is interrupted, and Spark's JVM is killed.
-_RENEWED_AT, _INTERRUPTED_AT, _ENDED_AT = 1 / 3, 0.7, 0.9
-# Seconds that a run waits beyond the end of another run's lease, because HTTP times are whole seconds.
+# Fractions of LEASE after which the lease is renewed, its statement is interrupted, and Spark's JVM is killed.
+_RENEWED_AT, _INTERRUPTED_AT, _KILLED_AT = 1 / 3, 0.7, 0.9
+# Seconds that a run waits beyond the end of another run's lease, because HTTP dates are in whole seconds.
 GRACE: Final = 2.0
-# Seconds between attempts to reach a store that failed; and for a statement to stop under another run's lease.
+# Seconds between attempts to reach a store that failed.
 _RETRY_EVERY: Final = 1.0
-_LAST_SECONDS: Final = 2.0
+# Seconds that a statement has to stop once another run holds the lease.
+_INTERRUPT_SECONDS: Final = 2.0
 
-# Sets the seconds after which Spark's JVM is killed, by the name of a lease; None removes it.
+# Called with the name of a lease and the seconds until Spark's JVM is killed; None cancels the deadline.
 Watchdog = Callable[[str, "float | None"], None]
 
 
 class StoreError(Exception):
-    """A store failed to answer, or refused; a write may have succeeded nevertheless. The message is a clause."""
+    """A store did not answer or refused a request; a write may still have succeeded. The message is a clause."""
 
 
 class LeaseLostError(DbtRuntimeError):
@@ -65,18 +66,18 @@ class ConditionalStore(Protocol):
         """Address of the objects, for errors."""
 
     def read(self, name: str) -> Stored | None:
-        """An object, or None."""
+        """The object; None if it does not exist."""
 
     def create(self, name: str, content: bytes) -> str | None:
         """Write a new object and return its version; None if the object exists."""
 
     def replace(self, name: str, content: bytes, version: str) -> str | None:
-        """Write an object that still has this version, and return the new version; else None."""
+        """Overwrite an object if it still has this version, and return its new version; else None."""
 
 
 @dataclass(frozen=True)
 class _Content:
-    """The content of a lease object; `token` identifies one holding of the lease, '' if the lease is free."""
+    """The content of a lease object; `token` identifies one acquisition, and is '' if the lease is free."""
 
     table: str
     run: str
@@ -92,14 +93,14 @@ class _Content:
     def of(cls, content: bytes) -> _Content:
         """Parse a lease; unreadable content counts as another run's lease."""
         with suppress(ValueError, TypeError, AttributeError):
-            said = json.loads(content)
-            return cls(**{each.name: said[each.name] for each in fields(cls) if each.name in said})
+            parsed = json.loads(content)
+            return cls(**{each.name: parsed[each.name] for each in fields(cls) if each.name in parsed})
         return cls("", "", "?")
 
 
 @dataclass
 class _Record:
-    """Pending writes of one lease object by content, with the time each was sent."""
+    """The unconfirmed writes of one lease object, by content, with the time when each was sent."""
 
     table: str
     run: str
@@ -108,15 +109,15 @@ class _Record:
     sent: dict[bytes, float] = field(default_factory=dict)
     attempts: int = 0
 
-    def next(self) -> bytes:
+    def next_content(self) -> bytes:
         self.attempts += 1
         holder = f"process {os.getpid()} on {socket.gethostname()}"
         content = _Content(self.table, self.run, self.token, holder, self.attempts, self.seconds).to_bytes()
         self.sent[content] = _now()
         return content
 
-    def written(self, content: bytes) -> float:
-        """The time at which the stored content was sent; earlier writes can no longer succeed."""
+    def confirm(self, content: bytes) -> float:
+        """Return when the stored content was sent, and forget earlier writes, which can no longer succeed."""
         self.sent = {content: self.sent[content]}
         return self.sent[content]
 
@@ -136,8 +137,8 @@ class Leases:
     def attempt(self, name: str, run: str, *, ends_spark: bool = True) -> Attempt:
         """Begin to acquire a table's lease.
 
-        The quoted name begins with the catalog, which is left out because runs may name it differently. With
-        `ends_spark`, the watchdog kills Spark's JVM if it may still be writing when the lease has expired.
+        The catalog is removed from the quoted name, because runs may name it differently. With `ends_spark`, the
+        watchdog kills Spark's JVM if it may still be writing when the lease expires.
         """
         table = name.partition(".")[2] or name
         watchdog: Watchdog = self._watchdog if ends_spark else lambda name, seconds: None
@@ -145,28 +146,28 @@ class Leases:
 
 
 class Attempt:
-    """An attempt to acquire a lease; `take` may be called repeatedly, also after a `StoreError`."""
+    """An attempt to acquire a lease; `take` may be called repeatedly, even after a `StoreError`."""
 
     def __init__(self, store: ConditionalStore, watchdog: Watchdog, record: _Record) -> None:
         self._store = store
         self._watchdog = watchdog
         self._record = record
         self._object = f"{hashlib.sha256(record.table.encode()).hexdigest()[:32]}.lock"
-        # The last content that another run wrote, and seconds since it may have written the table.
+        # The content that another run wrote last, and the seconds since that run may have written the table.
         self._before = _Content("", "")
         self._written_ago = 0.0
-        # Current holder, for errors, and version, to notice a renewal.
+        # The current holder, for errors, and the object's version, which changes with each renewal.
         self.holder = ""
         self.version = ""
 
     def take(self) -> Lease | None:
-        """The lease, renewed from now on; None while another run has it. StoreError: the store failed or refused."""
+        """Acquire the lease and keep renewing it; None while another run holds it. May raise StoreError."""
         record, found = self._record, self._store.read(self._object)
         if found is None:
-            content = record.next()
+            content = record.next_content()
             version = self._store.create(self._object, content)
         elif found.content in record.sent:
-            # An earlier write succeeded, but its answer was lost.
+            # An earlier write succeeded, but the response was lost.
             content, version = found.content, found.version
         else:
             before = _Content.of(found.content)
@@ -176,14 +177,14 @@ class Attempt:
                 return None
             self._before = before
             self._written_ago = max(0.0, found.age - before.seconds if before.token else found.age)
-            content = record.next()
+            content = record.next_content()
             version = self._store.replace(self._object, content, found.version)
         if version is None:
             return None
-        return Lease(self._store, self._watchdog, record, self._object, version, record.written(content))
+        return Lease(self._store, self._watchdog, record, self._object, version, record.confirm(content))
 
     def others_wrote(self, since: float) -> bool:
-        """Whether another run has held the lease in the last `since` seconds (HTTP times are whole seconds)."""
+        """Whether another run has held the lease in the last `since` seconds, rounded up to HTTP's whole seconds."""
         return self._before.run not in ("", self._record.run) and self._written_ago <= since + 1
 
 
@@ -201,7 +202,8 @@ class Lease:
         self._lock = threading.Lock()
         self._over = threading.Event()
         self._renewed = sent
-        # Why another run may hold the lease (late) or does (taken); stops the current statement; why it was stopped.
+        # Why another run may hold the lease (_late) or holds it (_taken); the callback that stops the statement, and
+        # why it was called.
         self._late = ""
         self._taken = ""
         self._stop: Callable[[], object] | None = None
@@ -215,19 +217,19 @@ class Lease:
         return self._error(self._taken or self._late)
 
     def check(self) -> None:
-        """Renew the lease if too little of it is left to begin a statement; LeaseLostError if it has ended."""
+        """Renew the lease if too little time is left for another statement; raises LeaseLostError if it is lost."""
         if not self._taken and _now() > self._last_moment:
             self._renew()
         if error := self.lost:
             raise error
 
-    def begins(self, stop: Callable[[], object]) -> None:
-        """A statement begins under the lease; `stop` interrupts it."""
+    def statement_begins(self, stop: Callable[[], object]) -> None:
+        """Note that a statement begins under the lease; `stop` interrupts it."""
         with self._lock:
             self._stop, self._stopped = stop, ""
 
-    def ends(self) -> LeaseLostError | None:
-        """The statement has ended; returns the error if the lease interrupted it."""
+    def statement_ended(self) -> LeaseLostError | None:
+        """Note that the statement has ended; returns the error if the loss of the lease interrupted it."""
         with self._lock:
             self._stop = None
             if self._stopped:
@@ -236,7 +238,7 @@ class Lease:
             return self._error(self._stopped)
 
     def release(self) -> None:
-        """Give the lease back; if the store does not answer, it expires."""
+        """Release the lease; if the store does not answer, the lease expires by itself."""
         self._over.set()
         with self._lock:
             if self.lost is None:
@@ -253,20 +255,20 @@ class Lease:
         if not why:
             return None
         return LeaseLostError(
-            f"{self._record.table}: this run lost its lock in {self._store.place}: {why}. What it was writing was "
-            "stopped before another run may write, so the table is in its old state or its new one. Run again."
+            f"{self._record.table}: this run lost its lock in {self._store.place}: {why}. Its statement was stopped "
+            "before another run could write, so the table is in its old state or its new one. Run again."
         )
 
     def _keep(self) -> None:
         usual = self._record.seconds * _RENEWED_AT
         pause = usual
         while not self._over.wait(pause) and not self._taken:
-            # Not past the time at which a statement must be interrupted.
+            # Do not sleep past the time when a statement must be interrupted.
             soon = max(0.05, self._last_moment - _now())
             pause = usual if self._renew() else min(usual, _RETRY_EVERY, soon)
 
     def _renew(self) -> bool:
-        """Renew the lease, and return whether it still can be held."""
+        """Renew the lease unless it has ended; False if that failed."""
         with self._lock:
             if self._over.is_set() or self._taken:
                 return True
@@ -282,23 +284,23 @@ class Lease:
                 self._late = ""
                 self._set_watchdog()
             else:
-                self._arm_watchdog(_LAST_SECONDS)
+                self._arm_watchdog(_INTERRUPT_SECONDS)
                 ago = _now() - self._renewed
-                self._taken = f"another run took it {ago:.0f} s after its last renewal (was this one stopped?)"
+                self._taken = f"another run took it {ago:.0f} s after its last renewal (was this process suspended?)"
                 self._end_statement(self._taken)
             return renewed
 
     def _write(self) -> bool:
-        """Renew the object, and return whether it is still ours."""
-        content = self._record.next()
+        """Write the object again; False if another run has taken the lease."""
+        content = self._record.next_content()
         version = self._store.replace(self._object, content, self._version)
         if version is None:
-            # Perhaps an earlier write succeeded, but its answer was lost.
+            # An earlier write may have succeeded although the response was lost.
             found = self._store.read(self._object)
             if found is None or found.content not in self._record.sent:
                 return False
             content, version = found.content, found.version
-        self._version, self._renewed = version, self._record.written(content)
+        self._version, self._renewed = version, self._record.confirm(content)
         return True
 
     def _end_statement(self, why: str) -> None:
@@ -308,7 +310,7 @@ class Lease:
                 self._stop()
 
     def _set_watchdog(self) -> None:
-        self._arm_watchdog(max(0.0, self._renewed + self._record.seconds * _ENDED_AT - _now()))
+        self._arm_watchdog(max(0.0, self._renewed + self._record.seconds * _KILLED_AT - _now()))
 
     def _arm_watchdog(self, seconds: float | None) -> None:
         # If Spark has ended, there is nothing to kill.
@@ -316,32 +318,33 @@ class Lease:
             self._watchdog(self._record.token, seconds)
 
 
-class _Mine(threading.local):
+class _HeldLeases(threading.local):
     """The leases that this thread holds."""
 
     def __init__(self) -> None:
         self.leases: list[Lease] = []
 
 
-_MINE: Final = _Mine()
+_HELD: Final = _HeldLeases()
 
 
-def mine() -> list[Lease]:
+def of_this_thread() -> list[Lease]:
     """The leases that this thread holds; `TableLocks` changes the list."""
-    return _MINE.leases
+    return _HELD.leases
 
 
 @contextmanager
 def guarded(stop: Callable[[], Any], stopped: Callable[[], Any]) -> Iterator[None]:
-    """Run a statement of this thread under its leases; LeaseLostError if one is lost before or during it.
+    """Run a statement under this thread's leases; raises LeaseLostError if one is lost before or during it.
 
-    `stop` interrupts the statement, from another thread; `stopped` is called after an interrupted statement.
+    `stop` is called on another thread and interrupts the statement. `stopped` is called once an interrupted statement
+    has ended.
     """
-    held = list(mine())
+    held = list(of_this_thread())
     for lease in held:
         lease.check()
     for lease in held:
-        lease.begins(stop)
+        lease.statement_begins(stop)
     cause: Exception | None = None
     try:
         yield
@@ -349,7 +352,7 @@ def guarded(stop: Callable[[], Any], stopped: Callable[[], Any]) -> Iterator[Non
         cause = exc
         raise
     finally:
-        errors = [error for lease in held if (error := lease.ends())]
+        errors = [error for lease in held if (error := lease.statement_ended())]
         if errors:
             with suppress(Exception):
                 stopped()
@@ -357,6 +360,6 @@ def guarded(stop: Callable[[], Any], stopped: Callable[[], Any]) -> Iterator[Non
 
 
 def _now() -> float:
-    """Seconds of a clock that also runs while the machine sleeps, if the system has one."""
+    """A monotonic clock in seconds; it keeps running while the machine sleeps, if the system has such a clock."""
     clock = getattr(time, "CLOCK_BOOTTIME", None)
     return time.monotonic() if clock is None else time.clock_gettime(clock)

@@ -1,10 +1,10 @@
-"""One writer of a table at a time: among the threads of this process and, by files or leases, among processes.
+"""Table locks: one writer at a time, among the threads of this process and, with files or leases, among processes.
 
 Paimon commits by renaming a file to the snapshot's name. On a local disk two processes can both succeed:
-LocalFileIO.rename checks the name and then moves the file, under a lock of its own JVM only (0.9.0 to 2.0.0). The
-later commit replaces the earlier one, whose rows are lost. On S3 a rename is a copy, with the same result. HDFS refuses
-the second rename, and the catalogs hive, jdbc and rest have their own locks. All processes also share the names of
-staging tables.
+LocalFileIO.rename checks the name and then moves the file, under a lock that only its own JVM sees (0.9.0 to 2.0.0).
+The later commit replaces the earlier one, whose rows are lost. On S3 a rename is a copy, with the same result. HDFS
+refuses the second rename, and the catalogs hive, jdbc and rest have their own locks. Processes also use the same names
+for staging tables.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ from dbt.adapters.paimon.machine.waiting import LONGEST_WAIT, Wait
 from dbt.adapters.paimon.state.folders import ready_folder
 from dbt.adapters.paimon.state.kinds import Kind
 
-# Seconds between two attempts to get a lock that another process holds; short at first, since most are held briefly.
-_LOOK_FIRST, _LOOK_LAST = 0.01, 0.25
-# The same for a lease, where each attempt is a request.
-_ASK_FIRST, _ASK_LAST = 0.2, 2.0
-# Seconds that a store may fail to answer before the wait for one of its leases ends.
-_STORE_SILENT: Final = 30.0
+# Seconds between attempts to get a lock that another process holds; short at first, because most are held briefly.
+_PAUSE_FIRST, _PAUSE_LAST = 0.01, 0.25
+# The same for a lease, where each attempt is an HTTP request.
+_LEASE_PAUSE_FIRST, _LEASE_PAUSE_LAST = 0.2, 2.0
+# Seconds without an answer of the store until the wait for a lease fails.
+_STORE_TIMEOUT: Final = 30.0
 
-# In the warehouse, next to the folders of its databases.
+# The folder of the lock files, in the warehouse next to the folders of its databases.
 FOLDER = ".dbt_paimon"
 
-# Location of a warehouse's locks: its folder or its bucket; None: only threads exclude one another.
+# Location of a warehouse's locks: a folder, or leases on S3; None if there are only locks of this process.
 Place = Path | Leases | None
 
 
@@ -49,7 +49,7 @@ class _Held(threading.local):
 
 
 class TableLocks:
-    """A lock per table, waited for up to `bound` seconds; the locks of a process that dies are freed."""
+    """One lock per table. Waits up to `bound` seconds for a lock; the locks of a dead process are freed."""
 
     def __init__(self, bound: float = LONGEST_WAIT) -> None:
         self._bound = bound
@@ -59,14 +59,17 @@ class TableLocks:
         self._run = uuid.uuid4().hex
         self._began = time.time_ns()
 
-    def hold(self, name: str, place: Place, beside: Callable[[], AbstractContextManager[object]] = nullcontext) -> bool:
+    def hold(
+        self, name: str, place: Place, context: Callable[[], AbstractContextManager[object]] = nullcontext
+    ) -> bool:
         """Take a table's lock for this thread, until `release`.
 
-        `beside` makes a context that is entered after the lock is taken and left before it is released. Returns whether
-        another process has written the table since this process began: then cached metadata may be stale.
+        `context` returns a context manager that is entered after the lock is taken and exited before it is released.
+        Returns whether another process has written the table since this process began, so that cached metadata may be
+        stale.
 
         Raises:
-            WaitedTooLongError: the lock was not free within the bound.
+            WaitedTooLongError: the lock did not become free in time.
             NewerStateError: a newer adapter locks this warehouse.
             DbtRuntimeError: the store of the lock does not answer.
         """
@@ -87,14 +90,14 @@ class TableLocks:
                 self._lock(file, name)
                 file.seek(0)
                 written_by = file.read().decode()
-                stack.callback(self._sign, file)
-            stack.enter_context(beside())
+                stack.callback(self._stamp, file)
+            stack.enter_context(context())
             self._held.stacks[name] = stack.pop_all()
         run, _, at = written_by.partition(" ")
         return others_wrote or (run not in ("", self._run) and at.isdigit() and int(at) > self._began)
 
     def take(self, name: str, place: Place) -> bool:
-        """Like `hold`, but returns False instead of waiting, except for a lease that may be a dead process's."""
+        """Like `hold`, but returns False instead of waiting; waits only to see whether a lease's holder is dead."""
         lock = self._of(name)
         if not lock.acquire(blocking=False):
             return False
@@ -114,7 +117,7 @@ class TableLocks:
         return True
 
     def may_wait_for(self, name: str) -> bool:
-        """Whether this thread may wait for the table: it holds this lock or none, so that no deadlock is possible."""
+        """Whether waiting for the table cannot cause a deadlock: this thread holds that table's lock, or none."""
         return not self._held.stacks or name in self._held.stacks
 
     def release(self) -> None:
@@ -125,7 +128,7 @@ class TableLocks:
 
     @contextmanager
     def alone(
-        self, name: str, place: Place, beside: Callable[[], AbstractContextManager[object]] = nullcontext
+        self, name: str, place: Place, context: Callable[[], AbstractContextManager[object]] = nullcontext
     ) -> Iterator[None]:
         """Hold a table's lock inside the block, unless this thread holds it already; see `hold` for errors.
 
@@ -135,11 +138,11 @@ class TableLocks:
         if name in self._held.stacks:
             yield
             return
-        self.hold(name, place, beside)
-        mine = leases.mine()[-1:] if isinstance(place, Leases) else []
+        self.hold(name, place, context)
+        acquired = leases.of_this_thread()[-1:] if isinstance(place, Leases) else []
         try:
             yield
-            for lease in mine:
+            for lease in acquired:
                 if error := lease.lost:
                     raise error
         finally:
@@ -155,7 +158,7 @@ class TableLocks:
             self._bound,
             "Make the models that write it run one after another (with ref()), or raise `lock_timeout` in the profile.",
         )
-        wait.until(lambda: lock.acquire(timeout=_LOOK_LAST), every=0)
+        wait.until(lambda: lock.acquire(timeout=_PAUSE_LAST), every=0)
 
     def _lock(self, file: IO[bytes], name: str) -> None:
         wait = Wait(
@@ -164,39 +167,39 @@ class TableLocks:
             "Nothing was written. Run again when the other run has finished, stop it (`fuser` on that file "
             "shows its process), or raise `lock_timeout` in the profile.",
         )
-        look = _LOOK_FIRST
+        look = _PAUSE_FIRST
         while not file_locks.try_lock(file):
             wait.pause(look)
-            look = min(look * 1.5, _LOOK_LAST)
+            look = min(look * 1.5, _PAUSE_LAST)
 
     def _lease(self, attempt: Attempt, name: str, place: Leases) -> Lease:
-        lease = self._asked(attempt, name, place)
+        lease = self._try_lease(attempt, name, place)
         wait = Wait(
-            f"{name}, which another run is writing, or died writing ({attempt.holder}; its lock is in {place.place})",
+            f"{name}, which another run is writing or wrote when it died ({attempt.holder}; lock in {place.place})",
             self._bound,
             "Nothing was written. Run again when the other run has finished, stop it, or raise `lock_timeout` in the "
             "profile.",
         )
-        look = _ASK_FIRST
+        look = _LEASE_PAUSE_FIRST
         while lease is None:
             wait.pause(look)
-            look = min(look * 1.5, _ASK_LAST)
-            lease = self._asked(attempt, name, place)
+            look = min(look * 1.5, _LEASE_PAUSE_LAST)
+            lease = self._try_lease(attempt, name, place)
         return lease
 
     def _lease_of_the_dead(self, attempt: Attempt, name: str, place: Leases) -> Lease | None:
-        """A lease that is free, or that expires without being renewed."""
+        """Acquire a lease that is free or expires without being renewed; else None."""
         seen = ""
-        while (lease := self._asked(attempt, name, place)) is None:
+        while (lease := self._try_lease(attempt, name, place)) is None:
             if attempt.version != seen and seen:
                 return None
             seen = attempt.version
-            time.sleep(_ASK_LAST)
+            time.sleep(_LEASE_PAUSE_LAST)
         return lease
 
-    def _asked(self, attempt: Attempt, name: str, place: Leases) -> Lease | None:
-        """A lease, or None while another run has it; retries for a while if the store does not answer."""
-        until = time.monotonic() + _STORE_SILENT
+    def _try_lease(self, attempt: Attempt, name: str, place: Leases) -> Lease | None:
+        """Acquire a lease; None while another run holds it. Retries for a while if the store does not answer."""
+        until = time.monotonic() + _STORE_TIMEOUT
         while True:
             try:
                 return attempt.take()
@@ -204,13 +207,13 @@ class TableLocks:
                 if time.monotonic() >= until:
                     raise DbtRuntimeError(
                         f"{name}: its lock in {place.place} cannot be taken: {exc}. Nothing was written. Run again "
-                        "when it answers; `s3_lock: false` in the profile does without locks."
+                        "when the store answers, or set `s3_lock: false` in the profile to run without locks."
                     ) from exc
-                time.sleep(_ASK_LAST)
+                time.sleep(_LEASE_PAUSE_LAST)
 
     @staticmethod
     def _keep(stack: ExitStack, lease: Lease) -> None:
-        held = leases.mine()
+        held = leases.of_this_thread()
         held.append(lease)
         stack.callback(lease.release)
         stack.callback(held.remove, lease)
@@ -226,7 +229,7 @@ class TableLocks:
             return (folder / f"{hashlib.sha256(name.encode()).hexdigest()[:32]}.lock").open("a+b", buffering=0)
         return None
 
-    def _sign(self, file: IO[bytes]) -> None:
+    def _stamp(self, file: IO[bytes]) -> None:
         with suppress(OSError):
             file.seek(0)
             file.truncate()

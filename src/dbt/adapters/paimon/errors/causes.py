@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 
 def causes(error: BaseException | None) -> Iterator[BaseException]:
-    """Yield an error, then the exception it was raised from or after, and so on."""
+    """Yield an error, its cause or context, and so on down the chain."""
     seen: set[int] = set()
     while error is not None and id(error) not in seen:
         seen.add(id(error))

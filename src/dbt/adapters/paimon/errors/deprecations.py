@@ -11,14 +11,14 @@ from dbt_common.ui import warning_tag
 
 
 class AdapterDeprecationWarning(types.AdapterDeprecationWarning):
-    """dbt's event with this name and code (D005), with a text that is not limited to adapter methods."""
+    """dbt's event of the same name and code (D005), but not limited to deprecated adapter methods."""
 
     def message(self) -> str:
         return warning_tag(f"Deprecated functionality: {self.old_name} {self.new_name}")
 
 
 class OnceARun:
-    """Remembers what this run has reported; shared by all threads."""
+    """Remembers what this run has already reported; shared by all threads."""
 
     def __init__(self) -> None:
         self._keys: set[Hashable] = set()
@@ -34,7 +34,7 @@ class OnceARun:
 
 
 def deprecate(what: str, instead: str) -> None:
-    """Warn about something that a later release will refuse or change; both texts are sentences."""
+    """Warn about something that a later release will reject or change; both arguments are sentences."""
     warn_or_error(AdapterDeprecationWarning(old_name=what, new_name=instead))
 
 

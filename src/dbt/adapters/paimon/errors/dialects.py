@@ -1,6 +1,6 @@
-"""SQL of other dialects that Spark does not accept, each with Spark's equivalent.
+"""SQL of other dialects that Spark rejects, and how to write it in Spark SQL.
 
-tests/functional/dialects runs every entry: the query fails on Spark 3.5, and its error contains the remedy.
+tests/functional/dialects runs a query for every entry: it fails on Spark 3.5, and the error contains the remedy.
 """
 
 from __future__ import annotations
@@ -14,15 +14,16 @@ from dbt.adapters.paimon.errors import places
 
 _ROUTINE: Final = re.compile(r"\[UNRESOLVED_ROUTINE\] Cannot resolve (?:function|routine) `(\w+)`")
 _TYPE: Final = re.compile(r'Unsupported data type "(\w+)|\[DATATYPE_MISSING_SIZE\] DataType "(\w+)"')
-# An argument list that is still open, and its contents.
+# An opening parenthesis that is not closed yet, and the arguments after it.
 _OPEN: Final = r"\s*\((?:[^()]|\([^()]*\))*$"
 
 
 @dataclass(frozen=True)
 class DialectHint:
-    """A known failure: `error` is searched in Spark's message, `before` and `after` in the SQL around its position.
+    """A known failure. `advice` continues the sentence "In Spark SQL: …".
 
-    `before` must end with `$`; `after` is matched from the position on. Without a position, both see empty text.
+    `error` is a pattern to find in Spark's message; `before` and `after` are patterns for the SQL around the error's
+    position, or for '' if the error has none. `before` must end with `$`; `after` is matched from the position on.
     """
 
     error: str
@@ -39,232 +40,278 @@ class DialectHint:
         )
 
 
-def _syntax(advice: str, before: str = "", after: str = "") -> DialectHint:
+def _syntax_hint(advice: str, *, before: str = "", after: str = "") -> DialectHint:
     return DialectHint(r"\[PARSE_SYNTAX_ERROR\]", advice, before, after)
 
 
-def _column(advice: str, before: str = "", after: str = "") -> DialectHint:
+def _column_hint(advice: str, *, before: str = "", after: str = "") -> DialectHint:
     return DialectHint(r"\[UNRESOLVED_COLUMN", advice, before, after)
 
 
-def _by_name(table: Mapping[str, str]) -> dict[str, str]:
-    """A table of Spark's way and the names of others, by name."""
-    return {name: advice for advice, names in table.items() for name in names.split()}
-
-
-_AGGREGATE_TEXT: Final = "array_join(collect_list(x), ','), or `{{ dbt.listagg(…) }}`"
+_EXTRA_COMMA: Final = "remove the extra comma"
+_COMMA_BEFORE_FROM: Final = "remove the comma before FROM"
+_SLASHES: Final = "a comment begins with --, not `//`, and integer division is `div`"
+_TABLE_HINT: Final = "remove the table hint: Spark has no WITH (NOLOCK)"
+_LIST_AGGREGATE: Final = "array_join(collect_list(x), ','), or `{{ dbt.listagg(…) }}`"
 _JSON: Final = "get_json_object(text, '$.a'), or from_json(text, 'a int')"
-_TRUNCATED: Final = "cast(x as bigint), or cast(x * 10 as bigint) / 10 for one digit"
+_TRUNCATE: Final = "cast(x as bigint), or cast(x * 10 as bigint) / 10 for one digit"
 _EXPLODE: Final = (
-    "rows of an array: select explode(array) …, or `from t lateral view explode(array) e as x`; a series: "
-    "explode(sequence(1, 3)) or range(1, 4)"
+    "`select explode(array) …` or `from t lateral view explode(array) e as x` for the rows of an array, "
+    "and explode(sequence(1, 3)) or range(1, 4) for a series"
 )
 _PATTERN: Final = "with Java's pattern letters, as in 'yyyy-MM-dd HH:mm:ss'"
+_FORMAT_TIMESTAMP: Final = f"date_format(ts, …), {_PATTERN}"
 _UNIT: Final = r"'?(?:year|quarter|month|week|day|hour|minute|second)"
 
-IDIOMS: Final[tuple[DialectHint, ...]] = (
-    _syntax(
-        "OPTIMIZE, VACUUM: of Delta's tables; here the config `maintenance` compacts and expires",
-        r"^\s*(/\*.*?\*/\s*)?$",
-        r"(optimize|vacuum)\b",
+HINTS: Final[tuple[DialectHint, ...]] = (
+    _syntax_hint(
+        "OPTIMIZE and VACUUM are Delta commands; for Paimon tables use the `maintenance` config, which compacts files "
+        "and expires snapshots",
+        before=r"^\s*(/\*.*?\*/\s*)?$",
+        after=r"(optimize|vacuum)\b",
     ),
-    _syntax("`x::type`: cast(x as type), or try_cast", after="::"),
-    _syntax(f"`x:a`: {_JSON}", after=r":\w"),
-    _syntax('"x": names are quoted in backticks, `x`; double quotes make a string', after='"'),
-    _syntax("an alias in quotes: it is quoted in backticks, `x`", r"\bas\s+$", "'"),
-    _syntax(
-        "QUALIFY: filter outside, select … from (select …, row_number() over (…) as n from …) where n = 1",
-        r"\bqualify\s+$",
+    _syntax_hint("write `x::type` as cast(x as type), or as try_cast(x as type)", after="::"),
+    _syntax_hint(f"for `x:a` use {_JSON}", after=r":\w"),
+    _syntax_hint("names are quoted in backticks, `x`; double quotes make a string", after='"'),
+    _syntax_hint("aliases are quoted in backticks, `x`", before=r"\bas\s+$", after="'"),
+    _syntax_hint(
+        "for QUALIFY use a subquery: select … from (select …, row_number() over (…) as n from …) where n = 1",
+        before=r"\bqualify\s+$",
     ),
-    _syntax("TOP n: limit n, at the end", r"\bselect\s+(distinct\s+)?top\s+$"),
-    _syntax(f"an aggregate of texts in an order: array_sort inside, or {_AGGREGATE_TEXT}", r"\bwithin group\s*$"),
-    _syntax("ORDER BY inside an aggregate: sort_array(collect_list(struct(key, x))).x", r"\w" + _OPEN, r"order\s+by\b"),
-    _syntax("`limit m, n`: limit n offset m", r"\blimit\s+\d+\s*$", ","),
-    _syntax("`offset m rows`: offset m, after limit", r"\boffset\s+\d+\s+$", r"rows?\b"),
-    _syntax("`fetch first n rows`: limit n", r"\bfetch\s+$", r"(first|next)\b"),
-    _syntax(f"`->>`: {_JSON}", r"->$", ">"),
-    DialectHint(r"\[INTERNAL_ERROR\].*lambdafunction", f"`->`: {_JSON}"),
-    _syntax(
-        "`* exclude`, `* except`, `* replace`: name the columns, or dbt_utils.star(from=ref('x'), except=['id'])",
-        r"\*\s*(exclude|except|replace|rename)\s*\(?\s*$",
+    _syntax_hint("for TOP n use limit n at the end", before=r"\bselect\s+(distinct\s+)?top\s+$"),
+    _syntax_hint(
+        "for WITHIN GROUP sort first: array_join(array_sort(collect_list(x)), ','), or use `{{ dbt.listagg(…) }}`",
+        before=r"\bwithin group\s*$",
     ),
-    _syntax("a temporary table: materialized='ephemeral', or create temporary view", r"\btemp(orary)?\s+$", "table"),
-    _syntax("safe_cast: try_cast(x as type)", r"\bsafe_cast" + _OPEN, r"as\b"),
-    _syntax("double precision: double", r"\bdouble\s+$", "precision"),
-    _syntax("array[1, 2]: array(1, 2)", r"\barray\s*\[[^\]]*$"),
-    _syntax("[x]: a name is quoted in backticks, `x`; an array is array(1, 2)", after=r"\["),
-    _syntax("`~`: rlike, with '(?i)…' for `~*`", after="~"),
-    _syntax("SIMILAR TO: rlike", after=r"similar\s+to\b"),
-    _syntax(
-        "a table as it was: {{ at(ref('x'), timestamp='…') }}, or x timestamp as of '…'",
-        r"\b(at|before)\s*\(\s*\w+\s*$",
-        "=>",
+    _syntax_hint(
+        "for ORDER BY inside an aggregate use sort_array(collect_list(struct(key, x))).x",
+        before=r"\w" + _OPEN,
+        after=r"order\s+by\b",
     ),
-    _syntax(
-        "AT TIME ZONE: from_utc_timestamp(ts, zone), or convert_timezone(from, to, ts)", r"\bat\s+$", r"time\s+zone\b"
+    _syntax_hint("write `limit m, n` as limit n offset m", before=r"\blimit\s+\d+\s*$", after=","),
+    _syntax_hint("write `offset m rows` as offset m, after limit", before=r"\boffset\s+\d+\s+$", after=r"rows?\b"),
+    _syntax_hint("write `fetch first n rows` as limit n", before=r"\bfetch\s+$", after=r"(first|next)\b"),
+    _syntax_hint(f"for `->>` use {_JSON}", before=r"->$", after=">"),
+    DialectHint(r"\[INTERNAL_ERROR\].*lambdafunction", f"for `->` use {_JSON}"),
+    _syntax_hint(
+        "for `* exclude`, `* except` and `* replace` list the columns, or use "
+        "dbt_utils.star(from=ref('x'), except=['id'])",
+        before=r"\*\s*(exclude|except|replace|rename)\s*\(?\s*$",
     ),
-    _syntax("`#`: a comment begins with --", after="#"),
-    _syntax("`//`: a comment begins with --, and whole division is `div`", r"(?<!/)$", "//"),
-    _syntax("`//`: a comment begins with --, and whole division is `div`", "/$", "/"),
-    _syntax("$$text$$: r'text'", after=r"\$\$"),
-    _syntax("SAMPLE: tablesample (10 percent)", r"\bsample\s*\(\s*$"),
-    _syntax(
-        "WITH RECURSIVE: Spark 3.5 has no recursion; a Python model can loop, explode(sequence(…)) makes series",
-        r"\bwith\s+recursive\s+$",
+    _syntax_hint(
+        "for a temporary table use materialized='ephemeral', or create temporary view",
+        before=r"\btemp(orary)?\s+$",
+        after="table",
     ),
-    _syntax("`x in unnest(array)`: array_contains(array, x)", after=r"in\s+unnest\b"),
-    _syntax("COLLATE: compare lower(x), or use ilike", after=r"collate\b"),
-    _syntax("UNION BY NAME: name the columns in the same order on both sides", r"\bunion(\s+all)?\s+$", r"by\s+name\b"),
-    _syntax(
+    _syntax_hint("for safe_cast use try_cast(x as type)", before=r"\bsafe_cast" + _OPEN, after=r"as\b"),
+    _syntax_hint("write `double precision` as double", before=r"\bdouble\s+$", after="precision"),
+    _syntax_hint("write `array[1, 2]` as array(1, 2)", before=r"\barray\s*\[[^\]]*$"),
+    _syntax_hint("names are quoted in backticks, `x`, not in brackets; an array is array(1, 2)", after=r"\["),
+    _syntax_hint("for `~` use rlike, and for `~*` rlike with '(?i)…'", after="~"),
+    _syntax_hint("for SIMILAR TO use rlike", after=r"similar\s+to\b"),
+    _syntax_hint(
+        "for time travel use {{ at(ref('x'), timestamp='…') }}, or x timestamp as of '…'",
+        before=r"\b(at|before)\s*\(\s*\w+\s*$",
+        after="=>",
+    ),
+    _syntax_hint(
+        "for AT TIME ZONE use from_utc_timestamp(ts, zone), or convert_timezone(from, to, ts)",
+        before=r"\bat\s+$",
+        after=r"time\s+zone\b",
+    ),
+    _syntax_hint("a comment begins with --, not `#`", after="#"),
+    _syntax_hint(_SLASHES, before=r"(?<!/)$", after="//"),
+    _syntax_hint(_SLASHES, before="/$", after="/"),
+    _syntax_hint("write `$$text$$` as r'text'", after=r"\$\$"),
+    _syntax_hint("for SAMPLE use tablesample (10 percent)", before=r"\bsample\s*\(\s*$"),
+    _syntax_hint(
+        "Spark 3.5 has no recursion; use explode(sequence(…)) for a series, or a loop in a Python model",
+        before=r"\bwith\s+recursive\s+$",
+    ),
+    _syntax_hint("write `x in unnest(array)` as array_contains(array, x)", after=r"in\s+unnest\b"),
+    _syntax_hint("for COLLATE compare lower(x), or use ilike", after=r"collate\b"),
+    _syntax_hint(
+        "for UNION BY NAME list the columns in the same order on both sides",
+        before=r"\bunion(\s+all)?\s+$",
+        after=r"by\s+name\b",
+    ),
+    _syntax_hint(
         "IGNORE NULLS goes after the parenthesis: first_value(x) ignore nulls over (…)",
-        r"\w" + _OPEN,
-        r"ignore\s+nulls",
+        before=r"\w" + _OPEN,
+        after=r"ignore\s+nulls",
     ),
-    _syntax("ASOF JOIN: join on <= and keep the last row with row_number()", after=r"asof\b"),
-    _syntax("{…}: named_struct('a', 1), or map('a', 1)", after=r"\{"),
-    _syntax("a comma too many", r",\s*$", ","),
-    # Spark then reads FROM as a column, and its table as the column's alias.
-    _syntax("a comma too many, before FROM", r",\s*from\s+`[^`]+`$", r"\."),
-    _column("a comma too many, before FROM", after=r"\w+,\s*from\b"),
-    _column("the unit is a string and comes first: date_trunc('month', ts)", r"\bdate_trunc" + _OPEN, rf"{_UNIT}\b"),
-    _column("epoch_second: unix_timestamp(ts)", r"\bdate_?part" + _OPEN, r"epoch\w*"),
-    _column("the unit is a string: date_part('year', ts)", r"\bdate_?part" + _OPEN, rf"{_UNIT}\b"),
-    _column(
-        "last_day(date) is the month's; for another unit add to date_trunc('year', date)",
-        r"\blast_day" + _OPEN,
-        rf"{_UNIT}\b",
+    _syntax_hint("for ASOF JOIN join on <= and keep the last row with row_number()", after=r"asof\b"),
+    _syntax_hint("for {…} use named_struct('a', 1), or map('a', 1)", after=r"\{"),
+    _syntax_hint(_EXTRA_COMMA, before=r",\s*$", after=","),
+    # Spark takes FROM for a column, and the table for its alias.
+    _syntax_hint(_COMMA_BEFORE_FROM, before=r",\s*from\s+`[^`]+`$", after=r"\."),
+    _column_hint(_COMMA_BEFORE_FROM, after=r"\w+,\s*from\b"),
+    _column_hint(
+        "the unit is a string and comes first: date_trunc('month', ts)",
+        before=r"\bdate_trunc" + _OPEN,
+        after=rf"{_UNIT}\b",
     ),
-    _column(
-        "{{ dbt.datediff('a', 'b', 'day') }}, or datediff(day, a, b), which counts whole days",
-        r"\bdate_?diff" + _OPEN,
-        rf"{_UNIT}\b",
+    _column_hint("for epoch_second use unix_timestamp(ts)", before=r"\bdate_?part" + _OPEN, after=r"epoch\w*"),
+    _column_hint("the unit is a string: date_part('year', ts)", before=r"\bdate_?part" + _OPEN, after=rf"{_UNIT}\b"),
+    _column_hint(
+        "last_day(date) takes no unit; for a year use trunc(date, 'year') + interval 1 year - interval 1 day",
+        before=r"\blast_day" + _OPEN,
+        after=rf"{_UNIT}\b",
     ),
-    _column(_EXPLODE, r"\b(unnest|flatten)" + _OPEN),
-    _column("current_timestamp()", after=r"(sysdate|systimestamp|localtimestamp|getdate)\b"),
-    DialectHint("does not support table-valued functions", _EXPLODE),
+    _column_hint(
+        "use {{ dbt.datediff('a', 'b', 'day') }}, or datediff(day, a, b), which counts whole days",
+        before=r"\bdate_?diff" + _OPEN,
+        after=rf"{_UNIT}\b",
+    ),
+    _column_hint(f"use {_EXPLODE}", before=r"\b(unnest|flatten)" + _OPEN),
+    _column_hint("use current_timestamp()", after=r"(sysdate|systimestamp|localtimestamp|getdate)\b"),
+    DialectHint("does not support table-valued functions", f"use {_EXPLODE}"),
     DialectHint("expects one of the units without quotes", "the unit is written without quotes: dateadd(day, 1, ts)"),
-    DialectHint(r'Cannot resolve "date_(add|sub)\(.*INTERVAL', "ts + interval 1 day, or date_add(date, 1)"),
-    DialectHint(r'Cannot resolve "to_char\(', f"date_format(ts, …), {_PATTERN}"),
+    DialectHint(r'Cannot resolve "date_(add|sub)\(.*INTERVAL', "use ts + interval 1 day, or date_add(date, 1)"),
+    DialectHint(r'Cannot resolve "to_char\(', f"use {_FORMAT_TIMESTAMP}"),
+    DialectHint(r'Cannot resolve "trunc\(.*requires the "DATE"', f"for trunc of a number use {_TRUNCATE}"),
+    DialectHint(r'Cannot resolve "any\(.*"BOOLEAN"', "write `x = any (array)` as array_contains(array, x)"),
+    DialectHint(r"Fail to recognize '.*' pattern in the DateTimeFormatter", f"write the pattern {_PATTERN}"),
+    DialectHint(r"The `(try_)?to_number` requires", "for to_number(x) use cast(x as decimal(18, 2)), or try_cast"),
+    DialectHint(r"The `to_varchar` requires", f"for to_varchar(x) use cast(x as string), or {_FORMAT_TIMESTAMP}"),
+    DialectHint(r"The `trunc` requires", "for trunc(x) of a number use cast(x as bigint)"),
+    DialectHint(r"The `date` requires", "for date(y, m, d) use make_date(y, m, d)"),
+    DialectHint(r"The `isnull` requires", "for isnull(x, y) use coalesce(x, y)"),
+    DialectHint(r"Cannot extract `epoch`", "for extract(epoch from ts) use unix_timestamp(ts)"),
+    DialectHint(r"Cannot extract `isodow`", "for extract(isodow from ts) use extract(dayofweek_iso from ts)"),
     DialectHint(
-        r'Cannot resolve "trunc\(.*requires the "DATE"',
-        f"a number: {_TRUNCATED}",
+        r"Cannot mix year-month and day-time fields", "use separate intervals: ts + interval 1 month + interval 2 days"
     ),
-    DialectHint(r'Cannot resolve "any\(.*"BOOLEAN"', "`x = any (array)`: array_contains(array, x)"),
-    DialectHint(r"Fail to recognize '.*' pattern in the DateTimeFormatter", f"the pattern is written {_PATTERN}"),
-    DialectHint(r"The `(try_)?to_number` requires", "to_number(x): cast(x as decimal(18, 2)), or try_cast"),
-    DialectHint(r"The `to_varchar` requires", f"to_varchar(x): cast(x as string), or date_format(ts, …), {_PATTERN}"),
-    DialectHint(r"The `trunc` requires", "trunc(x) of a number: cast(x as bigint)"),
-    DialectHint(r"The `date` requires", "date(y, m, d): make_date(y, m, d)"),
-    DialectHint(r"The `isnull` requires", "isnull(x, y): coalesce(x, y)"),
-    DialectHint(r"Cannot extract `epoch`", "extract(epoch from ts): unix_timestamp(ts)"),
-    DialectHint(r"Cannot extract `isodow`", "extract(isodow from ts): extract(dayofweek_iso from ts)"),
-    DialectHint(
-        r"Cannot mix year-month and day-time fields", "an interval for each: ts + interval 1 month + interval 2 days"
-    ),
-    DialectHint(r'Literals of the type "E"', "E'…': '…', which already reads \\n and the like"),
-    DialectHint(r'Literals of the type "B"', "b'…': X'…' of its bytes in hex, or encode('…', 'utf-8')"),
-    DialectHint(
-        "Number of column aliases does not match", "a table hint: leave it out", after=r".*\bwith\s*\(\s*nolock"
-    ),
-    # Spark 4 reads these two as its own: an option of a scan, and a field of a variant.
-    DialectHint(r"Values must be specified for key\(s\): \[nolock\]", "a table hint: leave it out"),
-    DialectHint("COLUMN_IS_NOT_VARIANT_TYPE", f"`x:a`: {_JSON}"),
+    DialectHint(r'Literals of the type "E"', "for E'…' use '…', in which Spark already interprets escapes such as \\n"),
+    DialectHint(r'Literals of the type "B"', "for b'…' use X'…' with its bytes in hex, or encode('…', 'utf-8')"),
+    DialectHint("Number of column aliases does not match", _TABLE_HINT, after=r".*\bwith\s*\(\s*nolock"),
+    # Spark 4 has syntax of its own that looks like these two: options of a scan, and fields of a variant.
+    DialectHint(r"Values must be specified for key\(s\): \[nolock\]", _TABLE_HINT),
+    DialectHint("COLUMN_IS_NOT_VARIANT_TYPE", f"for `x:a` use {_JSON}"),
 )
 
-# Spark's way, and the functions of other dialects that do the same.
-_FUNCTIONS: Final = {
-    "approx_percentile(x, array(0.25, 0.5, 0.75))": "approx_quantiles",
-    "max_by(x, key)": "arg_max",
-    "min_by(x, key)": "arg_min",
-    "array(1, 2)": "array_construct",
-    "size(array)": "array_length",
-    "array_join(array, ',')": "array_to_string",
-    "collect_list(x), or sort_array(collect_list(x))": "arrayagg",
-    "x & y": "bitand",
-    "bool_and(x)": "booland_agg logical_and",
-    "bool_or(x)": "boolor_agg logical_or",
-    "locate(part, text)": "charindex",
-    "cast(x as type)": "convert",
-    "count_if(x)": "countif",
-    "current_timestamp()": "current_datetime getdate sysdate",
-    "make_date(y, m, d)": "date_from_parts",
-    "timestamp(x)": "datetime",
-    "timestampdiff(day, a, b)": "datetime_diff timestamp_diff",
-    "date_trunc('day', ts)": "datetime_trunc timestamp_trunc",
-    "date_format(date, 'EEE')": "dayname",
-    "extract(dayofweek_iso from date)": "dayofweekiso",
-    "coalesce(try_divide(x, y), 0)": "div0",
-    "if(coalesce(y, 0) = 0, 0, x / y)": "div0null",
-    "endswith(text, end)": "ends_with",
-    "xxhash64(x)": "farm_fingerprint",
-    f"date_format(date, …), {_PATTERN}": "format_date",
-    f"date_format(ts, …), {_PATTERN}": "format_timestamp strftime",
-    "uuid()": "gen_random_uuid generate_uuid newid uuid_string",
-    _EXPLODE: "generate_series unnest",
-    "range(3)": "generator",
-    _JSON: "get_path json_extract json_extract_path_text json_extract_scalar json_value parse_json try_parse_json",
-    _AGGREGATE_TEXT: "group_concat listagg string_agg",
-    "if(x, y, z)": "iff iif",
-    "aggregate(array, 0, (a, x) -> a + x)": "list_aggregate",
-    "date_format(date, 'MMM')": "monthname",
-    "uuid(), or monotonically_increasing_id(); Spark has no sequences": "nextval",
-    "nullif(x, 0)": "nullifzero",
-    "named_struct('a', 1), or map('a', 1)": "object_construct",
-    "`distinct on (x)`: filter outside, select … from (select …, row_number() over (partition by x …) as n …"
-    ") where n = 1": "on",
-    f"to_date(text, …), {_PATTERN}": "parse_date",
-    f"to_timestamp(text, …), {_PATTERN}": "parse_timestamp",
-    "x / sum(x) over ()": "ratio_to_report",
-    "regexp_like(text, pattern)": "regexp_contains",
-    "regexp_extract_all(text, pattern, 0)": "regexp_matches",
-    "struct(1, 2)": "row",
-    "try_divide(x, y)": "safe_divide",
-    "sha2(x, 256)": "sha256",
-    "power(x, 2)": "square",
-    "startswith(text, start)": "starts_with",
-    "instr(text, part)": "strpos",
-    "split_part(text, ' ', 1)": "strtok",
-    "window(ts, '15 minutes').start": "time_slice",
-    "ts + interval 1 day": "timestamp_add",
-    "make_timestamp(y, m, d, hour, min, sec)": "timestamp_from_parts",
-    "ts - interval 1 day": "timestamp_sub",
-    "array(x)": "to_array",
-    "hex(x)": "to_hex",
-    "limit n, at the end": "top",
-    _TRUNCATED: "truncate",
-    "weekofyear(date)": "week",
-    "coalesce(x, 0)": "zeroifnull",
+# Functions of other dialects, each with Spark's equivalent.
+FUNCTIONS: Final[Mapping[str, str]] = {
+    "approx_quantiles": "approx_percentile(x, array(0.25, 0.5, 0.75))",
+    "arg_max": "max_by(x, key)",
+    "arg_min": "min_by(x, key)",
+    "array_construct": "array(1, 2)",
+    "array_length": "size(array)",
+    "array_to_string": "array_join(array, ',')",
+    "arrayagg": "collect_list(x), or sort_array(collect_list(x))",
+    "bitand": "x & y",
+    "booland_agg": "bool_and(x)",
+    "boolor_agg": "bool_or(x)",
+    "charindex": "locate(part, text)",
+    "convert": "cast(x as type)",
+    "countif": "count_if(x)",
+    "current_datetime": "current_timestamp()",
+    "date_from_parts": "make_date(y, m, d)",
+    "datetime": "timestamp(x)",
+    "datetime_diff": "timestampdiff(day, a, b)",
+    "datetime_trunc": "date_trunc('day', ts)",
+    "dayname": "date_format(date, 'EEE')",
+    "dayofweekiso": "extract(dayofweek_iso from date)",
+    "div0": "coalesce(try_divide(x, y), 0)",
+    "div0null": "if(coalesce(y, 0) = 0, 0, x / y)",
+    "ends_with": "endswith(text, end)",
+    "farm_fingerprint": "xxhash64(x)",
+    "format_date": f"date_format(date, …), {_PATTERN}",
+    "format_timestamp": _FORMAT_TIMESTAMP,
+    "gen_random_uuid": "uuid()",
+    "generate_series": _EXPLODE,
+    "generate_uuid": "uuid()",
+    "generator": "range(3)",
+    "get_path": _JSON,
+    "getdate": "current_timestamp()",
+    "group_concat": _LIST_AGGREGATE,
+    "iff": "if(x, y, z)",
+    "iif": "if(x, y, z)",
+    "json_extract": _JSON,
+    "json_extract_path_text": _JSON,
+    "json_extract_scalar": _JSON,
+    "json_value": _JSON,
+    "list_aggregate": "aggregate(array, 0, (a, x) -> a + x)",
+    "listagg": _LIST_AGGREGATE,
+    "logical_and": "bool_and(x)",
+    "logical_or": "bool_or(x)",
+    "monthname": "date_format(date, 'MMM')",
+    "newid": "uuid()",
+    "nextval": "uuid(), or monotonically_increasing_id(): Spark has no sequences",
+    "nullifzero": "nullif(x, 0)",
+    "object_construct": "named_struct('a', 1), or map('a', 1)",
+    # `distinct on (x)`, which Spark parses as a call of the function `on`.
+    "on": "select … from (select …, row_number() over (partition by x …) as n …) where n = 1",
+    "parse_date": f"to_date(text, …), {_PATTERN}",
+    "parse_json": _JSON,
+    "parse_timestamp": f"to_timestamp(text, …), {_PATTERN}",
+    "ratio_to_report": "x / sum(x) over ()",
+    "regexp_contains": "regexp_like(text, pattern)",
+    "regexp_matches": "regexp_extract_all(text, pattern, 0)",
+    "row": "struct(1, 2)",
+    "safe_divide": "try_divide(x, y)",
+    "sha256": "sha2(x, 256)",
+    "square": "power(x, 2)",
+    "starts_with": "startswith(text, start)",
+    "strftime": _FORMAT_TIMESTAMP,
+    "string_agg": _LIST_AGGREGATE,
+    "strpos": "instr(text, part)",
+    "strtok": "split_part(text, ' ', 1)",
+    "sysdate": "current_timestamp()",
+    "time_slice": "window(ts, '15 minutes').start",
+    "timestamp_add": "ts + interval 1 day",
+    "timestamp_diff": "timestampdiff(day, a, b)",
+    "timestamp_from_parts": "make_timestamp(y, m, d, hour, min, sec)",
+    "timestamp_sub": "ts - interval 1 day",
+    "timestamp_trunc": "date_trunc('day', ts)",
+    "to_array": "array(x)",
+    "to_hex": "hex(x)",
+    "top": "limit n at the end",
+    "truncate": _TRUNCATE,
+    "try_parse_json": _JSON,
+    "unnest": _EXPLODE,
+    "uuid_string": "uuid()",
+    "week": "weekofyear(date)",
+    "zeroifnull": "coalesce(x, 0)",
 }
-FUNCTIONS: Final[Mapping[str, str]] = _by_name(_FUNCTIONS)
 
-# Spark's types, and the types of other dialects for the same values.
-_TYPES: Final = {
-    "boolean": "bool",
-    "binary": "bytea bytes",
-    "timestamp, or timestamp_ntz without a time zone": "datetime",
-    "float": "float4",
-    "double": "float64 float8",
-    "int": "int4",
-    "bigint": "int64 int8",
-    "string, read with get_json_object": "json jsonb variant",
-    "decimal, as in decimal(10, 2); alone it is decimal(38, 0)": "number",
-    "string": "nvarchar text uuid varchar",
-    "string, as in date_format(ts, 'HH:mm:ss')": "time",
-    "timestamp": "timestamptz",
+_TIMESTAMP: Final = "timestamp, or timestamp_ntz without a time zone"
+_TIME: Final = "string, as in date_format(ts, 'HH:mm:ss')"
+_JSON_TEXT: Final = "string, read with get_json_object"
+# Types of other dialects, each with Spark's type for the same values.
+TYPES: Final[Mapping[str, str]] = {
+    "bool": "boolean",
+    "bytea": "binary",
+    "bytes": "binary",
+    "datetime": _TIMESTAMP,
+    "float4": "float",
+    "float64": "double",
+    "float8": "double",
+    "int4": "int",
+    "int64": "bigint",
+    "int8": "bigint",
+    "json": _JSON_TEXT,
+    "jsonb": _JSON_TEXT,
+    "number": "decimal(precision, scale), as in decimal(10, 2); NUMBER without a precision is decimal(38, 0)",
+    "nvarchar": "string",
+    "text": "string",
+    "time": _TIME,
+    "timestamptz": "timestamp",
+    "uuid": "string",
+    "varchar": "string",
+    "variant": _JSON_TEXT,
 }
-TYPES: Final[Mapping[str, str]] = _by_name(_TYPES)
 
-
-# Spark's types without an argument: the error is about one that has it, as timestamp(3) or int(11).
+# Spark's types that take no argument: an error about one of them means that an argument was given, as in int(11).
 _PLAIN_TYPES: Final = frozenset(
     "bigint binary boolean date double float int integer long short smallint string timestamp timestamp_ltz "
     "timestamp_ntz tinyint".split()
 )
-# Paimon's own names of types, which Spark does not know.
-_PAIMONS_TYPES: Final = {
+# Paimon's type names that Spark does not accept in DDL.
+_PAIMON_TYPES: Final = {
     "bytes": "binary",
     "varbinary": "binary",
-    "time": "string, as in date_format(ts, 'HH:mm:ss')",
+    "time": _TIME,
     "row": "struct, as in struct<a:int>",
     "multiset": "map, as in map<string,int>",
 }
@@ -272,41 +319,42 @@ _DECLARED: Final = re.compile(r"\s*(\w+)\s*(\(|<|with\b|without\b|$)", re.IGNORE
 
 
 def declared_type_remedy(data_type: str) -> str | None:
-    """What to write in place of a Paimon type that Spark cannot declare, such as timestamp(3); None for others."""
+    """What to write instead of a type that Spark cannot declare, such as timestamp(3) or bytes; else None."""
     found = _DECLARED.match(data_type)
     name, follows = (found[1].lower(), found[2]) if found else ("", "")
     if name in _PLAIN_TYPES and follows:
-        wrong, instead = _without_argument(name)
-        return f"{wrong}. Write {instead}"
-    if name in _PAIMONS_TYPES:
-        return f"Spark cannot make a column of this type. Write {_PAIMONS_TYPES[name]}"
+        return _argument_problem(name)
+    if name in _PAIMON_TYPES:
+        return f"Spark cannot make a column of this type. Write {_PAIMON_TYPES[name]}"
     return None
 
 
 def remedy(text: str, statement: str) -> str | None:
-    """Spark's equivalent for SQL of another dialect, as a sentence; None if no known one caused the error."""
+    """How to write the SQL of another dialect that caused an error, as a sentence; None if none is recognized."""
     advice = _advice(text, statement)
     return f"In Spark SQL: {advice}." if advice else None
 
 
 def _advice(text: str, statement: str) -> str | None:
     if routine := _ROUTINE.search(text):
-        return FUNCTIONS.get(routine[1].lower())
+        function = FUNCTIONS.get(routine[1].lower())
+        return f"use {function}" if function else None
     if data_type := _TYPE.search(text):
         name = (data_type[1] or data_type[2]).lower()
         if name in _PLAIN_TYPES:
-            return ": write ".join(_without_argument(name))
-        wanted = TYPES.get(name)
-        return f"{name} is {wanted}" if wanted else None
+            return _argument_problem(name)
+        return f"{name} is {TYPES[name]}" if name in TYPES else None
     offset = places.position_in(text, statement)
     before, after = ("", "") if offset is None else (statement[max(0, offset - 500) : offset], statement[offset:])
-    return next((idiom.advice for idiom in IDIOMS if idiom.matches(text, before, after)), None)
+    return next((hint.advice for hint in HINTS if hint.matches(text, before, after)), None)
 
 
-def _without_argument(name: str) -> tuple[str, str]:
-    """What is wrong with a type in parentheses, and what to write."""
+def _argument_problem(name: str) -> str:
+    """Why a type cannot have an argument, and what to write instead."""
     if not name.startswith("timestamp"):
-        return f"{name} takes nothing in parentheses", name
-    instead = "timestamp, or timestamp_ntz without a time zone" if name == "timestamp" else name
-    rounded = f"to round one in the query: cast(date_trunc('millisecond', ts) as {name})"
-    return f"{name} takes nothing in parentheses, and has six digits of a second", f"{instead}; {rounded}"
+        return f"{name} takes no argument. Write {name}"
+    instead = _TIMESTAMP if name == "timestamp" else name
+    return (
+        f"{name} takes no precision: it always has microseconds. Write {instead}; to truncate to milliseconds in the "
+        f"query: cast(date_trunc('millisecond', ts) as {name})"
+    )

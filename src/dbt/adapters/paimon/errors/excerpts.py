@@ -1,4 +1,4 @@
-"""Source lines in error messages, with carets under the faulty part."""
+"""Excerpts of source files in error messages, with carets under the faulty part."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import unicodedata
 from dataclasses import dataclass
 from typing import Final
 
-# Columns of the terminal that a line may take.
+# The most terminal columns of a line.
 _WIDEST: Final = 110
 _TAB: Final = "    "
 
@@ -24,7 +24,7 @@ class SourceLocation:
 
 
 def shown(spot: SourceLocation) -> str:
-    """The address (`path:line:column`), the line, and carets below it."""
+    """The location (`path:line:column`), the line, and carets below it."""
     column = "" if spot.column is None else f":{spot.column + 1}"
     head = f"  {spot.path}:{spot.line}{column}{f', {spot.note}' if spot.note else ''}"
     number = f"{spot.line:>6}"
@@ -36,7 +36,7 @@ def shown(spot: SourceLocation) -> str:
 
 
 def _parts(spot: SourceLocation) -> tuple[str, str, str]:
-    """The line before, at and after the place, cut to the width that fits."""
+    """The parts of the line before, at and after the location, shortened to fit the width."""
     text, start = spot.text.rstrip("\r\n"), spot.column or 0
     end = start + (spot.length if spot.column is not None else 0)
     before, marked, after = map(_printable, (text[:start], text[start:end].rstrip(), text[end:]))

@@ -1,8 +1,8 @@
-"""Maps an offset in compiled SQL to its Jinja source, without rendering it again: macros run queries.
+"""Maps an offset in compiled SQL to its Jinja source, without rendering again, because macros run queries.
 
-The template becomes an automaton: literal text reads itself, an expression any text, a loop repeats, a condition
-branches. The cheapest path that reads the rendered text gives the source of each character; only the characters of
-expressions have a cost.
+The template becomes an automaton: literal text matches itself, an expression matches any text, a loop repeats, a
+condition branches. The cheapest path that matches the rendered text determines the source of each character; only
+characters of expressions have a cost.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from typing import Final
 
 from jinja2 import Environment
 
-# 2,000,000 steps of the search take a few seconds.
+# Search steps; these take a few seconds.
 _MOST_STEPS: Final = 2_000_000
-# Literal characters that a template must have to be searched in a longer text.
+# Literal characters that a template needs to be searched for in a longer text.
 _LEAST_LITERAL: Final = 8
-# The cost of a character that an expression put out, and of one around the rendered text.
+# The cost of a character from an expression, and of one outside of the rendered text.
 _OUTPUT: Final = 2
 _AROUND: Final = 1
-# A statement with text in front of the query replaces its first white space and its `with`.
+# Text that is put before a query replaces the query's leading white space and `with`.
 _QUERY_START: Final = re.compile(r"\s*(?:with\b)?", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class Origin:
-    """A span of the Jinja text: a literal character, or the whole expression that made a character."""
+    """A span of the Jinja text: a literal character, or the whole expression that produced a character."""
 
     start: int
     end: int
@@ -40,7 +40,7 @@ class Origin:
 
 @dataclass(frozen=True)
 class _Tag:
-    """A token of the template: `kind` is data, expression, or the first word of a block."""
+    """A token of the template: `kind` is data, expression, or the first word of a block tag."""
 
     kind: str
     start: int
@@ -49,7 +49,7 @@ class _Tag:
 
 @dataclass
 class _State:
-    """A state of the automaton: literal with `text`, any text with `cost` (per character), else empty."""
+    """A state of the automaton. It matches `text`, or any text at `cost` per character, or nothing."""
 
     start: int = 0
     end: int = 0
@@ -59,18 +59,18 @@ class _State:
 
 
 def origins(template: str, rendered: str, offset: int, within: bool = False) -> list[Origin]:
-    """Where the character at an offset of the rendered text comes from.
+    """Find where the character at an offset of the rendered text comes from.
 
     Args:
         template: the Jinja text, with line feeds only.
-        rendered: the text it rendered to; white space at its ends may be missing.
-        within: other text may surround the rendered text.
+        rendered: the rendered text, possibly without white space at its ends.
+        within: whether `rendered` may have other text around what the template rendered.
 
     Returns:
-        One origin, several if several fit equally well, none if the text does not fit or the search takes too long.
+        The origins that fit equally well; empty if the text does not match or the search takes too long.
 
     Raises:
-        jinja2.TemplateSyntaxError: it is not Jinja.
+        jinja2.TemplateSyntaxError: the template is invalid.
     """
     found = []
     # Equally cheap paths differ in which branch is tried first.
@@ -83,7 +83,7 @@ def origins(template: str, rendered: str, offset: int, within: bool = False) -> 
 
 def _origin(path: list[tuple[int, int, _State]], rendered: str, offset: int) -> Origin | None:
     for start, end, state in path:
-        # The end of the text belongs to the last state.
+        # The offset at the end of the text belongs to the last state.
         if start <= offset < end or offset == end == path[-1][1]:
             if state.text:
                 # White space may be missing at the ends of the rendered text.
@@ -96,7 +96,7 @@ def _origin(path: list[tuple[int, int, _State]], rendered: str, offset: int) -> 
 
 @lru_cache(maxsize=16)
 def _path(template: str, rendered: str, within: bool, last_first: bool) -> list[tuple[int, int, _State]]:
-    """The cheapest path through the template that reads the rendered text: spans of the text with their states."""
+    """The cheapest path through the template that matches the rendered text: spans of the text with their states."""
     automaton = _Automaton(template, within)
     states = automaton.states
     if within and sum(len(state.text.strip()) for state in states) < _LEAST_LITERAL:
@@ -116,7 +116,7 @@ def _path(template: str, rendered: str, within: bool, last_first: bool) -> list[
 
 
 def _search(states: list[_State], text: str) -> dict[tuple[int, int], tuple[int, int]]:
-    """The position and state before each position and state on the cheapest path; empty after too many steps."""
+    """Each (position, state)'s predecessor on the cheapest path to it; empty after too many steps."""
     ends = cache(lambda number: _ends_of_output(number, states, text))
     order = count()
     came: dict[tuple[int, int], tuple[int, int]] = {}
@@ -141,7 +141,7 @@ def _search(states: list[_State], text: str) -> dict[tuple[int, int], tuple[int,
 
 
 def _ends_of_output(number: int, states: list[_State], text: str) -> Sequence[int]:
-    """The positions where the output of an expression can end: where literal text after it begins, and the end."""
+    """The positions where an expression's output can end: where a following literal begins, or at the end."""
     ends = {len(text)}
     followers = [*states[number].then]
     for follower in followers:
@@ -158,13 +158,13 @@ def _ends_of_output(number: int, states: list[_State], text: str) -> Sequence[in
 
 
 def _length_of(literal: str, text: str, position: int) -> int | None:
-    """The length of literal text at a position; None if it is not there."""
+    """The length of the text that matches a literal at a position; None if there is no match."""
     # dbt's macros trim white space from the ends of the rendered text.
     rest = len(text) - position
-    for one in (literal, literal.lstrip()) if position == 0 and not text[:1].isspace() else (literal,):
-        if text.startswith(one, position):
-            return len(one)
-        if one[:rest] == text[position:] and not one[rest:].strip():
+    for wanted in (literal, literal.lstrip()) if position == 0 and not text[:1].isspace() else (literal,):
+        if text.startswith(wanted, position):
+            return len(wanted)
+        if wanted[:rest] == text[position:] and not wanted[rest:].strip():
             return rest
     return None
 
@@ -186,7 +186,7 @@ class _Automaton:
         return len(self.states) - 1
 
     def _read(self, current: int, *stops: str) -> tuple[int, str]:
-        """Add states up to a tag of `stops`; returns the last one, and the kind of this tag."""
+        """Add states up to a tag whose kind is in `stops`; returns the last state and that kind."""
         for tag in self._tags:
             if tag.kind in stops:
                 return current, tag.kind
@@ -214,7 +214,7 @@ class _Automaton:
         return self._add(current, _State(start, tag.end, self._template[start : tag.end]))
 
     def _end_of(self, kind: str) -> int:
-        """Skip the rest of a block; returns its end."""
+        """Skip the rest of a block and return its end."""
         depth, end = 1, 0
         while depth and (tag := next(self._tags, None)):
             depth += (tag.kind == kind) - (tag.kind == f"end{kind}")
@@ -227,7 +227,7 @@ class _Automaton:
         self.states[end].then.append(hub)
         if kind != "else":
             return hub
-        # Rendered only if the loop has no turn.
+        # Rendered only if the loop has no iteration.
         join = self._add(self._read(hub, "endfor")[0], _State())
         self.states[hub].then.append(join)
         return join
@@ -246,12 +246,12 @@ class _Automaton:
 
 
 def _tags(template: str) -> Iterator[_Tag]:
-    """The tokens of a template, without tags that only assign a value."""
+    """The tokens of a template, without tags such as `{% set a = 1 %}`."""
     position = begin = 0
     words: list[tuple[str, str]] = []
     # dbt's environment has Jinja's own delimiters.
     for _, kind, value in Environment(autoescape=True).lexer.tokeniter(template, None):
-        # White space that a tag strips is in no token.
+        # White space that a tag strips is not in any token.
         start = template.index(value, position)
         position = start + len(value)
         end = position - (len(value) - len(value.rstrip()))
@@ -269,6 +269,6 @@ def _tags(template: str) -> Iterator[_Tag]:
 
 
 def _assigns(words: list[tuple[str, str]]) -> bool:
-    """Whether a tag such as `set` has a value instead of a block."""
+    """Whether a tag such as `set` assigns a value, and so has no block."""
     operators = (text for kind, text in words if kind == "operator" and text not in (",", "."))
     return next(operators, "") == "="

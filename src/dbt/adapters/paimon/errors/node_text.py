@@ -1,4 +1,4 @@
-"""Maps a place in a statement to a line of the file that it was written in."""
+"""Maps a place in a statement to the line of the project file that it comes from."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from dbt.adapters.paimon.errors import jinja_source_map
 from dbt.adapters.paimon.errors.excerpts import SourceLocation
 from dbt.adapters.paimon.errors.places import Place
 
-# A shorter line, such as `from x`, may be in a file by chance.
+# A shorter line, such as `from x`, may occur in a file by chance.
 _LEAST_LINE: Final = 6
 _MOST_OUTPUT: Final = 80
 _COMMENT: Final = re.compile(r"\s*/\*.*?\*/\s*", re.DOTALL)
 
 
 def normalized(text: str) -> str:
-    """The text with line feeds only, as Jinja renders it."""
+    """The text with every line break as a line feed, as Jinja renders it."""
     return re.sub(r"\r\n|\r", "\n", text)
 
 
 @dataclass(frozen=True)
 class Source:
-    """A text of a project and what dbt compiled it to.
+    """A text of the project (a node or a hook) and its compiled form.
 
     Args:
-        raw: the text with its Jinja; '' for a node without text of its own, such as a generic test.
-        sent: the compiled text with its ephemeral models; '' if there are none.
-        first_line, indent: line and column of the file where `raw` begins.
-        compiled_path: the file with the compiled text, or ''.
-        note: part of the node, such as a hook; '' for its query.
+        raw: the text with Jinja; '' for a node without its own text, such as a generic test.
+        sent: the compiled text with the CTEs of its ephemeral models; '' if there are none.
+        first_line, indent: the line and column in the file where `raw` begins.
+        compiled_path: the path of the compiled file, or ''.
+        note: the part of the node, such as a hook; '' for its query.
     """
 
     path: str
@@ -49,11 +49,11 @@ class Source:
 
 
 def source_in(path: str, file: str, raw: str, **other: Any) -> Source:
-    """The source of a text that is part of a file: dbt strips files, and a snapshot is a block of one."""
+    """The source of a text within a file: dbt strips files, and a snapshot may be only a block of its file."""
     file, raw = normalized(file), normalized(raw)
     if not file:
         return Source(path, raw, **other)
-    # The same text twice, or none: its first line would be a guess.
+    # Not found, or found twice: the first line would be a guess.
     if not raw or file.count(raw) != 1:
         return Source(path, "", **other)
     start = file.index(raw)
@@ -62,9 +62,9 @@ def source_in(path: str, file: str, raw: str, **other: Any) -> Source:
 
 
 def spot(place: Place, statement: str, sources: Sequence[Source]) -> SourceLocation | None:
-    """The file's line for a place in a statement; the compiled file's line if that is not sure; None if unknown.
+    """The line of the file for a place in a statement, else of the compiled file; None if neither is certain.
 
-    `sources` begin with the ephemeral models, because these are inside the others.
+    `sources` start with the ephemeral models, because the others contain them.
     """
     is_compiled_sent = False
     for source in sources:
@@ -90,8 +90,8 @@ def _spot_inside(source: Source, offset: int, length: int) -> SourceLocation | N
 
 
 def _inside(offset: int, statement: str, compiled: str) -> tuple[int | None, bool]:
-    """The offset in a compiled text that the statement contains, or None; and whether it contains the text at all."""
-    # Macros trim it, and a final semicolon is not sent.
+    """The offset in a compiled text, or None; and whether the statement contains that text at all."""
+    # Macros trim the text, and a final semicolon is not sent.
     core = compiled.strip().rstrip("; \n\t")
     start = statement.find(core) if core else -1
     is_there = start >= 0
@@ -103,7 +103,7 @@ def _inside(offset: int, statement: str, compiled: str) -> tuple[int | None, boo
 
 
 def _before_injection(source: Source, offset: int) -> int | None:
-    """The offset in the text without ephemeral models; None inside them."""
+    """The offset in the text without its ephemeral models; None for an offset inside of them."""
     sent, compiled = source.sent, source.compiled
     more = len(sent) - len(compiled)
     if not sent or more <= 0:
@@ -115,7 +115,7 @@ def _before_injection(source: Source, offset: int) -> int | None:
 
 
 def _hook_spot(source: Source, statement: str, place: Place) -> SourceLocation | None:
-    """The place in a text that is sent by itself, after dbt's comment."""
+    """The place in a text that is sent on its own, after dbt's query comment."""
     begin = _COMMENT.match(statement)
     start = begin.end() if begin else 0
     if place.offset < start:
@@ -124,12 +124,12 @@ def _hook_spot(source: Source, statement: str, place: Place) -> SourceLocation |
 
 
 def _raw_spot(source: Source, rendered: str, offset: int, length: int, within: bool = False) -> SourceLocation | None:
-    """The place in the raw text, if its line is sure."""
+    """The place in the raw text; None if its line is not certain."""
     raw = source.raw
     text = normalized(rendered)
     at = len(normalized(rendered[:offset]))
     if not within:
-        # dbt and its macros add and take white space at the ends.
+        # dbt and its macros add and remove white space at the ends.
         at -= len(text) - len(text.lstrip())
         text = text.strip()
     try:
@@ -140,20 +140,20 @@ def _raw_spot(source: Source, rendered: str, offset: int, length: int, within: b
     line, column = _line_at(text, at)
     if len({_line_column(raw, origin.start)[0] for origin in found}) != 1:
         return _same_line(source, line, column, length)
-    # What an expression makes may be written in a `{% set %}` block of the file.
+    # An expression's output may come from a `{% set %}` block of the file.
     if not found[0].literal and (written := _same_line(source, line, column, length)):
         return written
     start = found[0].start
-    # A fit in several ways is sure of the line only.
-    sure = len(found) == 1
+    # With several origins only the line is certain.
+    is_exact = len(found) == 1
     end = ends[0].end if len(ends) == 1 else start + length
     marked = len(raw[start : max(start + 1, found[0].end, end)].split("\n")[0])
     note = "" if found[0].literal else f"compiled: {_around(line, column)}"
-    return _spot(source, start, marked if sure else None, note)
+    return _spot(source, start, marked if is_exact else None, note)
 
 
 def _around(line: str, column: int) -> str:
-    """A line around a column, cut to the width that fits."""
+    """The part of a line around a column, shortened to fit the width."""
     if len(line.strip()) <= _MOST_OUTPUT:
         return line.strip()
     start = max(0, column - _MOST_OUTPUT // 2)
@@ -167,11 +167,11 @@ def _same_line(source: Source, line: str, column: int, length: int) -> SourceLoc
     if len(wanted) < _LEAST_LINE:
         return None
     lines = source.raw.split("\n")
-    same = [number for number, one in enumerate(lines) if one.strip() == wanted]
+    same = [number for number, text in enumerate(lines) if text.strip() == wanted]
     if len(same) != 1:
         return None
     indent = len(lines[same[0]]) - len(lines[same[0]].lstrip())
-    before = sum(len(one) + 1 for one in lines[: same[0]])
+    before = sum(len(text) + 1 for text in lines[: same[0]])
     return _spot(source, before + indent + column - (len(line) - len(line.lstrip())), length)
 
 

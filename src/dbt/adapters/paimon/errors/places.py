@@ -1,4 +1,4 @@
-"""The place in a statement that a Spark error names, by line and position or by a name."""
+"""Finds the place in a statement that a Spark error is about, by line and position or by name."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 
 # ParseException and AnalysisException of Spark 3.5 count positions from 0, SQLQueryContext.summary from 1.
 _POSITION: Final = re.compile(r"\(line (?P<a>\d+), pos (?P<b>\d+)\)|; line (?P<c>\d+) pos (?P<d>\d+)")
-# SQLQueryContext.summary: the whole line, cut to 32 characters around the expression, and carets below the expression.
+# SQLQueryContext.summary: the line, cut to 32 characters around the expression, and carets below the expression.
 _CONTEXT: Final = re.compile(
     r"^== SQL ?\(line (?P<line>\d+), position (?P<position>\d+)\) ==\r?\n(?P<text>.*)\r?\n(?P<carets> *\^+)",
     re.MULTILINE,
@@ -16,33 +16,33 @@ _CONTEXT: Final = re.compile(
 _PART: Final = r"(?:`(?:[^`]|``)+`|\w+)"
 _CHAIN: Final = re.compile(rf"{_PART}(?:\s*\.\s*{_PART})*")
 _NEAR: Final = re.compile(r"at or near (?:'(?P<token>.+?)'(?=[.:;\s(]|$)|end of input)")
-# Errors whose position is that of the name they quote.
+# Errors whose position is that of the name that they quote.
 _NAMED: Final = re.compile(
     r"\[(?:UNRESOLVED_(?:COLUMN|ROUTINE|FIELD)|TABLE_OR_VIEW_NOT_FOUND|AMBIGUOUS_REFERENCE)\b[^`]*?"
     r"(?P<name>`(?:[^`]|``)+`(?:\.`(?:[^`]|``)+`)*)"
 )
-# Errors about an expression that Spark gives without a position, such as [MISSING_AGGREGATION].
+# Errors about an expression, but without a position, such as [MISSING_AGGREGATION].
 _EXPRESSION: Final = re.compile(r'^(?:.*\n)??.*?\[[A-Z_.]+\][^"\n]*"(?P<name>\w+)"')
 
 
 @dataclass(frozen=True)
 class Place:
-    """`length` characters of a statement, from `offset` on."""
+    """`length` characters of a statement, starting at `offset`."""
 
     offset: int
     length: int
 
 
 def offset_of(text: str, line: int, column: int) -> int | None:
-    """The offset of a line (from 1; only line feeds end lines, as in ANTLR) and column (from 0), or None."""
+    """The offset of a line (from 1; ended by line feeds only, as in ANTLR) and column (from 0), or None."""
     lines = text.split("\n")
     if not 0 < line <= len(lines) or column > len(lines[line - 1]):
         return None
-    return sum(len(one) + 1 for one in lines[: line - 1]) + column
+    return sum(len(before) + 1 for before in lines[: line - 1]) + column
 
 
 def fragments(error: str) -> list[str]:
-    """The first line of each expression that an error quotes from the failed statement."""
+    """The first line of each expression that an error quotes from its statement."""
     return [found["text"][found["carets"].count(" ") : len(found["carets"])] for found in _CONTEXT.finditer(error)]
 
 
@@ -53,15 +53,15 @@ def position_in(error: str, statement: str) -> int | None:
 
 
 def found(error: str, statement: str) -> Place | None:
-    """The place that an error names in the statement as it was sent.
+    """The place in the statement that an error is about.
 
-    None if the error names no place, or if the statement has another text there: then the place is in another text,
+    None if the error has no place, or if the statement has different text there: then the place is in different SQL,
     such as the definition of a view.
     """
     if place := _in_context(error, statement):
         return place
     if "== SQL of " in error or _CONTEXT.search(error):
-        # The text of a view, or of a statement that made a data frame.
+        # The SQL of a view, or of a statement that made a data frame.
         return None
     offset = position_in(error, statement)
     if near := _NEAR.search(error):
@@ -107,9 +107,9 @@ def _name(name: str, offset: int | None, statement: str) -> Place | None:
 
 
 def _only(name: str, statement: str) -> Place | None:
-    """The only place that has the name."""
+    """The place of a name that occurs only once."""
     places = [
-        Place(one.start(), len(name))
-        for one in re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", statement, re.IGNORECASE)
+        Place(match.start(), len(name))
+        for match in re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", statement, re.IGNORECASE)
     ]
     return places[0] if len(places) == 1 else None

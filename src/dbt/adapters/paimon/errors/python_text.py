@@ -1,4 +1,4 @@
-"""The line of a Python model that an exception or a Spark error comes from."""
+"""Finds the line of a Python model that an exception or a Spark error comes from."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from dbt.adapters.paimon.errors.excerpts import SourceLocation
 
 # Spark 4's DataFrameQueryContext.
 _CALLED_FROM: Final = r"was called from\s+{path}:(\d+)"
-# The traceback of a Python worker, in the text of a PythonException.
+# A Python worker's traceback in a PythonException.
 _WORKER: Final = r'File "{path}", line (\d+)'
 
 
 def raised_at(exc: BaseException, path: str, file: str) -> SourceLocation | None:
-    """The line of a model (compiled as `path`) where an exception was raised, or of its call that raised it."""
+    """The last line of a model (compiled to `path`) in an exception's traceback; None if there is none."""
     lines = file.split("\n")
     if isinstance(exc, SyntaxError) and exc.filename == path and exc.lineno:
         column = exc.offset - 1 if exc.offset else None
@@ -26,7 +26,7 @@ def raised_at(exc: BaseException, path: str, file: str) -> SourceLocation | None
 
 
 def _in_traceback(exc: BaseException, path: str, lines: list[str]) -> SourceLocation | None:
-    # dbt appends lines of its own to the model, such as dbt.ref.
+    # dbt appends its own lines to the model, such as dbt.ref.
     frames: list[Any] = [
         frame
         for frame in traceback.extract_tb(exc.__traceback__)
@@ -35,7 +35,7 @@ def _in_traceback(exc: BaseException, path: str, lines: list[str]) -> SourceLoca
     if not frames:
         return None
     frame = frames[-1]
-    # Python 3.10 knows no columns.
+    # Python 3.10 has no columns.
     start, end = getattr(frame, "colno", None), getattr(frame, "end_colno", None)
     if start is None or end is None or frame.end_lineno != frame.lineno:
         end = len(lines[frame.lineno - 1])
@@ -43,7 +43,7 @@ def _in_traceback(exc: BaseException, path: str, lines: list[str]) -> SourceLoca
 
 
 def named_in(error: str, path: str, file: str) -> SourceLocation | None:
-    """The line of a model that a Spark error names; another statement may have run the model's data frame."""
+    """The line of a model that a Spark error names; the error may come from a later action on its data frame."""
     lines = file.split("\n")
     for pattern in (_WORKER, _CALLED_FROM):
         if found := re.findall(pattern.format(path=re.escape(path)), error):

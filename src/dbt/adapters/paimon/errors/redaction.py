@@ -1,4 +1,4 @@
-"""Which options are secret, and how their values stay out of logs, errors and artifacts."""
+"""Recognizes secret options, and keeps their values out of logs, errors and artifacts."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _SECRET_KEY: Final = re.compile(
     r"|(access|account|api|encryption|shared|private)[._-]?key|keystore[._-]key",
     re.IGNORECASE,
 )
-# Settings with the origin of a secret, such as `token.provider: bear`.
+# Settings about a secret's origin, such as `token.provider: bear`.
 _ABOUT_SECRETS: Final = re.compile(r"[._-](provider|loader|path|file|enabled)$", re.IGNORECASE)
-# The same as a Java regular expression, for what Spark redacts in SET, its UI and SHOW TBLPROPERTIES.
+# The same as a Java regular expression, for Spark's redaction in SET, its UI and SHOW TBLPROPERTIES.
 SPARK_REDACTION: Final = f"(?i){_SECRET_KEY.pattern}"
-# `https://user:pass@host`, and `…?password=x`, `-Dsome.secret=x`, `;pwd='x'` inside a longer text.
+# `https://user:pass@host`; and `…?password=x`, `-Dsome.secret=x`, `;pwd='x'` within a longer string.
 USER_INFO: Final = r"(?<=://)[^/?#\s]+(?=@)"
 INLINE: Final = (
     r"([\w.-]*(?:password|passwd|passphrase|pwd|secret|token|access[._-]?key|account[._-]?key|signature)[\w.-]*\s*=\s*)"
@@ -30,33 +30,33 @@ INLINE: Final = (
 )
 _USER_INFO: Final = re.compile(USER_INFO)
 _INLINE: Final = re.compile(INLINE, re.IGNORECASE)
-# The error for a secret among the options of a table.
+# The error for a secret table option.
 REFUSAL: Final = (
     "anyone who reads the table can read its options, so they must not hold secrets. Put it under catalog_options or "
     "spark_config of the profile"
 )
-# Option values that are not secret although the name looks like it.
+# Values that are not secret, whatever the option's name.
 _NO_SECRETS: Final = frozenset({"true", "false"})
-# Redacting a shorter value would blank half of a text.
+# Replacing a shorter value would mask unrelated parts of a message.
 _SHORTEST: Final = 4
 
 
 @lru_cache(maxsize=1024)
 def is_secret(key: str) -> bool:
-    """Whether an option's value is secret, by its name."""
+    """Whether an option is secret, by its name."""
     return _SECRET_KEY.search(key) is not None and _ABOUT_SECRETS.search(key) is None
 
 
 def redact_text(text: str) -> str:
-    """Mask user info in URIs and parts like `password=…`."""
-    # A fast exit: dbt reads a target's values for each macro that it parses.
+    """Mask user info in URIs, and values as in `password=…`."""
+    # A fast path: dbt reads a target's values for each macro that it parses.
     if "=" not in text and "://" not in text:
         return text
     return _INLINE.sub(rf"\1{MASK}", _USER_INFO.sub(MASK, text))
 
 
 def redacted(key: str, value: Any) -> Any:
-    """Mask secrets in a value, by option name and inside text, also in nested options."""
+    """Mask secrets in a value, by the option's name and within strings, including nested options."""
     if isinstance(value, Mapping):
         return {name: redacted(str(name), item) for name, item in value.items()}
     if isinstance(value, (list, tuple)):
@@ -71,12 +71,12 @@ _redact_value: Final = lru_cache(maxsize=1024)(redact_text)
 
 
 def is_secret_option(name: str) -> bool:
-    """Whether a table option is secret by its name, not counting the name of a column in it."""
+    """Whether a table option is secret, by its name; names of columns in it do not count."""
     return is_secret(name) and not name.startswith(("fields.", "file-index."))
 
 
 def secrets_of(settings: Iterable[tuple[str, str]]) -> tuple[str, ...]:
-    """The secret values in some settings, longest first; also URL-decoded, as they may appear in a text."""
+    """The secret values in settings, longest first, both as written and URL-decoded."""
     found: set[str] = set()
     for key, value in settings:
         if is_secret(key) and value.lower() not in _NO_SECRETS:
@@ -90,7 +90,7 @@ def secrets_of(settings: Iterable[tuple[str, str]]) -> tuple[str, ...]:
 
 
 def blank(text: str, secrets: Iterable[str]) -> str:
-    """Mask these secrets, and anything that looks like one."""
+    """Mask these secrets in a text, and anything else that looks like one."""
     for secret in secrets:
         text = text.replace(secret, MASK)
     return redact_text(text)

@@ -1,4 +1,4 @@
-"""dbt features that Spark and Paimon lack; each is refused with an alternative."""
+"""dbt features that Spark or Paimon does not support, each with an alternative."""
 
 from __future__ import annotations
 
@@ -11,19 +11,18 @@ UNSUPPORTED: Final[Mapping[str, str]] = {
         "Spark has no GRANT, and Paimon's catalogs accept privileges only from Flink. Remove `grants` "
         "from the config, and grant access in the warehouse and its catalog."
     ),
-    # Source: SPARK-46057, CREATE FUNCTION … RETURN comes with Spark 4.0; of Paimon's catalogs only RESTCatalog has
-    # createFunction (2.0).
+    # Source: SPARK-46057, CREATE FUNCTION … RETURN of Spark 4.0; only RESTCatalog has createFunction (Paimon 2.0).
     "functions": (
-        "Spark 3.5 cannot create functions in SQL, and from Spark 4 only Paimon's REST catalogs keep them. Write "
+        "Spark 3.5 cannot create functions in SQL, and from Spark 4 only Paimon's REST catalogs store them. Write "
         "a macro that renders the expression, or a Python model."
     ),
     "dynamic_table": (
-        "a table of Snowflake's that refreshes itself. Use materialized='materialized_view', whose runs read only "
-        "what changed, or 'streaming' for input that keeps arriving."
+        "this is a Snowflake table that refreshes itself. Use materialized='materialized_view', whose runs read only "
+        "changes, or 'streaming' for input that keeps arriving."
     ),
 }
 
 
 def problem(feature: str, node: Mapping[str, Any]) -> str:
-    """Why a node cannot use a feature (a key of UNSUPPORTED), and what to use instead."""
+    """Why a node cannot use a feature (a key of UNSUPPORTED), and the alternative."""
     return f"{node.get('resource_type', 'model')} '{node['name']}': {feature}: {UNSUPPORTED[feature]}"

@@ -1,4 +1,4 @@
-"""Checks that a server answers, before a client that would retry for minutes."""
+"""Checks that a server accepts connections, before a client is used that would retry for minutes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import socket
 
 from dbt_common.exceptions import DbtRuntimeError
 
-# Seconds within which a server must take a connection.
+# Seconds within which a server must accept a connection.
 TIMEOUT = 10
 _HOST_AND_PORT = re.compile(r"^(?:\w+://)?(?P<host>\[[^\]]+\]|[^:/\s,]+):(?P<port>\d+)(?:/.*)?$")
 
@@ -19,7 +19,7 @@ def host_and_port(address: str) -> tuple[str, int] | None:
 
 
 def refusal(host: str, port: int, seconds: float = TIMEOUT) -> OSError | None:
-    """Why an address takes no connection within `seconds`; None if it does."""
+    """The error if an address does not accept a connection within `seconds`, else None."""
     try:
         socket.create_connection((host, port), timeout=seconds).close()
     except OSError as exc:
@@ -28,7 +28,7 @@ def refusal(host: str, port: int, seconds: float = TIMEOUT) -> OSError | None:
 
 
 def require_listener(what: str, addresses: list[tuple[str, int]], remedy: str) -> None:
-    """Check that at least one of some addresses takes a connection; `what` and `remedy` are for the error."""
+    """Check that at least one address accepts a connection; `what` and `remedy` are parts of the error."""
     reason = "no address"
     for host, port in addresses:
         error = refusal(host, port)

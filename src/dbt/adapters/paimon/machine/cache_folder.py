@@ -24,8 +24,8 @@ Stamp = tuple[str, int, int]
 def cache_folder() -> Path:
     """`dbt-paimon` in the user's cache folder (XDG Base Directory Specification); created if it does not exist.
 
-    It holds jars and Java classes that are run. If other users may change it, or a newer adapter has written it, a
-    temporary folder is used instead; DbtRuntimeError or OSError if that is not possible either.
+    It contains code that is executed (jars and Java classes). A temporary folder is used instead if other users can
+    change it, or if a newer adapter has written it. Raises DbtRuntimeError or OSError if that is not possible either.
     """
     base = os.environ.get("XDG_CACHE_HOME", "").strip()
     folder = (Path(base) if Path(base).is_absolute() else Path.home() / ".cache") / "dbt-paimon"
@@ -37,8 +37,8 @@ def cache_folder() -> Path:
             _warn(f"The cache folder {folder} is not used: {exc.msg}")
     else:
         _warn(
-            f"The cache folder {folder} is not used: {reason}. Remove it, or make it yours with mode 700, in "
-            "folders that only you can write to."
+            f"The cache folder {folder} is not used: {reason}. Delete it, or make sure that you own it, that its mode "
+            "is 700, and that only you can write to its parent folders."
         )
     other = temporary_folder() / "cache"
     other.mkdir(exist_ok=True, mode=0o700)
@@ -46,14 +46,14 @@ def cache_folder() -> Path:
 
 
 def _ready(folder: Path) -> Path:
-    """Bring the folder to the current version; NewerStateError if a newer adapter has written it."""
+    """Migrate the folder to the current version; raises NewerStateError if a newer adapter has written it."""
     with suppress(OSError):
         ready_folder(Kind.CACHE, folder, {1: lambda: _drop_notes_without_checksum(folder)})
     return folder
 
 
 def _drop_notes_without_checksum(folder: Path) -> None:
-    """Version 1: dbt-paimon 0.1.0 noted a jar's path, size and modification time, but no checksum."""
+    """Migrate to version 1: the notes of dbt-paimon 0.1.0 have a jar's path, size and time, but no checksum."""
     for note in folder.glob("jars-*.json"):
         with suppress(ValueError, KeyError, TypeError):
             jars = json.loads(note.read_text(encoding="utf-8"))["jars"]

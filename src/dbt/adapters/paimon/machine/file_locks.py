@@ -9,7 +9,7 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-# Whether this system has such locks.
+# Whether this system has `flock`.
 AVAILABLE: Final = fcntl is not None
 
 

@@ -1,4 +1,4 @@
-"""Checks of the installed packages (PySpark and its dependencies), with the command that installs what is missing."""
+"""Checks the installed packages (PySpark and its dependencies); errors contain the command that fixes them."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from dbt.adapters.paimon import capabilities
 from dbt.adapters.paimon.capabilities import install_command
 
 # The modules that the extra `connect` adds to PySpark.
-_OF_CONNECT: Final = ("pandas", "pyarrow", "grpc", "grpc_status", "google.rpc", "googleapis", "numpy")
+_CONNECT_MODULES: Final = ("pandas", "pyarrow", "grpc", "grpc_status", "google.rpc", "googleapis", "numpy")
 _SPARK_CORE: Final = re.compile(r"spark-core_2\.\d+-(\d+\.\d+\.\d+)")
 _NO_MODULE: Final = re.compile(r"No module named '(?P<name>[\w.]+)'")
 # Errors of PySpark's version checks (require_minimum_pandas_version and similar).
-_PYSPARK_ASKS: Final = re.compile(
+_VERSION_CHECK: Final = re.compile(
     r"(?:\[\w+\] )?(?P<name>Pandas|PyArrow|grpcio(?:-status)?|googleapis-common-protos) >= [\w.]+ must be installed"
     r"|PACKAGE_NOT_INSTALLED|UNSUPPORTED_PACKAGE_VERSION",
     re.IGNORECASE,
 )
-# Libraries built for another numpy than the installed one, or a PySpark that needs an older one.
+# Errors of libraries that were built for a different numpy, and of a PySpark that needs an older one.
 _NUMPY: Final = re.compile(
     r"numpy\._?core\.|compiled (?:using|against) NumPy|numpy\.dtype size changed|_ARRAY_API|removed in the NumPy 2"
     r"|module '(?:numpy|pyarrow|pandas)' has no attribute",
@@ -34,7 +34,7 @@ _NUMPY: Final = re.compile(
 
 
 def spark_version() -> str:
-    """The version of this Python's PySpark, also if it comes from a Spark installation (PYTHONPATH)."""
+    """The version of this Python's PySpark, even if it comes from a Spark installation (PYTHONPATH)."""
     try:
         return version("pyspark")
     except PackageNotFoundError:
@@ -46,10 +46,10 @@ def spark_version() -> str:
 
 
 def require(method: str) -> str:
-    """Check that PySpark fits this Python, and return its version.
+    """Check that PySpark supports this Python, and return PySpark's version.
 
     Raises:
-        DbtRuntimeError: PySpark is missing, or versions do not fit; with the command that fixes it.
+        DbtRuntimeError: PySpark is missing, or it does not support this Python.
     """
     try:
         spark = spark_version()
@@ -60,7 +60,7 @@ def require(method: str) -> str:
 
 
 def require_own_spark(spark: str, environ: Mapping[str, str]) -> None:
-    """Check that the Spark in `SPARK_HOME`, if set, has PySpark's minor version; else they cannot communicate."""
+    """Check that the Spark in `SPARK_HOME`, if set, has the minor version of PySpark; else they are incompatible."""
     home = environ.get("SPARK_HOME", "")
     jar = next(iter(sorted(Path(home, "jars").glob("spark-core_*.jar"))), None) if home else None
     found = _SPARK_CORE.search(jar.name) if jar else None
@@ -72,7 +72,7 @@ def require_own_spark(spark: str, environ: Mapping[str, str]) -> None:
 
 
 def remedy(text: str, spark: str | None = None, method: str = "session") -> str:
-    """What to install after a failed import, for PySpark `spark` (default: installed); '' for other errors."""
+    """The remedy for a failed import with PySpark `spark` (default: the installed one); '' for other errors."""
     found = _NO_MODULE.search(text)
     module = found["name"] if found else ""
     root = module.split(".")[0]
@@ -89,15 +89,15 @@ def remedy(text: str, spark: str | None = None, method: str = "session") -> str:
             f"numpy, pandas and pyarrow are not compatible with one another: {install_command(extra)} "
             "installs versions that are."
         )
-    if what := _lacking_for_connect(text, module):
+    if what := _missing_for_connect(text, module):
         return f"{what} comes with an extra of dbt-paimon: {install_command(extra)}."
     return ""
 
 
-def _lacking_for_connect(text: str, module: str) -> str:
-    if asked := _PYSPARK_ASKS.search(text):
-        return module or asked["name"] or "what PySpark asks for"
-    return module if any(f"{module}.".startswith(f"{name}.") for name in _OF_CONNECT) else ""
+def _missing_for_connect(text: str, module: str) -> str:
+    if asked := _VERSION_CHECK.search(text):
+        return module or asked["name"] or "a package that PySpark needs"
+    return module if any(f"{module}.".startswith(f"{name}.") for name in _CONNECT_MODULES) else ""
 
 
 def _is_spark_4(spark: str | None) -> bool:

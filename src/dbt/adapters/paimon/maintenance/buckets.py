@@ -1,4 +1,4 @@
-"""The number of buckets of a table whose config leaves it to the adapter (`bucket: auto`)."""
+"""The number of buckets of a table with `bucket: auto`."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ if TYPE_CHECKING:
 
 logger = AdapterLogger("Paimon")
 
-# If the session's number of tasks is unknown.
-_USUAL_TASKS = 16
+# Used if the session's number of tasks is unknown.
+_DEFAULT_TASKS = 16
 
 
 class Buckets:
-    """Chooses the number at the first build, and keeps it afterwards."""
+    """Chooses the number of buckets at the first build, and keeps it afterwards."""
 
     def __init__(self, adapter: AdapterProtocol, maintenance: Maintenance) -> None:
         self._adapter = adapter
         self._maintenance = maintenance
 
     def estimate(self, spec: TableSpec, source: ModelQuery) -> TableSpec:
-        """The spec of a new table, with a number of buckets for Spark's estimate of the query's size.
+        """The spec of a new table, with the number of buckets for the size that Spark estimates for the query.
 
         With `--empty`, a later run chooses the number.
         """
@@ -46,7 +46,7 @@ class Buckets:
     def correct(self, spec: TableSpec, relation: PaimonRelation) -> None:
         """Check the number against the rows of a new table, before the table gets its final name.
 
-        If the number is far off, the rows are written again. If there are no rows, a later run chooses it.
+        If the number is far off, the rows are written again. If there are no rows, a later run chooses the number.
         """
         if not spec.auto_buckets or spec.bucket < 1 or bucket_numbers.MARK in spec.options:
             return
@@ -55,7 +55,7 @@ class Buckets:
             self._alter(relation, f"set tblproperties ('{bucket_numbers.MARK}' = '{bucket_numbers.UNDECIDED}')")
         elif bucket_numbers.is_off(spec.bucket, largest, self._tasks):
             number = bucket_numbers.wanted(largest, self._tasks)
-            logger.debug(f"{relation}: {spec.bucket} buckets were expected, {number} fit its {largest} bytes")
+            logger.debug(f"{relation}: its {largest} bytes need {number} buckets instead of {spec.bucket}")
             self._maintenance.rescale(relation, number)
 
     def resolve(
@@ -63,14 +63,14 @@ class Buckets:
     ) -> TableSpec:
         """Prepare the buckets of an existing table for a write, and return the spec with their number.
 
-        Repeats a rescale that was killed. A table without rows gets a new number. It stays marked until a run finds
-        rows in it, because this run's query may return none either.
+        Repeats a rescale that was killed. A table without rows gets a new number, and stays marked until a run finds
+        rows in it, because this run's query may return no rows either.
         """
         mark = current.options.get(bucket_numbers.MARK)
         if mark is None or is_empty_run():
             return spec
         if mark == bucket_numbers.RESCALING:
-            logger.info(f"{relation}: a rescale has not ended; doing it again")
+            logger.info(f"{relation}: an earlier rescale did not finish; repeating it")
             self._maintenance.rescale(relation)
             return spec
         if not spec.auto_buckets:
@@ -88,7 +88,7 @@ class Buckets:
         try:
             estimated = self._estimated(f"select * from {source}")
         except Exception as exc:  # noqa: BLE001 - of py4j; the statement that writes the rows reports the error
-            logger.debug(f"Size of a query unknown: {exc}")
+            logger.debug(f"Spark's estimate of a query's size failed: {exc}")
         return bucket_numbers.expected(estimated, self._tasks, partitioned=bool(spec.partition_by))
 
     def _estimated(self, query: str) -> float | None:
@@ -98,11 +98,11 @@ class Buckets:
         return bucket_numbers.estimated_size(str(explained))
 
     def _largest(self, relation: PaimonRelation) -> int | None:
-        """The size of the largest partition in bytes; None without data files."""
+        """The size of the largest partition in bytes; None if the table has no data files."""
         if (embedded := self._adapter.handle.embedded()) is not None:
             try:
                 return embedded.largest_partition(table_name(relation))
-            except Exception as exc:  # noqa: BLE001 - of py4j; the query below is another way
+            except Exception as exc:  # noqa: BLE001 - of py4j; the query below is the fallback
                 logger.debug(f"{relation}: size unknown: {exc}")
         return files.totals(self._adapter.query, relation).largest_partition
 
@@ -113,4 +113,4 @@ class Buckets:
     @property
     def _tasks(self) -> int:
         known = self._adapter.handle.setting(PARTITIONS)
-        return int(known) if known and known.isdigit() else _USUAL_TASKS
+        return int(known) if known and known.isdigit() else _DEFAULT_TASKS

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def compaction_problems(spec: TableSpec, arguments: Mapping[str, Any], versions: Versions) -> tuple[str, ...]:
-    """Why a table cannot be compacted with these arguments of `compact`, each with a remedy; empty if it can."""
+    """The reasons why `compact` cannot run on a table with these arguments, each with a remedy; empty if it can."""
     given = {name for name, value in arguments.items() if value is not None}
     if spec.moves_keys:
         # The default branch of its `switch (bucketMode)`.
@@ -43,9 +43,9 @@ def compaction_problems(spec: TableSpec, arguments: Mapping[str, Any], versions:
 
 
 def typed_partitions(partitions: Any, columns: Iterable[ExistingColumn], versions: Versions) -> Any:
-    """Turn the values of DATE columns into dates, because Paimon 0.9 casts no literal.
+    """Turn the values of DATE columns into dates, because Paimon 0.9 does not cast literals.
 
-    Invalid partitions are left for `procedures.render` to report.
+    Invalid partitions are left unchanged, and `procedures.render` reports them.
     """
     if versions.supports(Capability.STRINGS_FOR_DATE_PARTITIONS):
         return partitions

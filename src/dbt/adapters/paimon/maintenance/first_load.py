@@ -1,8 +1,8 @@
 """Compaction right after a first load.
 
-A load leaves its files in level 0, and the next compaction, triggered by a small batch, rewrites the whole level
-(UniversalCompaction.createUnit). Right after the load, large files that do not overlap only change their level
-(MergeTreeCompactTask.upgrade).
+A load leaves its files in level 0. The next compaction, triggered by a small batch, would rewrite the whole level
+(UniversalCompaction.createUnit). Right after the load, a compaction only changes the level of large files that do not
+overlap (MergeTreeCompactTask.upgrade).
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ from typing import Final
 
 from dbt.adapters.paimon.spec.table import POSTPONE_BUCKET, TableSpec
 
-# Bytes in level 0 from which the delay of a later batch would be noticeable.
+# With fewer bytes in level 0, the delay of a later batch would not be noticeable.
 LEAST_BYTES: Final = 4 * 2**20
 
 
 def may_settle(spec: TableSpec) -> bool:
     """Whether a first load leaves files in level 0 that a separate compaction should move.
 
-    False if nothing is merged (no primary key), or if compaction is done by another job (`write-only`), makes rows
-    visible (postpone buckets), writes a changelog, runs in each writer before its commit (lookup), or only while
-    writing (see `compaction`).
+    False if nothing is merged (no primary key), or if compaction is the task of a different job (`write-only`), makes
+    rows visible (postpone buckets), writes a changelog, runs in each writer before its commit (lookup), or runs only
+    while writing (see `compaction`).
     """
     return (
         bool(spec.primary_key)

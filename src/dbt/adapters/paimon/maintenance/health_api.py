@@ -24,7 +24,7 @@ _OF_BUCKETS: Final = ("bucket_size", "bucket_skew", "compaction_needed")
 
 
 class Health:
-    """Called by the monitoring macros and the generic data tests."""
+    """`adapter.health` in macros."""
 
     def __init__(self, adapter: AdapterProtocol) -> None:
         self._adapter = adapter
@@ -36,14 +36,14 @@ class Health:
 
     @while_parsing(lambda *a, **k: "")
     def sql(self, relation: Any, test: str) -> str:
-        """The query that a data test reads: the health of a table, or the figures of each bucket.
+        """The subquery that a data test selects from: one row with a table's health, or one row per bucket.
 
         Raises:
             DbtRuntimeError: the relation is a view, or a subquery made by `where`.
         """
         if isinstance(relation, str):
             raise DbtRuntimeError(
-                f"data test {test}: it reads the table's files and snapshots, which `where` cannot filter. "
+                f"data test {test}: it checks the table's files and snapshots, which `where` cannot filter. "
                 "Remove `where` from its config."
             )
         system_tables.system_table(relation, "files", self._adapter.versions)  # refuses a view
@@ -51,7 +51,7 @@ class Health:
 
     @staticmethod
     def seconds(duration: str, test: str) -> int:
-        """The seconds of a duration such as '2 d'; raises DbtRuntimeError if it is invalid."""
+        """A duration such as '2 d' in seconds; raises DbtRuntimeError if it is invalid."""
         try:
             return parse_duration(str(duration)) // 10**9
         except ValueError:
@@ -64,7 +64,7 @@ class Health:
         """Print and return the health of the selected tables (None: all that are built).
 
         Raises:
-            DbtRuntimeError: a selection that matches nothing, or, after the report, tables that cannot be read.
+            DbtRuntimeError: the selection matches nothing, or (raised after the report) tables cannot be read.
         """
         found, failures = [], []
         for node in selection.select(nodes, select, "table_health"):
@@ -85,7 +85,7 @@ class Health:
 
 
 def _table(tables: Sequence[TableHealth]) -> str:
-    """Format the tables as text, one line per table."""
+    """Format the report, with one line per table."""
     names = [field.name for field in fields(TableHealth)]
     rows = [[_HEADINGS.get(name, name.replace("_", " ")) for name in names]]
     rows += [[_shown(name, getattr(table, name)) for name in names] for table in tables]

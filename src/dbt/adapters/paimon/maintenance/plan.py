@@ -29,14 +29,14 @@ from dbt.adapters.paimon.sql.statements import Statement
 from dbt.adapters.paimon.sql.text import quoted, string_literal
 
 _NULLS: Final = ("null", "__DEFAULT_PARTITION__")
-# Numbers of a fixed width in a pattern of Java's date formatter, and in strptime.
+# Fields of fixed width in Java's date patterns -> in strptime.
 _STRPTIME: Final = {"yyyy": "%Y", "uuuu": "%Y", "MM": "%m", "dd": "%d", "HH": "%H", "mm": "%M", "ss": "%S"}
 _NO_CALL: Final = Statement("")
 
 
 @dataclass(frozen=True)
 class Action:
-    """One action of a policy: its CALL, or for a rescale, which is several statements, the number of buckets."""
+    """An action of a policy: its CALL, or for a rescale, which runs several statements, the number of buckets."""
 
     name: str
     due: bool
@@ -71,7 +71,7 @@ def plan(
 ) -> list[Action]:
     """Every action of a policy, due or not, in the order in which they have to run.
 
-    With `force`, a compaction is due whatever the policy's thresholds.
+    With `force`, a compaction is due regardless of the policy's thresholds.
     """
     planner = _Planner(table.parts, state, spec, versions)
     actions: list[Action] = []
@@ -80,7 +80,7 @@ def plan(
     if policy.compact:
         actions.append(planner.compact(policy.compact, force=force))
     if policy.expire_snapshots:
-        # The actions before it commit, too.
+        # The earlier actions commit, too.
         commits = sum(action.due for action in actions)
         actions.append(planner.expire_snapshots(policy.expire_snapshots, commits))
     if policy.remove_orphan_files:
@@ -113,7 +113,7 @@ class _Planner:
             "timestamp_pattern": expire.timestamp_pattern,
             "expire_strategy": expire.expire_strategy,
         }
-        # Only Paimon can read a formatter that _strptime does not support: call it every time.
+        # Only Paimon can parse with a formatter that _strptime does not support, so call the procedure every time.
         due = bool(expired) or (unknown > 0 and _strptime(expire.timestamp_formatter) is None)
         why = self._why_expired(expire, expired, unknown)
         return self._action("expire_partitions", due, why, arguments)
@@ -150,11 +150,11 @@ class _Planner:
         if compact.small_files:
             reasons.append(f"{part.small_files} small files in a bucket{part.shown} (due from {compact.small_files})")
         if compact.every_commits:
-            reasons.append(f"{self.state.commits} commits since the last one (due from {compact.every_commits})")
+            reasons.append(f"{self.state.commits} commits since the last compaction (due from {compact.every_commits})")
         return "; ".join(reasons)
 
     def _files_per_merge(self, compact: Compact, small: int) -> dict[str, int]:
-        """Merge all small files of one partition, else as many as the policy's threshold, into one."""
+        """The options that merge all small files of one partition; for several, as many files as the threshold."""
         # Paimon 0.9's default is 50 (UnawareAppendTableCompactionCoordinator.FileBin).
         one = not self.spec.partition_by or compact.newest == 1 or not compact.small_files
         number = max(small if one else compact.small_files, 2)
@@ -162,7 +162,7 @@ class _Planner:
         return {name: number for name in names if lookup(name, self.versions.paimon)}
 
     def expire_snapshots(self, expire: ExpireSnapshots, commits: int) -> Action:
-        """Count the expiring table snapshots as ExpireSnapshotsImpl.expire does, after `commits` more commits."""
+        """Count the expiring table snapshots like ExpireSnapshotsImpl.expire, after `commits` more commits."""
         state = self.state
         first, last = state.first_snapshot, state.last_snapshot + commits
         end = last - expire.retain_min + 1
@@ -170,7 +170,7 @@ class _Planner:
             end = min(end, state.next_read)
         beyond = first if expire.retain_max is None else last - expire.retain_max + 1
         young: int | None = first
-        older_than = datetime.fromisoformat("1970-01-02")  # no snapshot is that old: only the number counts
+        older_than = datetime.fromisoformat("1970-01-02")  # no snapshot is that old: only their number counts
         if expire.older_than:
             young = state.first_young_snapshot
             if young and self.versions.supports(Capability.EXPIRE_SNAPSHOTS_KEEPS_THE_STATE_THEN):
@@ -196,16 +196,14 @@ class _Planner:
 
     def rescale(self, rescale: Rescale) -> Action:
         state = self.state
-        # The next run would refuse a table with another number than that of its config.
+        # The next run would refuse a table whose number of buckets differs from its config.
         if not self.spec.auto_buckets:
-            return Action(
-                "rescale", due=False, why="the config does not leave the number to the adapter (bucket: auto)"
-            )
+            return Action("rescale", due=False, why="the config does not have bucket: auto")
         if not state.fixed_buckets:
             return Action("rescale", due=False, why="the table has no fixed buckets, or no rows")
         limit = rescale.max_bucket_size
         why = f"the largest bucket has {state.largest_bucket} bytes (due above {limit})"
-        # Fill buckets by half, so that the next rescale is far away.
+        # Fill buckets only by half, so that the next rescale is far off.
         number = max(math.ceil(2 * state.largest_partition / limit), state.fixed_buckets + 1)
         due = state.largest_bucket > limit
         if due:
@@ -218,7 +216,7 @@ class _Planner:
 
 
 class _Part(NamedTuple):
-    """The part of a table to compact: its small files, its condition, and its name (both empty: all)."""
+    """The part of a table to compact: its small files, its WHERE condition and its name (both empty: all)."""
 
     small_files: int
     where: str
@@ -236,7 +234,7 @@ def _part_to_compact(compact: Compact, state: TableState) -> _Part | None:
 
 
 def newest_partitions(state: TableState, count: int) -> list[Partition]:
-    """The `count` partitions with the greatest values, newest last, without those that have a NULL."""
+    """The `count` partitions with the greatest values, newest last; partitions with a NULL are left out."""
 
     def rank(partition: Partition) -> list[tuple[int, str]]:
         values = partition.values or {}
@@ -250,7 +248,7 @@ def newest_partitions(state: TableState, count: int) -> list[Partition]:
 
 
 def _condition(partition: Partition, types: Mapping[str, str]) -> str:
-    """A partition as a condition with typed literals: Paimon does not accept casts [ran, 0.9.0]."""
+    """The WHERE condition of a partition, with typed literals: Paimon does not accept casts [ran, 0.9.0]."""
     parts = []
     for name, text in (partition.values or {}).items():
         kind = type_name(types.get(name, ""))
@@ -264,7 +262,7 @@ def _condition(partition: Partition, types: Mapping[str, str]) -> str:
 
 
 def _time_of(partition: Partition, expire: ExpirePartitions) -> datetime | None:
-    """The time of a partition as PartitionTimeExtractor.extract reads it, or None."""
+    """The time of a partition, parsed like PartitionTimeExtractor.extract; None if there is no time."""
     if not partition.values:
         return None
     text = expire.timestamp_pattern or next(iter(partition.values.values()))
@@ -281,7 +279,7 @@ def _time_of(partition: Partition, expire: ExpirePartitions) -> datetime | None:
 
 
 def _strptime(formatter: str) -> str | None:
-    """Java's date pattern as a strptime format; None if it is not supported. '' is Paimon's default."""
+    """Java's date pattern as a strptime format; None if it is not supported."""
     parts = []
     for match in re.finditer(r"([A-Za-z])\1*|'[^']*'|[^A-Za-z']+", formatter):
         part = match[0]

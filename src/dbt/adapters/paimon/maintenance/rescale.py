@@ -1,7 +1,7 @@
 """The statements that change the number of buckets of a table or of some of its partitions.
 
-A partition keeps its number of buckets until it is overwritten. If the table's option differs, writes to the partition
-fail (0.9), or only writes to its existing buckets (from 1.0, see OLD_BUCKETS_GUARDED).
+A partition keeps its number of buckets until it is overwritten. If the table's option has a different number, writes to
+the partition fail (0.9), or only writes to its existing buckets fail (from 1.0, see OLD_BUCKETS_GUARDED).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _MODE: Final = "spark.sql.sources.partitionOverwriteMode"
 
 @dataclass(frozen=True)
 class Step(Statement):
-    """A statement, and another that undoes it if a later step fails."""
+    """A statement, and the SQL that undoes it if a later step fails."""
 
     undo: str = ""
 
@@ -42,11 +42,11 @@ def rescale_steps(
     """The statements of a rescale, in order; each can be repeated.
 
     Args:
-        bucket_num: the number of buckets; None for the table's own.
-        partitions: each {column: value}; None for all.
+        bucket_num: the new number of buckets; None for the current number of the table.
+        partitions: each {column: value}; None for all partitions.
 
     Raises:
-        DbtRuntimeError: every problem of the table, the arguments and the version.
+        DbtRuntimeError: every problem with the table, the arguments and the Paimon version.
     """
     spec = existing.as_spec()
     given = {"bucket_num": bucket_num, "partitions": partitions}
@@ -58,7 +58,7 @@ def rescale_steps(
     steps: list[Statement] = []
     if _may_hide_rows(spec):
         steps.append(procedures.statement("compact", table, {}, versions))
-    # Between the ALTER and the rows no run can write the table: a run that finds the mark does the rescale again.
+    # Runs cannot write to the table between the ALTER and the rewrite. A run that finds the mark repeats the rescale.
     unmark = f"{alter} unset tblproperties ('{MARK}')"
     is_marked = partitions is None and (number != spec.bucket or existing.options.get(MARK) == RESCALING)
     if is_marked:
@@ -73,7 +73,7 @@ def rescale_steps(
 
 
 def _refuse(table: TableName, spec: TableSpec, given: Mapping[str, Any], versions: Versions) -> None:
-    """Refuse a rescale with all problems of the table and the arguments at once."""
+    """Raise DbtRuntimeError with all problems of the table and the arguments."""
     problems = [*_table_problems(spec, given, versions), *_partition_problems(spec, given["partitions"])]
     for argument, value in given.items():
         if value is not None:
@@ -90,7 +90,7 @@ def _step(table: TableName, sql: str, conf: Mapping[str, str] = NO_SETTINGS, und
 def _rewrite(
     table: TableName, spec: TableSpec, partitions: Partition | Sequence[Partition] | None, versions: Versions
 ) -> Statement:
-    """The statement that writes all rows, or those of some partitions, into the new buckets."""
+    """The statement that writes all rows, or the rows of some partitions, into the new buckets."""
     if versions.supports(Capability.RESCALE) and _overwrites_by_partition(spec):
         return procedures.statement("rescale", table, {"partitions": partitions}, versions)
     mode, condition = "static", ""
@@ -106,13 +106,13 @@ def _table_problems(spec: TableSpec, given: Mapping[str, Any], versions: Version
         if given["partitions"] is None or not changed or versions.supports(Capability.OLD_BUCKETS_GUARDED):
             return []
         return [
-            f"partitions: the others would keep {spec.bucket} buckets, and keys written to them again "
+            f"partitions: the other partitions would keep {spec.bucket} buckets, and keys written to them again "
             "would be duplicated. Leave partitions out to rewrite all of them."
         ]
     if spec.bucket != POSTPONE_BUCKET:
-        kind = "grow in number with the rows" if spec.primary_key else "are none: its files are in no order"
+        kind = "its buckets grow in number with the rows" if spec.primary_key else "it has no buckets"
         return [
-            f"its buckets {kind} (bucket=-1), so there is no number to change. For a fixed number set bucket in the "
+            f"{kind} (bucket=-1), so there is no number to change. For a fixed number, set bucket in the "
             "model's config and run it with --full-refresh."
         ]
     return _postponed_problems(spec, given, versions)
@@ -125,7 +125,7 @@ def _postponed_problems(spec: TableSpec, given: Mapping[str, Any], versions: Ver
     if given["bucket_num"] is None:
         problems.append("bucket_num: required, because the table's bucket is -2 (postpone).")
     if given["partitions"] is not None and not _overwrites_by_partition(spec):
-        # RescaleProcedure overwrites in the mode of this option: static mode would delete the other partitions.
+        # This option sets the overwrite mode of RescaleProcedure: static mode would delete the other partitions.
         problems.append(
             "partitions: the table has 'dynamic-partition-overwrite'='false', which would delete all other "
             "partitions. Remove that option, or leave partitions out."
@@ -134,14 +134,14 @@ def _postponed_problems(spec: TableSpec, given: Mapping[str, Any], versions: Ver
 
 
 def _partition_problems(spec: TableSpec, partitions: Any) -> list[str]:
-    """Why the partitions are invalid. An INSERT OVERWRITE filtered by another column would lose rows."""
+    """Why the partitions are invalid: an INSERT OVERWRITE filtered by a different column would lose rows."""
     if partitions is None:
         return []
     if not spec.partition_by:
-        return ["partitions: the table has none. Leave it out."]
+        return ["partitions: the table has no partitions. Leave this argument out."]
     listed = [partitions] if isinstance(partitions, Mapping) else partitions
     if not isinstance(listed, (list, tuple)):
-        return []  # its type is reported with the others
+        return []  # `_refuse` reports a wrong type
     named = [str(column) for partition in listed if isinstance(partition, Mapping) for column in partition]
     unknown = sorted(set(named) - set(spec.partition_by))
     if not unknown:
@@ -152,7 +152,7 @@ def _partition_problems(spec: TableSpec, partitions: Any) -> list[str]:
 
 
 def _may_hide_rows(spec: TableSpec) -> bool:
-    """Whether reads skip rows before compaction (CoreOptions.batchScanSkipLevel0): a rewrite would lose them."""
+    """Whether reads skip rows that are not compacted (CoreOptions.batchScanSkipLevel0): a rewrite would lose them."""
     skips = bool(spec.primary_key) and (
         spec.is_true("deletion-vectors.enabled") or spec.options.get("merge-engine") == "first-row"
     )

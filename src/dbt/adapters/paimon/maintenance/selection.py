@@ -1,4 +1,4 @@
-"""Node selection for operations, a subset of dbt's `--select`, which `dbt run-operation` does not have."""
+"""Node selection for operations: a subset of dbt's `--select`, because `dbt run-operation` does not have that flag."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def select(nodes: Iterable[Node], wanted: str | Sequence[str] | None, operation:
     """The tables that a selection matches, ordered by name.
 
     Args:
-        wanted: a list, or items separated by blanks: a name with `*`, `tag:x`, `path:models/x` or a path, a folder or
-            a prefix of the fully qualified name (`marts`, `project.marts`). None: all tables.
+        wanted: a list, or items separated by blanks: a name, which may contain `*`; `tag:x`; `path:models/x` or a path;
+            or a prefix of the fully qualified name (`marts`, `project.marts`). None selects all tables.
 
     Raises:
         DbtRuntimeError: part of the selection matches no table.
@@ -31,7 +31,7 @@ def select(nodes: Iterable[Node], wanted: str | Sequence[str] | None, operation:
     if wanted is None:
         return known
     items = wanted.split() if isinstance(wanted, str) else list(map(str, wanted))
-    problems = [_problem(item, known) for item in items] if items else ["names nothing"]
+    problems = [_problem(item, known) for item in items] if items else ["is empty"]
     if any(problems):
         raise DbtRuntimeError(f"{operation}: select: {'; '.join(filter(None, problems))}")
     return [node for node in known if any(_matches(node, item) for item in items)]
@@ -44,7 +44,7 @@ def _is_table(node: Node) -> bool:
 def _problem(item: str, known: Sequence[Node]) -> str:
     """Why an item selects nothing; empty if it selects tables."""
     if _GRAPH_OPERATOR.search(item):
-        return f"'{item}': graph operators are not supported here. Give the names that `dbt ls --select {item}` lists"
+        return f"'{item}': graph operators are not supported. Give the names that `dbt ls --select {item}` lists"
     if any(_matches(node, item) for node in known):
         return ""
     near = suggestion(item, [str(node["name"]) for node in known], cutoff=0.6)

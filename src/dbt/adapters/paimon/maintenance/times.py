@@ -1,4 +1,4 @@
-"""Converts a user's times to the JVM's wall clock, on which Paimon's procedures read them (see `sql.clocks`)."""
+"""Converts times of users to the JVM's wall clock, which Paimon's procedures use (see `sql.clocks`)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _BY_FILE: Final = "update-time"
 
 
 def reads_the_jvms_clock(procedure: str, versions: Versions) -> bool:
-    """Whether a procedure takes `older_than` as text, which it reads on the JVM's clock, and not as a TIMESTAMP."""
+    """Whether a procedure takes `older_than` as a string, read on the JVM's clock, instead of a TIMESTAMP."""
     return procedure != "expire_snapshots" or versions.supports(Capability.EXPIRE_SNAPSHOTS_OLDER_THAN_TEXT)
 
 
@@ -32,7 +32,7 @@ def with_paimons_clock(
     """Convert the times in a procedure's arguments to the clock on which Paimon reads them.
 
     Args:
-        arguments: on the session's clock; invalid ones are left for `procedures.render` to report.
+        arguments: times on the session's clock; `procedures.render` reports invalid ones later.
         query: runs a statement; called only if there is a time.
         options: reads the table's options; called only if the clocks differ.
     """
@@ -52,7 +52,7 @@ def with_paimons_clock(
 
 
 def expiration_time(duration: Any, ahead: int) -> Any:
-    """Convert an age on the session's clock to the JVM's, which is `ahead` by so many seconds.
+    """Convert an age on the session's clock to the JVM's clock, which is `ahead` seconds ahead.
 
     Raises:
         DbtRuntimeError: the age would be negative.
@@ -66,8 +66,8 @@ def expiration_time(duration: Any, ahead: int) -> Any:
     if seconds < 0:
         raise DbtRuntimeError(
             f"expire_partitions: expiration_time={duration!r}: Paimon compares the values of partitions with the clock "
-            f"of Spark's JVM, which is {-ahead} s behind the session's. Give a longer expiration_time, or start Spark "
-            "with -Duser.timezone=<the session's time zone>."
+            f"of Spark's JVM, which is {-ahead} s behind the session's clock. Give a longer expiration_time, or start "
+            "Spark with -Duser.timezone=<the session's time zone>."
         )
     return f"{seconds} s"
 
@@ -84,7 +84,7 @@ def _evaluate(procedure: str, query: Callable[[str], list[Any]], expression: str
         ((value,),) = query(f"select {expression} from {clocks.ONE_ROW}")
     except DbtRuntimeError as exc:
         raise DbtRuntimeError(
-            f"{procedure}: Paimon reads times on the clock of Spark's JVM, and this server does not say what that is: "
-            f"{exc.msg}\nRun the operation with `method: session`."
+            f"{procedure}: Paimon reads times on the clock of Spark's JVM, and this server does not provide that "
+            f"clock: {exc.msg}\nRun the operation with `method: session`."
         ) from exc
     return str(value)

@@ -1,4 +1,4 @@
-"""Paimon's own objects in this process (py4j)."""
+"""Paimon's Java objects in this process (py4j)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def paimon_table(session: SparkSession, name: TableName) -> Any:
-    """Load Paimon's own object of a table, past its caches; raises if the table does not exist."""
+    """Load Paimon's object of a table, bypassing its caches; raises if the table does not exist."""
     jvm: Any = session._jvm
     catalogs = session._jsparkSession.sessionState().catalogManager()
     identifier = jvm.org.apache.paimon.catalog.Identifier.create(name.schema, name.identifier)
@@ -20,12 +20,12 @@ def paimon_table(session: SparkSession, name: TableName) -> Any:
 
 
 def manifest_entries(jvm: Any, table: Any, snapshot: int, kind: str) -> Any:
-    """The manifest entries of a table snapshot; `kind` is one of Paimon's ScanMode: DELTA or CHANGELOG."""
+    """The manifest entries of a table snapshot; `kind` is Paimon's ScanMode, DELTA or CHANGELOG."""
     mode = getattr(jvm.org.apache.paimon.table.source.ScanMode, kind)
     return table.store().newScan().withSnapshot(snapshot).withKind(mode).plan().files()
 
 
 def deleting_rows(files: Sequence[Any]) -> int | None:
-    """How many rows of these files are deletes or retractions; None if a file does not record it."""
+    """The number of deletes and retractions in these files; None if a file does not record it."""
     counts = [file.deleteRowCount() for file in files]
     return sum(each.get() for each in counts) if all(each.isPresent() for each in counts) else None

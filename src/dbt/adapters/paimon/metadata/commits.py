@@ -1,7 +1,7 @@
-"""What a statement committed, by the table's snapshots, without reading data files.
+"""What a statement committed, from the table's snapshots, without reading data files.
 
-An embedded Spark reads the snapshot and its delta manifests by Paimon's own classes, without a Spark job. A server
-gets one query of `$snapshots`, which does not have numbers of files.
+With an embedded Spark, Paimon's own classes read the snapshot and its delta manifests, without a Spark job. On a
+server, one query reads `$snapshots`, which has no numbers of files.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
     from dbt.adapters.paimon.metadata.table_name import Query, TableName
 
-# Prefix of the commit user of a statement's snapshots; `_` and a UUID follow (CoreOptions.createCommitUser).
+# The prefix of a statement's commit user, to which Paimon appends `_` and a UUID (CoreOptions.createCommitUser).
 COMMIT_USER_CONF: Final = "spark.paimon.commit.user-prefix"
-# Each entry of a manifest costs four calls into the JVM, about a millisecond at worst.
-_MOST_FILES: Final = 1000
-# Seconds that the clock of the committing process may be behind.
+# Each manifest entry takes four calls into the JVM, about a millisecond at worst.
+_MAX_FILES: Final = 1000
+# Seconds by which the committing process's clock may be behind.
 _CLOCK_SKEW: Final = 2
 
 
@@ -34,11 +34,11 @@ class Committed:
 
     Attributes:
         rows: rows in added data files.
-        rows_deleted: those of `rows` that delete a key.
+        rows_deleted: the rows among `rows` that delete a key.
         files: added data files.
         growth: rows in added files minus rows in removed files.
         rows_inserted: new keys, or rows of a table without keys.
-        rows_updated: keys that existed before.
+        rows_updated: existing keys.
     """
 
     snapshot_id: int
@@ -55,12 +55,12 @@ class Committed:
 
 
 def own_user(prefix: str) -> str:
-    """A commit user that no other statement has: the prefix and eight random characters."""
+    """A unique commit user: the prefix and eight random characters."""
     return f"{prefix or 'dbt'}_{uuid.uuid4().hex[:8]}"
 
 
 def by_classes(session: SparkSession, table: TableName, user: str, since: float) -> Committed | None:
-    """The newest commit of a user since a time (epoch seconds), other than a compaction, by Paimon's own classes.
+    """The newest commit of a user since a time (epoch seconds), ignoring compactions, by Paimon's own classes.
 
     `user` is a prefix of the commit user. Returns None if there is no such commit.
     """
@@ -79,9 +79,9 @@ def by_classes(session: SparkSession, table: TableName, user: str, since: float)
 
 
 def with_files(jvm: Any, paimon: Any, commit: Commit) -> Committed:
-    """A commit with its files; `paimon` is Paimon's object of the table."""
+    """A commit with the totals of its files; `paimon` is Paimon's object of the table."""
     entries = manifest_entries(jvm, paimon, commit.snapshot, "DELTA")
-    if entries.size() > _MOST_FILES:
+    if entries.size() > _MAX_FILES:
         return Committed(commit.snapshot, commit.kind, _rows_of(commit))
     return Committed(commit.snapshot, commit.kind, **_file_counts(entries))
 
@@ -108,7 +108,7 @@ def _file_counts(entries: Iterable[Any]) -> dict[str, int | None]:
 
 
 def by_sql(query: Query, table: TableName, user: str, whole: bool) -> Committed | None:
-    """The newest commit of a user, other than a compaction, by a query; None if there is none.
+    """The newest commit of a user, ignoring compactions, by a query; None if there is none.
 
     `user` is a prefix of the commit user. `whole`: whether the statement replaces all rows.
     """
@@ -120,5 +120,5 @@ def by_sql(query: Query, table: TableName, user: str, whole: bool) -> Committed 
 
 
 def _rows_of(commit: Commit) -> int | None:
-    # The delta of an OVERWRITE has the replaced rows subtracted.
+    # In an OVERWRITE's delta the replaced rows are subtracted.
     return commit.delta if commit.kind == "APPEND" else None

@@ -18,7 +18,7 @@ from dbt.adapters.paimon.metadata.table_name import Query, Table, TableName
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# A file costs three calls into the JVM, about half a millisecond; Spark groups more of them faster.
+# Each file takes three calls into the JVM, about half a millisecond; for more files a Spark query is faster.
 MOST_FILES: Final = 3000
 _FILES, _SNAPSHOTS, _TAGS, _CONSUMERS = "files", "snapshots", "tags", "consumers"
 _STATEMENTS: Final = 2
@@ -29,7 +29,7 @@ class FileGroup:
     """The data files of one level in one bucket of a partition.
 
     Attributes:
-        partition: as `partition_name` writes it.
+        partition: in the form of `partition_name`.
         small_files: files that a compaction would merge.
         rows: rows before merging.
     """
@@ -45,13 +45,13 @@ class FileGroup:
 
 @dataclass(frozen=True)
 class Facts:
-    """The metadata of a table, with its newest schema.
+    """The metadata of a table; `schema` is its newest schema.
 
     Attributes:
         snapshots: oldest first.
         tags: name -> table snapshot.
-        consumers: name -> the next table snapshot to read.
-        statements: statements that were sent to Spark for this.
+        consumers: name -> the next table snapshot that it reads.
+        statements: the number of statements sent to Spark to read the metadata.
     """
 
     schema: Schema
@@ -63,7 +63,7 @@ class Facts:
 
 
 def by_classes(session: SparkSession, table: TableName) -> Facts:
-    """A table's facts, by a session of the embedded Spark; fails for other classes, and for more than MOST_FILES."""
+    """A table's facts, by Paimon's own classes; raises an error for unknown classes or more than MOST_FILES files."""
     jvm: Any = session._jvm
     paimon = paimon_table(session, table)
     schema = Schema.of_json(str(paimon.schema().toString()))
@@ -78,7 +78,7 @@ def by_classes(session: SparkSession, table: TableName) -> Facts:
 
 
 def _file_groups(paimon: Any, schema: Schema) -> Iterable[FileGroup]:
-    """The files that a batch read opens, the same as in `$files`."""
+    """The files that a batch read opens, as in `$files`."""
     splits = list(paimon.newScan().plan().splits())
     files = [(split, split.dataFiles()) for split in splits]
     if sum(found.size() for _, found in files) > MOST_FILES:
@@ -97,7 +97,7 @@ def _file_groups(paimon: Any, schema: Schema) -> Iterable[FileGroup]:
 
 
 def by_sql(query: Query, table: Table) -> Facts:
-    """A table's facts, by two statements: on servers, and for tables of many files."""
+    """A table's facts, by two statements, for servers and for tables with many files."""
     schema = schemas.newest_first(query, table)[0]
     found: dict[str, list[list[Any]]] = {_FILES: [], _SNAPSHOTS: [], _TAGS: [], _CONSUMERS: []}
     for what, row in query(_sql(table, small_below(schema))):
@@ -116,7 +116,7 @@ def by_sql(query: Query, table: Table) -> Facts:
 
 
 def _sql(table: Table, small: float) -> str:
-    """One statement for all system tables; its rows are a table's name and a JSON array of texts."""
+    """One statement over all system tables; each row has a system table's name, and a row of it as a JSON array."""
     files = (
         *("partition", "bucket", "level", "count(*)"),
         f"sum(case when file_size_in_bytes < {small:.1f} then 1 else 0 end)",

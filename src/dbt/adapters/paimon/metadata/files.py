@@ -9,13 +9,13 @@ from typing import Any, Final
 from dbt.adapters.paimon.metadata.table_name import Query, Table
 from dbt.adapters.paimon.sql.text import string_literal
 
-# Rows per bucket below which a table needs no more buckets. The total is in the table snapshot, sizes in manifests.
+# A table with fewer rows per bucket needs no more buckets. The snapshot has the total, without reading manifests.
 _FEW_ROWS: Final = 100_000
 
 
 @dataclass(frozen=True)
 class FileTotals:
-    """The files of a table; sizes are bytes, rows are counted before merging.
+    """Totals of a table's files: sizes in bytes, rows before merging.
 
     Attributes:
         level_0: bytes in level 0.
@@ -30,14 +30,14 @@ class FileTotals:
 
 @dataclass(frozen=True)
 class FixedBuckets:
-    """A table with fixed buckets: buckets per partition, and bytes of its largest partition."""
+    """The number of fixed buckets per partition, and the bytes of the largest partition."""
 
     buckets: int
     largest_partition: int
 
 
 def totals(query: Query, table: Table) -> FileTotals:
-    """The totals of a table's files, by one statement."""
+    """Read the totals of a table's files, by one statement."""
     ((rows, size, level_0, largest),) = query(
         "select cast(coalesce(sum(row_count), 0) as bigint), cast(coalesce(sum(byte_count), 0) as bigint), "
         "cast(coalesce(sum(level_0), 0) as bigint), cast(max(byte_count) as bigint)\n"
@@ -49,7 +49,7 @@ def totals(query: Query, table: Table) -> FileTotals:
 
 
 def fixed_buckets(table: Any) -> FixedBuckets | None:
-    """The buckets of a table (Paimon's object); None if it has no fixed buckets, or is small."""
+    """The buckets of a table (Paimon's object); None if they are not fixed, or the table is small."""
     buckets = int(table.coreOptions().bucket())
     snapshot = table.snapshotManager().latestSnapshot()
     if buckets < 1 or snapshot is None or (snapshot.totalRecordCount() or 0) < _FEW_ROWS * buckets:
@@ -70,7 +70,7 @@ def schema_ids(query: Query, table: Table) -> set[int]:
 
 
 def differing_partitions(query: Query, before: str, after: str) -> list[tuple[str, bool]]:
-    """Each partition as `$files` writes it, and whether its files differ between two states (see `state`)."""
+    """Each partition, as in `$files`, and whether its files differ between two states (see `state`)."""
     rows = query(
         "select `partition`, max(differs) from (\n"
         "  select `partition`, sum(sign) <> 0 as differs from (\n"
@@ -82,12 +82,12 @@ def differing_partitions(query: Query, before: str, after: str) -> list[tuple[st
 
 
 def state(table: Table, travel: str) -> str:
-    """The files of a table at a state, for FROM; `travel` is a clause such as VERSION AS OF."""
+    """The files of a table at a state, for a FROM clause; `travel` is a clause such as VERSION AS OF."""
     return f"{table.system_table('files')} {travel}"
 
 
 def names(query: Query, state: str) -> set[str]:
-    """The names of the files of a state (see `state`), without their folders."""
+    """The names of the files of a state (see `state`), without folders."""
     return {file_name(str(path)) for (path,) in query(f"select file_path from {state}")}
 
 
@@ -97,11 +97,11 @@ def file_name(path: str) -> str:
 
 
 def lost_by_rollback(query: Query, table: Table, version: str | int, compactions: Sequence[int]) -> int:
-    """How many files of a state a rollback to it would delete, because a later compaction lifted them to a level.
+    """How many files of a state a rollback to it would delete, because a later compaction changed their level.
 
     Args:
-        version: the state: a tag (text), or the number of a table snapshot.
-        compactions: the numbers of the later table snapshots that are compactions; without one, no query is sent.
+        version: the state: a tag, or the number of a table snapshot.
+        compactions: the numbers of later table snapshots that are compactions; if there are none, no query is sent.
     """
     if not compactions:
         return 0

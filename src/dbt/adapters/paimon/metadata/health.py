@@ -12,8 +12,8 @@ from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.sql import clocks
 from dbt.adapters.paimon.sql.text import string_literal
 
-# CoreOptions.TARGET_FILE_SIZE: by default 128 MiB, or 256 MiB without a primary key; a compaction leaves files above
-# 7/10 of it alone (CoreOptions.compactionFileSize).
+# CoreOptions.TARGET_FILE_SIZE: by default 128 MiB, or 256 MiB without a primary key. A compaction does not rewrite
+# files above 7/10 of it (CoreOptions.compactionFileSize).
 _SIZE: Final = "get_json_object(options, '$.target-file-size')"
 _TARGET_SIZE: Final = f"""coalesce(
       cast(regexp_extract({_SIZE}, '([0-9]+)', 1) as bigint)
@@ -23,13 +23,13 @@ _TARGET_SIZE: Final = f"""coalesce(
     )"""
 
 
-# The same for a table whose options are known.
+# The same in Python.
 _TARGET_FILE_SIZE: Final = "target-file-size"
 _KEYED_FILE, _OTHER_FILE = 128 * 1024**2, 256 * 1024**2
 
 
 def small_below(schema: Schema) -> float:
-    """The bytes below which a compaction merges a data file of a table."""
+    """The size in bytes below which a compaction merges a data file."""
     default = _KEYED_FILE if schema.primary_keys else _OTHER_FILE
     written = schema.options.get(_TARGET_FILE_SIZE)
     return 0.7 * (default if written is None else parse_memory_size(written))
@@ -38,8 +38,8 @@ def small_below(schema: Schema) -> float:
 def bucket_files_sql(relation: PaimonRelation) -> str:
     """A query of `$files` with one row per bucket of each partition.
 
-    small_files: those that a compaction would merge; sorted_runs: the files of level 0 plus the other levels;
-    row_count: before merging; written_at: on the JVM's wall clock; fixed_buckets: 0 if not a fixed number.
+    small_files: files that a compaction would merge; sorted_runs: the files of level 0 plus the number of other levels;
+    row_count: rows before merging; written_at: on the JVM's wall clock; fixed_buckets: 0 if buckets are not fixed.
     """
     return f"""
   select
@@ -67,7 +67,7 @@ def _settings_sql(relation: PaimonRelation) -> str:
 
 @dataclass(frozen=True)
 class TableHealth:
-    """The row of `health_sql`: rows before merging, ages in seconds, skew as largest bucket / mean of its partition."""
+    """A row of `health_sql`: rows before merging, ages in seconds, skew as largest bucket / its partition's mean."""
 
     table: str
     rows: int
@@ -89,9 +89,9 @@ class TableHealth:
 
 
 def health_sql(relation: PaimonRelation) -> str:
-    """The query of a `TableHealth`."""
+    """The query for a `TableHealth`."""
     oldest, newest = clocks.age_in_seconds("min(commit_time)"), clocks.age_in_seconds("max(commit_time)")
-    # Not count(distinct partition), which is 2 for one partition of two buckets under adaptive execution [ran, 3.5.7].
+    # Not count(distinct partition): with adaptive execution it is 2 for one partition with two buckets [ran, 3.5.7].
     return f"""
 select
   {string_literal(".".join(filter(None, (relation.schema, relation.identifier))))} as table_name,
@@ -127,13 +127,13 @@ cross join (select count(*) as tags from {relation.system_table("tags")}) as t""
 
 
 def of_table(query: Query, relation: PaimonRelation) -> TableHealth:
-    """The health of a table, by one statement."""
+    """Read the health of a table, by one statement."""
     (row,) = query(health_sql(relation))
     return TableHealth(*row)
 
 
 def bucket_skew_sql(relation: PaimonRelation) -> str:
-    """`bucket_files_sql` with partition_rows, mean_rows (empty buckets count) and skew."""
+    """`bucket_files_sql` with the columns partition_rows, mean_rows (including empty buckets) and skew."""
     return f"""
   select *, case when mean_rows > 0 then row_count / mean_rows else 0 end as skew
   from (

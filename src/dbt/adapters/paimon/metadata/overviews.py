@@ -1,4 +1,4 @@
-"""What the docs show of many tables: their schema, size and last commit."""
+"""Schema, size and last commit of many tables, for dbt's docs."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from dbt.adapters.paimon.metadata.schemas import Schema
 from dbt.adapters.paimon.metadata.table_name import Query, Table
 from dbt.adapters.paimon.sql import clocks
 
-# Number of tables per statement: Spark's parser and planner are slow with wider unions.
+# Tables per statement: Spark parses and plans larger unions slowly.
 MOST_TABLES: Final = 40
 
 
 @dataclass(frozen=True)
 class Overview:
-    """A table. Rows (before merging), bytes and files are those that a reader of the newest table snapshot opens.
+    """A table. Rows (before merging), bytes and files are those that a read of the newest table snapshot opens.
 
     Attributes:
-        position: its position among the tables that were asked for.
-        committed: when the newest table snapshot was committed, in UTC; None without one.
+        position: the table's position in the arguments of `read`.
+        committed: when the newest table snapshot was committed, in UTC; None if there is none.
     """
 
     position: int
@@ -33,7 +33,7 @@ class Overview:
 
 
 def read(query: Query, tables: Sequence[Table]) -> list[Overview]:
-    """The overviews of tables, in any order, by one statement."""
+    """Read the overviews of tables, by one statement; their order is arbitrary."""
     rows = query("\nunion all\n".join(_sql(position, table) for position, table in enumerate(tables)))
     return [
         Overview(int(position), int(count), int(size), int(files), committed, Schema.of_row(schema))

@@ -1,4 +1,4 @@
-"""Partitions as system tables write them."""
+"""Parses partitions as system tables show them."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from dbt.adapters.paimon.metadata.schemas import Schema
 
 
 def partition_values(text: str, partition_by: Sequence[str], types: Mapping[str, str]) -> dict[str, str] | None:
-    """Parse the `partition` column of a system table into values by column; None if it is ambiguous.
+    """Parse the `partition` column of a system table into values by column; None if ambiguous.
 
-    Paimon's versions write '[a, 1]' with dates as a number of days, '{a, 1}' or 'dt=a/hh=1' (PartitionsTable.toRow,
-    FilesTable.toRow).
+    Depending on its version, Paimon writes '[a, 1]' with dates as numbers of days, '{a, 1}' or 'dt=a/hh=1'
+    (PartitionsTable.toRow, FilesTable.toRow).
     """
     if text[:1] in ("[", "{") and text[-1:] in ("]", "}"):
         inner = text[1:-1]

@@ -1,4 +1,4 @@
-"""What a procedure did to a table: its table snapshots before and after, and the commits in between."""
+"""What a procedure did to a table: the table snapshots before and after it, and the commits in between."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from dbt.adapters.paimon.metadata.table_name import Query, TableName
 
-# Only so many of the newest commits are read: a procedure makes one or two.
-_MOST_COMMITS: Final = 20
+# The number of commits to read; a procedure makes one or two.
+_MAX_COMMITS: Final = 20
 
 
 @dataclass(frozen=True)
@@ -30,27 +30,27 @@ class ProcedureResult:
 
     @property
     def expired(self) -> int:
-        """Number of table snapshots removed at the old end."""
+        """The number of oldest table snapshots that were removed."""
         return max(0, min(self.after.first, self.before.last + 1) - self.before.first)
 
     @property
     def rolled_back(self) -> int:
-        """Number of table snapshots removed at the new end."""
+        """The number of newest table snapshots that were removed."""
         return max(0, self.before.last - self.after.last)
 
 
 def effect_by_classes(session: SparkSession, table: TableName, before: SnapshotRange) -> ProcedureResult:
-    """The changes to a table since it had these snapshots, by Paimon's own classes."""
+    """The changes to a table since it had the snapshots `before`, by Paimon's own classes."""
     jvm: Any = session._jvm
     paimon = paimon_table(session, table)
     news = takewhile(lambda commit: commit.snapshot > before.last, snapshots.newest_first(paimon))
-    found = [with_files(jvm, paimon, commit) for commit in islice(news, _MOST_COMMITS)]
+    found = [with_files(jvm, paimon, commit) for commit in islice(news, _MAX_COMMITS)]
     return ProcedureResult(before, snapshots.range_by_classes(paimon), tuple(reversed(found)))
 
 
 def effect_by_sql(query: Query, table: TableName, before: SnapshotRange) -> ProcedureResult:
-    """The changes to a table since it had these snapshots, by a query, which does not have numbers of files."""
+    """The changes to a table since it had the snapshots `before`, by a query, without numbers of files."""
     commits = snapshots.by_sql(query, table)
     news = tuple(Committed(each.snapshot, each.kind) for each in commits if each.snapshot > before.last)
     after = SnapshotRange(commits[0].snapshot, commits[-1].snapshot) if commits else SnapshotRange()
-    return ProcedureResult(before, after, news[-_MOST_COMMITS:])
+    return ProcedureResult(before, after, news[-_MAX_COMMITS:])

@@ -1,8 +1,8 @@
-"""Counts inserted and updated keys of an upsert by its commit's changelog.
+"""Counts the keys that an upsert inserted and updated, from its commit's changelog.
 
-With `changelog-producer` `lookup` or `full-compaction` Paimon compares each key with its old row, and writes `+I`
-for a new key and `-U`, `+U` for an old one; a changelog file has the number of its retractions
-(DataFileMeta.deleteRowCount, from Paimon 0.9). Only manifests are read, no rows.
+With the changelog producers `lookup` and `full-compaction` Paimon looks up each key's old row, and writes `+I` for a
+new key, or `-U` and `+U` for an existing one. The metadata of a changelog file has the number of its retractions
+(DataFileMeta.deleteRowCount, from Paimon 0.9), so only manifests are read.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from typing import Any, Final
 from dbt.adapters.paimon.metadata.classes import deleting_rows, manifest_entries
 from dbt.adapters.paimon.metadata.snapshots import COMPACT, Commit
 
-_COMPARING: Final = frozenset({"lookup", "full-compaction"})
-# With this option the changelog leaves out updates without a change.
+_LOOKUP_PRODUCERS: Final = frozenset({"lookup", "full-compaction"})
+# With this option the changelog omits updates that change nothing.
 _DEDUPLICATES: Final = "changelog-producer.row-deduplicate"
-_MOST_FILES: Final = 1000
-# Kinds of statements that are a MERGE.
+_MAX_FILES: Final = 1000
+# Kinds of statements that run a MERGE.
 _MERGES: Final = frozenset({"merge", "snapshot"})
 
 
@@ -36,17 +36,17 @@ UNKNOWN: Final = RowKinds()
 def by_changelog(
     jvm: Any, paimon: Any, commit: Commit, after: Commit | None, rows: int | None, deleted: int | None
 ) -> RowKinds:
-    """Count the changelog of a commit, or of the compaction in the same write, which may have it instead.
+    """Count the changes of a commit. Its changelog may be in the compaction of the same write instead.
 
-    `paimon` is Paimon's object of the table, `after` the commit after this one. The commit added data files of `rows`
-    rows, of which `deleted` delete a key.
+    `paimon` is Paimon's object of the table, `after` the next commit. The commit added data files of `rows` rows, of
+    which `deleted` delete a key.
     """
     producer = paimon.coreOptions().changelogProducer().toString()
     holder = _with_changelog(commit, after)
-    if rows is None or deleted != 0 or producer not in _COMPARING or holder is None:
+    if rows is None or deleted != 0 or producer not in _LOOKUP_PRODUCERS or holder is None:
         return UNKNOWN
     entries = manifest_entries(jvm, paimon, holder.snapshot, "CHANGELOG")
-    if entries.size() > _MOST_FILES:
+    if entries.size() > _MAX_FILES:
         return UNKNOWN
     files = [entry.file() for entry in entries]
     if (retracting := deleting_rows(files)) is None:
@@ -56,13 +56,13 @@ def by_changelog(
 
 
 def counted(changes: int, retracting: int, rows: int, *, may_be_less: bool) -> RowKinds:
-    """The kinds of a commit that deletes no key; unknown if the changelog has other commits too, or a key came twice.
+    """The kinds of a commit without deletes; unknown if the changelog covers other commits, or a key occurred twice.
 
     Args:
         changes: rows of its changelog.
-        retracting: those of `changes` that are `-U`; there is no `-D`.
-        rows: rows in the data files that it added.
-        may_be_less: whether the changelog leaves out updates that change nothing.
+        retracting: the number of `-U` among `changes`; there is no `-D`.
+        rows: rows in the added data files.
+        may_be_less: whether the changelog omits updates that change nothing.
     """
     inserted = changes - 2 * retracting
     keys = inserted + retracting
@@ -72,16 +72,16 @@ def counted(changes: int, retracting: int, rows: int, *, may_be_less: bool) -> R
 
 
 def grows_by_inserts(kind: str, properties: Mapping[str, str], *, deletes: bool) -> bool:
-    """Whether a table grows by exactly the rows that a statement inserts: a MERGE without deletes or keys.
+    """Whether a table grows by exactly the inserted rows: by a MERGE without deletes into a table without a key.
 
-    Deletion vectors (in the table's `properties`) keep the old rows of updates in their files.
+    With deletion vectors (in the table's `properties`), files keep the old rows of updates.
     """
     rewrites = "primary-key" not in properties and properties.get("deletion-vectors.enabled") != "true"
     return kind in _MERGES and rewrites and not deletes
 
 
 def _with_changelog(commit: Commit, after: Commit | None) -> Commit | None:
-    """The commit with the changelog: the commit itself, or the compaction that the same write committed next."""
+    """The commit that has the changelog: this one, or the compaction that the same write committed next."""
     if commit.changelog:
         return commit
     same = after is not None and after.user == commit.user and after.kind == COMPACT

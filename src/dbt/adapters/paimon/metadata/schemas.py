@@ -1,4 +1,4 @@
-"""The schemas of a table: its columns, keys and options, now and earlier."""
+"""The current and earlier schemas of a table: columns, keys and options."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ COLUMNS: Final = "schema_id, fields, partition_keys, primary_keys, options, comm
 
 @dataclass(frozen=True)
 class Field:
-    """A column; its id stays the same for ever, and is not reused. `data_type` is Paimon's, as JSON."""
+    """A column. Its id never changes and is never reused; `data_type` is Paimon's, as JSON."""
 
     id: int
     name: str
@@ -32,7 +32,7 @@ class Field:
 
 @dataclass(frozen=True)
 class Schema:
-    """A schema of a table."""
+    """One version of a table's schema."""
 
     id: int
     fields: tuple[Field, ...]
@@ -48,13 +48,13 @@ class Schema:
 
     @classmethod
     def of_row(cls, row: Sequence[Any]) -> Schema:
-        """A schema, from the columns COLUMNS of `$schemas`."""
+        """Parse a row of COLUMNS of `$schemas`."""
         number, *parts, comment = row
         return cls._of(int(number), [json.loads(part) for part in parts], comment)
 
     @classmethod
     def of_json(cls, text: str) -> Schema:
-        """A schema, from Paimon's JSON of it."""
+        """Parse Paimon's JSON of a schema."""
         content = json.loads(text)
         parts = [content[part] for part in ("fields", "partitionKeys", "primaryKeys", "options")]
         return cls._of(content["id"], parts, content.get("comment"))
@@ -98,14 +98,14 @@ def _select(table: Table) -> str:
 
 
 def identity(query: Query, table: Table) -> tuple[str, int]:
-    """When a table was created, the same text in every time zone; and the id of its newest schema."""
+    """When a table was created, as a string in UTC, and the id of its newest schema."""
     made = clocks.in_utc("min(update_time)")
     ((text, newest),) = query(f"select cast({made} as string), max(schema_id) from {table.system_table('schemas')}")
     return str(text), int(newest)
 
 
 def older_types(schemas: Sequence[Schema]) -> dict[int, dict[str, str]]:
-    """Schema id -> {current column name: Spark type text in that schema}, where the type was another one.
+    """Schema id -> {current column name: Spark type in that schema}, for types that have changed since.
 
     `schemas` are all schemas of the table, the current one first.
     """
@@ -124,9 +124,9 @@ def older_types(schemas: Sequence[Schema]) -> dict[int, dict[str, str]]:
 
 
 def then_called(schemas: Sequence[Schema], then: int, now: int) -> dict[str, str]:
-    """Current column name in lower case -> its name in another schema; without columns that did not exist then.
+    """Column name in the schema `now`, in lower case -> its name in the schema `then`, if it existed in both.
 
-    `then` and `now` are ids of the two schemas.
+    `then` and `now` are schema ids.
     """
     names = {schema.id: {field.id: field.name for field in schema.fields} for schema in schemas}
     return {name.lower(): names[then][key] for key, name in names[now].items() if key in names[then]}

@@ -15,7 +15,7 @@ from dbt.adapters.paimon.sql import clocks
 from dbt.adapters.paimon.sql.text import string_literal
 
 COMPACT: Final = "COMPACT"
-# Commits that change no rows; on some tables a compaction makes rows visible (see `table_versions`).
+# Commits that change no rows, although a compaction makes rows visible in some tables (see `table_versions`).
 UPKEEP: Final = frozenset({COMPACT, "ANALYZE"})
 _COMMITTED: Final = clocks.in_utc("commit_time")
 # The columns that `of_rows` reads.
@@ -23,7 +23,7 @@ COLUMNS: Final = (
     *("snapshot_id", "commit_kind", "commit_user", "total_record_count", "delta_record_count", "schema_id"),
     *("changelog_record_count", clocks.epoch_millis(_COMMITTED), clocks.age_in_seconds("commit_time")),
 )
-# Values that together tell two snapshots of the same number apart.
+# Values that together distinguish two snapshots with the same number.
 _UNIQUE: Final = "commitUser commitIdentifier commitKind timeMillis deltaManifestList schemaId".split()
 
 
@@ -36,13 +36,13 @@ class Commit:
         kind: APPEND, OVERWRITE, COMPACT or ANALYZE.
         user: the commit user.
         rows: rows in the table's files, before merging.
-        delta: how many more these are than in the previous table snapshot.
-        schema: the id of the schema that it was written with.
+        delta: the difference from the previous table snapshot's `rows`.
+        schema: the id of its schema.
         changelog: rows in its changelog files.
-        at: when it was committed, in seconds since the epoch, by the clock of the process that committed.
-        age: seconds since then, when it was read.
-        unique: its number and a fingerprint, which together are unique; '' if read by SQL.
-        index: the name of its index manifest, which has deletion vectors; '' if there is none, or if read by SQL.
+        at: when it was committed, in seconds since the epoch, by the committing process's clock.
+        age: seconds from `at` until this was read.
+        unique: its number and a fingerprint, together unique; '' if read by SQL.
+        index: the name of its index manifest, which lists deletion vectors; '' if it has none, or if read by SQL.
     """
 
     snapshot: int
@@ -59,7 +59,7 @@ class Commit:
 
     @classmethod
     def of_json(cls, text: str) -> Commit:
-        """A commit, from the JSON file of its snapshot."""
+        """Parse the JSON file of a snapshot."""
         content: Mapping[str, Any] = json.loads(text)
         number, at = int(content["id"]), content.get("timeMillis", 0) / 1000
         parts = ("totalRecordCount", "deltaRecordCount", "schemaId", "changelogRecordCount")
@@ -70,22 +70,22 @@ class Commit:
 
     @property
     def is_upkeep(self) -> bool:
-        """Whether it changed no rows, as a compaction does."""
+        """Whether it changed no rows, like a compaction."""
         return self.kind in UPKEEP
 
     @property
     def takes_files_away(self) -> bool:
         """Whether it appended fewer rows than it removed.
 
-        Spark's DELETE in Paimon 0.9 rewrites the files of tables that are not `deduplicate`, as an APPEND whose files
-        lack the deleted keys (DeleteFromPaimonTableCommand) [ran, 0.9.0].
+        In Paimon 0.9, DELETE from a table whose merge engine is not `deduplicate` commits an APPEND that rewrites files
+        without the deleted keys (DeleteFromPaimonTableCommand) [ran, 0.9.0].
         """
         return self.kind == "APPEND" and self.delta < 0
 
 
 @dataclass(frozen=True)
 class SnapshotRange:
-    """The numbers of a table's oldest and newest snapshot; 0 for a table without snapshots."""
+    """The numbers of a table's oldest and newest snapshots; 0 for a table without snapshots."""
 
     first: int = 0
     last: int = 0
@@ -96,7 +96,7 @@ class SnapshotRange:
 
 
 def fingerprint(text: str) -> str:
-    """A hash of 16 characters of a text."""
+    """A hash of a string, as 16 hexadecimal digits."""
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
@@ -107,27 +107,27 @@ def range_by_classes(table: Any) -> SnapshotRange:
 
 
 def newest_first(table: Any) -> Iterator[Commit]:
-    """The commits of a table, from Paimon's object of it, each read when it is asked for."""
+    """Iterate over the commits of a table (Paimon's object), reading one at a time."""
     manager, found = table.snapshotManager(), range_by_classes(table)
     for number in range(found.last, found.last - found.count, -1):
         yield Commit.of_json(manager.snapshot(number).toJson())
 
 
 def by_classes(table: Any) -> tuple[Commit, ...]:
-    """The commits of a table, the oldest first, from Paimon's object of it."""
+    """The commits of a table (Paimon's object), oldest first."""
     return tuple(newest_first(table))[::-1]
 
 
 def by_sql(query: Query, table: Table) -> tuple[Commit, ...]:
-    """The commits of a table, the oldest first, by one statement.
+    """The commits of a table, oldest first, by one statement.
 
-    Without WHERE: later connectors fail if it names table snapshots that do not exist.
+    Without a WHERE clause: later connectors fail if it refers to snapshots that do not exist.
     """
     return of_rows(query(f"select {', '.join(COLUMNS)} from {table.system_table('snapshots')}"))
 
 
 def of_rows(rows: Iterable[Sequence[Any]]) -> tuple[Commit, ...]:
-    """The commits in rows of COLUMNS, also as text; the oldest first."""
+    """The commits in rows of COLUMNS, whose values may be strings; oldest first."""
     return tuple(sorted(map(_of_row, rows), key=lambda commit: commit.snapshot))
 
 
@@ -149,7 +149,7 @@ def newest(query: Query, table: Table) -> int | None:
 
 
 def before(query: Query, table: Table, moment: str) -> tuple[int | None, bool]:
-    """The newest table snapshot before a moment (SQL of a TIMESTAMP); and whether the moment is in the future."""
+    """The newest table snapshot before a moment (SQL for a TIMESTAMP), and whether the moment is in the future."""
     ((found, is_in_the_future),) = query(
         f"select max(snapshot_id), {moment} > now() from {table.system_table('snapshots')} "
         f"where {_COMMITTED} < {clocks.utc(moment)}"
@@ -158,10 +158,10 @@ def before(query: Query, table: Table, moment: str) -> tuple[int | None, bool]:
 
 
 def last_modified_sql(relations: Sequence[PaimonRelation]) -> str:
-    """One statement for the last change of each table's rows: it opens no data file.
+    """One statement for the last change of each table's rows, without opening data files.
 
-    Compaction and statistics also commit but do not change rows. If no other commit is left, the oldest of them counts,
-    which came after the last change.
+    Compaction and ANALYZE also commit, but do not change rows. If only such commits are left, the oldest one counts,
+    because it came after the last change.
     """
     changed = "max(case when commit_kind in ('APPEND', 'OVERWRITE') then commit_time end)"
     return "\nunion all\n".join(
@@ -176,11 +176,11 @@ def last_modified_sql(relations: Sequence[PaimonRelation]) -> str:
 
 @dataclass(frozen=True)
 class Recorded:
-    """A state that a table has: a table snapshot, a tag or a branch.
+    """A recorded state of a table: a table snapshot, a tag or a branch.
 
     Attributes:
         committed: on the session's wall clock; '' if not asked for.
-        reached: whether it is not later than the given time.
+        reached: whether it was committed by the given time.
     """
 
     name: str
@@ -189,7 +189,7 @@ class Recorded:
 
 
 def timed(query: Query, table: Table, moment: str | None) -> list[Recorded]:
-    """The table snapshots, the oldest first, compared with a time on the session's wall clock (None: all reached)."""
+    """The table snapshots, oldest first, compared with a time on the session's wall clock (None: all are reached)."""
     reached = "true"
     if moment is not None:
         reached = f"{_COMMITTED} <= {clocks.utc(f'timestamp {string_literal(moment)}')}"

@@ -1,4 +1,4 @@
-"""The system tables of each version of Paimon."""
+"""The system tables of each Paimon version."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dbt.adapters.paimon.capabilities import Capability, Versions
 from dbt.adapters.paimon.options.table_options import suggestion
 from dbt.adapters.paimon.relation import PaimonRelation
 
-# SystemTableLoader.SYSTEM_TABLE_LOADERS at the release tags; None: every supported Paimon has it.
+# SystemTableLoader.SYSTEM_TABLE_LOADERS at the release tags; None: in every supported version.
 SYSTEM_TABLES: Final[dict[str, Capability | None]] = {
     **dict.fromkeys("snapshots schemas options files partitions".split()),
     "buckets": Capability.BUCKETS_TABLE,
@@ -27,7 +27,7 @@ def system_table(relation: PaimonRelation, name: str, versions: Versions) -> str
     """The rendered name of a system table.
 
     Raises:
-        DbtRuntimeError: this version of Paimon does not have it, or the relation is a view.
+        DbtRuntimeError: this Paimon version does not have the table, or the relation is a view.
     """
     if name not in SYSTEM_TABLES:
         near = suggestion(name, SYSTEM_TABLES, cutoff=0.6)

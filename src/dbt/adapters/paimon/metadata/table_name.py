@@ -1,4 +1,4 @@
-"""The name of a table, for Spark and for Paimon's own classes."""
+"""Names of tables, for Spark and for Paimon's own classes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Query = Callable[[str], Sequence[Any]]
 
 
 class Table(Protocol):
-    """What has system tables: a relation or a TableName."""
+    """A table that has system tables: a relation or a TableName."""
 
     def system_table(self, name: str) -> str:
         """The rendered name of a system table."""

@@ -1,6 +1,6 @@
-"""Latest snapshot and latest snapshot that changed rows of a table, by Paimon's own classes in this process.
+"""A table's latest snapshot, and the latest one that changed rows, by Paimon's own classes in this process.
 
-No Spark job runs. Snapshots and the schema are read, and the manifests of commits that count no rows.
+No Spark job runs. Only snapshots, the schema, and the manifests of commits without a change in row count are read.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from dbt.adapters.paimon.metadata.snapshots import COMPACT, UPKEEP, Commit
 
 # The position of a table without any commit.
 EMPTY: Final = "0.0"
-# Classes of tables whose reads are exactly their newest table snapshot: no system tables, no fallback branches.
+# Table classes that read exactly the newest table snapshot: no system tables, no fallback branches.
 _SUPPORTED: Final = (
     "org.apache.paimon.table.AppendOnlyFileStoreTable",
     "org.apache.paimon.table.PrimaryKeyFileStoreTable",
 )
-# Options of the table or the read that make a scan read another snapshot than the latest.
+# Options of a table or a read that select a snapshot other than the latest.
 _OTHER_SNAPSHOT: Final = ("scan.", "incremental-between", "consumer", "branch")
 _EXPIRES_ROWS: Final = "record-level."
 
@@ -30,10 +30,10 @@ class TableVersion:
     """The version of a table's rows and schema.
 
     Attributes:
-        head: its newest commit other than a compaction; None if there is none, or it has expired.
-        position: position of the newest commit that changed rows; EMPTY if there never was one; None if unknown.
+        head: its newest commit that is not a compaction; None if there is none, or it has expired.
+        position: the position of the newest commit that changed rows; EMPTY if there never was one; None if unknown.
         schema: the current schema, as Paimon's JSON.
-        problem: why its rows are not those of its newest table snapshot; '' if they are.
+        problem: why a read does not return the newest table snapshot's rows; '' if it does.
     """
 
     head: Commit | None
@@ -43,7 +43,7 @@ class TableVersion:
 
 
 def table_version_of(jvm: Any, table: Any) -> TableVersion:
-    """The version of a table, from Paimon's object of it."""
+    """The version of a table (Paimon's object)."""
     if (kind := table.getClass().getName()) not in _SUPPORTED:
         return TableVersion(None, None, "", f"is a {kind.rpartition('.')[2]}")
     options = {str(key): str(value) for key, value in dict(table.options()).items()}
@@ -66,7 +66,7 @@ def _by_commits(jvm: Any, table: Any, schema: str, ignored: frozenset[str]) -> T
 
 
 def other_state(options: Mapping[str, str]) -> str:
-    """Why a table with these options does not show its newest table snapshot as it is; '' if it does."""
+    """Why a read of a table with these options does not return its newest table snapshot; '' if it does."""
     for name, value in options.items():
         if name.startswith(_OTHER_SNAPSHOT) and (name, value) != ("branch", "main"):
             return f"is read by its option {name}={value}"
@@ -85,13 +85,13 @@ def compaction_shows_rows(options: Mapping[str, str]) -> bool:
 
 
 def _next_write(table: Any, below: Commit) -> Commit | None:
-    """The newest commit other than upkeep, at or below a table snapshot."""
+    """The newest commit that is not upkeep, up to a table snapshot."""
     found = snapshots.newest_first(table)
     return next((each for each in found if each.snapshot <= below.snapshot and not each.is_upkeep), None)
 
 
 def _changed_nothing(jvm: Any, table: Any, commit: Commit) -> bool:
-    """Whether a commit added and removed no file, and has the deletion vectors of the one before."""
+    """Whether a commit changed neither files nor deletion vectors."""
     if commit.delta != 0 or commit.is_upkeep:
         return False
     manager = table.snapshotManager()

@@ -1,4 +1,4 @@
-"""The tags, branches and consumers of a table: what keeps table snapshots."""
+"""The tags, branches and consumers of a table, which keep its snapshots."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dbt.adapters.paimon.sql.text import string_literal
 
 @dataclass(frozen=True)
 class Tag:
-    """A tag on a table snapshot, and the id of the snapshot's schema."""
+    """A tag: its name, its table snapshot, and the id of the snapshot's schema."""
 
     name: str
     snapshot: int
@@ -31,16 +31,16 @@ class Refs:
 
 @dataclass(frozen=True)
 class History:
-    """The history of a table, which a new table does not have."""
+    """The history that a table loses if it is recreated."""
 
     snapshots: int
-    # Those of the table snapshots that are not compactions.
+    # The table snapshots that are not compactions.
     writes: int
     tags: Sequence[str] = ()
 
     @property
     def is_worth_asking(self) -> bool:
-        """Whether the table has more history than one write, whose rows the new table replaces anyway."""
+        """Whether it is more than one write, whose rows a new table replaces anyway."""
         return self.writes > 1 or bool(self.tags)
 
     def __str__(self) -> str:
@@ -51,7 +51,7 @@ class History:
 
 
 def tags(query: Query, table: Table) -> dict[str, Tag]:
-    """The tags of a table by name, those of older table snapshots first."""
+    """The tags of a table by name, ordered by table snapshot."""
     rows = query(f"select tag_name, snapshot_id, schema_id from {table.system_table('tags')}")
     found = [Tag(str(name), int(snapshot), int(schema)) for name, snapshot, schema in rows]
     return {tag.name: tag for tag in sorted(found, key=lambda tag: (tag.snapshot, tag.name))}
@@ -75,14 +75,14 @@ def refs(query: Query, table: Table) -> Refs:
 
 
 def consumers(query: Query, table: Table) -> dict[str, int]:
-    """The next table snapshot that each of a table's consumers reads."""
+    """Consumer -> the next table snapshot that it reads."""
     rows = query(f"select consumer_id, next_snapshot_id from {table.system_table('consumers')}")
     return {str(name): int(number) for name, number in rows}
 
 
 def history(query: Query, table: Table) -> History:
     """The table snapshots and tags of a table, by one statement."""
-    # As JSON: a Thrift server sends arrays as text that cannot be read back.
+    # As JSON: a Thrift server sends arrays as strings that cannot be parsed.
     names = f"select to_json(sort_array(collect_list(tag_name))) from {table.system_table('tags')}"
     ((snapshots, writes, found),) = query(
         f"select count(*), count_if(commit_kind <> '{COMPACT}'), ({names}) from {table.system_table('snapshots')}"
@@ -91,14 +91,14 @@ def history(query: Query, table: Table) -> History:
 
 
 def newest_and_tagged(query: Query, table: Table, name: str) -> tuple[int | None, int | None]:
-    """The newest table snapshot and the one with a tag, by one statement; None for one that does not exist."""
+    """The newest table snapshot and a tag's, by one statement; None for one that does not exist."""
     tagged = f"select max(snapshot_id) from {table.system_table('tags')} where tag_name = {string_literal(name)}"
     ((newest, at),) = query(f"select max(snapshot_id), ({tagged}) from {table.system_table('snapshots')}")
     return newest, at
 
 
 def lacking(query: Query, table: Table, branch: Table) -> Sequence[Sequence[Any]]:
-    """The commits and tags that a branch lacks: ('table snapshot' or 'tag', its number or name)."""
+    """The table's commits and tags that a branch lacks: ('table snapshot' or 'tag', its number or name)."""
     ours, theirs = table.system_table("snapshots"), branch.system_table("snapshots")
     first = f"(select min(snapshot_id) from {theirs})"
     return query(

@@ -1,4 +1,4 @@
-"""What a maintenance policy needs to know of a table, by one statement."""
+"""Reads what a maintenance policy needs to know about a table, by one statement."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ _NO_FILES: Final = (
 
 @dataclass(frozen=True)
 class Figures:
-    """The figures to read; the others are 0 or empty.
+    """Which figures to read; the others are 0 or empty in `TableState`.
 
     Attributes:
-        snapshots: numbers of table snapshots and commits.
+        snapshots: the table snapshots and commits.
         consumers: the next table snapshot that a consumer reads.
-        young: seconds up to which a table snapshot is young; None: not asked.
-        sorts: whether compactions sort, which replaces files with an OVERWRITE, or with a COMPACT (see
+        young: the age in seconds up to which a table snapshot is young; None: not read.
+        sorts: whether compactions sort, so that they commit an OVERWRITE or a COMPACT (see
             `spark.sorted_compaction`).
-        files: numbers and sizes of files.
+        files: the number and sizes of files.
         partitions: each partition.
-        idle: small files count only in partitions that were not written for so many seconds; None: in all.
+        idle: count small files only in partitions not written for this many seconds; None: in all.
     """
 
     snapshots: bool = False
@@ -48,7 +48,7 @@ class Figures:
 
 @dataclass(frozen=True)
 class Partition:
-    """A partition: its values as text by column (None: unknown), and the most small files in one of its buckets."""
+    """A partition: its values as strings by column (None: unknown), and the most small files in any of its buckets."""
 
     values: Mapping[str, str] | None
     small_files: int
@@ -60,7 +60,7 @@ class Partition:
 
 @dataclass(frozen=True)
 class TableState:
-    """The state of a table; figures that were not asked for are 0 or empty."""
+    """The state of a table; figures that were not requested are 0 or empty."""
 
     now: datetime  # on the session's wall clock
     wall_clock: datetime  # on the JVM's
@@ -78,7 +78,7 @@ class TableState:
 
 
 def read(query: Query, table: PaimonRelation, figures: Figures) -> TableState:
-    """The state of a table: counts and short texts, the same over every connection method."""
+    """Read the state of a table, by a query whose values are the same with every connection method."""
     sources = [
         f"(select {clocks.as_seconds('now()')} as now, "
         f"{clocks.as_seconds(clocks.now_on_jvms_clock())} as wall_clock from {clocks.ONE_ROW})",
@@ -116,7 +116,7 @@ def read(query: Query, table: PaimonRelation, figures: Figures) -> TableState:
 
 
 def _snapshots_sql(table: PaimonRelation, figures: Figures) -> str:
-    # An aggregate cannot contain an expression that reads the JVM's time zone: the subquery computes the age.
+    # The subquery computes the age, because an aggregate cannot contain an expression that reads the JVM's time zone.
     age, young = "0", "null"
     if figures.young is not None:
         age = clocks.age_in_seconds("commit_time")

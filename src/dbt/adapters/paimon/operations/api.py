@@ -1,4 +1,4 @@
-"""`adapter.operations`: the operations of `dbt run-operation`, some of which also work in hooks."""
+"""`adapter.operations`: operations for `dbt run-operation`, some of which also work in hooks."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from dbt.adapters.paimon.sql.views import ViewDirectory
 
 logger = AdapterLogger("Paimon")
-# Operations with the name of a dbt macro, and the argument that they take instead of dbt's `relation`.
+# Operations that have the name of a dbt macro -> the argument whose string value distinguishes them from that macro.
 _SHARED_NAMES: Final[Mapping[str, str]] = {"drop_table": "relation", "drop_schema": "schema"}
 
 
@@ -50,9 +50,9 @@ class Operations:
     # -- operations that also work in hooks -------------------------------------------------------------------------
 
     def call(self, model: Node, name: str, relation: PaimonRelation, arguments: Mapping[str, Any]) -> str:
-        """The CALL of a Paimon procedure, for a hook; an operation runs it and logs its result.
+        """The CALL of a Paimon procedure, for a hook; in an operation, run it and log its result.
 
-        Returns '' for a branch clone: runs of the original maintain the table.
+        Returns '' for a branch clone, because runs of the original maintain the table.
         """
         if self._is_clone(model, name, relation):
             return ""
@@ -60,7 +60,7 @@ class Operations:
         return self._sent(model, name, relation, self._plans.maintenance.call(name, relation, given))
 
     def maintain_by(self, model: Node, name: str, relation: PaimonRelation, sql: str) -> str:
-        """The same for a Spark statement that maintains a table."""
+        """The same as `call` for a Spark statement that maintains a table."""
         if self._is_clone(model, name, relation):
             return ""
         return self._sent(model, name, relation, Statement(sql, name, target=relation.parts))
@@ -78,7 +78,7 @@ class Operations:
         """The table snapshot or tag to roll back to, given as such or by a timestamp.
 
         Raises:
-            DbtRuntimeError: it does not exist, or the rollback would lose tags (without `drop_tags`) or needed files.
+            DbtRuntimeError: the state does not exist, or the rollback would lose tags (unless `drop_tags`) or files.
         """
         history = self._plans.history
         if timestamp is not None:
@@ -91,11 +91,11 @@ class Operations:
     def tables_before_run(
         self, results: str | None, invocation_id: str | None, exclude: Sequence[str], drop_tags: bool
     ) -> list[tuple[PaimonRelation, str]]:
-        """The tables that a run wrote, each with the state to roll back to; every rollback has been checked.
+        """The tables that a run wrote, each with the state to roll back to.
 
         Args:
-            results: the run_results.json, relative to the project; None: that of the last run in the target folder.
-            invocation_id: the invocation that they have to be of; None: any.
+            results: the run_results.json, relative to the project; None for the last run in the target folder.
+            invocation_id: the expected invocation; None for any.
             drop_tags: whether later tags of users may be deleted.
 
         Raises:
@@ -106,9 +106,9 @@ class Operations:
         found = []
         for node in run_rollbacks.without(run_rollbacks.ran(path, invocation_id), exclude):
             table = self._adapter.get_relation(*node.relation)
-            is_paimons = node.relation[0] in self._adapter.credentials.paimon_catalogs
-            if table is None or not (table.is_table and is_paimons):
-                logger.info(f"rollback_run: {'.'.join(node.relation)} is no Paimon table, and stays as it is")
+            is_in_paimon = node.relation[0] in self._adapter.credentials.paimon_catalogs
+            if table is None or not (table.is_table and is_in_paimon):
+                logger.info(f"rollback_run: {'.'.join(node.relation)} is not a Paimon table, and stays as it is")
                 continue
             before = run_rollbacks.before(node, snapshots.by_sql(self._adapter.query, table))
             if before is not None:
@@ -127,9 +127,9 @@ class Operations:
         branch = self._plans.clones.named(relation)
         if branch is None:
             return False
-        why = f"{name} on {relation}: nothing is done, because it is a clone, the branch {branch}"
+        why = f"{name} on {relation}: nothing is done, because it is a branch clone ({branch})"
         if _is_operation(model):
-            raise CompilationError(f"{why}. Name that, or the table.")
+            raise CompilationError(f"{why}. Name the branch or its table.")
         logger.info(why)
         return True
 
@@ -140,7 +140,7 @@ class Operations:
         if result is not None:
             for row in result.rows:
                 for column in result.column_names:
-                    # Most procedures return one column `result`, which is true.
+                    # Most procedures only return a column `result`, which is true.
                     if row[column] is not True:
                         logger.info(f"  {column}: {row[column]}")
         return str(statement)
@@ -190,7 +190,7 @@ class Operations:
         logger.info(f"{target.shown} {done}")
 
     def clear_table(self, relation: PaimonRelation, asked: str, confirm: Any) -> None:
-        """Delete all rows of a table, which the user named `asked`, and of its helper tables, if confirmed."""
+        """Delete all rows of a table and of its helper tables, if confirmed; `asked` is the name that the user gave."""
         for each in self._confirmed("clear_table", relation, asked, confirm):
             self._plans.maintenance.run_operation(each, "clear_table", f"truncate table {each.render()}")
 
@@ -216,13 +216,13 @@ class Operations:
         logger.info(f"drop_schema on {schema.schema}: done")
 
     def _confirmed(self, operation: str, wanted: PaimonRelation, asked: str, confirm: Any) -> list[PaimonRelation]:
-        """A table and its helper tables (of apply_changes and paimon_changes); refuses an unconfirmed operation."""
+        """A table and its helper tables, which keep deletes and positions; refuses an unconfirmed operation."""
         relation = self._adapter.get_relation(*wanted.parts)
         if relation is None:
             raise CompilationError(f"{operation}: there is no table {wanted}.")
         if not relation.is_table:
             raise CompilationError(
-                f"{operation}: {wanted} is a view, which holds no rows: remove its model, or drop it in Spark."
+                f"{operation}: {wanted} is a view, which holds no rows. Remove its model, or drop the view in Spark."
             )
         refuse_unconfirmed(operation, relation, asked, confirm, self._contents(relation))
         positions = self._adapter.get_relation(*positions_of(relation).parts)
@@ -239,7 +239,8 @@ class Operations:
         name, catalog = schema.schema or "", schema.database or ""
         known = self._adapter.list_schemas(catalog)
         if name not in known:
-            raise DbtRuntimeError(f"drop_schema: {catalog} has no schema {name}. It has {', '.join(sorted(known))}.")
+            schemas = ", ".join(sorted(known))
+            raise DbtRuntimeError(f"drop_schema: {catalog} has no schema {name}. Existing schemas: {schemas}.")
         if confirmation == name:
             return
         relations = self._adapter.list_relations_without_caching(schema.without_identifier())
@@ -248,7 +249,7 @@ class Operations:
         given = "" if confirmation is None else f" confirm is '{confirmation}', which is a different name."
         raise DbtRuntimeError(
             f"drop_schema would drop {catalog}.{name}, which holds {holds}. They cannot be restored. Nothing was "
-            f"done.{given} To go on, confirm the schema's name: --args '{{schema: {name}, confirm: {name}}}'"
+            f"done.{given} To continue, confirm the schema's name: --args '{{schema: {name}, confirm: {name}}}'"
         )
 
     # -- properties files -------------------------------------------------------------------------------------------
@@ -266,9 +267,9 @@ class Operations:
         path: str | None = None,
         overwrite: bool = False,
     ) -> str:
-        """The tables and views of a schema as a sources file (see `tables.codegen`), without helper tables.
+        """Generate a sources file for the tables and views of a schema, except helper tables (see `tables.codegen`).
 
-        With a path, it is written there. Raises DbtRuntimeError if the schema has no such table or view.
+        Writes the file if `path` is set. Raises DbtRuntimeError if the schema has no such table or view.
         """
         relations = self._relations(database, schema)
         selected = [name for name in sorted(relations) if _is_selected(name, table_names, table_pattern, exclude)]
@@ -293,13 +294,13 @@ class Operations:
         wanted = ", ".join(missing) or ("" if pattern == "%" else f"like {pattern}")
         schemas = self._adapter.list_schemas(database)
         if schema not in schemas:
-            why = f"{database} has no schema {schema}. It has {', '.join(sorted(schemas))}."
+            why = f"{database} has no schema {schema}. Existing schemas: {', '.join(sorted(schemas))}."
         else:
             why = f"{database}.{schema} has no table{wanted and f' {wanted}'}."
         raise DbtRuntimeError(f"generate_sources: {why}")
 
     def refuse_missing_table(self, asked: str, relation: PaimonRelation, nodes: Sequence[str]) -> None:
-        """Refuse a table that does not exist, and suggest a similar name of a table or of one of the nodes."""
+        """Refuse a table that does not exist, and suggest a similar name of a table or a node."""
         if self._adapter.get_relation(*relation.parts):
             return
         # The cache may be older than the table (in `dbt-paimon shell`).
@@ -317,7 +318,7 @@ class Operations:
     def models_yaml(
         self, nodes: Sequence[Node], contract: bool = False, path: str | None = None, overwrite: bool = False
     ) -> str:
-        """The properties of built models as YAML (see `tables.codegen`); with a path, they are written there."""
+        """Generate the properties of built models as YAML (see `tables.codegen`); writes a file if `path` is set."""
         models: list[tuple[str, str, codegen.FoundTable]] = []
         for node in nodes:
             relation = self._adapter.get_relation(node["database"], node["schema"], node["alias"])
@@ -330,21 +331,21 @@ class Operations:
         return self._written(codegen.models_yaml(models, contract=contract), path, overwrite=overwrite)
 
     def _written(self, text: str, path: str | None, *, overwrite: bool) -> str:
-        """Write a properties file into the project, if it has a path, and return it."""
+        """Write a properties file into the project, if `path` is set, and return its text."""
         if path is not None:
             codegen.write_file(Path(self._adapter.config.project_root, path), text, overwrite=overwrite)
             logger.info(f"Wrote {path}")
         return text
 
     def macro_named(self, name: str, resolver: Any, project: str | None, arguments: Mapping[str, Any]) -> str:
-        """The macro to run for a name that dbt's own macros have, too (see `_SHARED_NAMES`).
+        """The name of the macro to run for an operation that may have the name of a dbt macro (see `_SHARED_NAMES`).
 
         Args:
             resolver: dbt's manifest; None before it is loaded.
         """
         argument = _SHARED_NAMES.get(name, "")
         if argument == "schema" and isinstance(asked := arguments.get("relation"), str):
-            raise DbtRuntimeError(f"{name}: takes schema, not relation: --args '{{schema: {asked}}}'.")
+            raise DbtRuntimeError(f"{name} takes schema, not relation: --args '{{schema: {asked}}}'.")
         if not isinstance(arguments.get(argument), str) or project is not None or resolver is None:
             return name
         found = resolver.find_macro_by_name(name, self._adapter.config.project_name, project)
@@ -369,7 +370,7 @@ class Operations:
 
 
 def _is_operation(model: Node) -> bool:
-    """In an operation, the `model` of dbt's context is the macro."""
+    """Whether `model`, from dbt's context, is the macro of an operation."""
     return model.get("resource_type") == "macro"
 
 

@@ -1,7 +1,7 @@
-"""`erase`: finds the rows of a key in tables and in their files, and removes them, or says what keeps them there.
+"""`erase`: finds the rows of a key in tables and their files, and removes them, or reports why it cannot.
 
-A data file is read by Spark's own readers, not through Paimon: they see rows that Paimon hides (older versions,
-deletes, changelog files) and files that Paimon no longer knows.
+Data files are read by Spark's own readers, not through Paimon. These readers see rows that Paimon hides (older
+versions, deletes, changelog files) and files that Paimon no longer knows.
 """
 
 from __future__ import annotations
@@ -35,22 +35,22 @@ if TYPE_CHECKING:
     from dbt.adapters.paimon.plan.api import Plans
 
 logger = AdapterLogger("Paimon")
-# Formats of data files that every Spark reads.
+# Formats of data files that Spark reads without additional jars.
 FORMATS: Final = ("parquet", "orc")
-_TEXT: Final = re.compile(r"string|(var)?char\b.*")
-_COMPARED: Final = re.compile(r"(tiny|small|big)?int|decimal\(.*|date|string")
+_STRING_TYPE: Final = re.compile(r"string|(var)?char\b.*")
+_KEY_TYPE: Final = re.compile(r"(tiny|small|big)?int|decimal\(.*|date|string")
 # Paimon's data and changelog files, whatever their format, are in folders of these names (FileStorePathFactory).
 _IN_BUCKET: Final = re.compile(r"/bucket-[^/]+/[^/]+\Z")
 _INDEX: Final = ".index"
-# With these, files outlive the table snapshots that made them, or are outside the table's folder.
+# With these options, files outlive the table snapshots that created them, or are outside the table's folder.
 _KEEPS: Final = ("changelog.num-retained.", "changelog.time-retained")
 _OUTSIDE: Final = "data-file.external-paths"
-# What a dead letter holds: the fault, and the message as it came.
+# The columns of a dead letter that are searched.
 _MESSAGE: Final = {"reason": "string", "key": "binary", "value": "binary"}
 REBUILD: Final = "Build the table again without the rows (dbt run --full-refresh)"
 _VIEW: Final = "dbt_erase_files"
 _TABLES: Final = ("model", "seed", "snapshot", "source")
-# The commit merges all manifests (ManifestFileMerger): those before it have least and greatest values of removed files.
+# Makes a commit merge all manifests (ManifestFileMerger), because old ones have minima and maxima of removed files.
 _NEW_MANIFESTS: Final = {"spark.paimon.manifest.full-compaction-threshold-size": "1 b"}
 _ALL: Final = 2**31 - 1
 _SHOWN: Final = 5
@@ -58,7 +58,7 @@ _SHOWN: Final = 5
 
 @dataclass(frozen=True)
 class Consent:
-    """The arguments that allow `erase` to delete more than rows of the key."""
+    """The arguments that allow `erase` to delete more than the rows of the key."""
 
     drop_tags: bool
     drop_branches: bool
@@ -70,9 +70,9 @@ class Target:
     """A table with columns that may hold the key.
 
     Attributes:
-        columns: the columns of `condition`, with the types by which Spark reads them from a file.
-        condition: whether a row is of the key, in SQL.
-        letters: whether it is a table of dead letters.
+        columns: the columns of `condition`, with the types that Spark reads from a file.
+        condition: SQL that is true for rows of the key.
+        letters: whether this is a dead letters table.
     """
 
     relation: PaimonRelation
@@ -84,7 +84,11 @@ class Target:
 
 @dataclass(frozen=True)
 class Held:
-    """What holds the key in a table: rows, names of files among `all_files`, tags, branches; and all its snapshots."""
+    """What holds the key in a table: the number of rows, names of files, tags and branches.
+
+    Attributes:
+        all_files, snapshots: the number of all data files and table snapshots.
+    """
 
     rows: int
     files: frozenset[str]
@@ -109,34 +113,30 @@ def target_of(
     """The table as a target; None if it lacks a column of the key.
 
     Raises:
-        DbtRuntimeError: a value is empty, or of a type that is not compared.
+        DbtRuntimeError: a column of the key has an unsuitable type.
     """
     spec = existing.as_spec()
     if letters:
-        words = " and ".join(map(_says, key.values()))
-        return Target(relation, spec, _MESSAGE, words, letters=True)
+        condition = " and ".join(map(_contains_sql, key.values()))
+        return Target(relation, spec, _MESSAGE, condition, letters=True)
     types = {column.name.lower(): (column.name, column.data_type) for column in existing.columns}
     if not {name.lower() for name in key} <= types.keys():
         return None
     columns, tests = {}, []
     for name, value in key.items():
         column, data_type = types[name.lower()]
-        columns[column] = read_as = "string" if _TEXT.fullmatch(data_type) else data_type
-        if not _COMPARED.fullmatch(read_as):
+        columns[column] = read_as = "string" if _STRING_TYPE.fullmatch(data_type) else data_type
+        if not _KEY_TYPE.fullmatch(read_as):
             raise DbtRuntimeError(
-                f"erase: {relation.shown}: {column} is a {data_type}, and a key is a text, a whole number, a decimal "
-                "or a date. Give another column of the same rows."
+                f"erase: {relation.shown}: {column} is a {data_type}, but a key must be a string, an integer, a "
+                "decimal or a date. Give a different column of the same rows."
             )
         tests.append(f"{quoted(column)} = cast({string_literal(str(value))} as {read_as})")
     return Target(relation, spec, columns, " and ".join(tests))
 
 
 def checked_key(key: object) -> Mapping[str, object]:
-    """The key of the user's argument.
-
-    Raises:
-        DbtRuntimeError: it is not a mapping of columns to single values.
-    """
+    """The key in the user's argument; raises DbtRuntimeError if it does not map columns to single values."""
     if isinstance(key, Mapping) and key and all(_is_single(value) for value in key.values()):
         return {str(name): value for name, value in key.items()}
     raise DbtRuntimeError(
@@ -145,24 +145,24 @@ def checked_key(key: object) -> Mapping[str, object]:
 
 
 def unsearchable(found: Target, schemas: Sequence[Schema]) -> Iterator[str]:
-    """Each reason why files may hold the key unseen, with a remedy; `schemas` are all of the table."""
+    """Each reason why the key may be in files but not be found, with a remedy; `schemas`: all of the table's."""
     if _OUTSIDE in found.spec.options:
         yield f"{_OUTSIDE} has files outside its folder, where erase does not look. {REBUILD}"
     known = [{field.name: (field.id, field.spark_type) for field in schema.fields} for schema in schemas]
     for name in found.columns:
         if len({schema.get(name) for schema in known}) > 1:
-            yield f"{name} was added, renamed or changed its type, so older files cannot be searched for it. {REBUILD}"
+            yield f"{name} was added or renamed, or its type changed, so older files cannot be searched. {REBUILD}"
 
 
 def why_not(found: Target, versions: Versions) -> Iterator[str]:
-    """Each reason why a table that holds the key cannot be erased from, with a remedy."""
+    """Each reason why the key cannot be erased from a table, with a remedy."""
     spec = found.spec
     if refused := deleting.refusal(spec, versions):
         yield refused
     if spec.primary_key:
         yield from compaction_problems(spec, {}, versions)
     if in_path := [name for name in spec.partition_by if name in found.columns]:
-        yield f"{in_path[0]} is a partition column: names of folders hold it. {REBUILD} and another partition_by"
+        yield f"{in_path[0]} is a partition column: names of folders hold it. {REBUILD} and a different partition_by"
     if iceberg.is_on(spec):
         yield f"it has Iceberg metadata, which Paimon does not clean up. {REBUILD}"
     if kept := [name for name in spec.options if name.startswith(_KEEPS)]:
@@ -170,7 +170,7 @@ def why_not(found: Target, versions: Versions) -> Iterator[str]:
 
 
 def missing_consent(found: Target, held: Held, consent: Consent) -> Iterator[str]:
-    """What would be deleted besides rows of the key, each with the argument that allows it, unless it is given."""
+    """What would be deleted besides rows of the key, each with the missing argument that would allow it."""
     if held.tags and not consent.drop_tags:
         yield f"tags: {', '.join(held.tags)} (drop_tags: true)"
     if held.branches and not consent.drop_branches:
@@ -180,7 +180,7 @@ def missing_consent(found: Target, held: Held, consent: Consent) -> Iterator[str
 
 
 def files_view_sql(location: str, file_format: str = "", columns: Mapping[str, str] | None = None) -> str:
-    """The statement that creates the view of a table's files of a format, read by Spark; '' lists the files of any."""
+    """The statement that creates a view of a table's files of one format, read by Spark; '' lists all files."""
     listed = ", ".join(f"{quoted(name)} {data_type}" for name, data_type in (columns or {}).items())
     options = {"path": location, "recursiveFileLookup": "true"}
     if file_format:
@@ -207,8 +207,8 @@ def _is_single(value: object) -> bool:
     return value not in (None, "") and not isinstance(value, (Mapping, list, tuple))
 
 
-def _says(value: object) -> str:
-    """Whether a message has a value as a whole word."""
+def _contains_sql(value: object) -> str:
+    """SQL that is true if a message contains a value as a whole word."""
     pattern = f"(^|[^0-9A-Za-z_]){re.escape(str(value))}([^0-9A-Za-z_]|$)"
     texts = ", ".join(f"cast({quoted(name)} as string)" for name in _MESSAGE)
     return f"concat_ws(' ', {texts}) rlike {string_literal(pattern)}"
@@ -224,18 +224,17 @@ class Erasures:
     def run(
         self, key: object, named: Sequence[PaimonRelation], nodes: Iterable[Node], consent: Consent, *, dry_run: bool
     ) -> None:
-        """List what holds a key; unless it is a dry run, remove it, and prove that no file holds it.
+        """List what holds a key; unless it is a dry run, remove the key, and check that no file still holds it.
 
         Args:
             key: the key's values by column.
-            named: the tables; if empty, those of all nodes that have its columns.
+            named: the tables; if empty, all tables of nodes that have the key's columns.
             nodes: the project's nodes and sources.
             consent: what may be deleted besides rows of the key.
-            dry_run: whether to list only.
 
         Raises:
-            DbtRuntimeError: a table cannot be erased from, or consent is missing: nothing was done. Or files still
-                hold the key.
+            DbtRuntimeError: the key cannot be erased from a table or consent is missing, and nothing was done; or files
+                still hold the key.
         """
         found = []
         problems = []
@@ -252,21 +251,21 @@ class Erasures:
 
     @staticmethod
     def _may_erase(found: Sequence[tuple[Target, Held]], consent: Consent, *, dry_run: bool) -> bool:
-        """Whether the key is to be removed, and is somewhere; refuses missing consent."""
+        """Whether there is anything to remove, and this is not a dry run; refuses missing consent."""
         wanted = [
             f"{target.relation.shown}: {what}"
             for target, held in found
             for what in missing_consent(target, held, consent)
         ]
         if not any(held.rows or held.files for _, held in found):
-            logger.info(f"erase: the key is in 0 of {counted(len(found), 'table')} with its columns")
+            logger.info(f"erase: none of {counted(len(found), 'table')} with the key's columns holds the key")
         elif dry_run:
             also = "".join(f"\n  {what}" for what in wanted)
-            agree = f", and agree to what is deleted too:{also}" if also else ""
+            agree = f", and agree to what else is deleted:{also}" if also else ""
             logger.info(f"erase: nothing was done. To remove the rows for good, add dry_run: false{agree}")
         elif wanted:
             raise DbtRuntimeError(
-                "erase also has to delete what follows; nothing was done. Add the arguments to agree:\n  "
+                "erase also has to delete the following; nothing was done. To agree, add the arguments:\n  "
                 + "\n  ".join(wanted)
             )
         else:
@@ -278,7 +277,7 @@ class Erasures:
     def _targets(
         self, key: Mapping[str, object], named: Sequence[PaimonRelation], nodes: Iterable[Node]
     ) -> Iterator[Target]:
-        """The tables that have the key's columns, each with its tables of deletes and of dead letters."""
+        """The tables that have the key's columns, each followed by its tables of kept deletes and of dead letters."""
         for relation in named or self._of_project(nodes):
             existing = self._plans.tables.existing(relation)
             target = target_of(relation, existing, key)
@@ -286,7 +285,7 @@ class Erasures:
                 if named:
                     raise DbtRuntimeError(
                         f"erase: {relation.shown} does not have the columns {', '.join(key)}; nothing was done. "
-                        "Leave it out, or erase from it by columns that it has."
+                        "Leave the table out, or erase by columns that it has."
                     )
                 continue
             yield target
@@ -332,13 +331,13 @@ class Erasures:
         return Held(self._rows(target), found, number, kept_tags, kept_branches, kept)
 
     def _search(self, target: Target) -> tuple[frozenset[str], int]:
-        """The names of the table's files that hold the key, as Spark's readers find them, and the number of all."""
+        """The names of the files in which Spark's readers find the key, and the number of all files."""
         ((_, location),) = self._adapter.query(f"show tblproperties {target.relation.render()} ('path')")
         self._adapter.query(files_view_sql(location))
         readable, unreadable = data_files(self._column(f"select path from {_VIEW}"))
         if unreadable:
             raise DbtRuntimeError(
-                f"erase: {target.relation.shown} has files in which Spark cannot look for a key, such as "
+                f"erase: {target.relation.shown} has files that Spark cannot search, such as "
                 f"{unreadable[0]}; nothing was done to them. {REBUILD} and file_format: parquet."
             )
         found: set[str] = set()
@@ -356,21 +355,21 @@ class Erasures:
         yield from unsearchable(target, earlier)
         staged = builds.staged(relation)
         for left in [*builds.leftovers(relation), *([staged] if staged else [])]:
-            yield f"{left.identifier}, which a run has left, may hold it too. Run its model, or drop that table"
+            yield f"{left.identifier}, which a run left behind, may hold the key too. Run its model, or drop that table"
         if held.rows or held.files:
             yield from why_not(target, self._adapter.versions)
             if consumers := sorted(tags.consumers(self._adapter.query, relation)):
                 names = ", ".join(consumers)
-                yield f"consumers ({names}) keep its old table snapshots. Let them read on, or delete them"
+                yield f"consumers ({names}) keep its old table snapshots. Let the consumers read on, or delete them"
         if held.rows and not held.files:
-            yield f"Paimon finds {counted(held.rows, 'row')} of the key, and Spark no file with it. {REBUILD}"
+            yield f"Paimon finds {counted(held.rows, 'row')} of the key, but Spark finds no file with it. {REBUILD}"
 
     # -- removal ----------------------------------------------------------------------------------------------------
 
     def _erase(self, target: Target, before: Held) -> None:
         relation = target.relation
         with self._plans.builds.alone(relation):
-            # `apply_changes` may have added the key to a table of deletes since.
+            # `apply_changes` may have added the key to a table of kept deletes since.
             if not before.files and not self._rows(target):
                 return
             self._plans.row_deletes.run(relation, target.condition)
@@ -394,13 +393,13 @@ class Erasures:
         logger.info(f"{relation.shown} erased: {after} (before: {before})")
 
     def _refuse_hidden(self, target: Target) -> None:
-        """Refuse to go on if current files hold rows that only deletion vectors hide."""
+        """Raise DbtRuntimeError if current files still hold rows that only deletion vectors hide."""
         current = self._search(target)[0] & files.names(self._adapter.query, files.state(target.relation, ""))
         if current:
             name = target.relation.render()
             raise DbtRuntimeError(
                 f"erase: the rows of the key are deleted from {target.relation.shown}, but deletion vectors only hide "
-                f"them in {counted(len(current), 'file')}. Write the table again while nothing else writes it, then "
+                f"them in {counted(len(current), 'file')}. Rewrite the table while nothing else writes to it, then "
                 f"erase again: insert overwrite {name} select * from {name}"
             )
 
@@ -423,8 +422,8 @@ def _left(relation: PaimonRelation, files: Iterable[str]) -> str:
     names = sorted(files)
     listed = ", ".join(names[:_SHOWN]) + (", …" if len(names) > _SHOWN else "")
     return (
-        f"erase: the rows of the key are deleted from {relation.shown}, but {counted(len(names), 'file')} of its "
-        f"folder still hold them: {listed}. They are of a branch, of a write that failed, or of one that came "
-        "meanwhile. Erase again: files that no table snapshot has are deleted when they are a day old; sooner by "
-        "remove_orphan_files with older_than, if nothing writes the table now."
+        f"erase: the rows of the key are deleted from {relation.shown}, but {counted(len(names), 'file')} in its "
+        f"folder still hold them: {listed}. These files are from a branch, a failed write, or a concurrent write. "
+        "Erase again later: files that no table snapshot uses are deleted once they are a day old, or sooner by "
+        "remove_orphan_files with older_than, if nothing writes to the table now."
     )

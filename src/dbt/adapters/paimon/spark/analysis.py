@@ -1,7 +1,7 @@
 """What a query reads and calls, from the plan that Spark has analyzed but not optimized. No job runs.
 
-In the analyzed plan views are resolved to their tables, and `current_timestamp()` is still a call; the optimizer
-replaces it by a time.
+In the analyzed plan, views are resolved to their tables, and `current_timestamp()` is still a call, which the
+optimizer would replace with a literal.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ _FILES_RELATION: Final = "HadoopFsRelation"
 _LITERAL_ROWS: Final = "LocalRelation"
 _VIEW: Final = "View"
 _PAIMON: Final = "org.apache.paimon.spark.SparkTable"
-_LISTED: Final = "org.apache.spark.sql.execution.datasources.InMemoryFileIndex"
-# Each takes a few calls into the JVM.
-_MOST_FILES: Final = 2000
+_FILE_INDEX: Final = "org.apache.spark.sql.execution.datasources.InMemoryFileIndex"
+# Each file takes a few calls into the JVM.
+_MAX_FILES: Final = 2000
 _CLASS: Final = re.compile(r'"class":"([^"]+)"')
 _STATIC: Final = re.compile(r'StaticInvoke","num-children":\d+,"staticObject":"?([^",]*)')
-# Parts of a plan that differ each time that the same query is analyzed: ids of expressions, CTEs, lambda variables and
-# the process, and the creation time of views.
+# Parts of a plan that differ each time the same query is analyzed: ids of expressions, CTEs, lambda variables and the
+# process, and the creation times of views.
 _IDS: Final = re.compile(r'ExprId","id":(\d+)')
 _IDS_IN_TREE: Final = re.compile(r"#(\d+)|CTERelation(?:Def|Ref) (\d+)|lambda \w+?_(\d+)(?=#)")
 _VOLATILE: Final = re.compile(
@@ -42,7 +42,7 @@ _LAMBDAS: Final = re.compile(r'(NamedLambdaVariable","num-children":0,"name":"\w
 _NONDETERMINISTIC: Final = "org.apache.spark.sql.catalyst.expressions.Nondeterministic"
 # Cache of `_is_nondeterministic` by class, the same for every session of the process.
 _IS_NONDETERMINISTIC: dict[str, bool] = {}
-# Nodes that may return other rows each time although their expressions are deterministic.
+# Nodes that may return different rows each time although their expressions are deterministic.
 _ROW_CHOOSING: Final = frozenset(
     f"org.apache.spark.sql.catalyst.plans.logical.{node}" for node in ("GlobalLimit", "LocalLimit", "Sample")
 )
@@ -50,17 +50,17 @@ _ROW_CHOOSING: Final = frozenset(
 
 @dataclass(frozen=True)
 class Analyzed:
-    """Facts of an analyzed query.
+    """Facts about an analyzed query.
 
     Attributes:
-        text: the plan; the same text for the same query over the same views, in any process.
-        columns: name and Spark type text of each column.
+        text: the plan as a string, identical for the same query over the same views in any process.
+        columns: name and Spark type of each column.
         classes: full class names of the plan's nodes and expressions.
-        nondeterministic: those of the classes that Spark declares nondeterministic.
+        nondeterministic: the classes that Spark declares nondeterministic.
         reads_clock: whether Spark would insert the current time, or a date such as 'today'.
-        tables: version of each Paimon table that it reads.
-        files: size and time of each file that it reads, by path.
-        others: other things that it reads, in words.
+        tables: version of each Paimon table that the query reads.
+        files: size and modification time of each file that the query reads, by path.
+        others: descriptions of other inputs, whose changes cannot be detected.
         reads_alike: see `reads_alike`.
     """
 
@@ -76,7 +76,7 @@ class Analyzed:
 
 
 def by_plan(frame: DataFrame) -> Analyzed:
-    """What a query reads and calls, without running it; needs a raised `spark.sql.debug.maxToStringFields`."""
+    """Analyze a query without running it; `spark.sql.debug.maxToStringFields` must be raised."""
     jvm: Any = frame.sparkSession._jvm
     plan = frame._jdf.queryExecution().analyzed()
     plans = [plan, *elements(plan.subqueriesAll())]
@@ -86,7 +86,7 @@ def by_plan(frame: DataFrame) -> Analyzed:
     texts = [str(part.toJSON()) for part in plans]
     as_json = texts[0]
     classes = frozenset(_CLASS.findall(as_json))
-    # Only classes of a catalog's functions, not those behind Spark's own functions and types.
+    # Classes of a catalog's functions, without those that implement Spark's own functions and types.
     static = _STATIC.findall(as_json)
     foreign = {name for name in static if not name.startswith("org.apache.spark.sql.catalyst.")}
     trees = (_with_numbered_ids(str(part.treeString()), _IDS_IN_TREE) for part in plans)
@@ -106,9 +106,9 @@ def by_plan(frame: DataFrame) -> Analyzed:
 
 
 def reads_alike(frame: DataFrame) -> bool:
-    """Whether a query whose text occurs twice in a statement gives the same rows in both places.
+    """Whether a query that occurs twice in a statement returns the same rows in both places.
 
-    Not if it calls `rand`, `uuid` and the like, takes a sample, or has a limit.
+    It does not if it calls a function such as `rand` or `uuid`, takes a sample, or has a limit.
     """
     plan: Any = frame._jdf.queryExecution().analyzed()
     return _reads_alike(plan, (str(part.toJSON()) for part in (plan, *elements(plan.subqueriesAll()))))
@@ -129,7 +129,7 @@ class _LeafReader:
         self.others: list[str] = []
 
     def add(self, node: Any) -> None:
-        """Read a node and those below it."""
+        """Add a node and its descendants."""
         kind = node.getClass().getSimpleName()
         if kind == _TABLE:
             self._table(node)
@@ -148,21 +148,21 @@ class _LeafReader:
     def _table(self, node: Any) -> None:
         shown = str(node.name())
         if node.table().getClass().getName() != _PAIMON or not node.identifier().isDefined():
-            self.others.append(f"{shown}, which is no Paimon table")
+            self.others.append(f"{shown}, which is not a Paimon table")
             return
         identifier = node.identifier().get()
         schema = ".".join(identifier.namespace())
         name = TableName(str(node.catalog().get().name()), schema, str(identifier.name()))
         if not node.options().isEmpty():
-            self.others.append(f"{shown} with options of its own")
+            self.others.append(f"{shown} with its own options")
             return
         version = table_versions.table_version_of(self._jvm, node.table().getTable())
         if version.problem:
             self.others.append(f"{schema}.{name.identifier}, which {version.problem}")
             return
         if self.tables.setdefault(name, version) != version:
-            # Another writer has committed between the two reads.
-            self.others.append(f"{schema}.{name.identifier}, which changes at this moment")
+            # Another writer committed between the two reads.
+            self.others.append(f"{schema}.{name.identifier}, which is changing right now")
         self.texts.append(f"table {name}")
 
     def _files(self, node: Any) -> None:
@@ -170,12 +170,12 @@ class _LeafReader:
         if (
             relation.getClass().getSimpleName() != _FILES_RELATION
             or node.catalogTable().isDefined()
-            or relation.location().getClass().getName() != _LISTED
+            or relation.location().getClass().getName() != _FILE_INDEX
         ):
             self.others.append("a relation whose files are not known")
             return
         found = relation.location().allFiles()
-        if found.size() > _MOST_FILES:
+        if found.size() > _MAX_FILES:
             self.others.append(f"{found.size():,} files")
             return
         for status in elements(found):
@@ -185,7 +185,7 @@ class _LeafReader:
 
 
 def _with_numbered_ids(text: str, ids: re.Pattern[str]) -> str:
-    """Number the ids that a pattern's groups find in the order of their first occurrence, per group."""
+    """Replace the ids that a pattern's groups match by their order of first occurrence, per group."""
     numbers: dict[tuple[int, str], int] = {}
 
     def number(found: re.Match[str]) -> str:
@@ -198,7 +198,7 @@ def _with_numbered_ids(text: str, ids: re.Pattern[str]) -> str:
 
 
 def _reads_clock(jvm: Any, plan: Any) -> bool:
-    """Whether Spark's rules that insert the current time into a plan would change this one."""
+    """Whether Spark's rules that insert the current time would change a plan."""
     rules = jvm.org.apache.spark.sql.catalyst.optimizer
     replaced = rules.ReplaceExpressions.apply(plan)
     return not all(

@@ -1,7 +1,7 @@
 """Copies the schemas that Paimon 0.9 omits when it creates a branch.
 
-Its BranchManager.createBranch copies only the schema of the branch's table snapshot. A branch looks for the schema
-of a data file among its own, so rows from before the last ALTER could not be read there [ran, 0.9.0]. Later
+BranchManager.createBranch of 0.9 copies only the schema of the branch's table snapshot. A branch looks up the schema
+of a data file among its own schemas, so it could not read rows from before the last ALTER [ran, 0.9.0]. Later
 versions copy all schemas.
 """
 
@@ -15,7 +15,7 @@ from dbt.adapters.paimon.spark import parsed_calls
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# The first of CreateBranchProcedure.PARAMETERS, in their order; the others are not needed.
+# The first of CreateBranchProcedure.PARAMETERS; the others are not needed.
 _ORDER: Final = ("table", "branch")
 
 

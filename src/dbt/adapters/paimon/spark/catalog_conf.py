@@ -14,23 +14,23 @@ from dbt.adapters.paimon.errors.redaction import is_secret
 from dbt.adapters.paimon.spark.cluster_managers import master_problems
 
 CATALOG_CLASS = "org.apache.paimon.spark.SparkCatalog"
-# Replaces `spark_catalog`, and delegates tables that are not Paimon's to Spark's own catalog.
+# Replaces `spark_catalog`, and delegates tables of other formats to Spark's own catalog.
 GENERIC_CATALOG_CLASS = "org.apache.paimon.spark.SparkGenericCatalog"
-# If another session drops a table, this session's cached metadata stays: it would read wrong rows of a new table with
-# that name, and from Paimon 1.4 an INSERT would corrupt the table.
+# If another session drops a table, this session keeps its cached metadata. If the table is created again, this session
+# would read wrong rows, and from Paimon 1.4 an INSERT would corrupt the table.
 _CACHE_ENABLED = "cache-enabled"
-_KEYS_OF_THE_PROFILE = ("warehouse", "metastore", "uri")
+_PROFILE_KEYS = ("warehouse", "metastore", "uri")
 V2_WRITE = "spark.paimon.write.use-v2-write"
-# Compatibility.getExecutionMetrics reads the query's metrics after the commit, but Spark may store them later, in
-# another thread: NoSuchElementException [ran, 1.4.2; the same code at 2.0.0].
-V2_WRITE_FAILS = "statements may fail after they have committed their rows, and a MERGE may not hold rand() or a sample"
+# Compatibility.getExecutionMetrics reads the query's metrics after the commit, but Spark may store them later in
+# another thread, which causes a NoSuchElementException [ran, 1.4.2; the same code at 2.0.0].
+V2_WRITE_FAILS = "statements may fail after they have committed their rows, and a MERGE cannot use rand() or a sample"
 
 
 def catalog_conf(credentials: PaimonCredentials, storages: Sequence[Storage], versions: Versions) -> dict[str, str]:
-    """The settings that register a target's catalogs with Spark; `storages` begin with that of its own catalog.
+    """The settings that register a target's catalogs with Spark; the first storage is that of its own catalog.
 
     Raises:
-        DbtRuntimeError: settings that contradict the profile or would lose data, and features that this Paimon lacks.
+        DbtRuntimeError: a setting contradicts the profile or would lose data, or this Paimon version lacks a feature.
     """
     own, *integrations = storages
     if credentials.is_remote and own.catalog.warehouse is None and own.catalog.uri is None:
@@ -67,16 +67,16 @@ def _settings_of(storage: Storage, versions: Versions) -> dict[str, str]:
     conf[f"{prefix}.{_CACHE_ENABLED}"] = "false"
     options = dict(_DEFAULTS.get(catalog.jdbc_protocol or catalog.metastore, {}))
     if catalog.metastore == "hive" and not versions.supports(Capability.HIVE_CALLS_ONE_AT_A_TIME):
-        # More than the threads of any target; a client is only created when it is needed.
+        # More than any target has threads; clients are only created when needed.
         options["client-pool-size"] = "128"
     options |= {**storage.added, **catalog.options}
     return conf | {f"{prefix}.{key}": value for key, value in options.items()}
 
 
-# Default options of a catalog, by its metastore or, for a JDBC catalog, by its database.
+# Default options of a catalog, by metastore or, for a JDBC catalog, by database.
 _DEFAULTS: Mapping[str, Mapping[str, str]] = {
-    # HiveConf takes a catalog's options (HiveCatalog.createHiveConf). By default Hive waits 10 minutes for an answer of
-    # its metastore, and as long for a connection to one that is down.
+    # A catalog's options are copied into its HiveConf (HiveCatalog.createHiveConf). By default Hive waits 10 minutes
+    # for a response from its metastore, and just as long for a connection to one that is down.
     "hive": {
         "hive.metastore.connect.retries": "2",
         "hive.metastore.client.connect.retry.delay": "1s",
@@ -85,9 +85,9 @@ _DEFAULTS: Mapping[str, Mapping[str, str]] = {
         # Allows columns like `Id`; SparkCatalog.initialize sets this too late.
         "allow-upper-case": "true",
     },
-    # Milliseconds; a writer locks the whole file.
+    # Milliseconds to wait while another writer locks the file.
     "sqlite": {"jdbc.busy_timeout": "30000"},
-    # By default the drivers wait without end. pgjdbc counts seconds, the others milliseconds.
+    # By default the drivers wait forever. pgjdbc takes seconds, the others milliseconds.
     "postgresql": {"jdbc.connectTimeout": "30", "jdbc.socketTimeout": "120"},
     "mysql": {"jdbc.connectTimeout": "30000", "jdbc.socketTimeout": "120000"},
     "mariadb": {"jdbc.connectTimeout": "30000", "jdbc.socketTimeout": "120000"},
@@ -95,7 +95,7 @@ _DEFAULTS: Mapping[str, Mapping[str, str]] = {
 
 
 def _session_catalog_conf(catalog: SparkCatalog) -> dict[str, str]:
-    """Settings of Spark's own catalog on the same metastore; its JVM must be started with them."""
+    """Settings of Spark's own catalog on the same metastore; the JVM must be started with them."""
     conf = {"spark.sql.catalogImplementation": "hive", "spark.hadoop.hive.metastore.uris": catalog.uri or ""}
     if catalog.warehouse is not None:
         conf["spark.sql.warehouse.dir"] = catalog.warehouse
@@ -104,11 +104,11 @@ def _session_catalog_conf(catalog: SparkCatalog) -> dict[str, str]:
 
 
 def _contradictions(credentials: PaimonCredentials, conf: Mapping[str, str]) -> Iterator[str]:
-    """Problems: settings that contradict the profile or endanger tables."""
+    """Problems with settings that contradict the profile or endanger tables."""
     options, settings = credentials.catalog_options, credentials.spark_config
     prefix = f"spark.sql.catalog.{credentials.catalog}"
     cache = f"{prefix}.{_CACHE_ENABLED}"
-    for key in _KEYS_OF_THE_PROFILE:
+    for key in _PROFILE_KEYS:
         if key in options:
             yield f"catalog_options: {key} is a key of the profile itself; write it there"
     for key, value in settings.items():
@@ -121,33 +121,33 @@ def _contradictions(credentials: PaimonCredentials, conf: Mapping[str, str]) -> 
         if enabled.lower() != "false":
             yield (
                 f"{place}: {_CACHE_ENABLED}={enabled} corrupts a table that another session drops and creates again; "
-                "leave it out"
+                "remove it"
             )
 
 
 def _contradiction(
     key: str, value: str, short: str, options: Mapping[str, str], conf: Mapping[str, str]
 ) -> Iterator[str]:
-    """Problems: a setting of the target's catalog in `spark_config` that differs from the profile."""
+    """Problems with a setting of the target's catalog in `spark_config` that differs from the profile."""
     if not short and value != conf.get(key, CATALOG_CLASS):
         yield (
             f"spark_config: {key}={value} replaces Paimon's catalog ({conf.get(key, CATALOG_CLASS)}); "
             "give the other catalog another name"
         )
-    elif short in _KEYS_OF_THE_PROFILE and value != conf.get(key, "filesystem"):
+    elif short in _PROFILE_KEYS and value != conf.get(key, "filesystem"):
         yield f"spark_config: {key} contradicts {short} of the profile; keep the profile's"
     elif short in options and value != conf[key]:
-        shown = "another value" if is_secret(key) else value
+        shown = "a different value" if is_secret(key) else value
         yield f"spark_config: {key} is {shown}, but catalog_options differs; keep one"
 
 
 def _unsupported(storage: Storage, versions: Versions) -> Iterator[str]:
-    """Problems: what this Paimon or the profile lacks for a catalog."""
+    """What this Paimon version or the profile lacks for a catalog."""
     catalog = storage.catalog
     needed = {}
     if catalog.metastore == "rest":
         needed[Capability.REST_CATALOG] = "metastore=rest"
-    # AbstractCatalog.lockEnabled: locks if set, or on an object store. HDFS and local disks rename atomically.
+    # AbstractCatalog.lockEnabled: locks if set, or on object stores. HDFS and local disks rename atomically.
     atomic = catalog.scheme in ("file", "hdfs", "viewfs")
     locks = catalog.options.get("lock.enabled", str(not atomic)).lower() == "true"
     if catalog.jdbc_protocol == "postgresql" and locks and "lock.type" not in catalog.options:

@@ -1,4 +1,4 @@
-"""A target's Spark settings: what Paimon needs, defaults for a local Spark, and the profile's own on top."""
+"""A target's Spark settings: what Paimon needs, and defaults for a local Spark; the profile overrides both."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ _OFFSET = re.compile(r"(?:UTC|UT|GMT)?([+-])(\d{1,2})(?::?(\d{1,2}))?")
 
 
 def spark_conf(credentials: PaimonCredentials, storages: Sequence[Storage], plan: PackagePlan) -> dict[str, str]:
-    """The settings that a target's Spark session starts with; `spark_config` of the profile wins.
+    """The settings that a target's Spark session starts with; the profile's `spark_config` overrides them.
 
     Raises:
-        DbtRuntimeError: settings that contradict the profile or would lose data; all in one message.
+        DbtRuntimeError: settings contradict the profile or would lose data; lists all of them.
     """
     conf = {
         "spark.master": credentials.spark_master,
@@ -71,8 +71,8 @@ def spark_conf(credentials: PaimonCredentials, storages: Sequence[Storage], plan
 
 def _jvm_zone(conf: Mapping[str, str]) -> dict[str, str]:
     """Options that set the JVM's time zone to the session's, unless the user's own options set one."""
-    # Paimon reads the JVM's clock (see `sql.clocks`) to expire partitions and tags, to name automatic tags and to show
-    # commits. The options come before those of `extraJavaOptions`: Java uses the last one.
+    # Paimon uses the JVM's time zone (see `sql.clocks`) to expire partitions and tags, to name automatic tags and to
+    # show commits. These options come before `extraJavaOptions`, and Java uses the last one.
     zone = java_zone(conf[_ZONE])
     if not zone or any("user.timezone" in os.environ.get(name, "") for name in OPTION_VARIABLES):
         return {}
@@ -91,9 +91,9 @@ def require_extensions(extensions: str | None, server: str) -> None:
 
 
 def java_zone(zone: str) -> str:
-    """The name in java.util.TimeZone of a session's time zone (DateTimeUtils.getZoneId).
+    """The java.util.TimeZone name of a session's time zone (DateTimeUtils.getZoneId).
 
-    '' for an offset with seconds, which has no name.
+    '' for an offset with seconds, for which there is no name.
     """
     if found := _OFFSET.fullmatch(zone):
         sign, hours, minutes = found.groups("0")
@@ -104,13 +104,13 @@ def java_zone(zone: str) -> str:
 
 
 def _hadoop_settings(storages: Sequence[Storage]) -> dict[str, str]:
-    """The settings of the storages behind Hadoop: HDFS before S3A, whatever the order of catalogs.yml."""
+    """The Hadoop settings of the storages: HDFS before S3A, whatever the order in catalogs.yml."""
     ordered = sorted(storages, key=lambda storage: storage.catalog.scheme == "s3a")
     return {key: value for storage in ordered for key, value in storage.settings.items()}
 
 
 def driver_class_path(master: str, plan: PackagePlan, own: Mapping[str, str]) -> list[str]:
-    """The jars for a local Spark's class path, instead of copying and loading them later: all of them, or none.
+    """The jars to put on a local Spark's class path, so that Spark need not copy and load them: all or none.
 
     Only classes on the JVM's own class path can be in the CDS archive (see `cds_archive`). They cannot see classes
     that Spark loads later, for example a JDBC driver.
@@ -136,20 +136,20 @@ def _names_jars(own: Mapping[str, str]) -> bool:
 def session_settings(
     credentials: PaimonCredentials, storages: Sequence[Storage], paimon_version: str
 ) -> dict[str, str]:
-    """The settings that an embedded Spark and a session of a server share."""
+    """The settings that an embedded Spark and a server's session have in common."""
     versions = Versions.of(paimon_version)
     return {
         # The timestamps of a model must not depend on the machine that runs it.
         _ZONE: "UTC",
-        # Otherwise `timestamp` has no time zone in the table that this adapter creates for a model's query.
+        # Otherwise `timestamp` would have no time zone in the tables that this adapter creates.
         TIMESTAMP_TYPE: "TIMESTAMP_LTZ",
-        # Spark's own substitution blanks every `${word}` in a statement, even in a regular expression or a comment, and
-        # `${env:WORD}` would write the machine's environment into tables.
+        # Spark's variable substitution removes every `${word}` from a statement, even in a regular expression or a
+        # comment, and `${env:WORD}` could write the machine's environment into tables.
         "spark.sql.variable.substitute": "false",
-        # Paimon's writer takes rows as Java objects (SparkRow). The old classes use another calendar before October
-        # 1582, so that such dates and timestamps would be read back days off [ran, 0.9.0].
+        # Paimon's writer gets rows as Java objects (SparkRow). The old classes use a different calendar before October
+        # 1582, so that such dates and timestamps would be shifted by days [ran, 0.9.0].
         "spark.sql.datetime.java8API.enabled": "true",
-        # Otherwise a join of a partitioned table with a table that has no rows may fail.
+        # Otherwise a join of a partitioned table with an empty table may fail.
         **({} if versions.supports(Capability.JOINS_WITH_NOTHING) else {_PRUNING: "false"}),
         **catalog_conf(credentials, storages, versions),
         "spark.sql.defaultCatalog": credentials.catalog,
@@ -165,15 +165,15 @@ def _local_defaults(master: str) -> dict[str, str]:
     cores = (os.cpu_count() or 1) if wanted == "*" else int(wanted)
     return {
         "spark.ui.enabled": "false",
-        # Everybody who can open the UI could kill jobs.
+        # Otherwise everybody who can open the UI could kill jobs.
         "spark.ui.killEnabled": "false",
-        # Spark's default of 200 tasks per shuffle costs more than it saves on the data of a laptop.
+        # Spark's default of 200 tasks per shuffle is too many for the data on a laptop.
         "spark.sql.shuffle.partitions": str(max(cores, 1)),
         "spark.driver.memory": f"{driver_memory_mib(cores, _physical_mib())}m",
-        # A laptop's host name often does not resolve, or resolves to an interface that a VPN has removed.
+        # A laptop's host name often does not resolve, or resolves to an interface that a VPN removed.
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
-        # Spark creates this folder even if nothing is stored in it: keep it out of the user's project.
+        # Spark creates this folder even if it stays empty: keep it out of the user's project.
         "spark.sql.warehouse.dir": str(private_files.temporary_folder() / "spark-warehouse"),
         # All users of the machine can connect to the driver's ports, and RPC deserializes Java objects. Spark generates
         # the secret itself and keeps it in memory (SecurityManager.initializeAuth: local masters).

@@ -24,15 +24,15 @@ from dbt.adapters.paimon.spark.pyspark_handle import PySparkCursor, PySparkHandl
 from dbt.adapters.paimon.spark.runtime import Runtime
 from dbt.adapters.paimon.sql.text import commented
 
-# Idle sessions, by the server's address. They are reused and never closed before the process ends: closing one of their
-# clients would shut down the thread pool that all of them share (SparkConnectClient.close of 3.5).
+# Idle sessions, by the server's address. They are reused, and only closed at the end of the process, because closing a
+# client shuts down the thread pool that all clients share (SparkConnectClient.close of 3.5).
 _IDLE: dict[str, list[Any]] = {}
 # All sessions of this process.
 _ALL: list[Any] = []
 # With the client's pauses of 0.05, 0.2, 0.8, 3.2 and 12.8 s, a lost server is reported after 17 s instead of minutes.
 _RETRIES = 5
-# Milliseconds: a server that does not answer a ping for a minute is gone, however long its statement may take. It
-# accepts a ping only five minutes after the last one (grpc's NettyServerBuilder.permitKeepAliveTime).
+# Milliseconds. A server that does not answer a ping for a minute is lost, however long its statement may take. Servers
+# accept a ping only five minutes after the last one (grpc's NettyServerBuilder.permitKeepAliveTime).
 _KEEPALIVE = [
     ("grpc.keepalive_time_ms", 330_000),
     ("grpc.keepalive_timeout_ms", 60_000),
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from dbt.adapters.paimon.spark.job_metrics import Progress
-    from dbt.adapters.paimon.spark.server_clients import Writer
+    from dbt.adapters.paimon.spark.server_clients import ClientRecord
 
 
 class ConnectCursor(PySparkCursor):
@@ -54,7 +54,7 @@ class ConnectCursor(PySparkCursor):
         self._comment = comment
 
     def _tag_thread(self) -> None:
-        # Tags belong to a thread of the client.
+        # Tags belong to the client's thread.
         session: Any = self._session
         self._tags.put_on(session.getTags(), session.removeTag, session.addTag)
 
@@ -62,12 +62,12 @@ class ConnectCursor(PySparkCursor):
         session: Any = self._session
         self._frame = session.sql(commented(self._comment, statement), args=bindings)
         if not self._is_command():
-            # sql() does not send a query to the server; asking for its schema makes the server analyze it now.
+            # sql() does not send a query to the server; reading its schema makes the server analyze it now.
             _ = self.frame.schema
         return self.frame
 
     def _is_command(self) -> bool:
-        # A command has run when sql() returns; its rows are part of the answer.
+        # A command has run when sql() returns; its rows are part of the response.
         plan: Any = self.frame
         relation = getattr(plan._plan, "_relation", None)
         return relation is not None and relation.WhichOneof("rel_type") == "local_relation"
@@ -84,7 +84,7 @@ class ConnectHandle(PySparkHandle):
         self._messages.listen(session)
 
     def close(self) -> None:
-        """Return the session to the idle ones, unless a statement of it may still run."""
+        """Return the session to the idle ones, unless one of its statements may still be running."""
         if not self._closed.is_set():
             super().close()
             self._messages.leave(self.session)
@@ -95,43 +95,43 @@ class ConnectHandle(PySparkHandle):
     def cursor(self) -> ConnectCursor:
         return ConnectCursor(self.session, self._tags, self._comment)
 
-    def describe(self, node: str, text: str) -> None:
-        """Tag jobs with the node, and begin each statement with its name and the text.
+    def describe(self, node: str, description: str) -> None:
+        """Tag jobs with the node, and begin each statement with the node's name and the description.
 
-        The server's pages show only the first 20 or so characters of a statement as a job's description.
+        The server's Spark UI shows only the first 20 or so characters of a statement as a job's description.
         """
         self._tags.node = node.replace(",", " ")
-        self._comment = f"{progress.short_name(node)}, {text}"
+        self._comment = f"{progress.short_name(node)}, {description}"
 
     def progress(self, since: float) -> Progress | None:
-        """Progress by the server's messages; None before the first one. Spark 3.5 sends none."""
+        """Progress from the server's messages; None before the first one. Spark 3.5 sends none."""
         return self._messages.since(since)
 
     def _cancel_running(self) -> None:
         session: Any = self.session
         session.interruptTag(self._tags.own)
 
-    def notice(self, error: BaseException) -> None:
+    def detect_lost_server(self, error: BaseException) -> None:
         self.is_lost = self.is_lost or connect_operations.is_lost(error)
 
-    def writer(self) -> Writer:
-        """This session of the server, which another client can end by its id and user."""
+    def client_record(self) -> ClientRecord:
+        """This client's session, whose statements another client can end by the session's id and user."""
         client: Any = self.session.client
-        return server_clients.writer(client._session_id, client._user_id or "")
+        return server_clients.this_client(client._session_id, client._user_id or "")
 
-    def beside(self, sql: str) -> list[Any]:
+    def query_concurrently(self, sql: str) -> list[Any]:
         return [tuple(row) for row in self.session.sql(sql).collect()]
 
-    def end(self, writer: Writer, remember: Callable[[tuple[str, ...]], object]) -> None:
-        client: Any = self.session.client
-        connect_operations.end(client, writer, remember)
+    def end_statements_of(self, client: ClientRecord, remember: Callable[[tuple[str, ...]], object]) -> None:
+        connection: Any = self.session.client
+        connect_operations.end_statements(connection, client, remember)
 
 
 def open_session(runtime: Runtime) -> ConnectHandle:
     """Give a thread its own session of the server.
 
     Raises:
-        DbtRuntimeError: there is no server or it has no Paimon, or PySpark's client is not installed.
+        DbtRuntimeError: there is no server, it lacks Paimon's extensions, or PySpark's client is not installed.
     """
     try:
         from pyspark.errors.exceptions.connect import SparkConnectGrpcException
@@ -141,21 +141,21 @@ def open_session(runtime: Runtime) -> ConnectHandle:
         installation.require(runtime.credentials.method)
         install = installation.remedy(str(exc), method="connect")
         raise DbtRuntimeError(
-            f"method: connect needs PySpark's client, which is incomplete here: {exc}\n{install}"
+            f"method: connect needs PySpark's client, which is not completely installed: {exc}\n{install}"
         ) from exc
     host, port, headers = _address(runtime)
     addresses.require_listener(
         "A Spark Connect server", [(host, port)], "Start it, or correct host and port in the profile."
     )
-    # Functions of pyspark.sql, which Python models import, check this variable to choose their implementation.
+    # The functions of pyspark.sql, which Python models import, choose their implementation by this variable.
     os.environ["SPARK_CONNECT_MODE_ENABLED"] = "1"
-    connect_operations.keep_lost_ones()
+    connect_operations.keep_lost_statements()
     url = _url(runtime.credentials, host, port, headers)
     try:
         session: Any = _IDLE[url].pop()
     except LookupError:
-        # Not through a builder, which sends requests before its retries can be limited.
-        # PySpark 4 has split the builder in two.
+        # SparkSession.builder would send requests before the retries are limited.
+        # PySpark 4 has split ChannelBuilder in two.
         builder = getattr(core, "DefaultChannelBuilder", core.ChannelBuilder)
         session = SparkSession(connection=builder(url, _KEEPALIVE))
         _ALL.append(session)
@@ -189,13 +189,13 @@ def _limit_retries(client: Any) -> None:
 @atexit.register
 def _close_all() -> None:
     """Close the sessions while all of Python's threads still run."""
-    # PySpark closes a session when it is garbage-collected, here at the end of the process. grpc's threads have stopped
-    # by then, and one that held the lock of its channel never releases it [ran, PySpark 3.5.7, grpcio 1.85.1].
+    # PySpark closes a session when it is garbage-collected, which would be at the end of the process. By then grpc's
+    # threads have stopped, and one that held its channel's lock never releases it [ran, PySpark 3.5.7, grpcio 1.85.1].
     while _ALL:
         client: Any = _ALL.pop().client
         with suppress(Exception):
             client.close()
-        # PySpark calls it again.
+        # PySpark calls close() again.
         client.close = lambda: None
 
 
@@ -213,15 +213,15 @@ def _prepare(session: Any, runtime: Runtime) -> None:
 
     pairs = [proto.KeyValue(key=key, value=value) for key, value in runtime.session_conf.items()]
     session.client.config(proto.ConfigRequest.Operation(set=proto.ConfigRequest.Set(pairs=pairs)))
-    # The target's catalog comes last, and stays current. The others are loaded now, not in the first query: inside a
-    # view, Paimon's check of the session settings would get the settings from the view's creation.
+    # The target's catalog is set last and stays current. Catalogs are loaded now, not in the first query: inside a
+    # view, Paimon's check of the session settings would see the settings from when the view was created.
     for catalog in reversed(credentials.spark_catalogs):
         session.catalog.setCurrentCatalog(catalog.name)
     session.catalog.setCurrentCatalog(credentials.catalog)
 
 
 def _address(runtime: Runtime) -> tuple[str, int, Mapping[str, str]]:
-    """Host and port of the server, and the parameters with the token of a warm server."""
+    """Host and port of the server, and the connection parameters with the token of a warm server."""
     credentials = runtime.credentials
     if credentials.host is not None:
         return credentials.host, credentials.server_port, {}

@@ -1,4 +1,4 @@
-"""Statements of a Spark Connect server: end those of another session, and detect lost answers."""
+"""Statements of a Spark Connect server: ends those of another session, and detects lost responses."""
 
 from __future__ import annotations
 
@@ -9,50 +9,50 @@ from functools import partial
 from typing import Any, Final
 
 from dbt.adapters.paimon.errors.causes import causes
-from dbt.adapters.paimon.spark.server_clients import Writer
+from dbt.adapters.paimon.spark.server_clients import ClientRecord
 
-# Seconds between two checks of a statement whose answers another client has read in part, and until the last check.
-# The server sends the rest to no other client, not even that the statement has ended.
+# Seconds between checks of a statement whose responses another client has read in part, and until the last check. The
+# server sends the other responses to no other client, not even the one that says that the statement has ended.
 _CHECK_EVERY: Final = 0.5
 _LONGEST_CHECK: Final = 60.0
 
 
-def end(client: Any, writer: Writer, remember: Callable[[tuple[str, ...]], object]) -> None:
-    """End the statements of a session, and wait until they have ended.
+def end_statements(connection: Any, client: ClientRecord, remember: Callable[[tuple[str, ...]], object]) -> None:
+    """End the statements of a client's session, and wait until they have ended.
 
-    The server names the statements only in its first answer to an interrupt. So `remember` stores their ids for the
+    The server names the statements only in its first response to an interrupt. So `remember` stores their ids for the
     next client, in case this one dies.
     """
     from pyspark.sql.connect import proto
 
-    user: Any = proto.UserContext(user_id=writer.user)
+    user: Any = proto.UserContext(user_id=client.user)
     request = proto.InterruptRequest(
-        session_id=writer.session, user_context=user, interrupt_type=proto.InterruptRequest.INTERRUPT_TYPE_ALL
+        session_id=client.session, user_context=user, interrupt_type=proto.InterruptRequest.INTERRUPT_TYPE_ALL
     )
-    named: tuple[str, ...] = writer.ending
-    for found in _answers(lambda: [client._stub.Interrupt(request, metadata=client._builder.metadata())]):
+    named: tuple[str, ...] = client.ending
+    for found in _answers(lambda: [connection._stub.Interrupt(request, metadata=connection._builder.metadata())]):
         named = (*named, *found.interrupted_ids)
     if named:
         remember(named)
     for operation in named:
-        attach = proto.ReattachExecuteRequest(session_id=writer.session, user_context=user, operation_id=operation)
-        _wait_for_end(partial(client._stub.ReattachExecute, attach, metadata=client._builder.metadata()))
+        attach = proto.ReattachExecuteRequest(session_id=client.session, user_context=user, operation_id=operation)
+        _wait_for_end(partial(connection._stub.ReattachExecute, attach, metadata=connection._builder.metadata()))
 
 
-def keep_lost_ones() -> None:
-    """Make PySpark's client keep a statement in the server if its answer is lost.
+def keep_lost_statements() -> None:
+    """Make PySpark's client keep a statement on the server if its response is lost.
 
-    By default PySpark tells the server to forget it, and then no client can ask whether it has ended.
+    By default PySpark makes the server forget the statement, and then no client can ask whether it has ended.
     """
     from pyspark.sql.connect.client import core as client
 
     core: Any = client
     base: Any = core.ExecutePlanResponseReattachableIterator
-    if getattr(base, "keeps_lost_ones", False):
+    if getattr(base, "keeps_lost_statements", False):
         return
 
     class Answers(base):  # type: ignore[misc]
-        keeps_lost_ones = True
+        keeps_lost_statements = True
 
         def _release_all(self) -> None:
             error = sys.exc_info()[1]
@@ -64,31 +64,31 @@ def keep_lost_ones() -> None:
 
 
 def is_lost(error: BaseException) -> bool:
-    """Whether an error says that the answer to a statement was lost, not that the statement failed."""
+    """Whether an error means that the response to a statement was lost, not that the statement failed."""
     from grpc import RpcError
 
     return any(
         isinstance(each, KeyboardInterrupt | SystemExit)
-        or (isinstance(each, RpcError) and not _is_of_spark(each))
+        or (isinstance(each, RpcError) and not _is_spark_error(each))
         or "INVALID_HANDLE" in str(each)
         for each in causes(error)
     )
 
 
 def _answers(ask: Callable[[], Any]) -> Iterator[Any]:
-    """The answers of the server; empty if it does not know the session or the statement."""
+    """The server's responses; empty if it does not know the session or the statement."""
     from grpc import RpcError
 
     try:
         yield from ask()
     except RpcError as exc:
-        if not _is_of_spark(exc):
+        if not _is_spark_error(exc):
             raise
 
 
 def _wait_for_end(attach: Callable[[], Any]) -> None:
-    """Read a statement's answers until it has ended. Spark's own errors also mean that it has ended."""
-    # A stream of answers may end some minutes before the statement does.
+    """Read a statement's responses until it has ended. An error of Spark itself also means that it has ended."""
+    # A stream of responses may end some minutes before the statement does.
     from grpc import RpcError
 
     until = time.monotonic() + _LONGEST_CHECK
@@ -97,16 +97,16 @@ def _wait_for_end(attach: Callable[[], Any]) -> None:
             if any(answer.HasField("result_complete") for answer in attach()):
                 return
         except RpcError as exc:
-            if not _is_of_spark(exc):
+            if not _is_spark_error(exc):
                 raise
-            # Another client reads them, or has read some already.
+            # Another client reads the responses, or has already read some.
             if "INVALID_CURSOR" not in str(exc) or time.monotonic() > until:
                 return
         time.sleep(_CHECK_EVERY)
 
 
-def _is_of_spark(error: Any) -> bool:
-    """Whether an error is Spark's own answer, which has details; network errors have none."""
+def _is_spark_error(error: Any) -> bool:
+    """Whether Spark itself returned the error, with details; network errors have none."""
     from grpc_status import rpc_status
 
     try:

@@ -1,4 +1,4 @@
-"""Progress of a Spark Connect server, by the messages that it sends while a statement runs (from Spark 4.0)."""
+"""Progress of a Spark Connect server, from the messages that it sends while a statement runs (from Spark 4.0)."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from dbt.adapters.paimon.spark.job_metrics import Progress
 
 
 class ProgressMessages:
-    """The newest progress message of one session; a progress handler of PySpark's."""
+    """A PySpark progress handler that keeps the latest message of a session."""
 
     def __init__(self) -> None:
-        self._came = 0.0
-        # Of pyspark.sql.connect.shell.progress.StageInfo, which PySpark 3.5 lacks.
+        self._received_at = 0.0
+        # pyspark.sql.connect.shell.progress.StageInfo, which PySpark 3.5 lacks.
         self._stages: list[Any] = []
         self._running = 0
 
     def __call__(self, stages: Iterable[Any] | None, inflight_tasks: int, operation_id: str | None, done: bool) -> None:
-        self._came, self._stages, self._running = time.time(), list(stages or ()), inflight_tasks
+        self._received_at, self._stages, self._running = time.time(), list(stages or ()), inflight_tasks
 
     def since(self, began: float) -> Progress | None:
-        """Progress without rows, which the messages lack; None without a message since epoch seconds."""
-        if self._came < began:
+        """Progress without row counts; None if there was no message since `began` (epoch seconds)."""
+        if self._received_at < began:
             return None
 
         def total(field: str, stages: Iterable[Any]) -> int:
@@ -43,7 +43,7 @@ class ProgressMessages:
         )
 
     def listen(self, session: Any) -> None:
-        """Register with a session, if its PySpark can."""
+        """Register with a session, if this PySpark supports it."""
         if hasattr(session, "registerProgressHandler"):
             session.registerProgressHandler(self)
 

@@ -15,9 +15,9 @@ from dbt.adapters.paimon.spark.runtime import Runtime
 # dbt commands that will use Spark (dbt.cli.types.Command); `debug` reports the start itself.
 _COMMANDS: Final = frozenset("build clone freshness generate retry run run-operation seed show snapshot test".split())
 
-# numpy sets these while it is imported and then removes them, unless they were set before (numpy/core/__init__.py). dbt
-# iterates over the environment for each line that it logs, and fails if another thread removes a name meanwhile.
-_OF_NUMPY: Final = ("OPENBLAS_MAIN_FREE", "GOTOBLAS_MAIN_FREE")
+# While numpy is imported, it sets these and removes them again, unless they were set before (numpy/core/__init__.py).
+# dbt iterates over the environment for each line that it logs, and fails if another thread removes a variable.
+_NUMPY_VARIABLES: Final = ("OPENBLAS_MAIN_FREE", "GOTOBLAS_MAIN_FREE")
 
 
 def begin(runtime: Runtime) -> Thread | None:
@@ -25,12 +25,12 @@ def begin(runtime: Runtime) -> Thread | None:
 
     Errors are not reported here: the first connection tries again and reports them.
     """
-    for name in _OF_NUMPY:
+    for name in _NUMPY_VARIABLES:
         os.environ.setdefault(name, "1")
     embedded = runtime.credentials.method == PaimonConnectionMethod.SESSION
     if not embedded or _command() not in _COMMANDS or may_end_without_spark():
         return None
-    # If the project cannot be parsed, dbt ends before the JVM has started.
+    # If the project cannot be parsed, dbt may end before the JVM has started.
     atexit.register(jvm_process.abandon)
     thread = Thread(target=_start, args=(runtime,), name="spark-start", daemon=True)
     thread.start()
@@ -38,9 +38,9 @@ def begin(runtime: Runtime) -> Thread | None:
 
 
 def may_end_without_spark() -> bool:
-    """Whether this dbt command may end without a query of the catalog.
+    """Whether this dbt command may not need the catalog.
 
-    `compile` needs the catalog only if a model's Jinja does; `docs generate --empty-catalog` compiles, too.
+    `compile` and `docs generate --empty-catalog` need it only if a model's Jinja queries it.
     """
     from dbt.flags import get_flags
 

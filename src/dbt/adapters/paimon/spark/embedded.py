@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from dbt.adapters.paimon.metadata.snapshots import Commit
     from dbt.adapters.paimon.metadata.table_name import TableName
 
-# Otherwise the text of a wide plan leaves out columns.
-_WHOLE_TEXT: Final = {"spark.sql.debug.maxToStringFields": str(2**31 - 1)}
+# Otherwise Spark omits columns from the string of a wide plan.
+_UNTRUNCATED: Final = {"spark.sql.debug.maxToStringFields": str(2**31 - 1)}
 _PAIMON: Final = "spark.paimon."
 
 
 class EmbeddedSpark:
     """Metadata and commits of an embedded Spark; only `write_rows` and `sort` run Spark jobs.
 
-    Methods raise if a query is invalid, a table does not exist, or this Spark or catalog cannot be asked in this way.
+    Methods raise if a query is invalid, a table does not exist, or this Spark or catalog does not support the call.
     """
 
     def __init__(
@@ -48,12 +48,12 @@ class EmbeddedSpark:
         return str(self._session.version)
 
     def analyzed(self, sql: str) -> analysis.Analyzed:
-        """What a query reads and calls (see `analysis`)."""
-        with self._configured(_WHOLE_TEXT):
+        """Analyze a query (see `analysis`)."""
+        with self._configured(_UNTRUNCATED):
             return analysis.by_plan(self._frame_of(sql))
 
     def reads_alike(self, sql: str) -> bool:
-        """Whether a query that is read twice gives the same rows both times (see `analysis.reads_alike`)."""
+        """Whether a query that is run twice returns the same rows (see `analysis.reads_alike`)."""
         return analysis.reads_alike(self._frame_of(sql))
 
     def explained(self, sql: str) -> str:
@@ -62,12 +62,12 @@ class EmbeddedSpark:
         plans = self._frame_of(sql)._jdf.queryExecution()
         return str(jvm.PythonSQLUtils.explainString(plans, "cost"))
 
-    def stand(self, table: TableName) -> table_versions.TableVersion:
-        """A table's latest snapshot and latest snapshot that changed rows (see `table_versions`)."""
+    def table_version(self, table: TableName) -> table_versions.TableVersion:
+        """A table's latest snapshot, and the latest one that changed rows (see `table_versions`)."""
         return table_versions.table_version_of(self._session._jvm, self._table(table))
 
     def commits(self, table: TableName) -> tuple[Commit, ...]:
-        """The commits of a table, the oldest first."""
+        """The commits of a table, oldest first."""
         return snapshots.by_classes(self._table(table))
 
     def schema(self, table: TableName) -> Schema:
@@ -87,7 +87,7 @@ class EmbeddedSpark:
         return files.fixed_buckets(self._table(table))
 
     def largest_partition(self, table: TableName) -> int | None:
-        """Bytes of a table's largest partition; None without files."""
+        """The size of a table's largest partition in bytes; None without files."""
         return files.largest_partition(self._table(table))
 
     def commit_nothing(self, table: TableName, mark: str) -> None:
@@ -95,15 +95,15 @@ class EmbeddedSpark:
         row_writer.commit_nothing(self._session._jvm, self._table(table), mark)
 
     def complete_branch(self, statement: str) -> None:
-        """Copy the older schemas of a table to the branch that a statement has created (see `branch_schemas`)."""
+        """Copy a table's older schemas to the branch that a statement created (see `branch_schemas`)."""
         branch_schemas.complete(self._session, statement)
 
     def sort(self, statement: str) -> bool:
-        """Run a CALL of `compact` with an order without losing rows (see `sorted_compaction`); False for others."""
+        """Run a CALL of `compact` with an order safely (see `sorted_compaction`); False if it was not run."""
         return sorted_compaction.sort(self._session, statement, lambda text: predicates.by_spark(self._session, text))
 
     def settings(self) -> dict[str, str]:
-        """All settings of the session that are set, and its time zone."""
+        """All explicit settings of the session, and its time zone."""
         session: Any = self._session._jsparkSession
         lines = str(session.conf().getAll().mkString("\0")).split("\0")
         found = dict(line.split(" -> ", 1) for line in lines if " -> " in line)

@@ -1,4 +1,4 @@
-"""Numbers for messages to people."""
+"""Formats numbers for messages."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ _AGES: Final = ((86_400, "d"), (3_600, "h"), (60, "min"))
 
 
 def counted(number: int, what: str) -> str:
-    """A number of things: `1 row`, `12,408 rows`."""
+    """A number with its noun: `1 row`, `12,408 rows`."""
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def roughly_rows(number: int) -> str:
-    """A number of rows that still grows: `12,408 rows`, `12.4 M rows`."""
+    """A rounded number of rows: `12,408 rows`, `12.4 M rows`."""
     return counted(number, "row") if number < _MANY else f"{number / _MANY:,.1f} M rows"
 
 

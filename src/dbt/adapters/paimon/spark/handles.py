@@ -1,6 +1,6 @@
 """Base classes of the connection methods: a `Handle` for each dbt thread, and a `Cursor` over it.
 
-The defaults of `Handle` need only SQL, as for a Spark in a server. The handle of the embedded Spark overrides them.
+The default implementations of `Handle` use only SQL, for a Spark server. `SessionHandle` (embedded) overrides them.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from dbt.adapters.paimon.metadata.table_name import TableName
     from dbt.adapters.paimon.spark.embedded import EmbeddedSpark
     from dbt.adapters.paimon.spark.job_metrics import JobMetrics, Progress
-    from dbt.adapters.paimon.spark.server_clients import Writer
+    from dbt.adapters.paimon.spark.server_clients import ClientRecord
 
-# Seconds; a job that starts after Ctrl-C is cancelled within this time.
+# A job that starts after Ctrl-C is cancelled within this number of seconds.
 _CANCEL_EVERY: Final = 0.2
 
 
 def session_conf(conf: Mapping[str, str]) -> dict[str, str]:
-    """The Spark settings among these that can be set for a session."""
+    """Select the Spark settings that a session can set."""
     return {key: value for key, value in conf.items() if key.startswith("spark.sql.") and key not in STATIC_CONF}
 
 
@@ -40,9 +40,9 @@ def session_conf(conf: Mapping[str, str]) -> dict[str, str]:
 def with_conf(
     conf: Mapping[str, str], read: Callable[[str], str | None], write: Callable[[str, str | None], None]
 ) -> Iterator[None]:
-    """Set Spark settings inside the block, and restore the old values afterwards, also after an error.
+    """Set Spark settings inside the block, and restore the old values afterwards, even after an error.
 
-    `read` returns None for a setting without a value, and `write` unsets a setting whose value is None.
+    `read` returns None for a setting without a value; `write` unsets a setting if the value is None.
     """
     before = {key: read(key) for key in conf}
 
@@ -66,11 +66,11 @@ class Cursor(ABC):
     """A DB-API-like cursor; rows stay in Spark until they are fetched."""
 
     def execute(self, sql: str, bindings: Sequence[Any] | None = None) -> None:
-        """Run a statement; a query runs when its rows are fetched, or by `drain`.
+        """Run a statement; a query runs only when its rows are fetched or `drain` is called.
 
         Args:
             sql: a statement or a script, for example an SQL header before a model's query. The cursor has the rows of
-                the last statement; all others run to their end.
+                the last statement; all others run to completion.
             bindings: values for the `?` markers of the last statement.
         """
         *before, last = statements(sql.strip())
@@ -81,7 +81,7 @@ class Cursor(ABC):
 
     @abstractmethod
     def _run(self, statement: str, bindings: Sequence[Any] | None = None) -> None:
-        """Create the views that a statement mentions, send it, and forget the rows of the one before."""
+        """Create the views that a statement mentions, send the statement, and discard earlier rows."""
 
     @abstractmethod
     def drain(self) -> None:
@@ -90,11 +90,11 @@ class Cursor(ABC):
     @property
     @abstractmethod
     def description(self) -> list[tuple[str, str, None, None, None, None, bool]]:
-        """Name, Spark type text and nullability of each column, as in DB-API 2.0."""
+        """Name, Spark type and nullability of each column, as in DB-API 2.0."""
 
     @abstractmethod
     def fetchall(self) -> list[Any]:
-        """All rows, or the remaining ones."""
+        """The remaining rows."""
 
     @abstractmethod
     def fetchmany(self, size: int) -> list[Any]:
@@ -106,13 +106,13 @@ class Cursor(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Forget the last result."""
+        """Discard the last result."""
 
 
 class Handle(ABC):
     """A dbt thread's connection: a Spark session that no other thread uses."""
 
-    # Whether an answer was lost, so that its statement may still run in the server. Never for an embedded Spark.
+    # Whether the connection to a server was lost while a statement ran, which may still be running on the server.
     is_lost = False
 
     def __init__(self) -> None:
@@ -174,69 +174,72 @@ class Handle(ABC):
         return with_conf(conf, self._value_of, write)
 
     def setting(self, key: str) -> str | None:
-        """The session's value of a Spark setting; None if it has none, or if reading it takes a statement."""
+        """Like `_value_of`, but None if reading the setting would take a statement."""
         return self._value_of(key)
 
     @abstractmethod
-    def knows(self, key: str) -> bool:
-        """Whether a setting is one of Spark's own that a session may change."""
+    def is_session_setting(self, key: str) -> bool:
+        """Whether Spark knows a setting and allows a session to change it."""
 
     # -- results ----------------------------------------------------------------------------------------------------
 
     @property
     @abstractmethod
     def statement_id(self) -> str:
-        """The id of this thread's last statement in Spark or its server; '' if there is none."""
+        """Spark's or the server's id of this thread's last statement; '' if there is none."""
 
     @abstractmethod
-    def describe(self, node: str, text: str) -> None:
-        """Show a node and a description on Spark's pages for all that this thread runs from now on."""
+    def describe(self, node: str, description: str) -> None:
+        """Label this thread's further jobs with a node and a description in the Spark UI."""
 
     def committed(self, table: TableName, user: str, since: float, whole: bool) -> commits.Committed | None:
         """The newest commit to a table by a user (see `commits`); None if there is none.
 
-        `user` is a prefix of the commit user. `since`, in seconds since the epoch, is for the embedded Spark only.
-        `whole`: whether the statement replaced all rows.
+        Args:
+            table: the table's name.
+            user: a prefix of the commit user.
+            since: ignores older commits, in epoch seconds; used by the embedded Spark only.
+            whole: whether the statement replaced all rows.
         """
         return commits.by_sql(self.rows_of, table, user, whole)
 
-    def kept(self, table: TableName) -> SnapshotRange:
-        """The table snapshots that a table has; raises if the table or its catalog cannot be read."""
+    def snapshot_range(self, table: TableName) -> SnapshotRange:
+        """The range of a table's snapshots; raises if the table or its catalog cannot be read."""
         return snapshots.range_by_sql(self.rows_of, table)
 
-    def effect(self, table: TableName, before: SnapshotRange) -> ProcedureResult:
-        """The changes to a table since it had these table snapshots; raises if its catalog cannot be read."""
+    def changes_since(self, table: TableName, before: SnapshotRange) -> ProcedureResult:
+        """How a table has changed since it had the snapshots `before`; raises if its catalog cannot be read."""
         return procedures.effect_by_sql(self.rows_of, table, before)
 
-    def work_of(self, statement_id: str) -> JobMetrics | None:
+    def statement_metrics(self, statement_id: str) -> JobMetrics | None:
         """Spark's job metrics of a statement; None if they are not available."""
         return None
 
     def embedded(self) -> EmbeddedSpark | None:
-        """The features of an embedded Spark; None if Spark is in a server."""
+        """The features of the embedded Spark; None if Spark runs on a server."""
         return None
 
-    def scans(self, sql: str) -> tuple[scans.Scan, ...]:
+    def scanned_tables(self, sql: str) -> tuple[scans.Scan, ...]:
         """What a query would read from Paimon tables (see `scans`), without running it."""
         return scans.explained(row[0] for row in self.rows_of(f"explain cost {sql}"))
 
     def progress(self, since: float) -> Progress | None:
-        """Progress of this thread's work since a time in epoch seconds; None if unknown. Called by another thread."""
+        """Progress of this thread's work since `since` (epoch seconds); None if unknown. Called by another thread."""
         return None
 
     # -- cancellation -----------------------------------------------------------------------------------------------
 
     @abstractmethod
     def _cancel_running(self) -> None:
-        """Cancel what runs now."""
+        """Cancel the running statement."""
 
     def cancel(self) -> None:
-        """Cancel what this thread runs, including the jobs that its statement starts later.
+        """Cancel this thread's Spark jobs, including those that its statement starts later.
 
         Statements without a job continue, so that the two renames of a swap are not separated.
         """
         self._cancelled.set()
-        # Spark 3.5 only cancels the jobs of a tag that run now, no later ones.
+        # cancelJobsWithTag of Spark 3.5 cancels running jobs only, not those that start later.
         Thread(target=self._cancel_until_closed, name="cancel", daemon=True).start()
 
     def _cancel_until_closed(self) -> None:
@@ -249,35 +252,35 @@ class Handle(ABC):
     def is_cancelled(self) -> bool:
         return self._cancelled.is_set()
 
-    def begins(self) -> None:  # noqa: B027 - only an embedded Spark needs it
-        """Called on this thread when a statement begins that `interrupt` may end."""
+    def statement_begins(self) -> None:  # noqa: B027 - only an embedded Spark needs it
+        """Called on this thread before a statement that `interrupt` may end."""
 
-    def ends(self) -> None:  # noqa: B027 - only an embedded Spark needs it
-        """Called on this thread when an interrupted statement has ended."""
+    def statement_ended(self) -> None:  # noqa: B027 - only an embedded Spark needs it
+        """Called on this thread after an interrupted statement has ended."""
 
     def is_busy(self) -> bool:
-        """Whether Spark works for this thread, as far as the client can see; called by another thread."""
+        """Whether Spark is working for this thread, as far as the client can see; called by another thread."""
         return True
 
     def interrupt(self) -> None:
-        """End the statement of this thread, even if it waits outside of a Spark job; called by another thread."""
+        """End this thread's statement, even if it waits outside a Spark job; called by another thread."""
         self._cancel_running()
 
     # -- server -----------------------------------------------------------------------------------------------------
 
-    def notice(self, error: BaseException) -> None:  # noqa: B027 - only a server can be lost
-        """Set `is_lost` if an error of a statement says that the server's answer was lost."""
+    def detect_lost_server(self, error: BaseException) -> None:  # noqa: B027 - only a server can be lost
+        """Set `is_lost` if a statement failed because the connection to the server was lost."""
 
-    def writer(self) -> Writer | None:
-        """This client, for a table's note in the server; None for an embedded Spark, which ends with dbt."""
+    def client_record(self) -> ClientRecord | None:
+        """This client's record, by which others can end its statements; None for an embedded Spark."""
         return None
 
-    def beside(self, sql: str) -> list[Any]:
-        """The rows of a short statement that runs parallel to the current one; called by another thread."""
+    def query_concurrently(self, sql: str) -> list[Any]:
+        """The rows of a short statement that runs alongside the current one; called by another thread."""
         return self.rows_of(sql)
 
-    def end(self, writer: Writer, remember: Callable[[tuple[str, ...]], object]) -> None:  # noqa: B027 - see `writer`
+    def end_statements_of(self, client: ClientRecord, remember: Callable[[tuple[str, ...]], object]) -> None:  # noqa: B027 - see `client_record`
         """End the statements of a client that died or lost its connection, and wait until they have ended.
 
-        `remember` is called with the ids of its statements before the wait.
+        `remember` is called with the ids of the statements before the wait.
         """

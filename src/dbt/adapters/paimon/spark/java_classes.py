@@ -1,4 +1,4 @@
-"""Java classes of this folder, compiled in the JVM."""
+"""Compiles the Java classes of this folder in the JVM."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any
 
 
 def constructor(jvm: Any, name: str, parent: Any = None) -> Any:
-    """The constructor of the class in `<name>.java`; `parent` is a class loader for what it imports.
+    """The constructor of the class in `<name>.java`; `parent` is the class loader for its imports.
 
-    Compiled with the compiler that Spark uses for queries, so that no jar must be shipped for one class.
+    The class is compiled with the compiler that Spark uses for queries, so that no jar must be shipped.
     """
     compiler = jvm.org.codehaus.janino.SimpleCompiler()
     if parent is not None:

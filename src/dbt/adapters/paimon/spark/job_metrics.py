@@ -1,4 +1,4 @@
-"""Metrics and progress of a statement's Spark jobs, from the embedded Spark's own status store."""
+"""Metrics and progress of a statement's Spark jobs, from the status store of the embedded Spark."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from dbt.adapters.paimon.sql.scala import elements
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# Milliseconds to wait for the events of a statement that has ended.
-_LONGEST_EVENTS: Final = 500
+# Milliseconds to wait until Spark has processed the events of a completed statement.
+_EVENTS_TIMEOUT_MS: Final = 500
 # With more stages than this, a statement's metrics are not read: each stage takes a few calls into the JVM.
-_MOST_STAGES: Final = 200
+_MAX_STAGES: Final = 200
 # org.apache.spark.status.api.v1.StageStatus.
 _ACTIVE, _PENDING, _SKIPPED = "ACTIVE", "PENDING", "SKIPPED"
 _NOT_BEGUN: Final = (_PENDING, _SKIPPED)
@@ -22,7 +22,7 @@ _NOT_BEGUN: Final = (_PENDING, _SKIPPED)
 
 @dataclass(frozen=True)
 class JobMetrics:
-    """Metrics of a statement's Spark jobs, oldest first; `seconds` is the total run time of all tasks."""
+    """Metrics of a statement's Spark jobs; `seconds` is the total run time of all tasks."""
 
     job_ids: tuple[int, ...] = ()
     seconds: float | None = None
@@ -37,9 +37,9 @@ class Progress:
     Attributes:
         stage: number of stages that have begun.
         stages: number of known stages; adaptive execution adds more.
-        tasks_done: ended tasks of the running stages.
+        tasks_done: completed tasks of the running stages.
         tasks: tasks of the running stages; 0 if no job runs.
-        rows_read: by ended tasks, like the numbers below; a cluster's executors report running ones, too.
+        rows_read: counts completed tasks, like the metrics below; on a cluster, running tasks too.
     """
 
     stage: int = 0
@@ -54,16 +54,16 @@ class Progress:
 
 
 def by_tag(session: SparkSession, tag: str) -> JobMetrics | None:
-    """The metrics of the jobs with a tag; None if Spark is too busy to have counted them."""
+    """The metrics of the jobs with a tag; None if Spark is too busy to have collected them."""
     context: Any = session.sparkContext._jsc.sc()
     try:
-        context.listenerBus().waitUntilEmpty(_LONGEST_EVENTS)
+        context.listenerBus().waitUntilEmpty(_EVENTS_TIMEOUT_MS)
     except Exception:  # noqa: BLE001 - java.util.concurrent.TimeoutException, by py4j
         return None
     jobs = tuple(sorted(context.statusTracker().getJobIdsForTag(tag)))
     store = context.statusStore()
     stages = [number for job in jobs for number in elements(store.job(job).stageIds())]
-    if len(stages) > _MOST_STAGES:
+    if len(stages) > _MAX_STAGES:
         return JobMetrics(jobs)
     known = [stage for number in stages if (stage := _stage(store, number)) is not None]
     return JobMetrics(
@@ -75,7 +75,7 @@ def by_tag(session: SparkSession, tag: str) -> JobMetrics | None:
 
 
 def job_progress(session: SparkSession, tag: str, since: float) -> Progress:
-    """The progress of the jobs with a tag that were submitted since a time in epoch seconds."""
+    """The progress of the jobs with a tag that were submitted after `since` (epoch seconds)."""
     begun, coming = _stages_since(session.sparkContext._jsc.sc(), tag, since)
     active = [stage for stage in begun.values() if _state(stage) == _ACTIVE]
 
@@ -96,24 +96,24 @@ def job_progress(session: SparkSession, tag: str, since: float) -> Progress:
 
 
 def _stages_since(context: Any, tag: str, since: float) -> tuple[dict[int, Any], set[int]]:
-    """The stages of jobs that have begun, by number, and the numbers of those that will."""
+    """The jobs' stages that have begun, by id, and the ids of the stages still to run."""
     begun: dict[int, Any] = {}
     coming: set[int] = set()
     for job in _jobs_since(context, tag, since):
-        numbers = elements(job.stageIds())[:_MOST_STAGES]
+        numbers = elements(job.stageIds())[:_MAX_STAGES]
         stages = {number: _stage(context.statusStore(), number) for number in numbers}
         states = {number: _state(stage) for number, stage in stages.items()}
         running, pending = _in_state(states, _ACTIVE), _in_state(states, _PENDING)
-        # A pending stage before a running one will be skipped: an earlier job has its rows.
+        # A pending stage before a running one will be skipped, because an earlier job computed its rows.
         coming |= {number for number in pending if running and number > min(running)}
         begun |= {number: stages[number] for number in states if states[number] not in _NOT_BEGUN}
-        if len(begun) > _MOST_STAGES:
+        if len(begun) > _MAX_STAGES:
             break
     return begun, coming
 
 
 def _jobs_since(context: Any, tag: str, since: float) -> Iterator[Any]:
-    """The jobs with a tag that were submitted since a time in epoch seconds, newest first."""
+    """The jobs with a tag that were submitted after `since` (epoch seconds), newest first."""
     for number in sorted(context.statusTracker().getJobIdsForTag(tag), reverse=True):
         job = context.statusStore().job(number)
         submitted = job.submissionTime()
@@ -131,7 +131,7 @@ def _state(stage: Any) -> str:
 
 
 def _stage(store: Any, number: int) -> Any:
-    """A stage; None for a skipped one, which Spark forgets first (spark.ui.retainedStages)."""
+    """A stage; None for a skipped one, which Spark deletes first (spark.ui.retainedStages)."""
     try:
         return store.lastStageAttempt(number)
     except Exception:  # noqa: BLE001 - java.util.NoSuchElementException, by py4j

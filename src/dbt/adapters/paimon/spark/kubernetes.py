@@ -1,6 +1,6 @@
 """Kubernetes: checks dbt's rights, reports why executors do not start, and releases executors at the end.
 
-Without it Spark would request pods again and again after any refusal, and report it only in its log.
+By itself, Spark would request pods again and again after a refusal, and report it only in its log.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ _RIGHTS: Final = {
     "configmaps": ("create", "list", "delete", "deletecollection"),
 }
 _ROLE: Final = "deploy/kubernetes/service-account.yaml"
-# Seconds until the first executor must have started: a cluster that adds a node takes some minutes.
+# Seconds until the first executor must have started; a cluster may need some minutes to add a node.
 LONGEST_WAIT: Final = 900.0
-# Seconds to wait for pods whose errors do not go away by waiting.
+# The same for errors that do not go away by waiting.
 LONGEST_HOPELESS: Final = 60.0
-# Seconds until the reason is logged, and between two checks.
+# Seconds until the reason is logged, and between checks.
 NOTICE_AFTER: Final = 20.0
 LOOK_EVERY: Final = 2.0
 # Reasons of a waiting container that do not go away by waiting (pkg/kubelet/images/types.go,
@@ -44,8 +44,8 @@ _HOPELESS: Final = frozenset(
     "CreateContainerConfigError CreateContainerError ErrImageNeverPull ErrImagePull ImageInspectError "
     "ImagePullBackOff InvalidImageName RunContainerError".split()
 )
-# The API server's answer in Spark's log, without the guess about the account that the client adds to every 401 and 403
-# (`errorMessages` of io.fabric8.kubernetes.client.Config).
+# The API server's response in Spark's log, without the remark about the account that the client adds to every 401 and
+# 403 (`errorMessages` of io.fabric8.kubernetes.client.Config).
 _REFUSAL: Final = re.compile(
     r"KubernetesClientException: .*?POST at: \S+/pods\. Message: "
     r"(?:(?:Unauthorized|Forbidden)!.*?(?:revoked|again|permission)\. )?(.+)"
@@ -54,7 +54,7 @@ _LOG_TAIL: Final = 65536
 
 
 def require_rights(jvm: Any, conf: Mapping[str, str]) -> None:
-    """Check that dbt's account has the rights that Spark needs; other masters pass."""
+    """If Spark runs on Kubernetes, check that dbt's service account has the permissions that Spark needs."""
     if not conf["spark.master"].startswith(_MASTER):
         return
     namespace = _namespace(conf)
@@ -73,12 +73,12 @@ def require_rights(jvm: Any, conf: Mapping[str, str]) -> None:
 
 
 def after_start(context: Any, conf: Mapping[str, str]) -> None:
-    """Watch until a new Spark has its first executor; stop the executors at the end of the process."""
+    """Watch a new Spark until it has its first executor; stop its executors at the end of the process."""
     if not conf["spark.master"].startswith(_MASTER):
         return
-    # In a container all processes end with dbt's, before Spark notices the end of dbt and stops by itself.
+    # In a container, all processes are killed when dbt ends, before Spark can notice it and stop by itself.
     atexit.register(_stop, context)
-    # With dynamic allocation executors start with the first job.
+    # With dynamic allocation, executors start with the first job.
     if conf.get("spark.dynamicAllocation.enabled", "false") != "true":
         log = log_path()
         since = log.stat().st_size if log.exists() else 0
@@ -92,7 +92,7 @@ def _stop(context: Any) -> None:
 
 
 def _watch(context: Any, conf: Mapping[str, str], log: Path, since: int) -> None:
-    """Log why executors do not start; end the JVM if waiting longer does not help."""
+    """Log why executors do not start; end the JVM if waiting longer is useless."""
     jvm, spark = context._jvm, context._jsc.sc()
     began = time.monotonic()
     hopeless_since = math.inf
@@ -100,7 +100,7 @@ def _watch(context: Any, conf: Mapping[str, str], log: Path, since: int) -> None
     with suppress(Exception), _client(jvm, conf) as client:
         own_pods = client.pods().inNamespace(_namespace(conf))
         own_pods = own_pods.withLabel("spark-app-selector", spark.applicationId())
-        # The driver counts as one.
+        # The driver counts as an executor.
         while spark.getExecutorMemoryStatus().size() < 2:
             time.sleep(LOOK_EVERY)
             now = time.monotonic()
@@ -125,17 +125,17 @@ def _is_hopeless(refusal: str, reason: str) -> bool:
 def _failure(refusal: str, reason: str, seconds: float) -> str:
     if refusal:
         return (
-            f"{refusal}. Change their template (spark.kubernetes.executor.podTemplateFile) or what "
-            "spark.kubernetes.* asks for, or let the namespace allow it."
+            f"{refusal}. Change their template (spark.kubernetes.executor.podTemplateFile) or the spark.kubernetes.* "
+            "settings, or allow such pods in the namespace."
         )
     return (
-        f"No executor came within {seconds:.0f} s: {reason or 'their pods do not say why'}. "
+        f"No executor started within {seconds:.0f} s: {reason or 'the pods report no reason'}. "
         "See `kubectl describe pods -l spark-role=executor`."
     )
 
 
 def _reason(pods: Sequence[Mapping[str, Any]]) -> str:
-    """Why pods do not run, in the words of Kubernetes; '' if that is only a matter of time."""
+    """Kubernetes' reason why pods do not run; '' if they only need more time."""
     for pod in pods:
         status = pod.get("status", {})
         for container in status.get("containerStatuses", []):
@@ -149,7 +149,7 @@ def _reason(pods: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _refusal(log: Path, since: int) -> str:
-    """The API server's last refusal of pods in Spark's log after an offset; '' if there is none."""
+    """The API server's last refusal of pods in Spark's log, from an offset on; '' if there is none."""
     with suppress(OSError), log.open("rb") as file:
         file.seek(max(since, log.stat().st_size - _LOG_TAIL))
         found = _REFUSAL.findall(file.read().decode(errors="replace"))
@@ -168,7 +168,7 @@ def _is_allowed(jvm: Any, client: Any, namespace: str, verb: str, resource: str)
 
 @contextmanager
 def _client(jvm: Any, conf: Mapping[str, str]) -> Iterator[Any]:
-    """A client that signs in like Spark's own (KubernetesClusterManager.createSchedulerBackend)."""
+    """A client with the same credentials as Spark's own (KubernetesClusterManager.createSchedulerBackend)."""
     spark = jvm.org.apache.spark.SparkConf(False)
     for key, value in conf.items():
         if key.startswith("spark.kubernetes."):

@@ -1,4 +1,4 @@
-"""CALL statements of Paimon's procedures, parsed by Spark's own parser."""
+"""Parses CALL statements of Paimon's procedures with Spark's parser."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ParsedCall:
-    """A CALL: the table, and the arguments by name, as text."""
+    """The table of a CALL, and its arguments as strings, by name."""
 
     table: TableName
     arguments: Mapping[str, str]
 
 
 def parsed(session: SparkSession, statement: str, procedure: str, order: Sequence[str]) -> ParsedCall | None:
-    """The CALL of a procedure; None if the statement is another one, or a script.
+    """Parse a CALL of a procedure; None for any other statement, and for a script.
 
-    `order` has the names of its positional arguments; the first is `table`.
+    `order` has the names of the positional arguments; the first is `table`.
     """
     if len(statements(statement)) > 1:
         return None
@@ -37,7 +37,7 @@ def parsed(session: SparkSession, statement: str, procedure: str, order: Sequenc
     if name.lower() != procedure:
         return None
     given = _arguments(call.args(), order)
-    # Its catalog is that of the table, unless the name has one.
+    # The procedure's catalog is the table's catalog, unless the table's name has one.
     catalog = catalogs[0] if catalogs else session.catalog.currentCatalog()
     *above, identifier = map(str, elements(parser.parseMultipartIdentifier(given["table"])))
     schema = above[-1] if above else session.catalog.currentDatabase()

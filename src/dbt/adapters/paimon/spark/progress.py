@@ -17,36 +17,36 @@ from dbt.adapters.paimon.spark.job_metrics import Progress
 
 logger = AdapterLogger("Paimon")
 
-# Seconds until the first line, and between two.
+# Seconds until the first line, and between lines.
 FIRST: Final = 10.0
 EVERY: Final = 15.0
 
 
-class ProgressReporter:
-    """Start time of the reported work."""
+class WorkTimer:
+    """Holds the start time of the reported work."""
 
     def __init__(self) -> None:
-        self.again()
+        self.restart()
 
-    def again(self) -> None:
-        """Restart: what Spark did before is not part of the work."""
+    def restart(self) -> None:
+        """Begin new work: earlier Spark jobs are no longer reported."""
         self.since = time.time()
 
 
 @contextmanager
-def report_progress(handle: Handle, name: str, *, silent_without_job: bool = False) -> Iterator[ProgressReporter]:
-    """Log the progress of this thread's work for as long as it takes; each line begins with `name`.
+def report_progress(handle: Handle, name: str, *, silent_without_job: bool = False) -> Iterator[WorkTimer]:
+    """Log the progress of this thread's work inside the block; each line begins with `name`.
 
     With `silent_without_job`, log nothing while Spark runs no job, for example while a stream waits for rows.
     """
     over = Event()
-    reporter = ProgressReporter()
+    timer = WorkTimer()
 
     def report() -> None:
         pause = FIRST
         while not over.wait(pause):
             pause = EVERY
-            began = reporter.since
+            began = timer.since
             seconds = time.time() - began
             if seconds < FIRST:
                 continue
@@ -57,10 +57,10 @@ def report_progress(handle: Handle, name: str, *, silent_without_job: bool = Fal
                 continue
             logger.info(line(name, seconds, progress))
 
-    # dbt's log takes the node from a context variable.
+    # dbt's log gets the node from a context variable.
     Thread(target=copy_context().run, args=(report,), name="progress", daemon=True).start()
     try:
-        yield reporter
+        yield timer
     finally:
         over.set()
 
@@ -74,24 +74,24 @@ def line(name: str, seconds: float, progress: Progress | None) -> str:
             parts.append(f"{progress.tasks_done:,} of {counted(progress.tasks, 'task')}")
         else:
             parts.append("no Spark job at the moment")
-        parts += _moved("read", progress.rows_read, progress.bytes_read)
+        parts += _volume("read", progress.rows_read, progress.bytes_read)
         if progress.shuffle_bytes:
             parts.append(f"shuffled {size(progress.shuffle_bytes)}")
-        parts += _moved("wrote", progress.rows_written, progress.bytes_written)
+        parts += _volume("wrote", progress.rows_written, progress.bytes_written)
     return ", ".join(parts)
 
 
 def short_name(node: str) -> str:
-    """A node's name by its unique id (`model.shop.orders`); any other text as it is."""
+    """A node's name, from its unique id (`model.shop.orders`); any other string unchanged."""
     kind, *parts = node.split(".")
     if len(parts) < 2:
-        # dbt's name for the listing of a catalog or a schema is `list_paimon_analytics`.
+        # dbt names a connection that lists a catalog or schema `list_paimon_analytics`.
         return f"listing {node.removeprefix('list_')}" if node.startswith("list_") else node
     # A test's id ends with a hash.
     return parts[1] if kind in ("test", "operation") else ".".join(parts[1:])
 
 
-def _moved(verb: str, rows: int | None, volume: int | None) -> list[str]:
+def _volume(verb: str, rows: int | None, volume: int | None) -> list[str]:
     if rows:
         return [f"{verb} {roughly_rows(rows)}{f' ({size(volume)})' if volume else ''}"]
     return [f"{verb} {size(volume)}"] if volume else []

@@ -1,4 +1,4 @@
-"""Base classes of handles and cursors over a PySpark session, embedded or over Spark Connect."""
+"""Base classes of handles and cursors over a PySpark session, embedded or of Spark Connect."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _TAG_PREFIX = "dbt-"
 
 
 class Tags:
-    """Spark tags of a handle: `own` for all that it runs, one for each statement, and `node` if it is not ''."""
+    """Spark tags of a handle: `own` for all its statements, one for each statement, and `node` unless it is ''."""
 
     def __init__(self) -> None:
         self.own = f"{_TAG_PREFIX}{uuid.uuid4().hex[:12]}"
@@ -41,9 +41,9 @@ class Tags:
         self.statement = f"{self.own}-{self._statements}"
 
     def put_on(self, thread: Iterable[str], remove: Callable[[str], None], add: Callable[[str], None]) -> None:
-        """Tag what this thread runs from now on, and remove the tags of earlier statements and other handles.
+        """Tag this thread's further jobs, and remove the tags of earlier statements and other handles.
 
-        `thread` has the thread's tags; `remove` and `add` change one.
+        `thread` has the thread's tags; `remove` and `add` change them.
         """
         for tag in [tag for tag in thread if tag.startswith(_TAG_PREFIX) and tag != self.own]:
             remove(tag)
@@ -54,7 +54,7 @@ class Tags:
 
 
 @lru_cache(maxsize=1)
-def _takes_parameters() -> bool:
+def _supports_parameters() -> bool:
     versions = Versions.of(DEFAULT_PAIMON_VERSION, spark=installation.spark_version())
     return versions.supports(Capability.STATEMENT_PARAMETERS)
 
@@ -66,14 +66,14 @@ class PySparkCursor(Cursor):
         self._session = session
         self._tags = tags
         self._frame: DataFrame | None = None
-        # The rows that are left, once they are here; None before.
+        # The remaining rows; None before they are fetched.
         self._rows: list[Any] | None = None
-        # The number of rows that `fetchmany` has taken before the rest were fetched.
+        # The number of rows that `fetchmany` has returned before the rest were fetched.
         self._taken = 0
 
     @abstractmethod
     def _tag_thread(self) -> None:
-        """Put the tags of the statement on what this thread runs (see `Tags.put_on`)."""
+        """Set the statement's tags on this thread (see `Tags.put_on`)."""
 
     @abstractmethod
     def _send(self, statement: str, bindings: list[Any] | None) -> DataFrame:
@@ -81,7 +81,7 @@ class PySparkCursor(Cursor):
 
     @abstractmethod
     def _is_command(self) -> bool:
-        """Whether the last statement was a command, which has run already."""
+        """Whether the last statement was a command, which has already run."""
 
     def execute(self, sql: str, bindings: Sequence[Any] | None = None) -> None:
         self._tags.next()
@@ -90,7 +90,7 @@ class PySparkCursor(Cursor):
 
     def _run(self, statement: str, bindings: Sequence[Any] | None = None) -> None:
         self._rows, self._taken = None, 0
-        if bindings and not _takes_parameters():
+        if bindings and not _supports_parameters():
             statement, bindings = bound(statement, bindings), None
         views.DIRECTORY.create_mentioned(statement, self._run_for_views)
         self._frame = self._send(statement, list(bindings) if bindings else None)
@@ -124,7 +124,7 @@ class PySparkCursor(Cursor):
 
     def fetchmany(self, size: int) -> list[Any]:
         if self._rows is None and not self._taken:
-            # Only these rows leave Spark. The query runs again if more are fetched.
+            # Only these rows leave Spark. If more are fetched, the query runs again.
             rows = self._tuples(lambda frame: frame.take(size))
             self._taken = len(rows)
             self._rows = None if len(rows) == size else []
@@ -142,10 +142,10 @@ class PySparkCursor(Cursor):
             self._rows = self._tuples(lambda frame: frame.collect())[self._taken :]
         return self._rows
 
-    def _tuples(self, how: Callable[[DataFrame], list[Any]]) -> list[Any]:
+    def _tuples(self, fetch: Callable[[DataFrame], list[Any]]) -> list[Any]:
         if self._frame is None:
             return []
-        return [tuple(row) for row in how(on_session_clock(self._frame))]
+        return [tuple(row) for row in fetch(on_session_clock(self._frame))]
 
     def close(self) -> None:
         self._frame = self._rows = None
@@ -189,7 +189,7 @@ class PySparkHandle(Handle):
         else:
             self.session.conf.set(key, value)
 
-    def knows(self, key: str) -> bool:
+    def is_session_setting(self, key: str) -> bool:
         return bool(self.session.conf.isModifiable(key))
 
     @property

@@ -1,4 +1,4 @@
-"""dbt's response to a statement that wrote a table: its commit, its Spark jobs, and the console's message."""
+"""dbt's response for a statement: its commit, its Spark jobs, and the message for the console."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ from dbt.adapters.paimon.metadata.procedures import ProcedureResult
 from dbt.adapters.paimon.spark.formatting import counted, size
 from dbt.adapters.paimon.spark.job_metrics import JobMetrics
 
-# Kind of a statement that builds a table under a staging name.
+# Statement kind: builds a table under a staging name.
 STAGING: Final = "staging"
 _DDL: Final = ("create ", "drop ", "alter ")
 # Operations that rewrite or remove files.
 _REWRITES: Final = frozenset({"compact", "rescale", "expire_snapshots", "expire_partitions", "clear_table"})
-# Codes of kinds of statements; the code of any other kind is its name in capitals.
+# Codes of statement kinds; the code of any other kind is its name in upper case.
 _CODES: Final[Mapping[str, str]] = {conflicts.REBUILD: "INSERT OVERWRITE", STAGING: "CREATE TABLE", "append": "INSERT"}
 
 
 @dataclass
 class PaimonAdapterResponse(AdapterResponse):
-    """The `adapter_response` of a node in `run_results.json`; unknown values are left out.
+    """The `adapter_response` of a node in `run_results.json`; unknown values are omitted.
 
     Attributes:
-        query_id: Spark's job tag of the statement (embedded), or the server's id of it.
+        query_id: the statement's Spark job tag (embedded) or its id on the server.
         rows_inserted: new keys; for a `merge` without a primary key, inserted rows.
         rows_updated: keys that existed before.
-        rows_deleted: those of `rows_affected` that delete a key.
+        rows_deleted: the rows among `rows_affected` that delete a key.
         commit_kind: APPEND or OVERWRITE.
         spark_seconds: total run time of Spark's tasks.
         snapshots_removed: table snapshots that an operation expired or rolled back.
         reason: why nothing was done (`code` is REUSED).
         refresh: what the refresh of a materialized view did.
-        refreshed: number of its recomputed keys or groups.
+        refreshed: number of keys or groups that the refresh recomputed.
     """
 
     query_id: str | None = None
@@ -61,12 +61,12 @@ class PaimonAdapterResponse(AdapterResponse):
 
 
 def code_of(kind: str) -> str:
-    """The code of a kind of statement: `INSERT OVERWRITE`, `UPSERT`, `DELETE+INSERT`."""
+    """The code of a statement kind: `INSERT OVERWRITE`, `UPSERT`, `DELETE+INSERT`."""
     return _CODES.get(kind, kind.replace("_", " ").upper())
 
 
 def of_write(kind: str, committed: Committed | None, work: JobMetrics | None, query_id: str) -> PaimonAdapterResponse:
-    """The response to a statement of a kind (a strategy, or what another materialization writes).
+    """The response for a write statement; `kind` is a strategy, or a kind of another materialization.
 
     `committed` is None if the statement had no rows and committed nothing.
     """
@@ -94,7 +94,7 @@ def of_write(kind: str, committed: Committed | None, work: JobMetrics | None, qu
 
 
 def of_operation(name: str, effect: ProcedureResult, query_id: str) -> PaimonAdapterResponse:
-    """The response to an operation on a table, such as `compact`."""
+    """The response for an operation on a table, such as `compact`."""
     response = _response(code_of(name), query_id)
     response.snapshots_removed = effect.expired + effect.rolled_back
     if effect.commits:
@@ -139,27 +139,27 @@ def _files(number: int | None, volume: int | None) -> str:
 
 
 def of_statement(kind: str, query_id: str) -> PaimonAdapterResponse:
-    """The response to any other statement: `CREATE VIEW` and the like, else `OK`."""
+    """The response for any other statement: the kind of a DDL statement, such as `CREATE VIEW`, else `OK`."""
     return _response(kind.upper() if kind.startswith(_DDL) else "OK", query_id)
 
 
 def of_reuse(snapshot: int, same: str) -> PaimonAdapterResponse:
-    """The response of a skipped node: `same` has not changed since the table snapshot that has its rows."""
+    """The response for a skipped node: `same` has not changed since the table snapshot that has its rows."""
     reason = f"{same} as at snapshot {snapshot}"
     return PaimonAdapterResponse(_message=f"REUSED: {reason}", code="REUSED", snapshot_id=snapshot, reason=reason)
 
 
 def of_refresh(words: str, affected: int) -> PaimonAdapterResponse:
-    """The response of a materialized view whose refresh wrote nothing; `words` say what it did."""
+    """The response for a materialized view whose refresh wrote nothing; `words` say what it did."""
     return PaimonAdapterResponse(
         _message=f"REFRESH {words}", code="REFRESH", rows_affected=0, refresh=words, refreshed=affected
     )
 
 
 def with_refresh(response: AdapterResponse, words: str, affected: int | None) -> AdapterResponse:
-    """The response to the statement that wrote a materialized view, plus what the refresh did.
+    """The response for the statement that wrote a materialized view, plus what the refresh did.
 
-    `affected` is the number of recomputed keys or groups; None if all.
+    `affected` is the number of recomputed keys or groups; None if all were recomputed.
     """
     if not isinstance(response, PaimonAdapterResponse):
         return response
@@ -169,13 +169,13 @@ def with_refresh(response: AdapterResponse, words: str, affected: int | None) ->
 
 
 def of_passed(at: str) -> PaimonAdapterResponse:
-    """The response of a data test that was not run, since it passed over the same rows at a time."""
+    """The response for a data test that was skipped because it passed on the same rows at time `at`."""
     reason = f"inputs and query as when it passed at {at}"
     return PaimonAdapterResponse(_message=f"REUSED: {reason}", code="REUSED", reason=reason)
 
 
 def unknown(kind: str, query_id: str) -> PaimonAdapterResponse:
-    """The response to a statement that wrote a table and whose commit could not be read."""
+    """The response for a statement that wrote a table, but whose commit could not be read."""
     return _response(code_of(kind), query_id)
 
 

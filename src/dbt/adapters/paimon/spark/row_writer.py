@@ -1,7 +1,7 @@
-"""Writes rows with their row kinds: upserts and deletes by primary key in one commit, without a column for the kind.
+"""Writes rows with row kinds: upserts and deletes by primary key in one commit, without storing the kind in a column.
 
-Spark's SQL can only do this by MERGE, which reads the whole table. Paimon's own write command takes a data frame
-with a column ROW_KIND (WriteIntoPaimonTable, PaimonSparkWriter.write at 0.9.0 to 2.0.0).
+Spark SQL can only do this with MERGE, which reads the whole table. Paimon's write command accepts a data frame with a
+column ROW_KIND (WriteIntoPaimonTable, PaimonSparkWriter.write at 0.9.0 to 2.0.0).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame
 
-# SparkSystemColumns.ROW_KIND_COL: a tinyint, RowKind's byte.
+# SparkSystemColumns.ROW_KIND_COL: a tinyint with RowKind's byte value.
 ROW_KIND: Final = "_row_kind_"
 INSERT: Final = 0
 DELETE: Final = 3
@@ -23,11 +23,11 @@ BATCH: Final = 2**63 - 1
 
 
 def write(frame: DataFrame, table: Any, options: Mapping[str, str]) -> None:
-    """Write a data frame into a table, in one commit.
+    """Write a data frame into a table in one commit.
 
     Args:
-        frame: the table's columns in their order and types, and ROW_KIND as the last.
-        table: Paimon's object of the table, from its catalog, whose locks it takes.
+        frame: has the table's columns in the same order with the same types, then ROW_KIND.
+        table: Paimon's table object from its catalog, whose locks the commit takes.
         options: table options for this write only, such as the commit user.
     """
     session: Any = frame.sparkSession

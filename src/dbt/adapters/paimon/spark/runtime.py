@@ -1,6 +1,6 @@
-"""What a target runs on: versions, jars, Java and Spark's settings, each worked out once per process.
+"""What a target runs on: versions, jars, Java and Spark settings, each determined once per process.
 
-The way from a profile to a session: `credentials` → `Runtime` → `session`, `connect` or `thrift`.
+From a profile to a session: `credentials` → `Runtime` → `session`, `connect` or `thrift`.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from dbt.adapters.paimon.spark.launch import packages, resolved_jars
 
 @dataclass(frozen=True, eq=False)
 class Runtime:
-    """What a target runs on. The connection manager has one, which all threads use.
+    """What a target runs on; all threads share the connection manager's object.
 
-    A part is worked out when it is first needed, and raises then: `dbt parse` needs only the versions.
+    Each property is determined, and raises its errors, when it is first used: `dbt parse` needs only the versions.
     """
 
     credentials: PaimonCredentials
 
     @cached_property
     def spark(self) -> str:
-        """PySpark's version; on a Thrift server Spark's version is unknown, and no local PySpark is needed."""
+        """PySpark's version. For a Thrift server, whose version is unknown, PySpark need not be installed."""
         method = self.credentials.method
         if method != PaimonConnectionMethod.THRIFT:
             return installation.require(method)
@@ -43,7 +43,7 @@ class Runtime:
 
     @cached_property
     def paimon(self) -> str:
-        """Paimon's version: that of the connector's jar or package, else the profile's."""
+        """Paimon's version: from the connector's jar or package, else from the profile."""
         return packages.effective_paimon_version(self.credentials, spark_version=self.spark)
 
     @cached_property
@@ -58,7 +58,7 @@ class Runtime:
 
     @property
     def view_catalog(self) -> str:
-        """The catalog that stores views: the Paimon catalog if it can, else the profile's `view_catalog`."""
+        """The catalog that stores views: the profile's `view_catalog`, the Paimon catalog if it can, or Spark's own."""
         credentials = self.credentials
         stores_views = credentials.spark_catalog.is_sessions or self.versions.supports(Capability.VIEWS)
         return credentials.view_catalog or (credentials.database if stores_views else "spark_catalog")
@@ -70,22 +70,22 @@ class Runtime:
 
     @cached_property
     def jars(self) -> packages.PackagePlan:
-        """The jars of a Spark on this machine.
+        """The jars for a Spark on this machine.
 
         Raises:
-            DbtRuntimeError: jars that do not exist or do not fit Spark.
+            DbtRuntimeError: jars do not exist or are not compatible with Spark.
         """
         plan = packages.plan_packages(self.credentials, self.storages, self.spark)
-        # A warm server and its clients compare the packages, not where Ivy has put them.
+        # A warm server and its clients compare the packages, not the files to which Ivy resolved them.
         is_warm = self.credentials.method == PaimonConnectionMethod.CONNECT
         return plan if is_warm else resolved_jars.with_known(plan)
 
     @cached_property
     def conf(self) -> dict[str, str]:
-        """The settings that Spark starts with; of a server that others started, those of a session there.
+        """The settings that Spark starts with; for a server that others started, the settings of a session.
 
         Raises:
-            DbtRuntimeError: settings that contradict the profile or would lose data; all in one message.
+            DbtRuntimeError: settings contradict the profile or would lose data; lists all of them.
         """
         if self.credentials.is_remote:
             return session_settings(self.credentials, self.storages, self.paimon)
@@ -98,7 +98,7 @@ class Runtime:
 
     @cached_property
     def java(self) -> JavaRuntime:
-        """The Java for a Spark on this machine. Sets `JAVA_HOME` of this process to it."""
+        """The Java for a Spark on this machine. Also sets this process's `JAVA_HOME` to it."""
         found = find_java(os.environ, self.spark)
         os.environ["JAVA_HOME"] = found.home
         return found

@@ -1,7 +1,7 @@
-"""What a query would read from Paimon tables, by Spark's optimized plan, without reading data files.
+"""What a query would read from Paimon tables, from Spark's optimized plan, without reading data files.
 
-In this process the plan's scans return their splits, which Paimon has pruned by partition and by the statistics of
-files and buckets. A server only returns row counts, in EXPLAIN COST.
+In an embedded Spark, the plan's scans return their splits, which Paimon has pruned by partition and by the statistics
+of files and buckets. A server only returns row counts, in EXPLAIN COST.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Scan:
 
 
 def by_plan(frame: DataFrame) -> tuple[Scan, ...]:
-    """The scans of a query's plan in this process; a repeated scan counts once."""
+    """The scans of a query's plan in an embedded Spark; a repeated scan counts once."""
     plan = frame._jdf.queryExecution().optimizedPlan()
     found: dict[tuple[str, str], Scan] = {}
     for scan, table in _scans(plan):
@@ -70,7 +70,7 @@ def by_plan(frame: DataFrame) -> tuple[Scan, ...]:
 
 
 def _scans(plan: Any) -> Iterator[tuple[Any, str]]:
-    """Paimon's scans and their tables, also in subqueries."""
+    """Paimon's scans, including those in subqueries, and their tables."""
     for each in (plan, *elements(plan.subqueriesAll())):
         for leaf in elements(each.collectLeaves()):
             if leaf.getClass().getSimpleName() != _SCAN:
@@ -104,7 +104,7 @@ def _read(scan: Any, table: str) -> Scan:
 
 
 def explained(lines: Iterable[str]) -> tuple[Scan, ...]:
-    """The scans in the text of EXPLAIN COST; a repeated scan counts once."""
+    """The scans in the output of EXPLAIN COST; a repeated scan counts once."""
     found: dict[str, Scan] = {}
     for line in "\n".join(lines).splitlines():
         for match in _EXPLAINED.finditer(line):

@@ -1,7 +1,7 @@
 """Warm local Spark Connect servers of `dbt-paimon server`.
 
-Each server has a note in a private file, named by master, catalog and warehouse, so that a target finds it without
-an address.
+Each server has a note, a private file whose name is derived from master, catalog and warehouse, so that a target finds
+its server without an address.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from dbt.adapters.paimon.credentials import PaimonConnectionMethod, PaimonCreden
 from dbt.adapters.paimon.errors.redaction import redacted
 from dbt.adapters.paimon.machine import addresses
 from dbt.adapters.paimon.machine.private_files import read_own, require_own_folder, write_own
-from dbt.adapters.paimon.machine.processes import is_alive, owner_of_listener
+from dbt.adapters.paimon.machine.processes import is_alive, listener_uid
 from dbt.adapters.paimon.spark import server_token
 from dbt.adapters.paimon.spark.runtime import Runtime
 
@@ -35,7 +35,7 @@ class ServerNote:
 
     Attributes:
         versions: versions of dbt-paimon, PySpark and Paimon.
-        settings: settings that are fixed at the start.
+        settings: settings that sessions cannot change.
         works_on: master, catalog and warehouse, for display.
         idle_minutes: minutes without a statement after which it ends.
         asks_token: whether it requires its token (the flag `require_server_token`).
@@ -51,7 +51,7 @@ class ServerNote:
 
 
 def folder() -> Path:
-    """The folder with the notes of this user's servers, next to dbt's `profiles.yml`; no other user may write it."""
+    """The folder of this user's server notes, next to dbt's `profiles.yml`; no other user can write to it."""
     path = Path(os.environ.get(FOLDER_VARIABLE) or Path.home() / ".dbt" / "paimon-servers")
     return require_own_folder(
         path, "The folder of warm servers", f"or set the environment variable {FOLDER_VARIABLE} to another one"
@@ -59,7 +59,7 @@ def folder() -> Path:
 
 
 def works_on(credentials: PaimonCredentials) -> dict[str, str]:
-    """The identity of a server: master, catalog, and location of the tables."""
+    """What identifies a server: master, catalog, and location of the tables."""
     catalog = credentials.spark_catalog
     found = {
         "master": credentials.spark_master,
@@ -72,7 +72,7 @@ def works_on(credentials: PaimonCredentials) -> dict[str, str]:
 
 
 def note_path(credentials: PaimonCredentials) -> Path:
-    """The path of the note for a target's server."""
+    """The path of the note of a target's server."""
     digest = hashlib.sha256(json.dumps(works_on(credentials), sort_keys=True).encode()).hexdigest()
     return folder() / f"{digest[:16]}.json"
 
@@ -95,7 +95,7 @@ def write_note(path: Path, note: ServerNote) -> None:
 
 
 def read_note(path: Path) -> ServerNote | None:
-    """The server of a note, if it is alive; the note of a dead one is deleted."""
+    """Read a server's note; if the server is dead, delete the note and return None."""
     try:
         note = ServerNote(**json.loads(read_own(path)))
     except (OSError, ValueError, TypeError):
@@ -113,7 +113,7 @@ def running() -> list[ServerNote]:
 
 
 def find(runtime: Runtime) -> tuple[ServerNote, str]:
-    """The warm server that serves a target, and its token; raises if there is none or it does not fit the target."""
+    """The warm server of a target, and its token; raises if there is none or it does not match the target."""
     path = note_path(runtime.credentials)
     note = read_note(path)
     remedy = f"Restart it: {STOP} && {START}"
@@ -128,18 +128,18 @@ def find(runtime: Runtime) -> tuple[ServerNote, str]:
             f"{remedy}"
         )
     addresses.require_listener("The warm Spark server of this target", [(LOOPBACK, note.port)], remedy)
-    owner = owner_of_listener(note.port)
+    owner = listener_uid(note.port)
     if owner not in (None, os.geteuid()):
-        # The other user's process gets neither the token nor a statement.
+        # Send neither the token nor a statement to the other user's process.
         raise DbtRuntimeError(
-            f"At the port of this target's warm Spark server ({LOOPBACK}:{note.port}) a process of another "
-            f"user is listening (uid {owner}). {remedy}"
+            f"A process of another user (uid {owner}) is listening on the port of this target's warm Spark server "
+            f"({LOOPBACK}:{note.port}). {remedy}"
         )
     return note, server_token.read(path, note.pid, remedy)
 
 
 def mismatches(note: ServerNote, runtime: Runtime) -> list[str]:
-    """The differences between a server and a target's needs, one sentence each."""
+    """The differences between a server and what a target needs, one clause each."""
     found = [
         f"it runs {name} {note.versions.get(name, 'unknown')}, this is {value}"
         for name, value in versions(runtime).items()
@@ -147,7 +147,7 @@ def mismatches(note: ServerNote, runtime: Runtime) -> list[str]:
     ]
     settings = fixed_settings(runtime)
     if changed := {key for key, _ in settings.items() ^ note.settings.items()}:
-        found.append(f"it was started with other settings ({', '.join(sorted(changed))})")
+        found.append(f"it was started with different settings ({', '.join(sorted(changed))})")
     return found
 
 
@@ -155,10 +155,8 @@ def require_warm_target(credentials: PaimonCredentials) -> None:
     """Refuse a target that no warm server can serve."""
     if credentials.method != PaimonConnectionMethod.CONNECT:
         raise DbtRuntimeError(
-            f"The target has method: {credentials.method}, and a warm server serves targets with method: connect "
-            "and no host. Add such a target to the profile, or choose one by --target."
+            f"The target has method: {credentials.method}, but a warm server serves only targets with method: connect "
+            "and without host. Add such a target to the profile, or select one with --target."
         )
     if credentials.host is not None:
-        raise DbtRuntimeError(
-            f"The target names a server of its own ({credentials.address}); leave host out to use a warm one."
-        )
+        raise DbtRuntimeError(f"The target has its own server ({credentials.address}); remove host to use a warm one.")

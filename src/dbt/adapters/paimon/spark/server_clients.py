@@ -1,4 +1,4 @@
-"""Clients of a Spark server: how another client finds their statements, and whether their process is alive."""
+"""Records of a Spark server's clients, by which other clients find their statements and see whether they are alive."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from dbt.adapters.paimon.machine.processes import is_alive
 
 
 @dataclass(frozen=True)
-class Writer:
-    """A client's session in a table's note.
+class ClientRecord:
+    """A client that writes a table, as stored in the table's note on the server (see `server_writers`).
 
     Attributes:
-        session: the server's id of it; '' if another client cannot use it.
+        session: the id of the client's session; '' if another client cannot use it.
         machine: machine and process namespace of `pid`.
-        holding: a random id of one holding of a table's lock.
+        holding: a random id for one acquisition of the table's lock.
         renewals: how often the note was renewed.
-        ending: statements that another client is ending.
+        ending: ids of the client's statements that another client is ending.
     """
 
     session: str = ""
@@ -35,33 +35,33 @@ class Writer:
 
     @property
     def has_died(self) -> bool:
-        """Whether its process is known to have ended."""
+        """Whether the client's process is known to have ended."""
         return self.machine == machine() and self.pid != os.getpid() and not is_alive(self.pid)
 
     def __str__(self) -> str:
         return f"process {self.pid} on {self.machine.partition(' ')[0] or 'an unknown machine'}"
 
 
-def writer(session: str = "", user: str = "") -> Writer:
-    """This process as a writer, for a handle."""
-    return Writer(session, user, machine(), os.getpid())
+def this_client(session: str = "", user: str = "") -> ClientRecord:
+    """The record of this process."""
+    return ClientRecord(session, user, machine(), os.getpid())
 
 
-def to_text(client: Writer) -> str:
-    """A client as the text of a note."""
+def to_json(client: ClientRecord) -> str:
+    """Serialize a record for a note."""
     return json.dumps(asdict(client))
 
 
-def of_text(text: str) -> Writer:
-    """The client of a note; fields of a newer version are ignored."""
+def from_json(text: str) -> ClientRecord:
+    """Parse the record in a note; fields of newer versions are ignored."""
     content = json.loads(text)
-    found = Writer(**{each.name: content[each.name] for each in fields(Writer) if each.name in content})
+    found = ClientRecord(**{each.name: content[each.name] for each in fields(ClientRecord) if each.name in content})
     return replace(found, ending=tuple(found.ending))
 
 
 @lru_cache(maxsize=1)
 def machine() -> str:
-    """Host name and process namespace: containers may share a host name but not their process ids."""
+    """Host name and process namespace: containers may share a host name but not process ids."""
     space = ""
     with suppress(OSError):
         space = f" {Path('/proc/self/ns/pid').readlink()}"

@@ -1,8 +1,8 @@
-"""The token of a warm server, which refuses clients without it; stored in a folder that only its owner can read.
+"""The token of a warm server, which refuses clients without it; stored in a folder that only the owner can read.
 
-Other users of the machine can connect to a port of the loopback interface, and a Spark session runs any code as its
-owner. The token is sent in our own header: with its own `token` parameter, PySpark insists on TLS, which a warm
-server does not support (ChannelBuilder.secure of PySpark 3.5).
+Other users of the machine can connect to a port of the loopback interface, and a Spark session runs any code as the
+server's owner. The token is sent in our own header, because with PySpark's `token` parameter PySpark requires TLS,
+which a warm server does not support (ChannelBuilder.secure of PySpark 3.5).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _BYTES: Final = 32
 
 
 def folder(note: Path) -> Path:
-    """The folder of a server's note, with its token and its logs."""
+    """The folder that belongs to a server's note, with the server's token and logs."""
     return require_own_folder(
         note.with_suffix(""),
         "The folder of a warm server",
@@ -33,14 +33,14 @@ def folder(note: Path) -> Path:
 
 
 def create(note: Path, pid: int) -> str:
-    """Create and store a token for the server of a process."""
+    """Create and store a token for the server with a process id."""
     token = secrets.token_urlsafe(_BYTES)
     write_own(_path(note, pid), token)
     return token
 
 
 def read(note: Path, pid: int, remedy: str) -> str:
-    """Read the token of a running server; without one, the error ends with `remedy`."""
+    """Read the token of a running server; if it cannot be read, the error ends with `remedy`."""
     try:
         return read_own(_path(note, pid))
     except OSError as exc:
@@ -50,7 +50,7 @@ def read(note: Path, pid: int, remedy: str) -> str:
 
 
 def forget(note: Path, pid: int) -> None:
-    """Delete the token of a server that has ended."""
+    """Delete the token of a stopped server."""
     _path(note, pid).unlink(missing_ok=True)
 
 
@@ -62,9 +62,10 @@ def parameters(token: str, spark_version: str) -> Mapping[str, str]:
 
 
 def guard(session: Any, builder: Any, token: str, spark_version: str) -> None:
-    """Make a server, with a session of its Spark, refuse clients that do not send its token.
+    """Make a server refuse clients that do not send its token.
 
-    `builder` is the server's NettyServerBuilder; no interceptor may be added to it afterwards.
+    `session` is a session of the server's Spark, and `builder` its NettyServerBuilder, to which no interceptor may be
+    added afterwards.
     """
     jvm = session._jvm
     if _has_pre_shared_key(spark_version):

@@ -1,8 +1,8 @@
-"""Notes in a Spark server about who writes which table, because a statement there outlives its client.
+"""Notes on a Spark server about who writes which table, because a statement on a server may outlive its client.
 
-If a client dies, its lock is free at once but its statement continues in the server. A note is a global temporary
-view, which every session of the server sees, and which ends with the server. The next writer of the table reads it,
-ends that client's statements, and waits until they have ended.
+If a client dies, its lock is released at once, but its statement continues on the server. A note is a global temporary
+view, which all sessions of the server see, and which disappears with the server. The next writer of the table reads
+the note, ends the dead client's statements, and waits until they have ended.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.paimon.errors import messages
 from dbt.adapters.paimon.errors.deprecations import warn
 from dbt.adapters.paimon.machine.waiting import Wait
-from dbt.adapters.paimon.spark.server_clients import Writer, machine, of_text, to_text
+from dbt.adapters.paimon.spark.server_clients import ClientRecord, from_json, machine, to_json
 from dbt.adapters.paimon.sql.text import quoted, string_literal
 
 if TYPE_CHECKING:
@@ -34,60 +34,60 @@ if TYPE_CHECKING:
 
 logger = AdapterLogger("Paimon")
 
-# Spark's database of such views (spark.sql.globalTempDatabase).
+# Spark's database of global temporary views (spark.sql.globalTempDatabase).
 _DATABASE: Final = "global_temp"
 # TEMP_TABLE_OR_VIEW_ALREADY_EXISTS, and Spark's message before 3.4.
 _EXISTS: Final = re.compile(r"already[ _]exists", re.IGNORECASE)
 _MISSING: Final = re.compile(r"NOT_FOUND|not found", re.IGNORECASE)
-# Seconds between two renewals of a note, seconds without one until its writer counts as dead, and between two checks.
+# Seconds between renewals of a note, seconds without a renewal until the writer counts as dead, and between checks.
 _RENEWED_EVERY: Final = 10.0
 _DEAD_AFTER: Final = 60.0
 _LOOK_EVERY: Final = 0.5
-# Seconds to wait for a renewal at the end of a holding.
-_RENEWAL_ENDS: Final = 5.0
+# Seconds to wait for a running renewal before a note is removed.
+_LAST_RENEWAL_TIMEOUT: Final = 5.0
 # Ids of the holdings of this process.
 _HOLDINGS: Final[set[str]] = set()
 
 
 class ServerWriters:
-    """The notes that this process makes in servers.
+    """The notes that this process writes on servers.
 
     Args:
         bound: seconds to wait for a table that another client writes.
-        served: whether there is a server. An embedded Spark ends with dbt, and a stream's batches lock tables in
-            threads of their own, which have no handle.
+        served: whether there is a server. An embedded Spark needs no notes: it ends with dbt, and the batches of a
+            stream lock tables in their own threads, which have no handle.
     """
 
     def __init__(self, bound: float, *, served: bool) -> None:
         self.bound = bound
         self.served = served
-        self._of_thread = _OfThread()
+        self._thread_notes = _ThreadNotes()
 
     @property
     def notes(self) -> list[Note]:
         """The notes of this thread's locks."""
-        return self._of_thread.notes
+        return self._thread_notes.notes
 
     def noting(self, handle: Callable[[], Handle], table: str) -> Note:
-        """A context in which a table (quoted) is noted as written by a handle; a no-op for an embedded Spark.
+        """A context manager that notes a handle as the writer of a quoted table; a no-op for an embedded Spark.
 
-        `handle` returns this thread's handle; another one after a server was lost.
+        `handle` returns this thread's current handle, which is replaced after a server was lost.
         """
         return Note(self, handle, table)
 
     def move(self) -> None:
-        """Note the new session of this thread, after the old one was lost and its statements have ended."""
+        """Change this thread's notes to its new session, after the old one was lost and its statements have ended."""
         for note in self.notes:
             note.move()
 
 
-class _OfThread(local):
+class _ThreadNotes(local):
     def __init__(self) -> None:
         self.notes: list[Note] = []
 
 
 class Note:
-    """One table's note in a server, from the lock of the table to its release."""
+    """A table's note on a server, from the acquisition of the table's lock to its release."""
 
     def __init__(self, writers: ServerWriters, handle: Callable[[], Handle], table: str) -> None:
         self._writers = writers
@@ -96,7 +96,7 @@ class Note:
         self._table = table
         self._view = f"dbt_paimon_{hashlib.sha256(table.encode()).hexdigest()[:32]}"
         self._name = f"{quoted(_DATABASE)}.{quoted(self._view)}"
-        self._own_writer: Writer | None = None
+        self._own_record: ClientRecord | None = None
         self._used: Handle | None = None
         self._began = time.monotonic()
         self._over = Event()
@@ -105,27 +105,27 @@ class Note:
         self.others_wrote = False
 
     def __enter__(self) -> Self:
-        """Note this thread's session, after another client's statements on the table have ended."""
+        """Note this thread's session, once other clients' statements on the table have ended."""
         if not self._writers.served:
             return self
         self._used = self._handle()
-        mine = self._used.writer()
+        mine = self._used.client_record()
         if mine is None:
             return self
-        self._own_writer = replace(mine, holding=uuid.uuid4().hex)
+        self._own_record = replace(mine, holding=uuid.uuid4().hex)
         try:
-            created = self._created(self._own_writer)
-        except Exception as exc:  # noqa: BLE001 - of gRPC, Thrift or Spark
-            self._own_writer = None
+            created = self._created(self._own_record)
+        except Exception as exc:  # noqa: BLE001 - from gRPC, Thrift or Spark
+            self._own_record = None
             warn(
-                f"{self._table}: the server does not take a note of who writes it, so a statement that outlives its "
-                f"client is not found there: {messages.shorten(messages.error_text(exc))}"
+                f"{self._table}: the table's writer could not be noted on the server, so a statement that outlives its "
+                f"client will not be detected: {messages.shorten(messages.error_text(exc))}"
             )
             return self
         while not created:
             self._wait_for_writer()
-            created = self._created(self._own_writer)
-        _HOLDINGS.add(self._own_writer.holding)
+            created = self._created(self._own_record)
+        _HOLDINGS.add(self._own_record.holding)
         self._notes.append(self)
         self._renewal = Thread(target=self._renew, name="server-note", daemon=True)
         self._renewal.start()
@@ -134,15 +134,15 @@ class Note:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._own_writer is None:
+        if self._own_record is None:
             return
         self._over.set()
         if self._renewal is not None:
-            self._renewal.join(_RENEWAL_ENDS)
-        _HOLDINGS.discard(self._own_writer.holding)
+            self._renewal.join(_LAST_RENEWAL_TIMEOUT)
+        _HOLDINGS.discard(self._own_record.holding)
         self._notes.remove(self)
         if self._used is None or self._used.is_lost:
-            # Its statement may still run: the next writer ends it.
+            # The statement may still be running: the next writer ends it.
             return
         with suppress(Exception):
             late = time.monotonic() - self._began >= _DEAD_AFTER
@@ -151,12 +151,12 @@ class Note:
 
     def move(self) -> None:
         self._used = self._handle()
-        now = self._used.writer()
-        if self._own_writer is not None and now is not None:
-            self._own_writer = replace(now, holding=self._own_writer.holding)
-            self._write(self._own_writer)
+        now = self._used.client_record()
+        if self._own_record is not None and now is not None:
+            self._own_record = replace(now, holding=self._own_record.holding)
+            self._write(self._own_record)
 
-    def _created(self, mine: Writer) -> bool:
+    def _created(self, mine: ClientRecord) -> bool:
         """Create the note; False if there is one already."""
         try:
             self._rows(self._note_sql("create", mine))
@@ -166,24 +166,24 @@ class Note:
             raise
         return True
 
-    def _write(self, note: Writer) -> None:
+    def _write(self, note: ClientRecord) -> None:
         self._rows(self._note_sql("create or replace", note))
 
-    def _note_sql(self, create: str, note: Writer) -> str:
-        text = string_literal(to_text(note))
+    def _note_sql(self, create: str, note: ClientRecord) -> str:
+        text = string_literal(to_json(note))
         return f"{create} global temporary view {quoted(self._view)} as select {text} as writer"
 
-    def _read(self) -> Writer | None:
+    def _read(self) -> ClientRecord | None:
         try:
             ((content,),) = self._rows(f"select writer from {self._name}")
         except Exception as exc:
             if _MISSING.search(str(exc)):
                 return None
             raise
-        return of_text(str(content))
+        return from_json(str(content))
 
     def _wait_for_writer(self) -> None:
-        """Wait until the writer of the note has released the table or died; then end the statements it left."""
+        """Wait until the writer in the note has released the table or died; end the statements of a dead writer."""
         found = self._read()
         if found is None:
             return
@@ -203,31 +203,31 @@ class Note:
                 found, since = now, time.monotonic()
         logger.info(f"{self._table}: {found} died while it wrote the table through this server: ending its statements")
         self.others_wrote = True
-        self._handle().end(found, lambda ids: self._write(replace(found, ending=ids)))
+        self._handle().end_statements_of(found, lambda ids: self._write(replace(found, ending=ids)))
         left = self._read()
         if left is not None and left.holding == found.holding:
             self._rows(f"drop view if exists {self._name}")
 
-    def _is_dead(self, found: Writer, since: float) -> bool:
-        # A holding of this process that lost its server.
+    def _is_dead(self, found: ClientRecord, since: float) -> bool:
+        # This process lost its server while it held the lock.
         lost = found.pid == os.getpid() and found.machine == machine() and found.holding not in _HOLDINGS
         return found.has_died or lost or time.monotonic() - since > _DEAD_AFTER
 
-    def _is_own(self, found: Writer | None) -> bool:
-        return found is not None and self._own_writer is not None and found.holding == self._own_writer.holding
+    def _is_own(self, found: ClientRecord | None) -> bool:
+        return found is not None and self._own_record is not None and found.holding == self._own_record.holding
 
     def _renew(self) -> None:
         while not self._over.wait(_RENEWED_EVERY):
             # If the server does not answer, the statement itself fails and reports it.
             with suppress(Exception):
-                mine, handle = self._own_writer, self._used
+                mine, handle = self._own_record, self._used
                 if mine is None or handle is None or handle.is_lost:
                     continue
-                ((content,),) = handle.beside(f"select writer from {self._name}")
-                if not self._is_own(of_text(str(content))):
+                ((content,),) = handle.query_concurrently(f"select writer from {self._name}")
+                if not self._is_own(from_json(str(content))):
                     return
-                self._own_writer = replace(mine, renewals=mine.renewals + 1)
-                handle.beside(self._note_sql("create or replace", self._own_writer))
+                self._own_record = replace(mine, renewals=mine.renewals + 1)
+                handle.query_concurrently(self._note_sql("create or replace", self._own_record))
 
     def _rows(self, sql: str) -> list[Any]:
         return self._handle().rows_of(sql)

@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from dbt.adapters.paimon.metadata.table_name import TableName
 
 _START = RLock()
-# The settings that this process's Spark was started with; every session begins with them.
+# The settings that this process's Spark was started with; every session inherits them.
 _STARTED_WITH: dict[str, str] = {}
-# The targets for which this process's Spark was checked or started, with its first session.
+# The targets for which this process's Spark was checked or started, with Spark's first session.
 _ROOTS: WeakKeyDictionary[Runtime, SparkSession] = WeakKeyDictionary()
 
 # SparkContext.SPARK_JOB_TAGS: separated by commas.
@@ -45,7 +45,7 @@ class SessionCursor(PySparkCursor):
 
     def _tag_thread(self) -> None:
         context = self._session.sparkContext
-        # Not getJobTags(): the end of a Java iterator is an exception in py4j, 15 to 40 ms per statement.
+        # Not getJobTags(): the end of a Java iterator raises an exception in py4j, which takes 15 to 40 ms.
         tags = (context.getLocalProperty(_JOB_TAGS) or "").split(",")
         self._tags.put_on(tags, context.removeJobTag, context.addJobTag)
 
@@ -71,39 +71,39 @@ class SessionHandle(PySparkHandle):
     def _cancel_running(self) -> None:
         self.session.sparkContext.cancelJobsWithTag(self._tags.own)
 
-    def describe(self, node: str, text: str) -> None:
-        """Set group and description of this thread's jobs in Spark's UI, event log and History Server."""
-        if self._described != (node, text):
-            self.session.sparkContext.setJobGroup(node, text)
-            self._described = (node, text)
+    def describe(self, node: str, description: str) -> None:
+        """Set the group and description of this thread's jobs in the Spark UI, event log and History Server."""
+        if self._described != (node, description):
+            self.session.sparkContext.setJobGroup(node, description)
+            self._described = (node, description)
 
     def committed(self, table: TableName, user: str, since: float, whole: bool) -> commits.Committed | None:
         return commits.by_classes(self.session, table, user, since)
 
-    def kept(self, table: TableName) -> SnapshotRange:
+    def snapshot_range(self, table: TableName) -> SnapshotRange:
         return snapshots.range_by_classes(paimon_table(self.session, table))
 
-    def effect(self, table: TableName, before: SnapshotRange) -> ProcedureResult:
+    def changes_since(self, table: TableName, before: SnapshotRange) -> ProcedureResult:
         return procedures.effect_by_classes(self.session, table, before)
 
-    def work_of(self, statement_id: str) -> job_metrics.JobMetrics | None:
+    def statement_metrics(self, statement_id: str) -> job_metrics.JobMetrics | None:
         return job_metrics.by_tag(self.session, statement_id)
 
     def embedded(self) -> EmbeddedSpark:
         return EmbeddedSpark(self.session, self.configured, self.frame_of)
 
-    def scans(self, sql: str) -> tuple[scans.Scan, ...]:
+    def scanned_tables(self, sql: str) -> tuple[scans.Scan, ...]:
         return scans.by_plan(self.frame_of(sql))
 
     def progress(self, since: float) -> job_metrics.Progress:
         return job_metrics.job_progress(self.session, self._tags.own, since)
 
-    def begins(self) -> None:
-        """Remember the JVM thread that runs this thread's calls; PySpark pins one to each Python thread."""
+    def statement_begins(self) -> None:
+        """Remember the JVM thread that runs this thread's calls: PySpark pins a JVM thread to each Python thread."""
         self._thread = self._threads.currentThread()
 
-    def ends(self) -> None:
-        """Clear an interrupt that came too late, so that it does not hit the next statement."""
+    def statement_ended(self) -> None:
+        """Clear an interrupt that came too late, so that it does not end the next statement."""
         self._threads.interrupted()
 
     @cached_property
@@ -125,12 +125,12 @@ def open_session(runtime: Runtime) -> SessionHandle:
     """Give a thread its own session; the first one starts Spark.
 
     Raises:
-        DbtRuntimeError: no usable Java, jars that cannot be downloaded, or a Spark without Paimon's extensions runs.
+        DbtRuntimeError: Java or jars are missing, or a Spark without Paimon's extensions is already running.
     """
     session = root_session(runtime).newSession()
     credentials = runtime.credentials
-    # Catalogs are configured per session, because two profiles may share a JVM (tests, notebooks) and define a catalog
-    # of the same name differently.
+    # Catalogs are configured per session, because profiles that share a JVM (tests, notebooks) may define a catalog of
+    # the same name differently.
     ours = tuple(f"spark.sql.catalog.{catalog.name}." for catalog in credentials.spark_catalogs)
     for key in _STARTED_WITH:
         if key.startswith(ours) and key not in runtime.conf:
@@ -138,8 +138,8 @@ def open_session(runtime: Runtime) -> SessionHandle:
     for key, value in runtime.session_conf.items():
         if session.conf.get(key, None) != value:
             session.conf.set(key, value)
-    # Load the catalogs now, not in the first query. Inside a view, Paimon's check of the session settings would get the
-    # settings from the view's creation. It also reports a catalog that cannot be opened before any model runs.
+    # Load the catalogs now, not in the first query: inside a view, Paimon's check of the session settings would see the
+    # settings from when the view was created. This also reports a broken catalog before any model runs.
     session._jvm.SparkSession.setActiveSession(session._jsparkSession)  # type: ignore[union-attr]
     catalogs = session._jsparkSession.sessionState().catalogManager()
     for catalog in credentials.spark_catalogs:
@@ -153,7 +153,7 @@ def open_session(runtime: Runtime) -> SessionHandle:
 
 
 def root_session(runtime: Runtime) -> SparkSession:
-    """The first session of this process's Spark, which is checked for a target once, and started unless it runs."""
+    """The first session of this process's Spark, which is started if necessary and checked once per target."""
     with _START:
         root = _ROOTS.get(runtime)
         if root is None or root.sparkContext._jsc is None:
@@ -163,12 +163,12 @@ def root_session(runtime: Runtime) -> SparkSession:
 
 
 def _started(runtime: Runtime) -> SparkSession:
-    """The first session of the running Spark, or of a new one; refuses a Spark without Paimon's extensions."""
+    """The first session of the running or a new Spark; refuses a Spark without Paimon's extensions."""
     from pyspark import SparkContext
 
     running = SparkContext._active_spark_context
     root = start_spark(runtime)
-    # Not getConf(): it takes a round trip to the JVM for each setting.
+    # Not getConf(), which takes a round trip to the JVM for each setting.
     started_with = root.sparkContext._conf
     if root.sparkContext is not running:
         resolved_jars.remember(runtime.jars, started_with.get("spark.jars"))
@@ -220,7 +220,7 @@ def _warn_once(texts: tuple[str, ...]) -> None:
 
 
 def start_spark(runtime: Runtime, *more_secrets: str) -> SparkSession:
-    """Return this process's Spark, and start it for a target if it does not run; its log shows no secrets."""
+    """Return a session of this process's Spark, which is started if necessary; its log shows no secrets."""
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
@@ -232,7 +232,7 @@ def start_spark(runtime: Runtime, *more_secrets: str) -> SparkSession:
         _STARTED_WITH.update(conf)
         kubernetes.require_rights(SparkContext._jvm, conf)
     builder = SparkSession.builder
-    # The builder does not know the settings that the gateway was launched with: pass all of them.
+    # The builder does not know the settings with which the gateway was launched, so pass all of them.
     for key, value in conf.items():
         builder = builder.config(key, value)
     session = builder.getOrCreate()

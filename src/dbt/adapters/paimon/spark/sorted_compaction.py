@@ -1,10 +1,10 @@
 """Sorted compaction that keeps rows which other programs append meanwhile.
 
-Paimon's sys.compact with an order rewrites the files that it has read, and then overwrites the table's content at
-that time: rows appended in between are lost (CompactProcedure.sortCompactUnAwareBucketTable at 0.9.0 to 2.0.0)
-[ran]. From 1.4, a setting of the commit refuses it if another writer was faster. On 0.9, an embedded Spark does the
-same work, and commits it as a compaction: it replaces the files that were read, and fails if one of them is gone.
-Elsewhere a warning says that rows may be lost.
+Paimon's sys.compact with an order rewrites the files that it has read, and then overwrites the whole table, so that
+rows appended in between are lost (CompactProcedure.sortCompactUnAwareBucketTable at 0.9.0 to 2.0.0) [ran]. From 1.4,
+a setting makes the commit fail if another writer committed first. On 0.9, an embedded Spark does the same work here,
+and commits it as a compaction, which replaces the files that were read and fails if one of them is gone. Elsewhere
+dbt-paimon warns that rows may be lost.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ if TYPE_CHECKING:
     from dbt.adapters.paimon.metadata.table_name import TableName
     from dbt.adapters.paimon.sql.predicates import Reference
 
-# CompactProcedure.PARAMETERS, in their order.
+# CompactProcedure.PARAMETERS in their order.
 _ORDER: Final = ("table", "partitions", "order_strategy", "order_by", "where", "options")
-# The commit fails if another writer committed to these partitions after this table snapshot (StrictModeChecker).
+# The commit fails if another writer committed to its partitions after this table snapshot (StrictModeChecker).
 LAST_SAFE_SNAPSHOT: Final = "spark.paimon.commit.strict-mode.last-safe-snapshot"
 # Result of a statement that `sort` replaced.
 RESULT: Final = "select true as result"
 
 
 def sort(session: SparkSession, statement: str, references_of: Callable[[str], Iterable[Reference]]) -> bool:
-    """Run a CALL of `compact` with an order; returns whether it was run.
+    """Run a CALL of `compact` with an order, and return whether it was run.
 
-    Not run: other statements, and those that Paimon must run, which refuses them or loses rows (with deletion
-    vectors). `references_of` returns the names in an SQL expression.
+    Other statements are not run, nor are calls that only Paimon can run, although it may refuse them or lose rows (with
+    deletion vectors). `references_of` returns the column names in an SQL expression.
     """
     call = parsed_calls.parsed(session, statement, "compact", _ORDER)
     if call is None or not call.arguments.get("order_strategy"):
@@ -61,7 +61,7 @@ def _pairs(options: str) -> dict[str, str]:
 
 
 def _any_of(partitions: str) -> str:
-    """The condition of a procedure's argument `partitions`, such as `dt='a',hh=1;dt='b'`."""
+    """Turn a procedure's `partitions` argument, such as `dt='a',hh=1;dt='b'`, into a condition."""
     return " or ".join(f"({part.replace(',', ' and ')})" for part in partitions.split(";") if part)
 
 
@@ -81,7 +81,7 @@ def _sort_files(session: SparkSession, name: TableName, table: Any, given: Mappi
     messages = jvm.java.util.ArrayList()
     rows_read = rows_written = 0
     for message in elements(spark.commands.PaimonSparkWriter(table).write(sorted_rows)):
-        # All new files of a partition replace all files of it that were read.
+        # A partition's new files replace all its files that were read.
         read = [file for split in groups.pop(message.partition(), ()) for file in split.dataFiles()]
         written = message.newFilesIncrement().newFiles()
         rows_read += _rows_in(read)
@@ -93,7 +93,7 @@ def _sort_files(session: SparkSession, name: TableName, table: Any, given: Mappi
         messages.add(message)
     if rows_read != rows_written:
         raise DbtRuntimeError(
-            f"{name.rendered}: {rows_read} rows were read and {rows_written} written: nothing is committed."
+            f"{name.rendered}: {rows_read} rows were read but {rows_written} written, so nothing was committed."
         )
     _commit(table, messages)
 

@@ -1,8 +1,8 @@
-"""Time-out for statements without a Spark job: logged after half a minute, ended at a bound.
+"""Timeout for statements without a Spark job: logs them after half a minute, and ends them at a limit.
 
-Outside of Spark jobs a statement plans, commits and deletes files. Paimon 0.9 retries a commit for as long as
-another writer commits first (FileStoreCommitImpl.tryCommit and tryOverwrite; from 1.0 at most `commit.max-retries`
-times), and a catalog or a store may not answer.
+Between Spark jobs, a statement plans, commits and deletes files. Paimon 0.9 retries a commit for as long as other
+writers commit first (FileStoreCommitImpl.tryCommit and tryOverwrite; from 1.0 at most `commit.max-retries` times), and
+a catalog or a store may not answer.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from dbt.adapters.paimon.machine.waiting import Wait, WaitedTooLongError, ended_
 from dbt.adapters.paimon.spark.handles import Handle
 from dbt.adapters.paimon.spark.launch import jvm_process
 
-# Seconds before the first check, and between two.
+# Seconds between checks.
 LOOK_EVERY: Final = 10.0
-# Seconds that an interrupted statement may take to end; then its JVM is killed.
-LONGEST_END: Final = 60.0
-_SHOWN: Final = 100
+# Seconds until the JVM of an interrupted statement is killed.
+INTERRUPT_TIMEOUT: Final = 60.0
+_MAX_SHOWN: Final = 100
 
 
 @contextmanager
 def watched(handle: Handle, sql: str, bound: float) -> Iterator[None]:
-    """Watch a statement, and end it after `bound` seconds without a Spark job.
+    """Watch a statement, and end it after `bound` seconds without a Spark job; `sql` is shown in the log.
 
-    Its table is then in its old or its new state, nothing in between. `sql` is its text for the log.
+    Its table is then in its old or its new state, never in between.
     """
     over = Event()
     ended: list[WaitedTooLongError] = []
@@ -47,10 +47,10 @@ def watched(handle: Handle, sql: str, bound: float) -> Iterator[None]:
             return
         with suppress(Exception):
             handle.interrupt()
-        if not over.wait(LONGEST_END):
-            jvm_process.end("A statement that had no Spark job could not be stopped otherwise.")
+        if not over.wait(INTERRUPT_TIMEOUT):
+            jvm_process.end("A statement without a Spark job could not be stopped in any other way.")
 
-    handle.begins()
+    handle.statement_begins()
     Thread(target=watch, name="stalls", daemon=True).start()
     try:
         with ended_by(ended, over):
@@ -58,16 +58,16 @@ def watched(handle: Handle, sql: str, bound: float) -> Iterator[None]:
     finally:
         if ended:
             with suppress(Exception):
-                handle.ends()
+                handle.statement_ended()
 
 
 def _wait(sql: str, bound: float) -> Wait:
     text = " ".join(sql.split())
-    shown = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+    shown = text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}…"
     return Wait(
-        f"a statement that has no Spark job: {shown}",
+        f"a statement without a Spark job: {shown}",
         bound,
-        "It was stopped, and its table is in its old state or its new one. Either another writer kept "
+        "It was stopped, and its table is in its old state or its new one. Either other writers kept "
         "committing first (see the table's $snapshots), or the catalog or the storage does not answer. Run "
-        "again when that is over; if the statement was only slow, raise `stall_timeout` in the profile.",
+        "again when that is over. If the statement was only slow, raise `stall_timeout` in the profile.",
     )

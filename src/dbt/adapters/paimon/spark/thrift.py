@@ -28,19 +28,19 @@ from dbt.adapters.paimon.sql.text import bound, commented, quoted
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from dbt.adapters.paimon.spark.server_clients import Writer
+    from dbt.adapters.paimon.spark.server_clients import ClientRecord
 
 logger = AdapterLogger("Paimon")
 
-# Milliseconds for a server to open a session; a server that expects another handshake never answers.
-_OPENING = 20_000
-# Milliseconds for any other answer; long statements are polled.
-_ANSWER = 600_000
-# Seconds between two polls of a running statement: short at first, since dbt's statements are short.
+# Milliseconds for a server to open a session; a server that expects a different handshake never answers.
+_OPEN_TIMEOUT_MS = 20_000
+# Milliseconds for any other response; long statements are polled.
+_RESPONSE_TIMEOUT_MS = 600_000
+# Seconds between polls of a running statement; short at first, because most of dbt's statements are short.
 _POLL_FIRST, _POLL_LAST = 0.01, 0.5
-# Seconds that a statement may take to end after its client has died. Its jobs and its thread are interrupted at once,
-# but a commit that has begun continues. HiveServer2's protocol does not say when the statement has ended.
-_CANCELLATION = 10.0
+# Seconds that a statement may continue after its client has died. Its jobs and thread are interrupted at once, but a
+# commit that has begun continues. HiveServer2's protocol does not report when the statement has ended.
+_CANCELLATION_SECONDS = 10.0
 _MAX_FIELDS = "spark.sql.debug.maxToStringFields"
 _DEFAULT_CATALOG = "spark.sql.defaultCatalog"
 # Without this prefix a server ignores a setting in the request for a session (HiveSessionImpl.configureSession,
@@ -76,13 +76,13 @@ class ThriftCursor(Cursor):
 
     def drain(self) -> None:
         if self._query is not None:
-            # Returns one row, but computes every column of every row.
+            # This returns one row, but computes every column of every row.
             self._rows_of(f"select sum(length(to_json(struct(*)))) from (\n{self._query}\n)")
             self._query = None
 
     @property
     def description(self) -> list[tuple[str, str, None, None, None, None, bool]]:
-        """Name, Spark type text and nullability of each column; HiveServer2's protocol has no nested types."""
+        """As in `Cursor`, but HiveServer2's protocol does not have nested types."""
         if self._query is not None:
             return [
                 (row[0], row[1], None, None, None, None, True) for row in self._rows_of(f"describe query {self._query}")
@@ -135,24 +135,24 @@ def _fetched(cursor: Any, fetch: Callable[[], Iterable[Any]]) -> list[Any]:
 
 
 class _Running:
-    """The running statement of a connection; another thread may cancel it."""
+    """The running statement of a connection, which another thread may cancel."""
 
     def __init__(self) -> None:
         self._lock = RLock()
         self._cursor: Any = None
-        # HiveServer2's id of the last statement, as in the server's pages and logs.
+        # HiveServer2's id of the last statement, as shown in the server's UI and logs.
         self.statement_id = ""
-        # Each statement begins with it: the server describes jobs by the text of their statement.
+        # The comment at the start of each statement: the server describes jobs by their statement.
         self.comment = ""
 
     def run(self, connection: Any, statement: str) -> Any:
-        """Run a statement to its end; returns PyHive's cursor over its rows."""
+        """Run a statement to completion, and return PyHive's cursor over its rows."""
         from thrift.transport.TTransport import TTransportException
 
         wait = Wait(
             "an answer of the Thrift server",
-            _ANSWER / 1000,
-            "It may still run the statement: check the server and the table's $snapshots before you run again.",
+            _RESPONSE_TIMEOUT_MS / 1000,
+            "The statement may still be running: check the server and the table's $snapshots before you run again.",
         )
         try:
             return self._run(connection, statement)
@@ -197,7 +197,7 @@ class _Running:
 
 
 def _is_lost(error: BaseException) -> bool:
-    """Whether an error or its cause says that the connection broke, or that dbt did not wait for the answer."""
+    """Whether an error or its cause means that the connection broke, or that dbt stopped waiting for the response."""
     from thrift.transport.TTransport import TTransportException
 
     lost = (TTransportException, OSError, EOFError, WaitedTooLongError, KeyboardInterrupt, SystemExit)
@@ -212,7 +212,7 @@ def _id_of(cursor: Any) -> str:
 
 
 class ThriftServerError(Exception):
-    """The server's complete error text, with its stack."""
+    """The server's complete error message, with the stack trace."""
 
 
 class ThriftHandle(Handle):
@@ -223,7 +223,7 @@ class ThriftHandle(Handle):
         self._connection = connection
         self._connect = connect
         self._running = _Running()
-        # A second session for `beside`: a connection has one request at a time.
+        # A second session for `query_concurrently`: a connection handles one request at a time.
         self._second: ThriftCursor | None = None
 
     @property
@@ -248,50 +248,50 @@ class ThriftHandle(Handle):
     def _value_of(self, key: str) -> str | None:
         cursor = self.cursor()
         cursor.execute(f"set {quoted(key)}")
-        # A server that is not Spark's answers in another form, such as Hive's one column `key=value`.
+        # Servers other than Spark's return a different format, such as Hive's single column `key=value`.
         found = [str(row[1]) for row in cursor.fetchall() if len(row) == 2]
         return found[0] if found and found[0] != "<undefined>" else None
 
     def setting(self, key: str) -> str | None:
         return None
 
-    def knows(self, key: str) -> bool:
+    def is_session_setting(self, key: str) -> bool:
         return self._value_of(key) is not None
 
     @property
     def statement_id(self) -> str:
         return self._running.statement_id
 
-    def describe(self, node: str, text: str) -> None:
-        """Begin each statement with the text, because the server describes jobs by it."""
-        self._running.comment = text
+    def describe(self, node: str, description: str) -> None:
+        """Begin each statement with the description, because the server describes jobs by their statement."""
+        self._running.comment = description
 
     def _cancel_running(self) -> None:
         self._running.cancel()
 
-    def notice(self, error: BaseException) -> None:
+    def detect_lost_server(self, error: BaseException) -> None:
         self.is_lost = self.is_lost or _is_lost(error)
 
-    def writer(self) -> Writer:
-        """This client; the server ends its statements when the connection ends."""
-        return server_clients.writer()
+    def client_record(self) -> ClientRecord:
+        """This client, without a session: the server ends its statements when the connection ends."""
+        return server_clients.this_client()
 
-    def beside(self, sql: str) -> list[Any]:
+    def query_concurrently(self, sql: str) -> list[Any]:
         if self._second is None:
             self._second = ThriftCursor(self._connect(), _Running())
         self._second.execute(sql)
         return self._second.fetchall()
 
-    def end(self, writer: Writer, remember: Callable[[tuple[str, ...]], object]) -> None:
-        """Wait: a server cancels statements when their connection ends, but does not say when they end."""
-        time.sleep(_CANCELLATION)
+    def end_statements_of(self, client: ClientRecord, remember: Callable[[tuple[str, ...]], object]) -> None:
+        """Only wait: the server cancels statements when their connection ends, but does not report their end."""
+        time.sleep(_CANCELLATION_SECONDS)
 
     def close(self) -> None:
         super().close()
         for connection in [self._connection, *([self._second.connection] if self._second else [])]:
             with suppress(Exception):
                 if self.is_lost:
-                    # Without a request: the server may not answer.
+                    # Send no request, because the server may not answer.
                     connection._transport.close()
                 else:
                     connection.close()
@@ -301,7 +301,7 @@ def open_session(runtime: Runtime) -> ThriftHandle:
     """Give a thread its own session of the server.
 
     Raises:
-        DbtRuntimeError: no server, a refused login, no Paimon in the server, or PyHive is not installed.
+        DbtRuntimeError: there is no server, it refuses the login or lacks Paimon, or PyHive is not installed.
     """
     try:
         from pyhive import hive
@@ -317,7 +317,7 @@ def open_session(runtime: Runtime) -> ThriftHandle:
         "Start it, or correct host and port in the profile.",
     )
     settings = {_MAX_FIELDS: "10000", **runtime.session_conf}
-    # The server begins a session with `use default`, which is in its own default catalog.
+    # The server begins a session with `use default`, which must be in its own default catalog.
     settings.pop(_DEFAULT_CATALOG, None)
 
     def connect() -> Any:
@@ -327,7 +327,7 @@ def open_session(runtime: Runtime) -> ThriftHandle:
             username=credentials.user or "dbt",
             configuration={f"{_SETTING_PREFIX}{key}": value for key, value in settings.items()},
         )
-        socket.setTimeout(_ANSWER)
+        socket.setTimeout(_RESPONSE_TIMEOUT_MS)
         return connection
 
     try:
@@ -350,7 +350,7 @@ def open_session(runtime: Runtime) -> ThriftHandle:
 def _prepare(handle: ThriftHandle, credentials: PaimonCredentials, where: str, settings: Mapping[str, str]) -> None:
     require_extensions(handle._value_of("spark.sql.extensions"), f"Thrift server at {where}")
     if handle._value_of(_MAX_FIELDS) != settings[_MAX_FIELDS]:
-        # This server ignores settings in the request for a session.
+        # This server ignores settings in the request that opens a session.
         for key, value in settings.items():
             handle._set(key, value)
     handle._set(_DEFAULT_CATALOG, credentials.catalog)
@@ -358,12 +358,12 @@ def _prepare(handle: ThriftHandle, credentials: PaimonCredentials, where: str, s
 
 
 def _transport(credentials: PaimonCredentials) -> tuple[Any, Any]:
-    """A socket with a time-out, and the transport over it, as in PyHive's constructor."""
+    """A socket with a timeout, and the transport over it, as in PyHive's constructor."""
     from thrift.transport import TSocket, TSSLSocket, TTransport
 
     kind = TSSLSocket.TSSLSocket if credentials.use_ssl else TSocket.TSocket
     socket = kind(credentials.host, credentials.server_port)
-    socket.setTimeout(_OPENING)
+    socket.setTimeout(_OPEN_TIMEOUT_MS)
     if credentials.auth == "NOSASL":
         return socket, TTransport.TBufferedTransport(socket)
     import thrift_sasl

@@ -1,4 +1,4 @@
-"""The mark in a warehouse of the newest Paimon that has opened it, so that no older one is chosen for it by default."""
+"""The mark in a warehouse with the newest Paimon version that has opened it: no older one is chosen by default."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 logger = AdapterLogger("Paimon")
-# Warehouses that this process has checked, with the Paimon that it runs.
+# Warehouses that this process has checked, with the Paimon version that it runs.
 _CHECKED: Final[set[tuple[str, Version]]] = set()
 
 
 def check(session: SparkSession, credentials: PaimonCredentials) -> None:
-    """Compare the marks in a target's warehouses with the Paimon that runs, and raise them if it is newer.
+    """Compare the marks in a target's warehouses with the running Paimon version, and raise older marks to it.
 
-    A target that says which Paimon it wants may go back, and 0.9.0 leaves no mark: nothing is older.
+    A target that sets its Paimon version may use an older one. 0.9.0 leaves no mark, because no version is older.
 
     Raises:
         DbtRuntimeError: a newer Paimon has opened a warehouse, and the version was chosen by default.
@@ -40,15 +40,15 @@ def check(session: SparkSession, credentials: PaimonCredentials) -> None:
         mark = _compare(session, catalog.name, version)
         if chosen and mark is not None and mark > version:
             raise DbtRuntimeError(
-                f"Paimon {mark} has opened the warehouse of {catalog.name}, and the default here is {version}, "
-                "which may not read what that wrote. Nothing was written. Set the version in the target: "
+                f"Paimon {mark} has opened the warehouse of {catalog.name}, but the default here is {version}, which "
+                f"may not be able to read what {mark} wrote. Nothing was written. Set the version in the target: "
                 f"paimon_version: '{mark}'"
             )
         _CHECKED.add((place, version))
 
 
 def _compare(session: SparkSession, name: str, version: Version) -> Version | None:
-    """The mark that a warehouse had; it is raised to `version`. None without one, or in a catalog without files."""
+    """Raise a warehouse's mark to `version`, and return the old mark; None if it had none or has no files."""
     # Source: SparkCatalog.paimonCatalog, AbstractCatalog and FileIO [ran, 0.9.0], the same methods at 1.4.2 and 2.0.0.
     jvm: Any = session._jvm
     try:

@@ -8,14 +8,14 @@ from typing import Any, Final
 from dbt.adapters.paimon.spark import java_classes
 
 _LOCK: Final = Lock()
-# The watchdog of each JVM that this process has started, by PySpark's gateway to it.
+# The watchdogs of the JVMs that this process has started, by the id of PySpark's gateway.
 _WATCHDOGS: Final[dict[int, Any]] = {}
 
 
 def arm(name: str, seconds: float | None) -> None:
-    """End the JVM in so many seconds, unless this is called again with the name; None removes the deadline.
+    """Set the deadline of a name, in seconds from now, after which the JVM is killed; None removes the deadline.
 
-    Nothing happens without an embedded Spark: a server is not this run's to end.
+    Does nothing without an embedded Spark, because a server must not be killed.
     """
     from pyspark import SparkContext
 

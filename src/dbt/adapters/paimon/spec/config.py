@@ -30,13 +30,13 @@ STRATEGY_KEYS: Final = (
 class PaimonConfig(TableKeys, AdapterConfig):
     """Config of models, seeds and snapshots; None means "not set". `components` and `strategies` check it.
 
-    A key that stands for an option of Paimon takes the option's values and has its default.
+    A key that sets a Paimon option takes the option's values and has its default.
     """
 
     # Materialized views: VIEW_KEYS.
     refresh_mode: str | None = config_key(
-        "How a materialized view is refreshed: `incremental` computes only changes, `full` everything, `auto` what is "
-        "cheaper",
+        "How a materialized view is refreshed: `incremental` computes only changes, `full` everything, `auto` "
+        "whatever is cheaper",
         values=("auto", "incremental", "full"),
         default="`auto`",
         page="materialized-views.md",
@@ -59,13 +59,17 @@ class PaimonConfig(TableKeys, AdapterConfig):
         "For `merge`: the columns not to update", COLUMNS, page="strategies.md#columns"
     )
     matched_condition: str | None = config_key(
-        "For `merge`: only existing rows that meet it are updated", CONDITION, page="strategies.md"
+        "For `merge`: only existing rows that meet it are updated, as in `DBT_INTERNAL_SOURCE.v > DBT_INTERNAL_DEST.v`",
+        CONDITION,
+        page="strategies.md",
     )
     not_matched_condition: str | None = config_key(
         "For `merge`: only new rows that meet it are inserted", CONDITION, page="strategies.md"
     )
     merge_delete_condition: str | None = config_key(
-        "For `merge`: existing rows that meet it are deleted", CONDITION, page="strategies.md"
+        "For `merge`: existing rows that meet it are deleted, as in `DBT_INTERNAL_SOURCE.op = 'd'`",
+        CONDITION,
+        page="strategies.md",
     )
     incremental_predicates: Columns = config_key(
         "For `merge`, `delete+insert` and `microbatch`: further conditions that limit the rows to compare",
@@ -87,7 +91,7 @@ class PaimonConfig(TableKeys, AdapterConfig):
         page="streaming.md#exactly-once",
     )
     on_bad_message: str | None = config_key(
-        f"What becomes of a message that cannot be parsed: `{DEAD_LETTER}` sets it aside, `{FAIL}` stops the run",
+        f"What happens to a message that cannot be parsed: `{DEAD_LETTER}` sets it aside, `{FAIL}` stops the run",
         values=(DEAD_LETTER, FAIL),
         default=f"`{DEAD_LETTER}`",
         page="streaming.md#dead-letters",

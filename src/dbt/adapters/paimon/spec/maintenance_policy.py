@@ -113,59 +113,62 @@ class MaintenancePolicy:
         return not any(getattr(self, action) for action in ACTIONS)
 
 
-_AFTER_RUN: Final = "Whether a run does it after its commit, too, and not only `maintain`"
+_AFTER_RUN: Final = "Whether a run also does it, after its commit, and not only `maintain`"
 # Action -> its keys.
 ACTION_KEYS: Final[Mapping[str, Mapping[str, Key]]] = {
     "compact": {
         "strategy": Key(
-            "`full` merges all levels of a bucket; `minor`, from Paimon 1.0, what Paimon's own trigger would",
+            "`full` merges all levels of a bucket; `minor`, from Paimon 1.0, those that Paimon's own trigger would",
             values=COMPACT_STRATEGIES,
             default="`full`",
         ),
         "order": Key(
-            "In which order `order_by` sorts the rows of an append table",
+            "The order in which `order_by` sorts the rows of an append table",
             values=ORDER_STRATEGIES,
             default="`order` with `order_by`",
         ),
-        "order_by": Key("Sort the rows by these while merging", COLUMNS),
+        "order_by": Key("The columns by which the rows are sorted while merging", COLUMNS),
         "partitions": Key(
-            "Only these partitions: with the greatest values, not written for that long, or that meet a condition",
+            "Only these partitions: the newest by value, those not written lately, or those that meet a condition",
             "`newest`, `{newest: 3}`, `{older_than: '1 d'}` or `{where: \"dt > '2024-01-01'\"}`",
             default="all",
         ),
         "small_files": Key(
-            "Due when a bucket has so many files smaller than 7/10 of `target-file-size`",
+            "Due when a bucket has this many files smaller than 70 % of `target-file-size` (by default 128 MB, "
+            "without a primary key 256 MB)",
             NUMBER,
             default=f"`{SMALL_FILES}`, without `every_commits`",
         ),
-        "every_commits": Key("Due after so many commits since the last compaction", NUMBER),
+        "every_commits": Key("Due after this many commits since the last compaction", NUMBER),
         "after_run": Key(_AFTER_RUN, BOOLEAN, default="`true`"),
     },
     "expire_snapshots": {
-        "retain_max": Key("How many table snapshots stay at most; this or `older_than` is required", NUMBER),
+        "retain_max": Key("How many table snapshots are kept at most; this or `older_than` is required", NUMBER),
         "retain_min": Key(
-            "How many stay however old they are",
+            "How many are kept at any age",
             NUMBER,
             default=f"`{RETAIN_MIN}`, or `retain_max` without `older_than`",
         ),
-        "older_than": Key("How old one may get", DURATION),
+        "older_than": Key("How old a table snapshot may get", DURATION),
         "after_run": Key(_AFTER_RUN, BOOLEAN, default="`true`"),
     },
     "expire_partitions": {
         "expiration_time": Key("How old a partition may get", DURATION, default="required"),
         "timestamp_formatter": Key("The pattern by which a partition's value is read as a time", "a Java pattern"),
         "timestamp_pattern": Key(
-            "How the partition columns make up that value", "text, as in `$day $hour:00:00`", default="the first column"
+            "How the partition columns are combined into that value",
+            "text, as in `$day $hour:00:00`",
+            default="the first column",
         ),
         "expire_strategy": Key(
-            "A partition's age goes by its value, or by its last write",
+            "Whether a partition's age is computed from its value or from its last write",
             values=EXPIRE_STRATEGIES,
             default="`values-time`",
         ),
         "after_run": Key(_AFTER_RUN, BOOLEAN, default="`true`"),
     },
     "remove_orphan_files": {
-        "older_than": Key("How old a file has to be, one day at least", DURATION, default=f"`{ORPHAN_AGE}`"),
+        "older_than": Key("How old a file must be, at least one day", DURATION, default=f"`{ORPHAN_AGE}`"),
         "after_run": Key(_AFTER_RUN, BOOLEAN, default="`false`: it lists the table's whole folder"),
     },
     "rescale": {
@@ -174,18 +177,18 @@ ACTION_KEYS: Final[Mapping[str, Mapping[str, Key]]] = {
             "a size, as in `'1 gb'`",
             default="`2 gb`",
         ),
-        "after_run": Key(_AFTER_RUN, BOOLEAN, default="`false`: it writes all rows again"),
+        "after_run": Key(_AFTER_RUN, BOOLEAN, default="`false`: it rewrites all rows"),
     },
 }
 ACTIONS: Final = tuple(ACTION_KEYS)
 # The other keys of a policy.
 POLICY_KEYS: Final[Mapping[str, Key]] = {
     "on_failure": Key(
-        "What a failed action does to the run, whose rows are committed: a warning, or an error",
+        "Whether a failed action is a warning or an error of the run, whose rows are committed",
         values=ON_FAILURE,
         default="`warn`",
     ),
-    "enabled": Key("`false` removes all actions, those of the folder, too", BOOLEAN, default="`true`"),
+    "enabled": Key("`false` removes all actions, including those of the folder", BOOLEAN, default="`true`"),
 }
 
 

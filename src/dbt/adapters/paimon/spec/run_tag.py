@@ -15,9 +15,9 @@ REPLACE: Final = "replace"
 KEEP: Final = "keep"
 KEYS: Final[Mapping[str, Key]] = {
     "name": Key("The tag's name", default="required"),
-    "time_retained": Key("How long the tag stays", DURATION, default="for good"),
+    "time_retained": Key("How long the tag is kept", DURATION, default="forever"),
     "if_exists": Key(
-        "If an older table snapshot has the tag: move it, or leave it there",
+        "Whether a tag that exists is moved to the new table snapshot, or stays where it is",
         values=(REPLACE, KEEP),
         default=f"`{REPLACE}`",
     ),

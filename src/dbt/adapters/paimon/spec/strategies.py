@@ -456,13 +456,13 @@ DBT_KEYS: Final[Mapping[str, Key]] = {
         page="strategies.md",
     ),
     "unique_key": Key(
-        f"By which columns `{MERGE}` and `{DELETE_INSERT}` match rows",
+        f"The columns by which `{MERGE}` and `{DELETE_INSERT}` match rows",
         COLUMNS,
         default="the primary key",
         page="strategies.md#columns",
     ),
     "on_schema_change": Key(
-        "What happens when the query has other columns than the table",
+        "What happens if the columns of the query differ from those of the table",
         values=ON_SCHEMA_CHANGE,
         default="`ignore`",
         page="strategies.md#columns",

@@ -1,1 +1,1 @@
-"""SQL text: names, literals, types, casts, predicates, views and procedure calls. Nothing here runs a statement."""
+"""SQL text: names, literals, types, casts, predicates, views and procedure calls. No module here runs a statement."""

@@ -1,11 +1,11 @@
 """Casts of query values to column types: which types fit, and SQL that converts a value without loss.
 
-Paimon's INSERT and MERGE cast as Spark does without ANSI, and structs by position. Without an error, numbers wrap
-around, a decimal that is too large becomes NULL, and struct fields in another order end up under each other's names
+Paimon's INSERT and MERGE cast like Spark without ANSI, and match struct fields by position. Without an error, numbers
+wrap around, a decimal that is too large becomes NULL, and struct fields in a different order get each other's values
 (PaimonAnalysis.cast) [ran, 0.9.0]. So values are cast to the column's type before they are written.
 
-The rule is Spark's `Cast.canUpCast`, but stricter: numbers do not fit timestamps or the reverse, struct fields are
-matched by name, and the length of a text counts.
+The rule is Spark's `Cast.canUpCast`, but stricter: numbers do not fit timestamps or vice versa, struct fields are
+matched by name, and a string must not be too long.
 Source: org.apache.spark.sql.catalyst.expressions.Cast, org.apache.spark.sql.types.DecimalType (3.5).
 """
 
@@ -18,11 +18,11 @@ from typing import Final
 from dbt.adapters.paimon.sql.text import quoted, string_literal
 from dbt.adapters.paimon.sql.type_trees import Array, Atom, Map, Struct, TypeTree
 
-# In order: each type's values fit the next one; Cast.numericPrecedence.
+# Each type's values fit the next type; Cast.numericPrecedence.
 _NUMBERS: Final = ("tinyint", "smallint", "int", "bigint", "float", "double")
-# DecimalType.forType: the precision that holds all of its values.
+# DecimalType.forType: the precision for all values of the type.
 _DIGITS: Final = {"tinyint": 3, "smallint": 5, "int": 10, "bigint": 20}
-# Up-casts that change some values, which is detected by casting them back.
+# Up-casts that change some values, which casting back detects.
 _ROUNDED: Final = {
     ("int", "float"),
     ("bigint", "float"),
@@ -32,24 +32,24 @@ _ROUNDED: Final = {
 }
 # Casting 2^63 back gives the largest bigint, which has the same double.
 _SATURATED: Final = {"int": 2**31 - 1, "bigint": 2**63 - 1}
-# Paimon itself casts values written before an ALTER. It formats text differently from Spark (timestamps with six digits
-# and in another time zone, decimals in full), and reads a date as midnight in another time zone [ran, 0.9.0].
-_CAST_OTHERWISE: Final = {
+# Paimon itself casts values that were written before an ALTER. Unlike Spark, it formats timestamps with six digits and
+# in a different time zone, decimals in full, and takes a date for midnight in a different time zone [ran, 0.9.0].
+_CAST_DIFFERENTLY: Final = {
     ("decimal", "string"),
     ("timestamp", "string"),
     ("timestamp_ntz", "string"),
     ("date", "timestamp"),
 }
-# Spark casts these to text and back without loss.
-_AS_TEXT: Final = frozenset({*_NUMBERS, "decimal", "boolean", "binary", "date", "timestamp", "timestamp_ntz"})
+# Types that Spark casts to a string and back without loss.
+_AS_STRING: Final = frozenset({*_NUMBERS, "decimal", "boolean", "binary", "date", "timestamp", "timestamp_ntz"})
 _SIZED: Final = frozenset({"char", "varchar"})
-# With an argument, unlike Spark's: how many digits of a second the column keeps (`data_types.kept_type`).
+# Here with an argument, unlike in Spark: the number of second digits that the column keeps (`data_types.kept_type`).
 _TIMES: Final = frozenset({"timestamp", "timestamp_ntz"})
 
 
 @dataclass(frozen=True)
 class Misfit:
-    """Why values of a type do not fit a column. `field`: the path within it, empty for the column itself."""
+    """Why values of a type do not fit a column. `field` is the path within the column; '' for the column itself."""
 
     field: str
     reason: str
@@ -60,7 +60,7 @@ class Misfit:
 
 @dataclass(frozen=True)
 class Refusal:
-    """A value that makes the statement fail. `reason`: the problem; `value`: an SQL expression for its text."""
+    """A value that makes the statement fail: the reason, and an SQL expression that shows the value."""
 
     reason: str
     value: str
@@ -70,14 +70,14 @@ Refuse = Callable[[Refusal], str]
 
 
 def fits(source: TypeTree, target: TypeTree) -> bool:
-    """Whether every value of `source` fits `target`, except those that `assigned` refuses at run time."""
+    """Whether every value of `source` fits `target`, apart from those that `assigned` rejects at run time."""
     return not misfits(source, target)
 
 
 def misfits(source: TypeTree, target: TypeTree, field: str = "", lossless: bool = True) -> list[Misfit]:
     """Why values of `source` do not fit a column of type `target`; empty if they do.
 
-    `field` is the path within the column's value. Unless `lossless`, Spark's cast is enough for atomic types.
+    `field` is the path within the column. Unless `lossless`, any cast of Spark is accepted for atomic types.
     """
     match source, target:
         case Atom("void"), _:
@@ -116,12 +116,12 @@ def _lacking(field: str, has: Mapping[str, TypeTree], other: Struct, ours: str, 
 
 
 def _atoms_fit(source: Atom, target: Atom) -> bool:
-    """Cast.canUpCast for atomic types, without timestamps as numbers."""
+    """Cast.canUpCast for atomic types, but not between timestamps and numbers."""
     target = _declared_atom(target)
     if source == target:
         return True
     if target.name == "string" or target.name in _SIZED:
-        return source.name in _AS_TEXT or source.name in ("string", *_SIZED)
+        return source.name in _AS_STRING or source.name in ("string", *_SIZED)
     if source.name == "date":
         return target.name in ("timestamp", "timestamp_ntz")
     if {source.name, target.name} == {"timestamp", "timestamp_ntz"}:
@@ -143,10 +143,10 @@ def _decimals_fit(source: Atom, target: Atom) -> bool:
 
 
 def loses_nothing(old: TypeTree, new: TypeTree) -> bool:
-    """Whether ALTER may change a column's atomic type: every existing value then reads as Spark's cast of it."""
+    """Whether ALTER may change a column's atomic type, because Paimon then casts existing values as Spark does."""
     if not isinstance(old, Atom) or not isinstance(new, Atom):
         return False
-    if (old.name, new.name) in _ROUNDED | _CAST_OTHERWISE:
+    if (old.name, new.name) in _ROUNDED | _CAST_DIFFERENTLY:
         return False
     if new.name in _SIZED:
         return old.name == new.name == "varchar" and new.arguments >= old.arguments
@@ -156,13 +156,13 @@ def loses_nothing(old: TypeTree, new: TypeTree) -> bool:
 def assigned(
     expression: str, source: TypeTree, target: TypeTree, refuse: Refuse, depth: int = 0, lossless: bool = True
 ) -> str:
-    """SQL that converts a value to its column's type; `expression` itself if nothing needs to change. NULL stays NULL.
+    """SQL that converts a value to its column's type; `expression` itself if no change is needed. NULL stays NULL.
 
     Args:
-        expression: SQL of the value; a name or a path, because it may be repeated.
-        source, target: type of the values and of the column; `source` fits `target` (see `fits`).
-        refuse: returns SQL that makes the statement fail for a value that does not fit `target`.
-        lossless: if False, Spark's cast decides about a value, except for texts that are too long.
+        expression: SQL for the value: a name or a path, because it may be repeated.
+        source, target: the types of the value and of the column; `source` must fit `target` (see `fits`).
+        refuse: returns SQL that fails for a value that does not fit `target`.
+        lossless: if False, Spark's cast is used without a check, except for strings that are too long.
     """
     name = f"__dbt_{depth}"
     match source, target:
@@ -205,7 +205,7 @@ def _assigned_struct(
 
 
 def _declared(tree: TypeTree) -> TypeTree:
-    """The type as Spark's DDL accepts it."""
+    """The type in a form that Spark's DDL accepts."""
     if isinstance(tree, Atom):
         return _declared_atom(tree)
     if isinstance(tree, Array):
@@ -244,7 +244,7 @@ def _assigned_atom(expression: str, source: Atom, target: Atom, refuse: Refuse, 
     same = f"try_cast({cast} as {source}) = {expression}"
     if source.name in _SATURATED:
         same = f"{expression} <> {_SATURATED[source.name]} and {same}"
-    refused = refuse(Refusal(f"{target} has no value for this {source}", f"cast({expression} as string)"))
+    refused = refuse(Refusal(f"{target} cannot represent this {source} exactly", f"cast({expression} as string)"))
     return f"case when {expression} is null or ({same}) then {cast} else {refused} end"
 
 
@@ -252,15 +252,15 @@ def _timed(expression: str, source: Atom, target: Atom, refuse: Refuse) -> str:
     (digits,) = target.arguments
     value = _assigned_atom(expression, source, _declared_atom(target), refuse, lossless=True)
     whole = f"date_format({value}, 'SSSSSS') like '%{'0' * (6 - digits)}'"
-    refused = refuse(Refusal(f"{target} keeps {digits} digits of a second at most", f"cast({value} as string)"))
+    refused = refuse(Refusal(f"{target} keeps at most {digits} digits of a second", f"cast({value} as string)"))
     return f"case when {expression} is null or {whole} then {value} else {refused} end"
 
 
 def _sized(text: str, target: Atom, refuse: Refuse) -> str:
-    # Trailing blanks do not count in a char(n), which is padded with them.
+    # Trailing blanks do not count: a char(n) is padded with them.
     (size,) = target.arguments
     length, value = f"length({text})", text
     if target.name == "char":
         length, value = f"length(rtrim({text}))", f"rpad({text}, {size}, ' ')"
-    refused = refuse(Refusal(f"a text exceeds the length limitation: {size} characters", text))
+    refused = refuse(Refusal(f"a string exceeds the length limitation of {size} characters", text))
     return f"case when {length} > {size} then {refused} else {value} end"

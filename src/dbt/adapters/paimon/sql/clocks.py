@@ -1,9 +1,9 @@
-"""SQL for the three clocks of a statement: an instant, the session's wall clock and that of the server's JVM.
+"""SQL for the three clocks of a statement: instants, the session's wall clock, and the wall clock of the server's JVM.
 
-A TIMESTAMP is an instant. A user's text is read on the session's wall clock (`spark.sql.session.timeZone`). Paimon
-reads texts, takes the current time and shows its own times on the JVM's wall clock (TimeZone.getDefault,
-LocalDateTime.now, SnapshotsTable.toRow). The adapter compares only TIMESTAMP_NTZ in UTC: to_utc_timestamp and
-from_utc_timestamp return a TIMESTAMP, which cannot show an hour that the session's zone skips.
+A TIMESTAMP is an instant. A user's timestamp string is on the session's wall clock (`spark.sql.session.timeZone`).
+Paimon parses strings, and shows the current time and its own times, on the JVM's wall clock (TimeZone.getDefault,
+LocalDateTime.now, SnapshotsTable.toRow). The adapter compares only TIMESTAMP_NTZ in UTC, because to_utc_timestamp and
+from_utc_timestamp return a TIMESTAMP, which cannot represent an hour that the session's time zone skips.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from __future__ import annotations
 from typing import Final
 
 JVM_ZONE: Final = "java_method('java.time.ZoneId', 'systemDefault')"
-# One row that is computed in the driver: an executor may have another time zone.
+# One row that the driver computes: an executor may have a different time zone.
 ONE_ROW: Final = "(values (1)) as one_row"
 _EPOCH: Final = "timestamp_ntz '1970-01-01 00:00:00'"
 
 
 def utc(instant: str) -> str:
-    """A TIMESTAMP on UTC's wall clock."""
+    """Convert a TIMESTAMP to UTC's wall clock."""
     return f"({_EPOCH} + make_dt_interval(0, 0, 0, unix_micros({instant}) * 0.000001))"
 
 
@@ -27,17 +27,17 @@ def now_in_utc() -> str:
 
 
 def in_utc(paimons: str) -> str:
-    """Convert a time of Paimon, such as `commit_time` of `$snapshots`, to UTC's wall clock."""
+    """Convert a time from Paimon, such as `commit_time` of `$snapshots`, to UTC's wall clock."""
     return f"convert_timezone({JVM_ZONE}, 'UTC', {paimons})"
 
 
 def in_session(paimons: str) -> str:
-    """Convert a time of Paimon to the session's wall clock."""
+    """Convert a time from Paimon to the session's wall clock."""
     return f"convert_timezone({JVM_ZONE}, current_timezone(), {paimons})"
 
 
 def on_jvms_clock(instant: str) -> str:
-    """A TIMESTAMP on the JVM's wall clock, on which Paimon reads a text."""
+    """Convert a TIMESTAMP to the JVM's wall clock, on which Paimon parses strings."""
     return f"convert_timezone('UTC', {JVM_ZONE}, {utc(instant)})"
 
 
@@ -47,7 +47,7 @@ def now_on_jvms_clock() -> str:
 
 
 def jvms_lead() -> str:
-    """Seconds by which the JVM's wall clock is now ahead of the session's."""
+    """Seconds by which the JVM's wall clock is currently ahead of the session's."""
     return seconds_between("cast(now() as timestamp_ntz)", now_on_jvms_clock())
 
 
@@ -68,10 +68,10 @@ def epoch_millis(utc_clock: str) -> str:
 
 
 def age_in_seconds(paimons: str) -> str:
-    """Seconds since a time that Paimon shows."""
+    """Seconds since a time from Paimon."""
     return seconds_between(in_utc(paimons), now_in_utc())
 
 
 def as_seconds(wall_clock: str) -> str:
-    """A TIMESTAMP_NTZ as text to the second; date_format would read it as a TIMESTAMP first."""
+    """A TIMESTAMP_NTZ as a string, to the second; date_format would first convert it to a TIMESTAMP."""
     return f"substring(cast({wall_clock} as string), 1, 19)"

@@ -1,4 +1,4 @@
-"""Converts Paimon's data types, as in `$schemas`, to Spark's type text for DDL."""
+"""Converts Paimon's data types, as in `$schemas`, to Spark types for DDL."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ from dbt.adapters.paimon.sql.type_trees import struct_text
 if TYPE_CHECKING:
     from pyspark.sql.types import DataType
 
-# Paimon's names of types that Spark calls otherwise; the other types without arguments have the same name.
+# Paimon's types without arguments that have a different name in Spark.
 _RENAMED = {"INTEGER": "int", "BYTES": "binary"}
 _DIGITS_OF_A_SECOND = 6
 NESTED = ("array", "map", "struct")
-# The type, not a field with that name.
+# The type `void`, but not a field of that name.
 _VOID = re.compile(r"`(?:[^`]|``)*`|(?P<void>\bvoid\b(?!:))")
 _FIELD = re.compile(r"(`(?:[^`]|``)*`|\w+):")
 _PARAMETRIC = re.compile(r"^(?P<name>[A-Z]+)\s*\((?P<args>[\d, ]+)\)")
 
 
 def kept_type(paimon_type: str | dict[str, Any]) -> str:
-    """Spark's type text, with digits, for a Paimon type whose times keep fewer digits than Spark's; else empty.
+    """The Spark type, with digits, of a Paimon type whose timestamps have fewer digits than Spark's; '' for others.
 
-    Spark can only declare `TIMESTAMP(6)`, and writes to the others without an error [ran, 0.9.0]: a `TIMESTAMP(3)`
-    loses the microseconds. Values that are too long for a `BINARY(n)` are kept whole.
+    Spark can only declare `TIMESTAMP(6)`, but writes to the others without an error [ran, 0.9.0]: in a `TIMESTAMP(3)`
+    the microseconds are lost. Values that are too long for a `BINARY(n)` are not truncated.
     """
     text = to_spark_type(paimon_type, digits=True)
     return text if text != to_spark_type(paimon_type) else ""
 
 
 def to_spark_type(paimon_type: str | dict[str, Any], digits: bool = False) -> str:
-    """Spark's type text for a Paimon type, in lower case and without nullability: `array<struct<a:int>>`.
+    """The Spark type of a Paimon type, in lower case and without nullability: `array<struct<a:int>>`.
 
-    `paimon_type` is JSON from `$schemas`: a text, or an object for nested types. With `digits`, times with fewer than
-    six digits of a second show them.
+    `paimon_type` is JSON from `$schemas`: a string, or an object for nested types. With `digits`, timestamps with fewer
+    than six digits show the number.
     Source: org.apache.paimon.spark.SparkTypeUtils.fromPaimonType.
     """
     if isinstance(paimon_type, dict):
@@ -78,7 +78,7 @@ def _nested(paimon_type: dict[str, Any], digits: bool) -> str:
 
 
 def type_text(data_type: DataType) -> str:
-    """The text of a Spark type for DDL: `DataType.simpleString` with quoted names of struct fields."""
+    """A Spark type for DDL: `DataType.simpleString`, with struct fields' names in backticks if necessary."""
     from pyspark.sql import types
 
     if isinstance(data_type, types.ArrayType):
@@ -91,17 +91,17 @@ def type_text(data_type: DataType) -> str:
 
 
 def field_names(data_type: str) -> list[str]:
-    """The names of all fields of all structs in a Spark type text."""
+    """The names of all struct fields in a Spark type."""
     return [unquoted(found) for found in _FIELD.findall(data_type)]
 
 
 def type_name(data_type: str) -> str:
-    """The name in a Spark type text: 'decimal' of 'decimal(10,2)', 'array' of 'array<int>'."""
+    """A Spark type's name: 'decimal' for 'decimal(10,2)', 'array' for 'array<int>'."""
     return re.split(r"[(<\s]", data_type.strip().lower(), maxsplit=1)[0]
 
 
 def is_whole(described: str) -> bool:
-    """Whether a type shown by DESCRIBE is certain to be valid in DDL.
+    """Whether a type from DESCRIBE is certainly valid in DDL.
 
     DESCRIBE omits fields of a wide struct (spark.sql.debug.maxToStringFields), and does not quote names.
     """
@@ -109,5 +109,5 @@ def is_whole(described: str) -> bool:
 
 
 def typed_nulls(data_type: str) -> str:
-    """Replace untyped NULLs (`void`) in a type by `string`, which a column can later change to any other type."""
+    """Replace `void` (the type of NULL) in a type by `string`, which ALTER can later change to any type."""
     return _VOID.sub(lambda found: "string" if found["void"] else found[0], data_type)

@@ -1,8 +1,8 @@
-"""Checks that a column's default value is completely a value of its type.
+"""Checks that a column's default value is a valid value of its type.
 
-Paimon casts the default when rows are written. Without an error it cuts off decimals of a whole number, the time of a
-date, and the end of a text that is too long; it reads `2024` as a date 2024 days after 1970, and a decimal that is too
-large as NULL. Other invalid values fail there (CastExecutors, DefaultValueAssigner) [ran, 0.9.0].
+Paimon casts the default when rows are written. Without an error it cuts off an integer's decimals, a date's time and
+the end of a string that is too long; it takes `2024` for the date 2024 days after 1970, and a decimal that is too
+large for NULL. Other invalid values make the write fail (CastExecutors, DefaultValueAssigner) [ran, 0.9.0].
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _ANY: Final = re.compile(r".*", re.DOTALL)
 
 
 def is_value(text: str, kind: Atom) -> bool:
-    """Whether a whole text is a value of a type; True for unknown types."""
+    """Whether a string is a valid value of a type; True for unknown types."""
     if kind.name not in _CHECKS:
         return True
     pattern, check = _CHECKS[kind.name]
@@ -57,7 +57,7 @@ def _is_float(text: str, kind: Atom) -> bool:
     return _NO_NUMBER.fullmatch(text) is not None or math.isfinite(float(text))
 
 
-# What a value of a type looks like, and the check that its pattern cannot do.
+# A type's pattern, and the check that a pattern cannot do.
 _CHECKS: Final[Mapping[str, tuple[re.Pattern[str], Callable[[str, Atom], bool]]]] = {
     **dict.fromkeys(_BITS, (_WHOLE, _is_integer)),
     "decimal": (_NUMBER, _is_decimal),

@@ -38,16 +38,16 @@ def may_delete(script: str) -> bool:
 
 
 def deletions(script: str) -> list[Deletion]:
-    """The statements of a script that delete some rows, without unconditional DELETEs; empty if it is not SQL."""
+    """The statements of a script that delete rows by a condition; empty if the script is not valid SQL."""
     found = (_deletion(script, statement, end) for statement, end in _statements(tokens(script), len(script)))
     return [deletion for deletion in found if deletion is not None]
 
 
 def strict(condition: str) -> str:
-    """A condition that is never NULL: `condition and condition is true`; Paimon skips files by the first part.
+    """A condition that is never NULL: `condition and condition is true`. Paimon skips files by the first part.
 
-    A condition that begins with a blank keeps its position, which Spark's errors name. It becomes `opaque` if Paimon
-    would skip files with rows of NULL by it.
+    A condition that begins with a blank keeps its position for Spark's errors. If Paimon would wrongly skip files with
+    NULLs, the condition becomes `opaque`.
     """
     if null_filters.may_lose_nulls(condition):
         return opaque(condition)
@@ -55,12 +55,12 @@ def strict(condition: str) -> str:
 
 
 def opaque(condition: str) -> str:
-    """A condition that is never NULL, and that Paimon evaluates for each row: it skips no file or partition by it."""
+    """A condition that is never NULL, and by which Paimon cannot skip files or partitions."""
     return f" cast(({condition}\n) as string) <=> 'true'"
 
 
 def with_condition(script: str, deletion: Deletion, change: Callable[[str], str]) -> str:
-    """A script in which the condition of a DELETE is changed."""
+    """A script with the condition of a DELETE changed."""
     if deletion.condition is None:
         return script
     start, end = deletion.condition
@@ -68,7 +68,7 @@ def with_condition(script: str, deletion: Deletion, change: Callable[[str], str]
 
 
 def _statements(script: Iterable[Token], length: int) -> Iterator[tuple[list[Token], int]]:
-    """The tokens of each statement, and the statement's end."""
+    """The tokens of each statement, and its end."""
     statement: list[Token] = []
     for token in script:
         if token.kind == "SEMICOLON":

@@ -1,7 +1,7 @@
 """Conditions on event_time: for a model's inputs, for `--sample`, and for the model's own table.
 
-dbt's windows are in UTC. A TIMESTAMP is an instant. DATE, TIMESTAMP_NTZ and text without a time zone are read as UTC,
-independent of the session's time zone, in which some wall-clock times occur twice and others never.
+dbt's windows are in UTC. A TIMESTAMP is an instant. DATE, TIMESTAMP_NTZ and strings without a time zone are taken as
+UTC, not in the session's time zone, where some wall-clock times occur twice and others never.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from dbt_common.exceptions import CompilationError
 from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.sql.text import is_plain, quoted, string_literal
 
-# Endings that complete a text to a time in UTC.
-_OMITTED: Final = ("Z", ":00Z", ":00:00Z", " 00:00:00Z")
+# Suffixes that complete a string to a timestamp in UTC.
+_SUFFIXES: Final = ("Z", ":00Z", ":00:00Z", " 00:00:00Z")
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Window:
 
     @classmethod
     def of(cls, start: Any, end: Any) -> Window:
-        """Make a window of datetimes or ISO texts; those without a time zone are in UTC."""
+        """Make a window from datetimes or ISO strings; those without a time zone are in UTC."""
         return cls(_in_utc(start), _in_utc(end))
 
     def within(self, other: Window) -> Window:
@@ -53,7 +53,7 @@ def condition(column: str, window: Window, data_type: str = "") -> str:
     Without a `data_type`, Spark folds `typeof` when it plans, and pushes the remaining condition down to the files.
 
     Raises:
-        ValueError: the type is not a time.
+        ValueError: the type is not a date or time type.
     """
     if data_type:
         kind = _kind(data_type)
@@ -66,7 +66,7 @@ def condition(column: str, window: Window, data_type: str = "") -> str:
 
 
 def column_sql(name: str) -> str:
-    """The SQL of dbt's event_time: a column, in double quotes if the YAML quotes it, or an expression."""
+    """SQL for dbt's event_time config: a column, in double quotes if the YAML quotes it, or an expression."""
     if len(name) > 1 and name[0] == name[-1] == '"':
         return quoted(name[1:-1])
     parts = name.split(".")
@@ -74,7 +74,7 @@ def column_sql(name: str) -> str:
 
 
 def refuse_column(model: str, event_time: str, columns: Mapping[str, str]) -> None:
-    """Refuse the event_time of a microbatch model if it is not a column of its query, or not a time."""
+    """Raise an error if a microbatch model's event_time is not a column of its query, or not a date or time."""
     types = {name.lower(): data_type for name, data_type in columns.items()}
     data_type = types.get(event_time.lower())
     if data_type is None:
@@ -90,9 +90,9 @@ def refuse_column(model: str, event_time: str, columns: Mapping[str, str]) -> No
 
 
 def batch_condition(model: Mapping[str, Any], columns: Iterable[Any], sample: Window = UNBOUNDED) -> str:
-    """The condition for the batch's rows in a microbatch model's table; `{alias}` stands for the table's alias.
+    """The condition for the batch's rows in a microbatch model's table; `{alias}` is a placeholder for its alias.
 
-    `sample` is the window of `--sample`, to which the model's inputs are limited.
+    `sample` is the window of `--sample`, which limits the model's inputs.
     """
     name, window = model["config"]["event_time"], _batch_window(model).within(sample)
     if _batch_window(model).is_open:
@@ -105,7 +105,7 @@ def batch_condition(model: Mapping[str, Any], columns: Iterable[Any], sample: Wi
 
 
 def checked(model: Mapping[str, Any], columns: Sequence[PaimonColumn], sample: Window = UNBOUNDED) -> str | None:
-    """A SELECT list that fails on a row outside of the batch's window; None without a batch.
+    """A SELECT list that fails for a row outside of the batch's window; None without a batch.
 
     The next run would not replace such a row but add it again, and another batch would delete it.
     """
@@ -155,7 +155,7 @@ def _clock(column: str, window: Window) -> str:
 
 
 def _day(column: str, window: Window) -> str:
-    # A date is its midnight: it is before a moment if it is before the next midnight.
+    # A date means its midnight: it is before a moment if it is before the next midnight.
     days = Window(*(_next_midnight(moment) for moment in (window.start, window.end)))
     return _between(f"cast({column} as date)", days, lambda moment: f"date '{moment.date()}'")
 
@@ -164,8 +164,8 @@ def _text(column: str, window: Window) -> str:
     text = f"trim({column})"
     fault = string_literal("event_time: not a date or time: '")
     remedy = string_literal("'. Write it as in 2024-01-31, 2024-01-31 12:00:00 or 2024-01-31 12:00:00+01:00.")
-    readings = [f"try_cast(concat({text}, '{omitted}') as timestamp_ltz)" for omitted in _OMITTED]
-    # A time without a date would be read as today's.
+    readings = [f"try_cast(concat({text}, '{suffix}') as timestamp_ltz)" for suffix in _SUFFIXES]
+    # Spark would take a time without a date as today's.
     instant = (
         f"case when {column} is null then null "
         f"when {text} rlike '^[0-9]+-' then coalesce({', '.join(readings)}, "
@@ -175,7 +175,7 @@ def _text(column: str, window: Window) -> str:
     return _between(instant, window, lambda moment: f"timestamp_ltz '{moment}'")
 
 
-# Spark's `typeof` -> the condition; the last one is for text.
+# Spark's `typeof` -> the condition; the last one is for all other types, which are strings.
 _CONDITIONS: Final = {"timestamp": _instant, "timestamp_ntz": _clock, "date": _day, "string": _text}
 
 

@@ -1,4 +1,4 @@
-"""YAML values as Spark SQL literals of a given type, nested types included; used for rows of unit tests."""
+"""YAML values as Spark SQL literals of a given type, including nested types; for the rows of unit tests."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.paimon.sql.text import string_literal
 from dbt.adapters.paimon.sql.type_trees import Array, Map, Struct, type_tree
 
-# The SQL of a value and its type.
+# Makes SQL from a value and its type.
 Scalar = Callable[[Any, str], str]
 
 _NESTED: Final = re.compile(r"\s*(?:array|map|struct)\s*<.*>\s*\Z", re.IGNORECASE | re.DOTALL)
@@ -32,9 +32,9 @@ _SOME: Final[Mapping[str, Any]] = {
 
 
 def safe_cast(field: Any, data_type: str) -> str:
-    """SQL for dbt's `safe_cast`: an expression of type `data_type`, NULL if that type has no such value.
+    """SQL for dbt's `safe_cast`: an expression of type `data_type`, NULL if the value cannot be cast.
 
-    `field` is an SQL expression or a YAML value (list, mapping, number). For a nested type, a text holds an SQL
+    `field` is an SQL expression or a YAML value (list, mapping, number). For a nested type, a string contains an SQL
     expression (`'array(1, 2)'`), as in dbt-spark.
     """
     if field is None or isinstance(field, (Mapping, list, tuple)):
@@ -44,7 +44,7 @@ def safe_cast(field: Any, data_type: str) -> str:
         literal = _QUOTED.match(expression)
         return f"try_cast({_unescaped(literal['text']) if literal else expression} as {data_type})"
     value = f"try_cast({expression} as {data_type})"
-    # Two limits that Spark does not check.
+    # Spark does not check these two limits.
     if sized := _SIZED_TEXT.fullmatch(data_type.strip()):
         text = f"cast({expression} as string)"
         measured = f"rtrim({text})" if data_type.strip().lower().startswith("char(") else text
@@ -61,9 +61,9 @@ def is_nested(data_type: str) -> bool:
 
 
 def typed_value(value: Any, data_type: str, scalar: Scalar | None = None) -> str:
-    """SQL for one YAML value; a text becomes a literal or, for a nested type, an SQL expression.
+    """SQL for one YAML value; a string becomes a literal or, for a nested type, an SQL expression.
 
-    `scalar` makes the SQL of a value that is not NULL, a list or a mapping, from the value and its type.
+    `scalar` makes the SQL of values that are not NULL, a list or a mapping.
 
     Raises:
         DbtRuntimeError: the value does not have the shape of the type.
@@ -83,7 +83,7 @@ def _cast_scalar(value: Any, data_type: str) -> str:
 
 
 def some_value(data_type: str) -> str:
-    """SQL for a non-NULL value of a type: empty, zero or 1970-01-01; a struct with NULL in each field."""
+    """SQL for a non-NULL value of a type: empty, zero or 1970-01-01; for a struct, NULL in each field."""
     kind = re.split(r"\W", data_type.strip().lower(), maxsplit=1)[0]
     return typed_value(_SOME.get(kind, 0), data_type)
 

@@ -1,6 +1,6 @@
-"""Finds conditions that keep rows of NULL, but for which Paimon 0.9 skips files with such rows.
+"""Finds conditions that are true for NULL, but for which Paimon 0.9 skips files with NULLs.
 
-Paimon reads `NOT (column <=> 'a')`, Spark's form of these conditions, as `column <> 'a'` (SparkFilterConverter), and
+Paimon takes `NOT (column <=> 'a')`, Spark's form of these conditions, for `column <> 'a'` (SparkFilterConverter), and
 skips files whose values are all NULL or 'a' [ran, 0.9.0].
 """
 
@@ -16,19 +16,19 @@ _MAY_BE: Final = re.compile(r"<=>|\bdistinct\s+from\b|\bis\s+(?:not\s+)?(?:true|
 
 @dataclass(frozen=True)
 class LostNulls:
-    """A condition that may lose rows of NULL, and a replacement that does not."""
+    """A condition that may lose rows with NULL, and a safe replacement."""
 
     condition: str
     instead: str
 
 
 def may_lose_nulls(sql: str) -> bool:
-    """Whether a statement may have such a condition."""
+    """A cheap test whether a statement may have such a condition."""
     return _MAY_BE.search(sql) is not None
 
 
 def lost_nulls(sql: str) -> list[LostNulls]:
-    """The conditions of a statement in Spark's dialect that may lose rows of NULL; empty if it cannot be parsed."""
+    """The conditions of a Spark statement that may lose rows with NULL; empty if it cannot be parsed."""
     if not may_lose_nulls(sql):
         return []
     import sqlglot
@@ -43,7 +43,7 @@ def lost_nulls(sql: str) -> list[LostNulls]:
 
 
 def _filters_out(node: Any) -> bool:
-    """Whether rows pass where a condition is false, because it is inside an odd number of NOT."""
+    """Whether a filter keeps the rows where a condition is false, because it is inside an odd number of NOTs."""
     from sqlglot import expressions
 
     negative = isinstance(node, expressions.NullSafeNEQ)
@@ -56,7 +56,7 @@ def _filters_out(node: Any) -> bool:
 
 
 def _of_value(node: Any) -> LostNulls | None:
-    """A comparison of a column with a constant; Paimon gets no others."""
+    """A comparison of a column with a constant; Spark pushes no others down to Paimon."""
     from sqlglot import expressions
 
     column, value = node.this, node.expression

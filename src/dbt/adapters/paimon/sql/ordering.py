@@ -1,4 +1,4 @@
-"""Splits an ORDER BY clause into sort keys, for places where Spark takes no ORDER BY."""
+"""Splits an ORDER BY clause into sort keys, for places where Spark does not accept ORDER BY."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 _START: Final = re.compile(r"\s*order\s+by\b", re.IGNORECASE)
-# Literals and quoted names, whose commas and brackets do not count; brackets; commas.
+# Literals and quoted names (whose commas and brackets do not count), brackets, and commas.
 _TOKEN: Final = re.compile(
     r"""'(?:[^'\\]|\\.)*' | "(?:[^"\\]|\\.)*" | `(?:[^`]|``)*` | (?P<open>[(\[]) | (?P<close>[)\]]) | (?P<comma>,)""",
     re.VERBOSE | re.DOTALL,

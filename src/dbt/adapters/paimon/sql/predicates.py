@@ -1,7 +1,7 @@
 """Qualifies the columns in a config's predicates with the table's alias.
 
-The statement also reads the model's rows, which have the same columns, so a bare `id` would be ambiguous. dbt's other
-adapters delete in a separate statement, which reads the table only, and projects write predicates for that.
+The statement also reads the model's rows, which have the same columns, so a bare `id` would be ambiguous. Other
+adapters delete in a separate statement, which reads only the table, and projects write their predicates for that.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from dbt.adapters.paimon.sql.scala import elements
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# The table's alias in MERGE, as in dbt's own macros and documentation.
+# The table's alias in MERGE, as in dbt's macros and documentation.
 TABLE: Final = "DBT_INTERNAL_DEST"
 
-# A name in an expression: the position of its text, and its parts.
+# A name in an expression: its position and its parts.
 Reference = tuple[int, tuple[str, ...]]
 
 
 def as_list(value: Any) -> list[str]:
-    """A config of one predicate or a list of them, as a list."""
+    """The value of a config that takes a predicate or a list of predicates, as a list."""
     if not value:
         return []
     return [value] if isinstance(value, str) else [str(item) for item in value]
@@ -52,14 +52,14 @@ def of_table(
             raise DbtRuntimeError(
                 f"model '{model}': incremental_predicates: {text!r} is not a SQL expression: {shorten(error_text(exc))}"
             ) from exc
-        # A comment at its end must not take the parenthesis along.
+        # The closing parenthesis must not become part of a comment.
         end = "\n" if "--" in text else ""
         found.append(f"({qualify(text, references, names)}{end})")
     return found
 
 
 def qualify(text: str, references: Iterable[Reference], columns: set[str]) -> str:
-    """Insert the table's alias before those references in `text` that begin with one of `columns` (in lower case)."""
+    """Insert the table's alias before the references in `text` that begin with one of `columns` (in lower case)."""
     for position, parts in sorted(references, reverse=True):
         if parts[0].lower() in columns:
             text = f"{text[:position]}{TABLE}.{text[position:]}"
@@ -67,13 +67,13 @@ def qualify(text: str, references: Iterable[Reference], columns: set[str]) -> st
 
 
 def by_spark(session: SparkSession, text: str) -> list[Reference]:
-    """The column names in an expression, by Spark's own parser; without those in subqueries."""
+    """The column names in an expression outside of subqueries, by Spark's parser."""
     parser = session._jsparkSession.sessionState().sqlParser()
     return list(_walk(parser.parseExpression(text), frozenset()))
 
 
 def by_sqlglot(text: str) -> list[Reference]:
-    """The column names in an expression, by sqlglot, for sessions whose Spark is on another machine."""
+    """The column names in an expression outside of subqueries, by sqlglot; for Spark on a server."""
     import sqlglot
     from sqlglot import expressions
 
@@ -92,7 +92,7 @@ def by_sqlglot(text: str) -> list[Reference]:
 
 def _start_of(text: str, identifier: Any) -> int:
     start = int(identifier.meta["start"])
-    # Some versions of sqlglot give the position of a quoted name's first letter, others that of its quote.
+    # Some versions of sqlglot return the position of a quoted name's first letter, others that of its quote.
     return start - 1 if identifier.args.get("quoted") and text[start] != "`" else start
 
 

@@ -1,4 +1,4 @@
-"""Paimon's procedures as SQL: typed arguments in, one CALL statement out.
+"""Renders CALL statements of Paimon's procedures from typed arguments.
 
 Parameter names, types and versions come from paimon-spark-common's procedure/*Procedure.java at the release tags 0.9.0
 to 2.0.0. Every statement here was run on 0.9.0.
@@ -39,14 +39,14 @@ ORPHAN_MODES: Final = ("local", "distributed")
 
 
 class _InvalidValueError(ValueError):
-    """A value that its parameter does not take; the message says what it takes."""
+    """A value that its parameter does not accept; the message says what it accepts."""
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """A typed argument. `render` returns its SQL, and raises _InvalidValueError for a value of another type.
+    """A parameter of a procedure. `render` returns a value's SQL; it raises _InvalidValueError for an invalid value.
 
-    `to` is Paimon's name for it, if that differs from ours; `needs` is the capability that it requires.
+    `to` is Paimon's name for it, if different; `needs` is the capability that it requires.
     """
 
     takes: str
@@ -58,9 +58,9 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Procedure:
-    """A procedure of Paimon's `sys` schema. `check` returns the problems of its arguments in combination.
+    """A procedure of Paimon's `sys` schema. `check` returns the problems of combined arguments.
 
-    `to` is Paimon's name for it, if that differs from ours.
+    `to` is Paimon's name for it, if different.
     """
 
     parameters: Mapping[str, Parameter]
@@ -78,7 +78,7 @@ class Procedure:
 
 
 def statement(procedure: str, table: TableName, arguments: Mapping[str, Any], versions: Versions) -> Statement:
-    """The CALL of one procedure, with its kind; see `render`."""
+    """The CALL of a procedure as a `Statement`; see `render`."""
     sorts = procedure == "compact" and arguments.get("order_strategy") is not None
     return Statement(
         render(procedure, table, arguments, versions),
@@ -89,7 +89,7 @@ def statement(procedure: str, table: TableName, arguments: Mapping[str, Any], ve
 
 
 def render(procedure: str, table: TableName, arguments: Mapping[str, Any], versions: Versions) -> str:
-    """The text of a CALL of one procedure, with every value as a literal. Arguments of None are not given.
+    """The SQL of a procedure's CALL, with every value as a literal. Arguments that are None are omitted.
 
     Raises:
         DbtRuntimeError: lists all problems at once.
@@ -114,7 +114,7 @@ def _unmet(needs: Capability | None, versions: Versions) -> str:
 
 
 def _problems(procedure: str, definition: Procedure, given: Mapping[str, Any], versions: Versions) -> Iterator[str]:
-    """The problems of each single argument of a procedure."""
+    """The problems of the single arguments of a procedure."""
     if why := _unmet(definition.needs, versions):
         yield why
     for name, value in given.items():
@@ -132,7 +132,7 @@ def _problems(procedure: str, definition: Procedure, given: Mapping[str, Any], v
 
 
 def argument_problem(procedure: str, name: str, value: Any, versions: Versions) -> str:
-    """Why an argument does not accept a value, as a sentence; '' if it does."""
+    """Why a value is not valid for an argument, as a sentence; '' if it is valid."""
     try:
         PROCEDURES[procedure].parameters[name].render(value, versions)
     except _InvalidValueError as fault:
@@ -140,25 +140,25 @@ def argument_problem(procedure: str, name: str, value: Any, versions: Versions) 
     return ""
 
 
-# -- text ------------------------------------------------------------------------------------------------
+# -- SQL -------------------------------------------------------------------------------------------------
 
 
 def _call(name: str, table: TableName, arguments: Mapping[str, str]) -> str:
     if not all(table):
-        raise DbtRuntimeError(f"{name}: catalog, schema and identifier of the table are needed, not {table}.")
+        raise DbtRuntimeError(f"{name}: the table needs a catalog, a schema and an identifier, not {table}.")
     listed = ", ".join(f"{key} => {value}" for key, value in {"table": table_argument(table), **arguments}.items())
     return f"CALL {quoted(table[0])}.sys.{name}({listed})"
 
 
 def table_argument(table: TableName) -> str:
     """The string literal that names a table in a procedure call."""
-    # Always three parts: of two, a schema named like a catalog would be taken for the catalog.
+    # Always three parts: of two parts, Spark would take a schema that has a catalog's name for the catalog.
     return string_literal(
         ".".join(part if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", part) else quoted(part) for part in table)
     )
 
 
-def _text(value: Any, versions: Versions) -> str:
+def _string(value: Any, versions: Versions) -> str:
     if not isinstance(value, str) or not value.strip():
         raise _InvalidValueError("a string is needed.")
     return string_literal(value)
@@ -209,7 +209,7 @@ def _duration(value: Any, versions: Versions) -> str:
     return string_literal(str(value))
 
 
-def _timestamp_text(value: Any) -> str:
+def _timestamp_string(value: Any) -> str:
     try:
         return session_moment(value).strftime("%Y-%m-%d %H:%M:%S")
     except ValueError as fault:
@@ -217,16 +217,16 @@ def _timestamp_text(value: Any) -> str:
 
 
 def _timestamp(value: Any, versions: Versions) -> str:
-    return string_literal(_timestamp_text(value))
+    return string_literal(_timestamp_string(value))
 
 
 def _snapshot_timestamp(value: Any, versions: Versions) -> str:
-    text = string_literal(_timestamp_text(value))
+    text = string_literal(_timestamp_string(value))
     return text if versions.supports(Capability.EXPIRE_SNAPSHOTS_OLDER_THAN_TEXT) else f"TIMESTAMP {text}"
 
 
 def _choice(allowed: Sequence[str], needs: Capability | None = None) -> Parameter:
-    """A parameter that takes one of some words."""
+    """A parameter that accepts one of several words."""
 
     def check(value: Any, versions: Versions) -> str:
         if not isinstance(value, str) or value.lower() not in allowed:
@@ -257,18 +257,18 @@ def _options(value: Any, versions: Versions) -> str:
         text = normalize(item)
         if "," in text:
             # ParameterUtils.parseCommaSeparatedKeyValues
-            raise _InvalidValueError(f"'{name}': the value has a comma, where Paimon would split it.")
+            raise _InvalidValueError(f"'{name}': the value contains a comma, at which Paimon would split it.")
         pairs.append(f"{name}={text}")
     return string_literal(",".join(pairs))
 
 
 def _partitions(value: Any, versions: Versions) -> str:
-    """Partitions as a condition, because Paimon splits its `partitions` argument at every comma."""
+    """Partitions as a condition, because Paimon splits the `partitions` argument at every comma."""
     return string_literal(partition_condition(value))
 
 
 def partition_condition(value: Any) -> str:
-    """The condition for a partition {column: value}, or a list of them; ValueError as in `argument_problem`."""
+    """The condition for a partition {column: value} or a list of them; raises ValueError if it is invalid."""
     partitions = [value] if isinstance(value, Mapping) else value
     if (
         not isinstance(partitions, (list, tuple))
@@ -285,7 +285,7 @@ def partition_condition(value: Any) -> str:
 
 
 class DateColumnValue(date):
-    """A value of a column of type date, in a condition on partitions."""
+    """A date for a partition column of type date; other dates are rendered as strings."""
 
 
 def _equals(value: Any) -> str:
@@ -307,20 +307,20 @@ def _check_compact(arguments: Mapping[str, Any], versions: Versions) -> list[str
     # CompactProcedure.call
     problems = []
     if "partitions" in arguments and "where" in arguments:
-        problems.append("partitions and where exclude each other. Put the partitions into where.")
+        problems.append("partitions and where cannot be combined. Put the partitions into where.")
     if "order_strategy" in arguments and "order_by" not in arguments:
         problems.append("order_strategy: needs order_by, the columns to sort by.")
     if "order_by" in arguments and "order_strategy" not in arguments:
         problems.append(f"order_by: needs order_strategy, one of {', '.join(ORDER_STRATEGIES)}.")
     if "partition_idle_time" in arguments and "order_strategy" in arguments:
-        problems.append("partition_idle_time: does not work with order_strategy. Give one of the two.")
+        problems.append("partition_idle_time: cannot be combined with order_strategy. Remove one of them.")
     return problems
 
 
 def _check_expire_snapshots(arguments: Mapping[str, Any], versions: Versions) -> list[str]:
     low, high = arguments.get("retain_min"), arguments.get("retain_max")
     if low is not None and high is not None and int(low) > int(high):
-        return [f"retain_min={low} is above retain_max={high}. Lower it."]
+        return [f"retain_min={low} is greater than retain_max={high}. Lower it."]
     return []
 
 
@@ -344,7 +344,7 @@ PROCEDURES: Final[Mapping[str, Procedure]] = {
             "partitions": Parameter("list of {column: value}", _partitions, to="where"),
             "order_strategy": _choice(ORDER_STRATEGIES, needs=Capability.COMPACT_ORDER),
             "order_by": Parameter("column or list of columns", _column_names),
-            "where": Parameter("condition over partition columns", _text),
+            "where": Parameter("condition over partition columns", _string),
             "options": Parameter("{option: value}", _options),
             "compact_strategy": _choice(COMPACT_STRATEGIES, needs=Capability.COMPACT_STRATEGY),
             "partition_idle_time": Parameter("duration", _duration),
@@ -371,7 +371,7 @@ PROCEDURES: Final[Mapping[str, Procedure]] = {
         {
             "version": Parameter(
                 "number of a table snapshot, or a tag",
-                lambda value, versions: _text(str(value), versions),
+                lambda value, versions: _string(str(value), versions),
                 required=True,
             )
         },
@@ -389,8 +389,8 @@ PROCEDURES: Final[Mapping[str, Procedure]] = {
     "expire_partitions": Procedure(
         {
             "expiration_time": Parameter("duration", _duration),
-            "timestamp_formatter": Parameter("pattern such as yyyy-MM-dd", _text),
-            "timestamp_pattern": Parameter("pattern such as $dt", _text),
+            "timestamp_formatter": Parameter("pattern such as yyyy-MM-dd", _string),
+            "timestamp_pattern": Parameter("pattern such as $dt", _string),
             "expire_strategy": _choice(EXPIRE_STRATEGIES),
             "max_expires": Parameter("whole number", _positive, needs=Capability.EXPIRE_PARTITIONS_LIMIT),
         },

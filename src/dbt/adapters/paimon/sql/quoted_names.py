@@ -1,4 +1,4 @@
-"""Finds texts in double quotes where only a column makes sense: in Spark `"id"` is the text `id`."""
+"""Finds strings in double quotes that are probably meant as columns: in Spark `"id"` is the string `id`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _BEFORE_ITEM: Final = frozenset((*_LISTS, "distinct", "all", ","))
 _AFTER_ITEM: Final = frozenset(
     ("", ",", ")", "as", "asc", "desc", "nulls", "where", "lateral", "qualify", ";", *_LISTS, *_ENDS_LIST)
 )
-# Functions whose argument is a column, hardly ever a constant; and the token after that argument.
+# Functions whose argument is hardly ever a constant, and the token after that argument.
 _OF_COLUMNS: Final = {
     **dict.fromkeys(("cast", "try_cast"), "as"),
     **dict.fromkeys(("coalesce", "nvl", "ifnull"), ","),
@@ -31,18 +31,18 @@ _OF_COLUMNS: Final = {
 
 @dataclass(frozen=True)
 class QuotedName:
-    """A text that may be meant as a column, and its places in the query: start and end, with quotes."""
+    """A string that may be meant as a column, and its places in the query: start and end, including quotes."""
 
     name: str
     places: tuple[tuple[int, int], ...]
 
 
 def suspects(sql: str) -> list[QuotedName]:
-    """The texts in double quotes that may be meant as columns; empty if the query cannot be read.
+    """The strings in double quotes that may be meant as columns; empty if the query cannot be parsed.
 
-    Candidates are whole items of SELECT, GROUP BY, ORDER BY or PARTITION BY, operands of comparisons, and arguments of
-    casts and aggregates. An item with another alias is a constant if the query names the column without quotes, too:
-    `select 'a' as kind, a as value`.
+    Candidates are whole items of SELECT, GROUP BY, ORDER BY or PARTITION BY, left operands of comparisons, and
+    arguments of casts and aggregates. An item with a different alias is a constant if the query also has the name
+    without quotes: `select "a" as kind, a as value`.
     """
     if not _MAY_BE.search(sql):
         return []
@@ -57,25 +57,25 @@ def suspects(sql: str) -> list[QuotedName]:
 
 
 def as_columns(sql: str, names: Iterable[QuotedName]) -> str:
-    """The query with these texts in backticks."""
+    """The query with these names in backticks."""
     for start, end in sorted((place for name in names for place in name.places), reverse=True):
         sql = f"{sql[:start]}`{sql[start + 1 : end - 1]}`{sql[end:]}"
     return sql
 
 
 def warning(node: str, names: Sequence[QuotedName]) -> str:
-    """What a node's texts in double quotes do, and how to name the columns."""
-    texts = ", ".join(f'"{name.name}"' for name in names)
+    """Warns that a node's strings in double quotes are not columns, with the remedy."""
+    strings = ", ".join(f'"{name.name}"' for name in names)
     return (
-        f"{node}: {texts}: a text, the same in each row, and not the column of that name, because Spark reads double "
-        f"quotes as a text's. Write backticks, or {{{{ adapter.quote('{names[0].name}') }}}}. If a package writes it, "
-        "give its models spark_config: {spark.sql.ansi.enabled: true, spark.sql.ansi.doubleQuotedIdentifiers: true}, "
-        "with which double quotes are names, and errors such as a division by zero fail the query"
+        f"{node}: {strings}: a constant string, not the column of that name, because in Spark double quotes make a "
+        f"string. Write backticks, or {{{{ adapter.quote('{names[0].name}') }}}}. If a package does this, set "
+        "spark_config: {spark.sql.ansi.enabled: true, spark.sql.ansi.doubleQuotedIdentifiers: true} for its models: "
+        "double quotes are then names, and errors such as a division by zero fail the query"
     )
 
 
 def _texts(statement: Sequence[Token], sql: str) -> Iterator[tuple[int, bool]]:
-    """The positions of texts in double quotes, and whether each is an item in the list of a clause."""
+    """The indexes of strings in double quotes, and whether each is in the list of a clause."""
     levels = [False]
     for index, token in enumerate(statement):
         if token.text == "(":
@@ -95,7 +95,7 @@ def _at(statement: Sequence[Token], index: int) -> Token:
 
 
 def _is_operand(statement: Sequence[Token], index: int) -> bool:
-    """Whether it is the left side of a comparison, or the argument of a function of columns."""
+    """Whether a token is the left side of a comparison, or the argument of a function in `_OF_COLUMNS`."""
     before, after = _at(statement, index - 1).text, _at(statement, index + 1).text
     if before in _OPENS and after in _COMPARES:
         return True
@@ -105,7 +105,7 @@ def _is_operand(statement: Sequence[Token], index: int) -> bool:
 
 
 def _is_item(statement: Sequence[Token], index: int, unquoted: set[str]) -> bool:
-    """Whether it is a whole item of a list, and not a constant with another name."""
+    """Whether a token is a whole item of a list, and not a constant with a different alias."""
     token, before, after = statement[index], _at(statement, index - 1), _at(statement, index + 1)
     if before.text not in _BEFORE_ITEM or not (after.text in _AFTER_ITEM or after.kind == "VAR"):
         return False

@@ -1,4 +1,4 @@
-"""Values of Scala, as py4j returns them."""
+"""Converts Scala values from py4j."""
 
 from __future__ import annotations
 

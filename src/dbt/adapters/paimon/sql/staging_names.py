@@ -1,4 +1,4 @@
-"""Names of the tables beside a model's own: staging, backup and position tables."""
+"""Names of a model's auxiliary tables: staging, backup and position tables."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import re
 import secrets
 from typing import Final
 
-# A table that is built before it takes the target's name.
+# A table being built, before it is renamed to the target's name.
 STAGING_SUFFIX: Final = "__dbt_tmp"
 
-# The table that it replaced.
+# The table that was replaced.
 BACKUP_SUFFIX: Final = "__dbt_backup"
 
-# The table of a model's positions in the tables whose changes it reads (see `changes.positions`).
+# The table with a model's positions in the tables whose changes it reads (see `changes.positions`).
 POSITIONS_SUFFIX: Final = "__dbt_changes"
 
-# Without a lock, two runs may build the same table at once. Then each build has its own name, with the second of its
+# Without a lock, two runs may build the same table at once. Each build then has its own name, with the second of its
 # start and a random part, both hexadecimal.
 OWN_STAGING: Final = re.compile(re.escape(STAGING_SUFFIX) + r"_(?P<second>[0-9a-f]{8})[0-9a-f]{8}$")
 
@@ -23,7 +23,7 @@ LONGEST_SUFFIX: Final = len(STAGING_SUFFIX) + 17
 
 
 def own_staging_name(target: str, now: float) -> str:
-    """A staging name that no other run uses; `now` in seconds since 1970."""
+    """A unique staging name; `now` is in seconds since 1970."""
     return f"{target}{STAGING_SUFFIX}_{int(now):08x}{secrets.token_hex(4)}"
 
 

@@ -1,4 +1,4 @@
-"""A statement with the facts that its writer knows and the handle that runs it needs."""
+"""A statement, and what the handle that runs it needs to know about it."""
 
 from __future__ import annotations
 
@@ -6,28 +6,28 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-# Kinds that change how a statement runs; others are strategies, procedures and DDL such as `create view`.
+# Kinds that change how a statement runs; other kinds are strategies, procedures and DDL such as `create view`.
 CACHE: Final = "cache"
 CREATE_BRANCH: Final = "create_branch"
 SORTED_COMPACTION: Final = "sorted compaction"
 
 NO_SETTINGS: Final[Mapping[str, str]] = {}
-# Spark keeps the text of the query of `CACHE TABLE … AS`, and analyzes it again for each statement that reads the view.
-# `rand()`, `uuid()` and samples get another seed each time; the plan is then not the cached one, and the query is run
-# again [ran, 3.5.7]. With this setting it keeps the plan.
+# Spark stores the SQL of `CACHE TABLE … AS`, and analyzes it again for each statement that reads the view. `rand()`,
+# `uuid()` and samples then get a different seed, so that the plan is not the cached one, and the query runs again
+# [ran, 3.5.7]. With this setting Spark stores the plan.
 KEEPS_PLANS: Final = {"spark.sql.legacy.storeAnalyzedPlanForView": "true"}
 
 
 @dataclass(frozen=True)
 class Statement:
-    """A statement, or a script of several, with what is known of it before it runs.
+    """A statement, or a script of several, with what is known about it before it runs.
 
     Attributes:
         kind: a strategy, `rebuild`, `snapshot`, `staging`, the name of a procedure or an operation, DDL such as
             `create view`, or a constant of this module; '' if unknown or irrelevant.
         conf: Spark settings for this statement only.
         repeat: whether it may run again if another writer committed first.
-        target: the parts of the name of the table that it writes or maintains; empty if unknown.
+        target: the parts of the name of the table that it changes; empty if unknown.
         writes_rows: whether `sql` is a query whose rows are written into the target (see `spark.row_writer`).
     """
 

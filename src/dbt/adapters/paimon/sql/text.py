@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
-# Tokens that may contain a semicolon, as in SqlBaseLexer.g4 of Spark 3.5; an unclosed one extends to the end.
+# Tokens that may contain a semicolon, as in Spark 3.5's SqlBaseLexer.g4; an unclosed one extends to the end.
 _OPAQUE: Final = re.compile(
     r"""
       \b[rR](?:'[^']*(?:'|\Z)|"[^"]*(?:"|\Z))
@@ -19,27 +19,27 @@ _OPAQUE: Final = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-# What separates statements; as above.
+# Separators of statements, as in the same grammar.
 _BLANK: Final = re.compile(r"[\s;]+|--(?:\\\r?\n|[^\r\n])*|(?P<bracketed>/\*)")
-# Statements that end in free text (`.*?` in SqlBaseParser.g4): Spark takes that text as it was written.
+# Statements that end in free text (`.*?` in SqlBaseParser.g4), in which Spark does not recognize comments.
 _TO_THE_END: Final = re.compile(r"(?:set|reset|add|list)\b", re.IGNORECASE)
 _BRACKET: Final = re.compile(r"/\*|\*/")
 _FIRST_LINE_COMMENT: Final = re.compile(r"/\*(?:(?!\*/).)*\*/[ \t]*\n")
 
-# IDENTIFIER of the same grammar, without what its number rules match first.
+# IDENTIFIER of the same grammar, except what its number rules match first.
 _PLAIN_NAME: Final = re.compile(r"(?!\d+(?:e\d+)?(?:[lsydf]|bd)?\Z)\w+", re.ASCII | re.IGNORECASE)
 
 
 def string_literal(text: str) -> str:
-    """A Spark SQL string literal for any text.
+    """A Spark SQL string literal.
 
-    Quotes are escaped with a backslash: Spark 3.5 reads '' inside a literal as two adjacent literals, and drops the
+    Quotes are escaped with a backslash: Spark 3.5 takes '' inside a literal for two adjacent literals, and drops the
     quote [ran].
 
     Source: https://spark.apache.org/docs/3.5.7/sql-ref-literals.html#string-literal
     """
     escaped = text.replace("\\", "\\\\").replace("'", "\\'").replace("\n", "\\n").replace("\r", "\\r")
-    # If `spark.sql.variable.substitute` is on, Spark would insert a setting or an environment variable here.
+    # With `spark.sql.variable.substitute`, Spark would insert a setting or an environment variable here.
     escaped = escaped.replace("${", "\\u0024{")
     return f"'{escaped}'"
 
@@ -50,7 +50,7 @@ def quoted(*parts: str) -> str:
 
 
 def unquoted(name: str) -> str:
-    """A part of a name without its backticks, if it has any."""
+    """A part of a name, without backticks."""
     return name[1:-1].replace("``", "`") if name.startswith("`") else name
 
 
@@ -60,7 +60,7 @@ def is_plain(name: str) -> bool:
 
 
 def ilike(text: str, pattern: str) -> bool:
-    """Whether a text matches an SQL ILIKE pattern (`%`, `_`, and a backslash as escape)."""
+    """Whether a string matches an SQL ILIKE pattern (`%`, `_`, and a backslash as escape)."""
     parts = re.findall(r"\\.|.", pattern, re.DOTALL)
     wild = {"%": ".*", "_": "."}
     expression = "".join(wild.get(part) or re.escape(part[-1]) for part in parts)
@@ -68,9 +68,9 @@ def ilike(text: str, pattern: str) -> bool:
 
 
 def commented(text: str, statement: str) -> str:
-    """Add a second comment to a statement whose first line is one already (dbt's query comment).
+    """Add a second comment to a statement whose first line is a comment (dbt's query comment).
 
-    Other statements stay as they are, so that positions in Spark's errors are positions in the statement.
+    Other statements are unchanged, so that positions in Spark's errors are positions in the statement.
     """
     if not text or not _FIRST_LINE_COMMENT.match(statement):
         return statement
@@ -80,9 +80,9 @@ def commented(text: str, statement: str) -> str:
 def statements(script: str) -> list[str]:
     """The statements of a script, in order, without the semicolons that end them; at least one.
 
-    Statements of nothing but comments are left out, unless there are no others. Newlines in front of a statement keep
-    its line number, which Spark's errors name. A semicolon at the end of a query in parentheses ends nothing: dbt puts
-    a node's query there (tests, contracts, ephemeral models).
+    Statements with only comments are omitted, unless there are no others. Newlines before a statement preserve its line
+    number for Spark's errors. A semicolon before a closing parenthesis does not end a statement: dbt puts a node's
+    query into parentheses (tests, contracts, ephemeral models).
     """
     if ";" not in script:
         return [script]
@@ -105,7 +105,7 @@ def statements(script: str) -> list[str]:
 
 
 def is_empty(script: str) -> bool:
-    """Whether a script has no statement, but only comments, blanks and semicolons."""
+    """Whether a script has only comments, blanks and semicolons."""
     return after_blanks(script) == len(script)
 
 
@@ -116,7 +116,7 @@ def takes_the_rest(script: str) -> bool:
 
 
 def after_blanks(script: str, position: int = 0) -> int:
-    """The end of the blanks, comments and semicolons at a position."""
+    """The position after the blanks, comments and semicolons at a position."""
     while (token := _BLANK.match(script, position)) is not None:
         position = token.end()
         if token["bracketed"]:
@@ -125,12 +125,12 @@ def after_blanks(script: str, position: int = 0) -> int:
 
 
 def without_end(script: str) -> str:
-    """A script without the semicolons at its end, so that a clause can follow; its comments stay."""
+    """A script without the semicolons at its end, so that a clause can follow; comments are kept."""
     return _without_ends(script, lambda after: after == len(script))
 
 
 def _without_ends(script: str, idle: Callable[[int], bool]) -> str:
-    """Replace each semicolon by a blank if `idle` is true for the position of the text after it."""
+    """Replace each semicolon by a blank if `idle` is true for the position of what follows it."""
     for token, end in _opaque(script):
         if token["end"] and idle(after_blanks(script, end)):
             script = f"{script[: token.start()]} {script[end:]}"
@@ -138,7 +138,7 @@ def _without_ends(script: str, idle: Callable[[int], bool]) -> str:
 
 
 def _opaque(script: str) -> Iterator[tuple[re.Match[str], int]]:
-    """The comments, texts, quoted names and semicolons of a script, each with its end."""
+    """The comments, strings, quoted names and semicolons of a script, each with its end."""
     position = 0
     while (token := _OPAQUE.search(script, position)) is not None:
         position = _end_of_comment(script, token.end()) if token["bracketed"] else token.end()
@@ -146,7 +146,7 @@ def _opaque(script: str) -> Iterator[tuple[re.Match[str], int]]:
 
 
 def _end_of_comment(script: str, position: int) -> int:
-    """The end of a bracketed comment that starts before `position`; such comments nest."""
+    """The end of a bracketed comment that starts before `position`; bracketed comments can be nested."""
     depth = 1
     while depth and (bracket := _BRACKET.search(script, position)) is not None:
         depth += 1 if bracket[0] == "/*" else -1
@@ -159,7 +159,7 @@ def _with_lines(script: str, start: int, end: int) -> str:
 
 
 def bound(statement: str, texts: Sequence[Any]) -> str:
-    """A statement with string literals in place of its `?` markers; it must contain no other question mark."""
+    """A statement with string literals in place of its `?` markers; it must not contain other question marks."""
     parts = statement.split("?")
     assert len(parts) == len(texts) + 1
     return parts[0] + "".join(string_literal(text) + part for text, part in zip(texts, parts[1:], strict=True))

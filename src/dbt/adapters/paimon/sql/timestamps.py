@@ -1,7 +1,7 @@
-"""Timestamps of result rows in the time zone of the Spark session, as SQL shows them.
+"""Timestamps of result rows in the Spark session's time zone, as SQL shows them.
 
 PySpark converts a TIMESTAMP to the local time of dbt's machine (TimestampType.fromInternal), so that the same query
-shows other values on another laptop; dbt takes them for UTC. It also fails on the first day of the year 1.
+returns different values on different machines, and dbt takes them for UTC. It also fails on the first day of year 1.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-# Python 3.10 only reads fractions of a second with three or six digits.
+# Python 3.10 only parses fractions of a second with three or six digits.
 _FRACTION = re.compile(r"(?<=\.)\d{1,5}$")
 
 
-# PySpark 3.5 makes a number of months of an interval, and 4.1 cannot bring it.
+# PySpark 3.5 returns a year-month interval as a number of months, and 4.1 cannot return it.
 _SHOWN = {"timestamp": "timestamp_ntz", "yearmonthinterval": "string"}
 
 
 def on_session_clock(frame: DataFrame) -> DataFrame:
-    """The same rows with columns as Python can hold them (see `_SHOWN`), except inside nested types.
+    """The same rows, with types that Python can represent (see `_SHOWN`), except inside nested types.
 
     Columns are converted by position, because two columns of a query may have the same name.
     """
@@ -39,9 +39,9 @@ def on_session_clock(frame: DataFrame) -> DataFrame:
 
 
 def session_moment(value: Any) -> datetime:
-    """The datetime that a user wrote, in the session's time zone: a datetime, a date (midnight), or ISO text.
+    """The datetime of a user's value in the session's time zone: a datetime, a date (midnight), or an ISO string.
 
-    Raises ValueError for other values, and for a time zone.
+    Raises ValueError for other values, and for values with a time zone.
     """
     moment = value
     if isinstance(value, str):
@@ -54,5 +54,5 @@ def session_moment(value: Any) -> datetime:
     if not isinstance(moment, datetime):
         raise ValueError("a timestamp is needed, as in '2024-01-31 12:00:00'.")  # noqa: TRY004 - user input
     if moment.tzinfo is not None:
-        raise ValueError("a timestamp without time zone is needed: it is read in the session's.")
+        raise ValueError("a timestamp without time zone is needed: the session's time zone applies.")
     return moment

@@ -1,4 +1,4 @@
-"""Tokens of SQL, by sqlglot."""
+"""Splits SQL into tokens, by sqlglot."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Token:
 
 
 def tokens(sql: str) -> list[Token]:
-    """The tokens of a text in Spark's dialect; empty if it is not SQL."""
+    """The tokens of SQL in Spark's dialect; empty if it is not valid."""
     from sqlglot.dialects.spark import Spark
     from sqlglot.errors import TokenError
 

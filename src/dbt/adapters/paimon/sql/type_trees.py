@@ -1,4 +1,4 @@
-"""Parses Spark's type texts into trees, so that nested types can be compared part by part."""
+"""Parses Spark types into trees, so that nested types can be compared part by part."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _FIELD: Final = re.compile(r"\s*(?P<name>`(?:[^`]|``)*`|[^`:,<>]+):")
 
 @dataclass(frozen=True)
 class Atom:
-    """A type without inner types: `decimal(10,2)` has the name `decimal` and the arguments 10 and 2."""
+    """A type without element types: `decimal(10,2)` has the name `decimal` and the arguments 10 and 2."""
 
     name: str
     arguments: tuple[int, ...] = ()
@@ -58,7 +58,7 @@ class Struct:
 
 
 def struct_text(fields: Iterable[tuple[str, object]]) -> str:
-    """The text of a struct, with backticks where a field's name needs them."""
+    """A struct type as DDL, with backticks around field names that need them."""
     listed = (f"{name if is_plain(name) else quoted(name)}:{kind}" for name, kind in fields)
     return f"struct<{','.join(listed)}>"
 
@@ -67,11 +67,11 @@ TypeTree: TypeAlias = "Atom | Array | Map | Struct"
 
 
 class _UnreadableError(ValueError):
-    """A text that is not a type as `data_types` writes them."""
+    """A string is not a type in the form that `data_types` writes."""
 
 
 def type_tree(text: str) -> TypeTree | None:
-    """The tree of a Spark type text, as `data_types` writes it; None if it cannot be read.
+    """The tree of a Spark type in the form that `data_types` writes; None if it cannot be parsed.
 
     With a Thrift server the types come from DESCRIBE, which does not quote the names of fields.
     """

@@ -1,6 +1,6 @@
-"""Reads SQL of hooks, operations, models and macros: the only place that derives a statement's kind from its text.
+"""Classifies SQL of hooks, operations, models and macros: the only module that derives a statement's kind from its SQL.
 
-A statement that it does not recognize is never repeated.
+A statement that is not recognized is never repeated.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ _DDL: Final = re.compile(
 _QUERY: Final = re.compile(r"(?:select|with|values|from|table)\b", re.IGNORECASE)
 # WITH … INSERT and FROM … INSERT write.
 _WRITES: Final = re.compile(r"\binsert\s+(?:into|overwrite)\b", re.IGNORECASE)
-# A script has one of these kinds if any of its parts has it.
+# A script has one of these kinds if any of its statements has it.
 _LOOKED_FOR: Final = (SORTED_COMPACTION, CREATE_BRANCH)
 
 
 def read(script: str, conf: Mapping[str, str] = NO_SETTINGS) -> Statement:
-    """Classify a script: its kind and target are those of the first part, or of one with a kind in `_LOOKED_FOR`."""
+    """Classify a script by its first statement with a kind in `_LOOKED_FOR`, or else by its first statement."""
     parts = [_read(script, part) for part in statements(script)]
     first = next((each for kind in _LOOKED_FOR for each in parts if each.kind == kind), parts[0])
     settings = {key: value for part in parts for key, value in part.conf.items()}
@@ -48,7 +48,7 @@ def read(script: str, conf: Mapping[str, str] = NO_SETTINGS) -> Statement:
 
 
 def is_query(statement: str) -> bool:
-    """Whether one statement only reads."""
+    """Whether a statement only reads."""
     start = after_blanks(statement)
     while statement.startswith("(", start):
         start = after_blanks(statement, start + 1)
@@ -71,7 +71,7 @@ def _read(script: str, part: str) -> Statement:
 
 
 def _table(arguments: str) -> tuple[str, ...]:
-    """The parts of the name of a CALL's table: its argument `table`, or else its first one."""
+    """The parts of the name of a CALL's table, from the argument `table` or else the first one."""
     found = _TABLE.match(arguments)
     parts = _PART.findall(found["name"]) if found else []
     return tuple(map(unquoted, parts))[-3:]

@@ -1,9 +1,9 @@
 """Views for catalogs that cannot store them.
 
-A Paimon filesystem catalog has no views in any version. Spark's session catalog has views that can read Paimon tables,
-but an embedded one forgets them when the process ends, and a Derby metastore allows only one process at a time. So the
-definition of a view is a property of the table `_dbt_views` in its schema (one atomic schema commit of Paimon). A
-session creates the view in the view catalog before it runs a statement that mentions it.
+Paimon's filesystem catalog has no views in any version. Spark's session catalog has views that can read Paimon tables,
+but an embedded Spark loses them when the process ends, and a Derby metastore allows only one process at a time. So a
+view's definition is a property of the table `_dbt_views` in its schema (one atomic schema commit of Paimon). A session
+creates the view in the view catalog before it runs a statement that mentions it.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class ViewDefinition:
     columns: tuple[str, ...] = ()
 
     def to_property(self) -> str:
-        """The JSON text that is stored in the registry table."""
+        """The JSON that is stored in the registry table."""
         content = {
             "query": self.query,
             "comment": self.comment,
@@ -50,7 +50,7 @@ class ViewDefinition:
 
     @classmethod
     def from_property(cls, schema: str, identifier: str, value: str) -> ViewDefinition:
-        """Read the value of `to_property`; unknown keys from a newer version are ignored."""
+        """Parse the value of `to_property`; unknown keys from a newer version are ignored."""
         content = json.loads(value)
         comments, columns = content.get("column_comments", {}), tuple(content.get("columns", ()))
         return cls(schema, identifier, content["query"], content.get("comment", ""), comments, columns)
@@ -59,18 +59,18 @@ class ViewDefinition:
 def registry_sql(catalog: str, schema: str) -> str:
     """The statement that reads a schema's registry: rows of (name, value).
 
-    Not SHOW TBLPROPERTIES, in which Spark redacts texts that look like secrets, such as a query with the word `token`.
+    Not SHOW TBLPROPERTIES, in which Spark redacts values that look like secrets, such as a query with the word `token`.
     """
     return f"select key, value from {quoted(catalog, schema, REGISTRY_TABLE + '$options')}"
 
 
 def registry_version(schema: str, properties: Mapping[str, str]) -> int:
-    """The version of a schema's registry, from the rows of `registry_sql`; NewerStateError if too new."""
+    """The version of a schema's registry, from the rows of `registry_sql`; raises NewerStateError if too new."""
     return version_in(Kind.VIEWS, properties, f"{schema}.{REGISTRY_TABLE}")
 
 
 def definitions_from_properties(schema: str, properties: Mapping[str, str]) -> list[ViewDefinition]:
-    """The views of a schema, from the rows of `registry_sql`; NewerStateError if too new."""
+    """The views of a schema, from the rows of `registry_sql`; raises NewerStateError if too new."""
     registry_version(schema, properties)
     return [
         ViewDefinition.from_property(schema, name[len(PROPERTY_PREFIX) :], value)
@@ -80,7 +80,7 @@ def definitions_from_properties(schema: str, properties: Mapping[str, str]) -> l
 
 
 class ViewDirectory:
-    """The known views of each schema, and which of them this process's Spark has already created.
+    """The known views of each schema, and which of them exist in this process's Spark.
 
     There is one per process, because all sessions of a JVM share Spark's session catalog.
     """
@@ -95,7 +95,7 @@ class ViewDirectory:
         self._created: dict[tuple[str, str], ViewDefinition] = {}
 
     def configure(self, catalog: str, view_catalog: str, origin: object) -> None:
-        """Set the catalog whose views are kept in `view_catalog`; a new `origin` (warehouse) clears the directory."""
+        """Set the catalog whose views are in `view_catalog`; a new `origin` (warehouse) clears the directory."""
         with self._lock:
             if (catalog, view_catalog, origin) != (self._catalog, self._view_catalog, self._origin):
                 self._known.clear()
@@ -105,7 +105,7 @@ class ViewDirectory:
 
     @property
     def needed(self) -> bool:
-        """Whether views are in another catalog than tables, so that this directory is needed."""
+        """Whether views are in a different catalog than tables, so that this directory is needed."""
         return self._view_catalog != self._catalog
 
     def home_of_new(self, database: str | None) -> str:
@@ -115,10 +115,10 @@ class ViewDirectory:
     def home_of(
         self, database: str | None, schema: str | None, identifier: str | None, type: RelationType | None
     ) -> str | None:
-        """The catalog that a relation's name is rendered with.
+        """The catalog with which a relation's name is rendered.
 
-        A model configured as a view (`type`) may still be a table until it runs; it counts as one if a listing of its
-        schema did not find it among the views.
+        A model configured as a view (`type`) may be a table until it runs; it is treated as one if its schema was
+        listed without such a view.
         """
         if database != self._catalog or not self.needed or not schema or not identifier:
             return database
@@ -127,7 +127,7 @@ class ViewDirectory:
         return self._view_catalog if type == RelationType.View and schema not in self._listed else database
 
     def replace_schema(self, schema: str, definitions: Iterable[ViewDefinition]) -> None:
-        """Replace everything known about a schema with the result of a listing."""
+        """Replace the known views of a schema by the result of a listing."""
         with self._lock:
             self._listed.add(schema)
             for key in [key for key in self._known if key[0] == schema]:
@@ -151,9 +151,9 @@ class ViewDirectory:
             self._created.pop((schema, identifier), None)
 
     def create_mentioned(self, sql: str, run: Run) -> None:
-        """Create the views that a statement may read in Spark, ordered by dependencies.
+        """Create the views that a statement may read in Spark, in the order of their dependencies.
 
-        A view counts as mentioned if its identifier is anywhere in the statement; an extra view only costs time.
+        A view counts as mentioned if its identifier occurs in the statement; an unnecessary view only costs time.
         Errors are ignored, because only statements that read a broken view should fail.
 
         Raises:
@@ -165,7 +165,7 @@ class ViewDirectory:
             self._create_mentioned(sql, run, frozenset())
 
     def create_all(self, schemas: Iterable[str], run: Run) -> None:
-        """Create, in Spark, the views of these schemas as they are now stored (see `create_mentioned`)."""
+        """Create the views of these schemas in Spark as they are now stored (see `create_mentioned`)."""
         if not self.needed:
             return
         with self._lock:

@@ -70,9 +70,9 @@ class Streams:
         self._rows = rows
         self._builds = builds
         self._access = Access(adapter, tables.existing, incremental_catalog)
-        # By node; a node runs on one thread.
+        # By the node's unique id. A node runs on one thread.
         self._streams: dict[str, Stream] = {}
-        # Separate from table locks: a stream locks its table per batch, so others may write in between.
+        # Separate from table locks: a stream locks its table per batch, so that others can write between batches.
         self._locks = TableLocks()
 
     # -- while a model is compiled ----------------------------------------------------------------------------------
@@ -89,12 +89,12 @@ class Streams:
         scan_mode: str | None,
         watermark: Any,
     ) -> str:
-        """Register a model's `stream(...)` (see `StreamCall`); returns the quoted view that replaces it in the SQL."""
+        """Register a model's `stream(...)`; returns the quoted name of the view that replaces it in the SQL."""
         call = StreamCall(
             "",
             *relation.parts,
             dict(source),
-            # Invalid options are refused together with the other problems.
+            # Options with invalid values are refused later, together with the other problems.
             {
                 key: option_text(value) if not isinstance(value, (Mapping, list, type(None))) else value
                 for key, value in options.items()
@@ -107,7 +107,7 @@ class Streams:
 
     @while_parsing(lambda *_, **__: [])
     def described_columns(self, source: Mapping[str, Any]) -> list[PaimonColumn]:
-        """The columns of a source that is not a table, from its YAML; empty on a server, which has no streams."""
+        """The columns that a source's YAML describes; empty for a remote Spark, which cannot run streams."""
         if self._adapter.credentials.method != PaimonConnectionMethod.SESSION:
             return []
         described = kinds.described_columns(source, self._access)
@@ -130,7 +130,7 @@ class Streams:
         method = self._adapter.credentials.method
         if method != PaimonConnectionMethod.SESSION:
             raise DbtRuntimeError(
-                f"model '{model['name']}': a stream runs in dbt's own Spark, and this target uses a server "
+                f"model '{model['name']}': a stream runs in dbt's own Spark, but this target uses a server "
                 f"(method: {method}). Run it with a target of `method: session`; its master may be a cluster."
             )
         if not self._stream(model).calls:
@@ -148,8 +148,8 @@ class Streams:
         """Lock a stream for this process until its node ends; raises DbtRuntimeError if another process runs it."""
         if not self._locks.take(f"{target.render()} stream", self._builds.lock_place(target)):
             raise DbtRuntimeError(
-                f"model '{model['name']}': another process is already streaming into {target}, and two would "
-                "read the same rows twice. Stop that one first (Ctrl-C stops `dbt-paimon stream`)."
+                f"model '{model['name']}': another process is already streaming into {target}, and both would "
+                "read the same rows. Stop the other process first (Ctrl-C stops `dbt-paimon stream`)."
             )
 
     def release(self) -> None:
@@ -157,7 +157,7 @@ class Streams:
         self._locks.release()
 
     def begin(self, model: Node, spec: TableSpec) -> TableSpec:
-        """The table spec of a new stream, with the stream's id among the table options."""
+        """Begin a new stream; returns the table spec with the stream's id among its options."""
         stream = self._stream(model)
         stream.id, stream.begins = uuid.uuid4().hex[:12], True
         return replace(spec, options={**spec.options, checkpoints.STREAM_ID: stream.id})
@@ -169,7 +169,7 @@ class Streams:
 
         Args:
             stream_id: see `id_of`.
-            deletes: the tables with the kept deletes of its table.
+            deletes: the tables that keep this table's deletes (see `apply_changes`).
 
         Raises:
             DbtRuntimeError: a batch model has built the table, and the stream cannot take it over.
@@ -198,7 +198,7 @@ class Streams:
         return self._tables.existing(relation).options.get(checkpoints.STREAM_ID, "")
 
     def refuse_newer(self, relation: PaimonRelation, settings: StreamSettings, stream_id: str) -> None:
-        """Raise NewerStateError if a newer adapter has written the checkpoint; applies to replaced tables, too."""
+        """Raise NewerStateError if a newer adapter has written the checkpoint, even if the table will be replaced."""
         if stream_id:
             self._checkpoint(relation, settings, stream_id).refuse_newer()
 
@@ -216,7 +216,7 @@ class Streams:
         """Open a model's inputs and register them as streaming views in this thread's session.
 
         Args:
-            relation: the table if the stream continues it; None for a new table.
+            relation: the table that the stream continues; None for a new table.
 
         Raises:
             DbtRuntimeError: a source is missing or not described, with the remedy.
@@ -228,7 +228,7 @@ class Streams:
         stream.name_inputs(self._session)
 
     def query(self, source: ModelQuery, spec: TableSpec, strategy: str, model: Node) -> ModelQuery:
-        """The query of a batch's rows, or of its change rows (`apply_changes`); refuses to join two streams."""
+        """The query for a batch's rows, or for its change rows (`apply_changes`); refuses a join of two streams."""
         frame = self._session.sql(f"select * from {source}")
         query.refuse_joins_of_streams(frame._jdf.queryExecution().analyzed(), model["name"])
         sql = self._rows.change_rows_sql(source, spec, model) if strategy == APPLY_CHANGES else None
@@ -269,7 +269,7 @@ class Streams:
             drains: whether to end when everything is read, even in a long-running process.
 
         Returns:
-            Whether it has ended; if not, its sources have new columns, and the model has to be prepared again.
+            Whether the stream has ended. If not, its sources have new columns, and the model has to be prepared again.
 
         Raises:
             DbtRuntimeError: one message with the remedy; complete batches stay written, and the next run continues.
@@ -283,20 +283,20 @@ class Streams:
             conf=conf,
             may_repeat=strategies.may_repeat(strategy, spec),
             dead_letters=dead,
-            alone=partial(self._alone, target, list(leases.mine())),
+            alone=partial(self._alone, target, list(leases.of_this_thread())),
         )
         try:
             return self._run(model, checkpoint, sink, settings, drains)
         except Exception:
             if drains and settings.checkpoint_location:
-                # It would outlive the table; the error to report is the one that ended the stream.
+                # The checkpoint would outlive the table. An error here must not hide the one that ended the stream.
                 with suppress(Exception):
                     checkpoint.delete()
             raise
 
     @contextmanager
     def _alone(self, target: PaimonRelation, held: Sequence[Lease]) -> Iterator[None]:
-        """Lock the table for a batch, which runs on a thread of Spark's, while the node's thread holds the stream."""
+        """Lock the table for a batch, which runs on a Spark thread while the node's thread holds the stream's lock."""
         for lease in held:
             lease.check()
         with self._builds.alone(target):
@@ -310,18 +310,17 @@ class Streams:
         self, model: Node, checkpoint: Checkpoint, sink: batches.Sink, settings: StreamSettings, drains: bool
     ) -> bool:
         stream, session = self._stream(model), self._session
-        # What to do about columns that are not described.
         on_schema_change = strategies.on_schema_change(model["config"])
         note = self._fitting_note(model, sink.table, stream, checkpoint)
         if stream.takes_over:
-            # After the note: a table with the id of a stream and no note has lost its checkpoint.
+            # Only after the note is written: a table with a stream's id but no note has lost its checkpoint.
             with sink.alone():
                 properties = f"('{checkpoints.STREAM_ID}' = '{stream.id}')"
                 self._adapter.query(f"alter table {sink.table} set tblproperties {properties}")
             stream.takes_over = False
         stream.place(session, checkpoint.location)
-        # A full refresh may still fail, and the old stream has to be able to continue.
-        inputs = tuple(each.unmarked() for each in stream.inputs) if drains else stream.inputs
+        # A full refresh may still fail. The old stream must then be able to continue from unchanged sources.
+        inputs = tuple(each.without_effects() for each in stream.inputs) if drains else stream.inputs
         writer = batches.BatchWriter(
             stream.id,
             inputs,
@@ -345,7 +344,7 @@ class Streams:
             stream.name_inputs(session)
             return False
         except Exception as exc:
-            raise failures.explained(exc, model["name"], inputs) from exc
+            raise failures.dbt_error(exc, model["name"], inputs) from exc
         finally:
             stream.totals.add(writer.written)
         return True
@@ -356,11 +355,11 @@ class Streams:
         handle, inputs = self._adapter.handle, writer.inputs
         session = handle.session
         watch = progress.Watch(name, inputs, session, stream.totals)
-        with report_progress(handle, name, silent_without_job=True) as reporter:
+        with report_progress(handle, name, silent_without_job=True) as timer:
 
             def report(batch: Mapping[str, Any]) -> None:
                 watch.report(batch)
-                reporter.again()
+                timer.restart()
 
             def plan() -> None:
                 for each in inputs:
@@ -372,12 +371,12 @@ class Streams:
     def _fitting_note(
         self, model: Node, target: PaimonRelation, stream: Stream, checkpoint: Checkpoint
     ) -> checkpoints.Note:
-        """The checkpoint's note, checked: it is this model's, and its sources can continue from there."""
+        """The checkpoint's note; raises DbtRuntimeError if this model and its sources cannot continue from it."""
         identities = stream.identities
         note = checkpoint.note()
         if note is None:
             if not stream.begins and snapshots.by_sql(self._adapter.query, target):
-                raise DbtRuntimeError(checkpoints.gone(str(target), checkpoint.location))
+                raise DbtRuntimeError(checkpoints.missing_checkpoint(str(target), checkpoint.location))
             note = checkpoints.Note(model["unique_id"], identities)
             checkpoint.write_note(note)
             return note

@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
     from dbt.adapters.paimon.relation import PaimonRelation
 
-# Columns of the one frame that holds the raw rows of several inputs.
+# Columns of the frame that combines the raw rows of several inputs.
 _INPUT_INDEX: Final = "__dbt_input"
 _RAW_PREFIX: Final = "__dbt_raw_"
 _FAULT_COLUMNS: Final = ", ".join(quoted(name) for name, _ in FAULT_COLUMNS)
 
 
 class NewColumnsError(DbtRuntimeError):
-    """Messages have columns that are not described; nothing of their batch has been written yet."""
+    """Messages have columns that are not described; their batch has not been written."""
 
     def __init__(self, found: Mapping[str, Mapping[str, str]]) -> None:
         """`found`: name of the input's view -> column name -> data type."""
@@ -43,7 +43,7 @@ class Sink:
     """Where the rows of a batch are written.
 
     Attributes:
-        table, dead_letters: the tables; no `dead_letters` if a message that cannot be parsed ends the stream.
+        dead_letters: None if a message that cannot be parsed ends the stream.
         write: the SQL script that writes a batch; it reads the views of the inputs.
         conf: Spark settings for the script.
         may_repeat: whether writing a batch twice has the same result as writing it once.
@@ -60,11 +60,11 @@ class Sink:
 
 @dataclass(eq=False)
 class BatchWriter:
-    """The foreachBatch function of a stream; keeps the error it raises, which Spark reports as a stack trace.
+    """A stream's foreachBatch function; keeps the exception that it raises, as Spark reports only a stack trace.
 
     Attributes:
         inputs: in the order of `raw_rows`.
-        unfinished: a batch that an earlier run began, and when (see `Checkpoint.unfinished_batch`).
+        unfinished: the batch that an earlier run did not finish (see `Checkpoint.unfinished_batch`).
         refuses_new_columns: whether columns that are not described end the query (`NewColumnsError`).
     """
 
@@ -78,7 +78,7 @@ class BatchWriter:
     failure: Exception | None = None
 
     def __call__(self, frame: DataFrame, batch: int) -> None:
-        """Write a batch; an error is also kept in `failure`."""
+        """Write a batch; an exception is raised and kept in `failure`."""
         try:
             self._write(frame, batch)
         except Exception as exc:
@@ -89,8 +89,8 @@ class BatchWriter:
         session = frame.sparkSession
         for index, each in enumerate(self.inputs):
             each.check_batch(session, self.checkpoint, index, batch)
-        # Each input is a selection from the combined raw rows.
-        read_twice = self.refuses_new_columns or len(self.inputs) > 1 or any(self._faults())
+        # Without persist, each query over the frame would read the sources again.
+        read_twice = self.refuses_new_columns or len(self.inputs) > 1 or any(self._fault_queries())
         frame = frame.persist() if read_twice else frame
         try:
             name_raw_rows(frame, self.inputs)
@@ -114,8 +114,8 @@ class BatchWriter:
         for statement in statements(sink.write):
             session.sql(statement)
 
-    def _faults(self) -> list[str]:
-        """A query for each input that can have messages that cannot be parsed."""
+    def _fault_queries(self) -> list[str]:
+        """One query per input whose messages may fail to parse."""
         return [
             f"select {string_literal(each.call.label)} as source, {_FAULT_COLUMNS} from ({sql})"
             for each in self.inputs
@@ -123,8 +123,8 @@ class BatchWriter:
         ]
 
     def _write_dead_letters(self, session: SparkSession, batch: int) -> None:
-        """Write messages that cannot be parsed to the dead letters, or end the stream with the first of them."""
-        queries = self._faults()
+        """Write messages that cannot be parsed to the dead letters table, or raise an error with the first of them."""
+        queries = self._fault_queries()
         if not queries:
             return
         faults = "\nunion all\n".join(queries)
@@ -169,7 +169,7 @@ class BatchWriter:
 
 
 def raw_rows(frames: Sequence[DataFrame]) -> DataFrame:
-    """Combine the raw rows of all inputs into one frame; of several inputs, each has its own struct column."""
+    """Combine the raw rows of all inputs into one frame; several inputs get a struct column each."""
     from pyspark.sql import functions
 
     if len(frames) == 1:
@@ -201,7 +201,7 @@ def name_raw_rows(frame: DataFrame, inputs: Sequence[Input]) -> None:
 
 
 def name_rows(session: SparkSession, inputs: Sequence[Input], batch: int | None = None) -> None:
-    """Register the rows of each input as the view that the model's SQL reads; without `batch`, for its columns only."""
+    """Register each input as the view that the model's SQL reads; without `batch`, only the columns are of use."""
     for each in inputs:
         raw = raw_view(each.call.name)
         sql = each.rows_sql(raw) if batch is None else each.batch_rows_sql(session, raw, batch)

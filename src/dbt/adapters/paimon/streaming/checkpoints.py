@@ -1,7 +1,7 @@
-"""A stream's checkpoint, and the note in it that says which model, sources and table it belongs to.
+"""A stream's checkpoint, and the note in it, which identifies the stream's model and sources.
 
-Structured Streaming stores how far each source was read, but nothing about the query: a model's SQL may change
-between runs. The note keeps another model, or one with other sources, from continuing from the checkpoint.
+Structured Streaming stores how far each source was read, but nothing about the query, because a model's SQL may change
+between runs. The note prevents a different model or different sources from continuing from the checkpoint.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ FOLDER: Final = "__dbt_checkpoint"
 STREAM_ID: Final = "dbt.stream-id"
 # In a checkpoint: one folder for each input that plans its own batches.
 PLANS: Final = "dbt_plans"
-# A key of an identity that may be missing: older brokers do not know it.
+# The key in the identity of a Kafka source that is missing with older brokers.
 TOPIC_IDS: Final = "topic ids"
 _NOTE: Final = "dbt.json"
 _NUMBER: Final = re.compile(r"\d+")
@@ -67,8 +67,8 @@ class Checkpoint:
         if text is None:
             if self._folder.names("offsets"):
                 raise DbtRuntimeError(
-                    f"The checkpoint {self.location} was not made by a streaming model. Set another "
-                    "checkpoint_location, or remove it to keep the checkpoint beside the table."
+                    f"The checkpoint {self.location} was not made by a streaming model. Set a different "
+                    "checkpoint_location, or remove that key to keep the checkpoint in the table's folder."
                 )
             return None
         read = json.loads(text)
@@ -95,7 +95,7 @@ class Checkpoint:
         self._folder.write(_NOTE, json.dumps(asdict(note), indent=1))
 
     def unfinished_batch(self) -> tuple[int, float] | None:
-        """The batch that was begun but not finished, and when it began (seconds since 1970)."""
+        """The batch that was begun but not finished, and when it began (seconds since 1970); None if there is none."""
         begun, ended = self._batches("offsets"), self._batches("commits")
         if not begun or (ended and ended[-1] >= begun[-1]):
             return None
@@ -119,7 +119,7 @@ class Checkpoint:
 
 
 def folder_of(session: SparkSession, table: str) -> str:
-    """The folder of the checkpoints in a table's own folder."""
+    """The folder for checkpoints inside a table's folder."""
     # SHOW TBLPROPERTIES redacts values that look like secrets.
     plan: Any = session.table(table)._jdf.queryExecution().analyzed()
     location = plan.collectLeaves().apply(0).table().properties().get("path")
@@ -130,26 +130,26 @@ def check_fits(note: Note, model: str, inputs: Sequence[Mapping[str, str]], loca
     """Raise DbtRuntimeError if a checkpoint belongs to another model or to other sources."""
     if note.model != model:
         raise DbtRuntimeError(
-            f"The checkpoint {location} belongs to {note.model}, and two models cannot share one. Set another "
-            "checkpoint_location, or remove it to keep the checkpoint beside the table."
+            f"The checkpoint {location} belongs to {note.model}, and two models cannot share one. Set a different "
+            "checkpoint_location, or remove that key to keep the checkpoint in the table's folder."
         )
     if len(note.inputs) == len(inputs) and all(map(_is_same, note.inputs, inputs)):
         return
     before, now = set(map(_identity_text, note.inputs)), set(map(_identity_text, inputs))
-    new, gone = "; ".join(sorted(now - before)), "; ".join(sorted(before - now))
+    added, removed = "; ".join(sorted(now - before)), "; ".join(sorted(before - now))
     raise DbtRuntimeError(
-        f"The model's sources differ from those of its checkpoint: {new or 'fewer'} instead of "
-        f"{gone or 'the earlier ones'}. How far it has read them is unknown. Run it once with "
-        "--full-refresh, which reads all of them into a new table, from their beginning or from where "
+        f"The model's sources differ from those of its checkpoint: {added or 'fewer'} instead of "
+        f"{removed or 'the earlier ones'}. It is unknown how far they were read. Run the model once with "
+        "--full-refresh to read all of them into a new table, from their beginning or from where "
         "scan_mode says; or create a new model."
     )
 
 
-def gone(table: str, location: str) -> str:
+def missing_checkpoint(table: str, location: str) -> str:
     """The error message for a table with rows whose checkpoint is missing."""
     return (
         f"{table} has rows of a stream, but its checkpoint {location} is missing: it was deleted, or the "
-        "table is a copy of another. How far its sources have been read is unknown. Restore the checkpoint, "
+        "table is a copy. It is unknown how far the sources were read. Restore the checkpoint, "
         "or run the model once with --full-refresh."
     )
 

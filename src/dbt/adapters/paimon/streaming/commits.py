@@ -1,7 +1,7 @@
-"""Marks the commits of each batch in their commit user, to find out which batches a table has.
+"""Marks the commits of each batch in their commit user, to find out which batches a table contains.
 
-Structured Streaming repeats a batch that it did not see finish. Paimon writes `commit.user-prefix` into the snapshot
-of a commit (CoreOptions.createCommitUser): a committed batch is recognized and not written again.
+Structured Streaming repeats a batch whose end it did not record. Paimon stores `commit.user-prefix` in the snapshot of
+a commit (CoreOptions.createCommitUser), so a batch that was committed is recognized and not written again.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from dbt.adapters.paimon.metadata.snapshots import Commit
 from dbt.adapters.paimon.state.kinds import Kind
 from dbt.adapters.paimon.state.marks import refuse_newer_mark
 
-_WORD: Final = Kind.BATCH_MARK.value
-# The greatest difference between the clocks of a file system and of this machine, in seconds.
-_CLOCKS_DIFFER: Final = 120
+_PREFIX: Final = Kind.BATCH_MARK.value
+# Seconds by which the clocks of the file system and of this machine may differ.
+_CLOCK_SKEW: Final = 120
 
 
 def commit_conf(stream: str, batch: int) -> dict[str, str]:
     """The Spark setting that marks a batch's commits."""
-    return {COMMIT_USER_CONF: f"{_WORD}-{stream}.{batch}"}
+    return {COMMIT_USER_CONF: f"{_PREFIX}-{stream}.{batch}"}
 
 
 def is_written(
@@ -33,24 +33,24 @@ def is_written(
 
     Args:
         commits: the table's commits, the oldest first.
-        begun_ago: seconds since the batch began. All commits since then still exist if the table's first one does, or
-            one that is older than the batch.
+        begun_ago: seconds since the batch began. No commit since then has expired if the table still has its first
+            commit, or one older than the batch.
         table: the table, for messages.
         may_repeat: whether writing the batch twice has the same result as writing it once.
 
     Raises:
         NewerStateError: a newer adapter has written batches.
-        DbtRuntimeError: it is unknown, and the batch must not be written twice.
+        DbtRuntimeError: this is unknown, and the batch must not be written twice.
     """
     for commit in commits:
         refuse_newer_mark(Kind.BATCH_MARK, commit.user, table)
-    if any(commit.user.startswith(f"{_WORD}-{stream}.{batch}_") for commit in commits):
+    if any(commit.user.startswith(f"{_PREFIX}-{stream}.{batch}_") for commit in commits):
         return True
-    all_known = not commits or commits[0].snapshot == 1 or commits[0].age > begun_ago + _CLOCKS_DIFFER
+    all_known = not commits or commits[0].snapshot == 1 or commits[0].age > begun_ago + _CLOCK_SKEW
     if all_known or may_repeat:
         return False
     raise DbtRuntimeError(
         f"It is unknown whether batch {batch} is in {table}: the run that wrote it was killed, and table "
         "snapshots since then have expired. Writing it again could duplicate its rows. Run the model once "
-        "with --full-refresh, and keep table snapshots for longer than a stream is down (snapshot_retention)."
+        "with --full-refresh, and keep table snapshots for longer than the stream may be down (snapshot_retention)."
     )

@@ -74,17 +74,15 @@ _KIND_OPTIONS: Final[Mapping[str, Sequence[str]]] = {
 }
 # Options that the adapter sets itself, and what to use instead.
 _OWN_OPTIONS: Final[Mapping[str, str]] = {
-    **dict.fromkeys(
-        ("subscribe", "subscribepattern", "assign"), "write the topics as location, with commas between them"
-    ),
+    **dict.fromkeys(("subscribe", "subscribepattern", "assign"), "list the topics in location, separated by commas"),
     **dict.fromkeys(
         ("mode", "columnnameofcorruptrecord"),
         "messages that cannot be parsed go to the dead letters: see on_bad_message",
     ),
-    **dict.fromkeys(("basepath", "path"), "write the folder as location"),
+    **dict.fromkeys(("basepath", "path"), "set location to the folder"),
     "includeheaders": "headers are always read: see the column _headers",
-    "inferschema": "the columns of the source give the types",
-    "enforceschema": "the header of a file must have the columns of the source, in their order",
+    "inferschema": "the types are those of the source's columns",
+    "enforceschema": "the header of a file must have the columns of the source, in the same order",
     "wholetext": "a file has one JSON object per line",
     "endingoffsets": "a stream always reads everything",
 }
@@ -92,7 +90,7 @@ _OWN_OPTIONS: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True)
 class SourceColumn:
-    """A column of a source; `data_type` is Spark's type text, as `data_types.type_text` writes it."""
+    """A column of a source; `data_type` is a Spark type as `data_types.type_text` returns it."""
 
     name: str
     data_type: str
@@ -107,7 +105,7 @@ class Description:
         label: source and table, as in `airport.flight_status`.
         using: one of KINDS.
         location: the topics, separated by commas; or the absolute path of the folder.
-        value_format: one of VALUE_FORMATS; empty if `using` already says it.
+        value_format: one of VALUE_FORMATS; empty if `using` implies it.
         options: Spark's reader options.
     """
 
@@ -139,7 +137,7 @@ def describe(
 
     Args:
         root: the project's folder, for a relative `location`.
-        type_of: returns Spark's type text for a `data_type` in the YAML; raises ValueError if it is invalid.
+        type_of: returns the Spark type for a `data_type` in the YAML; raises ValueError if it is invalid.
         options: reader options from the model, which override the source's.
 
     Raises:
@@ -180,14 +178,14 @@ def _key_problems(external: Mapping[str, Any]) -> Iterator[str]:
             yield f"external.{key}: not a key of a streamed source; {_suggestion(key, _KEYS)}"
     using = external.get("using")
     if using is None:
-        yield f"external.using: missing; write what is read: {', '.join(KINDS)}"
+        yield f"external.using: missing; use one of {', '.join(KINDS)}"
     elif using not in KINDS:
         yield f"external.using: {using!r} is not one of {', '.join(KINDS)}; {_suggestion(str(using), KINDS)}"
 
 
 def _location_problems(external: Mapping[str, Any]) -> Iterator[str]:
     location, using = external.get("location"), external.get("using")
-    what = "the topic (several with commas between them)" if using == KAFKA else "the folder"
+    what = "the topic (or several, separated by commas)" if using == KAFKA else "the folder"
     if not isinstance(location, str) or not location.strip():
         yield f"external.location: missing; write {what}"
     elif using == KAFKA:
@@ -204,7 +202,7 @@ def _format_problems(external: Mapping[str, Any]) -> Iterator[str]:
     if value_format is None:
         return
     if using in KINDS and using not in _WITH_VALUE_FORMAT:
-        yield f"external.value_format: {using} has none; leave it out"
+        yield f"external.value_format: {using} has no value_format; remove it"
     elif value_format not in VALUE_FORMATS:
         yield (
             f"external.value_format: {value_format!r} is not one of {', '.join(VALUE_FORMATS)}; "
@@ -229,7 +227,7 @@ def _option_problems(using: Any, options: Mapping[str, Any]) -> Iterator[str]:
         # A URL is not a secret, even if its option is named "…token….url".
         elif using == KAFKA and not name.endswith(".url") and secrets_of([(name, option_text(value))]):
             yield (
-                f"external.options.{name}: manifest.json shows it, so it must not be a secret; put it under "
+                f"external.options.{name}: manifest.json contains it, so it must not be a secret; move it to "
                 "kafka_options of the target in profiles.yml"
             )
         if problem := _option_name_problem(using, name):
@@ -243,7 +241,7 @@ def _option_name_problem(using: Any, name: str) -> str:
     if small in _OWN_OPTIONS:
         return f"set by the adapter itself; {_OWN_OPTIONS[small]}"
     if using == JSON and small == "multiline":
-        return "a file has one JSON object per line; write the files like that"
+        return "a file must have one JSON object per line"
     return f"not an option of Spark's {using} reader; {_option_hint(using, name, known)}"
 
 
@@ -258,17 +256,15 @@ def _columns(
     if using == PARQUET and not any(column.get("data_type") for column in described):
         return
     if not described and using in KINDS:
-        problems.append("columns: missing; list name and data_type of what is to be read")
+        problems.append("columns: missing; list the name and data_type of each column")
     seen: dict[str, str] = {}
     for column in described:
         name = str(column["name"])
         if name.lower() in seen:
-            problems.append(f"columns: {seen[name.lower()]} and {name} are the same name to Spark; leave one out")
+            problems.append(f"columns: {seen[name.lower()]} and {name} are the same name to Spark; remove one")
         seen[name.lower()] = name
         if name.lower() in _metadata(using):
-            problems.append(
-                f"columns: {name}: rows have a column of this name already (it is not of the value); leave it out"
-            )
+            problems.append(f"columns: {name}: rows already have a metadata column of this name; remove it")
         text, problem = _checked_type(column.get("data_type"), using, type_of)
         if problem:
             problems.append(f"columns: {name}: {problem}")
@@ -277,9 +273,9 @@ def _columns(
 
 
 def _checked_type(data_type: Any, using: Any, type_of: Callable[[str], str]) -> tuple[str, str]:
-    """Spark's type text, and what is wrong with it."""
+    """The Spark type of a `data_type`, and what is wrong with it ('' if nothing is)."""
     if not data_type:
-        return "", "data_type is missing; write Spark's, such as string or bigint"
+        return "", "data_type is missing; write a Spark type such as string or bigint"
     written, text = str(data_type), ""
     with suppress(ValueError):
         text = type_of(written)
@@ -292,12 +288,12 @@ def _checked_type(data_type: Any, using: Any, type_of: Callable[[str], str]) -> 
 
 def _nested_type_problem(written: str, text: str, using: Any) -> str:
     if using == CSV:
-        return f"a CSV file has no {text}; write string, and parse it in the model"
+        return f"a CSV file cannot hold {text}; write string, and parse it in the model"
     if unfit := [found["found"] for found in _NO_TYPE_OF_JSON.finditer(text) if found["found"]]:
         return f"{unfit[0]} within {written!r} is not a data type that messages can have; write string"
     keys = [found["key"] for found in _MAP_KEY.finditer(text) if found["key"]]
     if keys and using != PARQUET:
-        return f"the keys of JSON are text, and those of {written!r} are {keys[0]}; write map<string,…>"
+        return f"JSON keys are strings, but {written!r} has {keys[0]} keys; write map<string,…>"
     return ""
 
 
@@ -324,7 +320,7 @@ def _suggestion(name: str, known: Iterable[str]) -> str:
     known = sorted(known)
     by_small = {word.lower(): word for word in known}
     close = get_close_matches(name.lower(), by_small, n=1)
-    return f"did you mean {by_small[close[0]]}?" if close else f"there are {', '.join(known)}"
+    return f"did you mean {by_small[close[0]]}?" if close else f"use one of {', '.join(known)}"
 
 
 def shown_location(description: Description) -> str:

@@ -14,25 +14,25 @@ from dbt.adapters.paimon.streaming import checkpoints
 from dbt.adapters.paimon.streaming.inputs import Input
 from dbt.adapters.paimon.streaming.sources import files
 
-# Errors of Structured Streaming and its sources; those of Spark and Paimon are in `errors.messages`.
+# Errors of Structured Streaming and its sources; `errors.messages` has the errors of Spark and Paimon.
 _REMEDIES: Final = (
     Remedy(
         # KafkaSourceProvider: failOnDataLoss.
         r"Some data may have been lost|OffsetOutOfRangeException|Partition .* offset was changed from",
-        "Messages that the stream has not read yet are gone from the topic (its retention, or the topic was "
-        "recreated). Run the model once with --full-refresh to build it from those that are left; or set "
-        "failOnDataLoss: false in the source's options to continue without them. Let the topic keep messages "
-        "for longer than a stream is down.",
+        "The topic has lost messages that the stream had not read yet: its retention deleted them, or the topic was "
+        "recreated. Run the model once with --full-refresh to rebuild the table from the remaining messages, or set "
+        "failOnDataLoss: false in the source's options to continue without the lost ones. To prevent this, raise the "
+        "topic's retention.ms.",
     ),
     Remedy(
         r"UnknownTopicOrPartitionException|does not host this topic-partition",
-        "The topic does not exist (any more): correct `location` of the source, or create it.",
+        "The topic does not exist (any more): correct `location` of the source, or create the topic.",
     ),
     Remedy(
         r"org\.apache\.kafka\S*TimeoutException|Timed out waiting for a node assignment|No resolvable bootstrap"
         r"|Failed to (?:construct kafka consumer|create new KafkaAdminClient)",
-        "The broker does not answer: check kafka.bootstrap.servers (kafka_options of the target). What was "
-        "written is complete; run again when it is back.",
+        "The broker does not answer: check kafka.bootstrap.servers (kafka_options of the target). The batches "
+        "written so far are complete; run again when the broker is back.",
     ),
     Remedy(
         r"FileNotFoundException|\[FAILED_READ_FILE\.FILE_NOT_EXIST\]|SparkFileNotFoundException",
@@ -46,7 +46,7 @@ _REMEDIES: Final = (
 )
 
 
-def explained(exc: Exception, model: str, inputs: Sequence[Input]) -> Exception:
+def dbt_error(exc: Exception, model: str, inputs: Sequence[Input]) -> Exception:
     """The error to raise for the exception that ended a stream."""
     if isinstance(exc, DbtRuntimeError):
         return exc
@@ -58,7 +58,7 @@ def explained(exc: Exception, model: str, inputs: Sequence[Input]) -> Exception:
     if problem := files.header_problem(text):
         return DbtRuntimeError(f"model '{model}', which reads {sources}: {problem}")
     message = f"model '{model}', which reads {sources}: {messages.shorten(text)}"
-    # The message of `errors.messages` about a table's file is complete.
+    # A message about expired files of a table already has its remedy.
     known = () if messages.EXPIRED in text else _REMEDIES
     advice = next((remedy.advice for remedy in known if re.search(remedy.pattern, text)), "")
     return DbtDatabaseError(f"{message}\n{advice}".rstrip())
@@ -79,25 +79,25 @@ def built_by_batch_model(model: str, table: object) -> str:
     return (
         f"model '{model}': {table} was not written by a stream. To keep its rows and stream into it, set "
         "full_refresh=false in the model's config: the stream then begins where scan_mode or startingOffsets says. "
-        "Otherwise run it once with --full-refresh: a new table is built from the beginning of its sources and "
-        "replaces the old one when it is complete."
+        "Otherwise run the model once with --full-refresh, which builds a new table from the beginning of the sources "
+        "and replaces the old one when it is complete."
     )
 
 
 def unknown_beginning(model: str, table: object, sources: Sequence[str]) -> str:
     """The error message for a table of a batch model whose rows the stream might repeat."""
     return (
-        f"model '{model}': {table} has rows that a batch run wrote, and its strategy would add those that "
-        f"{', '.join(sources)} still has a second time. Say where stream(…) begins: scan_mode='latest' or "
-        "options={'scan.timestamp': '…'} of a Paimon table, options={'startingOffsets': '…'} or 'startingTimestamp' of "
-        "Kafka; scan_mode='full' or 'earliest' if its rows are all new."
+        f"model '{model}': {table} has rows that a batch run wrote, and its strategy would write the ones that "
+        f"{', '.join(sources)} still has a second time. Set where stream(…) begins: for a Paimon table "
+        "scan_mode='latest' or options={'scan.timestamp': '…'}, for Kafka options={'startingOffsets': '…'} or "
+        "'startingTimestamp'. If all rows of the source are new: scan_mode='full', or 'startingOffsets': 'earliest'."
     )
 
 
 def has_deletes(model: str, table: object, deletes: str) -> str:
-    """The error message for a table with kept deletes of batch runs, which a stream does not read."""
+    """The error message for a table whose batch runs have kept deletes that a stream does not read."""
     return (
-        f"model '{model}': batch runs have kept the deletes of {table} in {deletes}, which keep older changes out. A "
-        "stream keeps its own. If no change will come that is older than these, drop that table: `dbt run-operation "
+        f"model '{model}': batch runs have kept the deletes of {table} in {deletes}, to ignore older changes, but a "
+        "stream does not read them. If no older change can still arrive, drop that table: `dbt run-operation "
         f"drop_table --args '{{relation: {deletes}, confirm: {deletes}}}'`."
     )

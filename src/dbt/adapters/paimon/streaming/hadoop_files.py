@@ -13,12 +13,12 @@ from dbt.adapters.paimon.errors.redaction import redact_text
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# Hadoop's errors if there is no file system for the scheme, or its class is not among the jars.
+# Hadoop's errors if no file system is registered for the scheme, or its class is not on the classpath.
 _NO_FILE_SYSTEM: Final = re.compile(r"UnsupportedFileSystemException|ClassNotFoundException: Class \S+ not found")
 
 
 class HadoopFolder:
-    """A folder of small text files, which need not exist."""
+    """A folder of small text files; the folder need not exist."""
 
     def __init__(self, session: SparkSession, location: str) -> None:
         """Raise DbtRuntimeError if Hadoop has no file system for the location."""
@@ -33,7 +33,7 @@ class HadoopFolder:
                 raise
             raise DbtRuntimeError(
                 f"A stream's checkpoint cannot be kept in {redact_text(location)}: Hadoop has no file system for this "
-                "address (Paimon's own plug-in is not one). Set checkpoint_location to a folder that every run can "
+                "URI (and cannot use Paimon's). Set checkpoint_location to a folder that every run can "
                 "reach: hdfs://…, file:///…, or s3a://… with org.apache.hadoop:hadoop-aws among the jars."
             ) from None
 
@@ -45,7 +45,7 @@ class HadoopFolder:
         return [status.getPath().getName() for status in self._files.listStatus(path)]
 
     def read(self, name: str) -> str | None:
-        """The text of a file; None if it does not exist."""
+        """The content of a file; None if it does not exist."""
         from py4j.protocol import Py4JJavaError
 
         path = next(filter(self._files.exists, (self._at(name), self._at(_next(name)))), None)
@@ -55,7 +55,7 @@ class HadoopFolder:
             stream = self._files.open(path)
         except Py4JJavaError as exc:
             if "java.io.FileNotFoundException" in str(exc):
-                # Another thread has deleted it meanwhile.
+                # Another thread has deleted the file in the meantime.
                 return None
             raise
         try:
@@ -68,7 +68,7 @@ class HadoopFolder:
         return float(self._files.getFileStatus(self._at(name)).getModificationTime()) / 1000
 
     def write(self, name: str, text: str) -> None:
-        """Write a file atomically: if it fails, an old file of that name is unchanged."""
+        """Write a file atomically: on failure, an old file of that name is unchanged."""
         self._files.mkdirs(self._path)
         draft, path, coming = self._at(f".{name}.draft"), self._at(name), self._at(_next(name))
         stream = self._files.create(draft, True)
@@ -97,5 +97,5 @@ class HadoopFolder:
 
 
 def _next(name: str) -> str:
-    """The name of a complete new version of a file before it replaces the old one."""
+    """The temporary name of a file's complete new version, until it replaces the old one."""
     return f".{name}.next"

@@ -33,16 +33,16 @@ FAULT_COLUMNS: Final[tuple[tuple[str, str], ...]] = (
 
 
 class UnavailableError(DbtRuntimeError):
-    """A source does not answer now, but may later."""
+    """A source does not respond; a retry may succeed."""
 
 
 class SourceChangedError(DbtRuntimeError):
-    """A source's columns have changed since it was opened; nothing of the batch has been written yet."""
+    """A source's columns have changed since it was opened; the batch has not been written."""
 
 
 @dataclass(frozen=True)
 class Access:
-    """What inputs are opened with; `incremental_catalog`: see `changes.reads.read_mode`."""
+    """What is needed to open an input; `incremental_catalog`: see `changes.reads.read_mode`."""
 
     adapter: AdapterProtocol
     existing: Callable[[PaimonRelation], ExistingTable]
@@ -54,8 +54,8 @@ class StreamCall:
     """The arguments of a `stream(...)` in a model's SQL.
 
     Attributes:
-        name: the name of the view that replaces it in the SQL.
-        database, schema, identifier: those of the relation that ref() or source() returned.
+        name: the name of the view that replaces the call in the SQL.
+        database, schema, identifier: of the relation that ref() or source() returned.
         source: the source's node in the manifest; empty for a ref().
         scan_mode: Paimon's `scan.mode` for the first run, for a Paimon table; or None.
         watermark: its column, delay and window (see `sources.watermarks`), for a Paimon table; or None.
@@ -73,18 +73,18 @@ class StreamCall:
 
     @property
     def label(self) -> str:
-        """Its name in messages."""
+        """The source's name in messages."""
         return f"{self.schema}.{self.identifier}"
 
 
 class Input:
-    """An opened `stream(...)`; its defaults are those of a source whose rows are all there and need no parsing."""
+    """An opened `stream(...)`; the default methods suit a source that loses no rows and needs no parsing."""
 
     call: StreamCall
 
     @property
     def identity(self) -> dict[str, str]:
-        """What must stay the same for a checkpoint to fit: the kind, and the topic, folder or table."""
+        """What must not change between the runs of a stream: the kind, and the topic, folder or table."""
         raise NotImplementedError
 
     def read(self, session: SparkSession) -> DataFrame:
@@ -92,65 +92,65 @@ class Input:
         raise NotImplementedError
 
     def rows_sql(self, raw: str) -> str:
-        """The query of the rows that the model sees; `raw` is a view of the raw rows."""
+        """The query for the rows that the model sees; `raw` is a view of the raw rows."""
         raise NotImplementedError
 
     def batch_rows_sql(self, session: SparkSession, raw: str, batch: int) -> str:
-        """The query of a batch's rows; raises DbtRuntimeError if rows are lost."""
+        """The query for a batch's rows; raises DbtRuntimeError if rows are lost."""
         return self.rows_sql(raw)
 
     def faults_sql(self, raw: str) -> str | None:
-        """The query of messages that cannot be parsed, with `FAULT_COLUMNS`; None if there can be none."""
+        """The query for messages that cannot be parsed, with `FAULT_COLUMNS`; None if parsing cannot fail."""
         return None
 
     def new_columns_sql(self, raw: str) -> str | None:
-        """The query of undescribed columns in the raw rows: name, data_type; None if there can be none."""
+        """The query for undescribed columns (name, data_type); None if the source cannot have any."""
         return None
 
     def with_columns(self, columns: Mapping[str, str]) -> Input:
         """A copy with additional columns: name -> data type, as `new_columns_sql` returned them."""
         return self
 
-    def unmarked(self) -> Input:
-        """A copy that does not change its source (move a consumer, remove files).
+    def without_effects(self) -> Input:
+        """A copy that leaves its source unchanged: it moves no consumer and removes no files.
 
-        It is for a staged table that may never replace the old one.
+        Used to fill a staged table, which may never replace the old one.
         """
         return self
 
     def placed(self, session: SparkSession, folder: str) -> Input:
-        """A copy that keeps which rows each batch reads in this folder of the checkpoint, if the input plans them."""
+        """A copy that stores its plan in this checkpoint folder, if the input plans which rows a batch reads."""
         return self
 
     def plan(self, session: SparkSession) -> None:
-        """Plan the rows that have come since, regularly in a long run; raises DbtRuntimeError if rows are lost."""
+        """Plan the rows that arrived since the last call; raises DbtRuntimeError if rows are lost."""
 
     def check_beginning(self, session: SparkSession) -> None:
-        """Raise DbtRuntimeError if the source does not have what the call asks for, with what it has."""
+        """Raise DbtRuntimeError, with the alternatives, if the source does not have the requested beginning."""
 
     def check_offset(self, session: SparkSession, offset: str) -> None:
         """Raise DbtRuntimeError if rows after an offset are no longer in the source.
 
         Args:
-            offset: where the last batch ended, as the source's own JSON in the checkpoint.
+            offset: the end of the last batch, in the source's own JSON format.
         """
 
     def check_batch(self, session: SparkSession, checkpoint: str, index: int, batch: int) -> None:
         """Raise DbtRuntimeError if raw rows of a batch are missing, which Spark would skip silently.
 
         Args:
-            index: numbers the sources in the checkpoint.
+            index: the source's index in the checkpoint.
         """
 
     def check_faults(self, session: SparkSession, raw: str) -> None:
-        """Raise DbtRuntimeError if Spark has cut a row in two, in a batch with messages that cannot be parsed."""
+        """Raise DbtRuntimeError if messages cannot be parsed because Spark has split a row in two."""
 
     def rows_of(self, batch: int, progress: Mapping[str, Any]) -> int:
         """The number of rows in a batch of this run; `progress`: the source's part of a StreamingQueryProgress."""
         return int(progress["numInputRows"])
 
     def late_rows(self, batch: int) -> int:
-        """The number of rows in it that came too late (see `sources.watermarks`)."""
+        """The number of rows in a batch that arrived too late (see `sources.watermarks`)."""
         return 0
 
     def lag(self, session: SparkSession, progress: Mapping[str, Any]) -> int | None:

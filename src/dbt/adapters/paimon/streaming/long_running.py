@@ -1,4 +1,4 @@
-"""Long-running streams: what `dbt-paimon stream` changes about a dbt run in its process."""
+"""Long-running streams: how `dbt-paimon stream` controls the dbt run in its process."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from dbt.adapters.paimon.streaming.settings import StreamSettings
 
 # Set while `dbt-paimon stream` runs dbt in this process.
 _LONG_RUNNING: Final = Event()
-# Set when its streams have to end.
+# Set when the streams of this process have to end.
 _STOP: Final = Event()
-# Seconds before a failed stream is restarted: a broker or a store may become available again.
+# Seconds before each restart of a failed stream, so that a broker or a store can recover.
 PAUSES: Final = (2, 5, 10, 20, 40, 60, 60, 60, 60, 60)
-# The parts of an interval that `settings` allows, and the seconds of their units.
+# Number and unit of an interval that `settings` allows, and the seconds per unit.
 _PARTS: Final = re.compile(r"([\d.]+) *(\w+?)s?$")
 _SECONDS: Final = {"millisecond": 0.001, "second": 1.0, "minute": 60.0, "hour": 3600.0}
 
@@ -27,8 +27,8 @@ class Trigger:
     """How often a query looks for rows, and when it ends.
 
     Attributes:
-        processing_time: how often it looks for rows; None if it ends once it has read everything.
-        is_cancelled: whether it has to end immediately.
+        processing_time: how often the query looks for rows; None if it ends once it has read everything.
+        is_cancelled: returns whether the query has to end immediately.
     """
 
     processing_time: str | None
@@ -36,12 +36,12 @@ class Trigger:
 
     @property
     def pauses(self) -> tuple[int, ...]:
-        """The seconds before each restart of a failed query; empty for one that ends by itself."""
+        """The seconds before each restart of a failed query; empty if the query ends by itself."""
         return PAUSES if self.processing_time else ()
 
     @property
     def seconds(self) -> float:
-        """How often it looks for rows, in seconds; 0 if it ends by itself."""
+        """The seconds between two looks for rows; 0 if the query ends by itself."""
         if not self.processing_time:
             return 0.0
         number, unit = _PARTS.findall(self.processing_time.lower())[0]
@@ -59,7 +59,7 @@ def trigger(settings: StreamSettings, is_cancelled: Callable[[], bool], drains: 
 
 
 def begin() -> None:
-    """Reset a `stop` of an earlier run in this process."""
+    """Undo the `stop` of an earlier run in this process."""
     _STOP.clear()
 
 
@@ -74,7 +74,7 @@ def stop() -> None:
 
 
 @contextmanager
-def streams_go_on() -> Iterator[None]:
+def long_running_streams() -> Iterator[None]:
     """Within this context, streaming models are long-running: they run until `stop`."""
     _LONG_RUNNING.set()
     try:

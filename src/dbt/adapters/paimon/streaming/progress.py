@@ -1,4 +1,4 @@
-"""Logs each batch of a stream, and counts its totals."""
+"""Logs each batch of a stream and adds up its totals."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ logger = AdapterLogger("Paimon")
 
 @dataclass
 class Totals:
-    """What a query, or all queries of a stream's run, have read and written."""
+    """The totals of one query, or of all queries of a run."""
 
     rows: int = 0
     batches: int = 0

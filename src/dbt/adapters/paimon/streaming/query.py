@@ -23,17 +23,17 @@ if TYPE_CHECKING:
 
 logger = AdapterLogger("Paimon")
 
-# Seconds between two checks of a query's progress, and of whether it has to end.
-_LOOK_EVERY: Final = 1
-# Seconds that the current batch gets to finish once its query has to end; an aborted one is repeated by the next run.
-_LONGEST_BATCH: Final = 60
+# Seconds between two checks of a query's progress and of whether it has to end.
+_CHECK_INTERVAL: Final = 1
+# Seconds that the current batch has to finish once its query has to end. The next run repeats an aborted batch.
+_GRACE_PERIOD: Final = 60
 # Nodes of an analyzed plan that combine rows of two inputs.
 _JOINS: Final = ("Join", "Except", "Intersect")
 
 
 def _raise_permanent(exc: Exception, is_restart: bool) -> None:
-    """Raise an error that a restart of the query does not help."""
-    # A source that does not answer at the first attempt is not a temporary failure.
+    """Raise the error if restarting the query would not help."""
+    # A source that does not respond at the first attempt is not a temporary failure.
     if isinstance(exc, DbtRuntimeError) and not (is_restart and isinstance(exc, UnavailableError)):
         raise exc
     if ended := jvm_exit.error(exc):
@@ -63,7 +63,7 @@ class Query:
         resets the pauses. `frame` returns the streaming frame of raw rows.
 
         Raises:
-            DbtRuntimeError: it was cancelled, `writer` refused a batch, or Spark's JVM has ended.
+            DbtRuntimeError: the query was cancelled, `writer` refused a batch, or Spark's JVM has ended.
         """
         trigger, writer = self.trigger, self.writer
         if not trigger.processing_time and is_stopping():
@@ -108,10 +108,10 @@ class Query:
                 started.stop()
 
     def _follow(self, started: Any) -> None:
-        """Report the batches of a started query until it ends; stop it if it has to end."""
+        """Report the batches of a started query until it ends, or until it has to be stopped."""
         trigger, is_long_running = self.trigger, bool(self.trigger.processing_time)
         reported, ending, looked_at = -1, None, time.monotonic()
-        while not started.awaitTermination(_LOOK_EVERY):
+        while not started.awaitTermination(_CHECK_INTERVAL):
             reported = self._report_progress(started, reported)
             if trigger.is_cancelled():
                 raise self._cancelled()
@@ -124,15 +124,15 @@ class Query:
             if not ending.is_over and not self._is_idle(started):
                 continue
             if not is_long_running:
-                # An incomplete table must not be taken for a complete one.
+                # An incomplete table must not pass for a complete one.
                 raise self._cancelled()
-            # After this, it reports the last batch, too.
+            # A stopped query reports its last batch, too.
             started.stop()
             break
         self._report_progress(started, reported)
 
     def _is_idle(self, started: Any) -> bool:
-        """Whether a long-running query waits for rows."""
+        """Whether a long-running query is waiting for rows."""
         return bool(self.trigger.processing_time) and not started.status["isTriggerActive"]
 
     def _report_progress(self, started: Any, reported: int) -> int:
@@ -145,13 +145,13 @@ class Query:
 
     def _cancelled(self) -> DbtRuntimeError:
         return DbtRuntimeError(
-            f"{self.name}: stopped before it had read everything. What it wrote is complete, and the next run "
-            "continues from there."
+            f"{self.name}: stopped before it had read everything. The batches written so far are complete, and the "
+            "next run continues from there."
         )
 
 
 class _Ending:
-    """Ends a query once its current batch has finished."""
+    """The wait for the current batch of a query that has to end."""
 
     def __init__(self, checkpoint: Checkpoint) -> None:
         self._checkpoint = checkpoint
@@ -161,7 +161,7 @@ class _Ending:
     @property
     def is_over(self) -> bool:
         """Whether the batch has finished, or has taken too long."""
-        if time.monotonic() > self._since + _LONGEST_BATCH:
+        if time.monotonic() > self._since + _GRACE_PERIOD:
             return True
         # If rows keep coming, batches follow one another and the query is never idle.
         return self._checkpoint.last_batch() > self._last_batch
@@ -176,8 +176,8 @@ def refuse_joins_of_streams(plan: Any, model: str) -> None:
     joined = plan.nodeName() in _JOINS and all(child.isStreaming() for child in below)
     if joined or (plan.isStreaming() and any(query.isStreaming() for query in nested)):
         raise DbtRuntimeError(
-            f"model '{model}': it joins two streams, and a row of one would only match those of the other "
-            "that come in the same batch. Write each into a table of its own and join those, or let both "
+            f"model '{model}': it joins two streams, but a row of one would only match rows of the other "
+            "in the same batch. Write each stream into its own table and join the tables, or let both "
             "models fill one row (merge_engine='partial-update')."
         )
     for child in (*below, *nested):

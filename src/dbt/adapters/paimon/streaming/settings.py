@@ -25,7 +25,7 @@ from dbt.adapters.paimon.spec.table import TableSpec
 _ON_BAD_MESSAGE: Final = (DEAD_LETTER, FAIL)
 # The intervals of Spark's Trigger.ProcessingTime (CalendarInterval) that are useful for a stream.
 _INTERVAL: Final = re.compile(r"(?:\d+(?:\.\d+)? +seconds?|\d+ +(?:milliseconds?|minutes?|hours?))", re.IGNORECASE)
-# Strategies that replace rows by the result of the whole query, while a batch is only a part of it.
+# Strategies that replace rows with the result of the whole query, of which a batch is only a part.
 _REPLACING: Final = (INSERT_OVERWRITE, DELETE_INSERT, MICROBATCH)
 _SUITABLE: Final = "Use 'append', 'upsert', 'partial_update', 'merge' or 'apply_changes'"
 
@@ -71,7 +71,7 @@ def plan_stream(model: Mapping[str, Any], versions: Versions) -> StreamPlan:
 
 
 def collect_settings(config: Mapping[str, Any], spec: TableSpec, strategy: str, problems: Problems) -> StreamSettings:
-    """Read the settings from a model's config; appends what is wrong to `problems`."""
+    """Read the settings from a model's config; adds invalid ones to `problems`."""
     processing_time = str(config.get("processing_time") or DEFAULT_PROCESSING_TIME)
     if not _INTERVAL.fullmatch(processing_time.strip()):
         problems.add("processing_time", processing_time, "is not an interval. Write '10 seconds', for example")
@@ -82,7 +82,7 @@ def collect_settings(config: Mapping[str, Any], spec: TableSpec, strategy: str, 
         problems.add(
             "incremental_strategy",
             strategy,
-            f"replaces the result of the whole query, and a stream delivers it one batch at a time. {_SUITABLE}",
+            f"replaces the result of the whole query, but a stream delivers it one batch at a time. {_SUITABLE}",
         )
     elif strategy not in STRATEGIES:
         problems.add("incremental_strategy", strategy, f"a stream cannot use a custom strategy. {_SUITABLE}")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Stream:
-    """A streaming model in this run."""
+    """The state of a streaming model in this run."""
 
     # By the name of the view that replaces the `stream(...)`.
     calls: dict[str, StreamCall] = field(default_factory=dict)
@@ -42,24 +42,24 @@ class Stream:
         return quoted(name)
 
     def open(self, access: Access, note: checkpoints.Note | None) -> None:
-        """Open the inputs with their sources' current columns, and with those that messages added (`note`).
+        """Open the inputs with their sources' current columns and the columns that messages added (`note`).
 
         Raises:
             DbtRuntimeError: a source is missing or not described, or a watermark is combined with another stream.
         """
         if len(self.calls) > 1 and any(call.watermark is not None for call in self.calls.values()):
             raise DbtRuntimeError(
-                "A model with a watermark reads one stream: another one's windows would close at other times. Let a "
-                "model of its own union the streams into a table, and stream(…, watermark=…) from that."
+                "A model with a watermark reads one stream: windows of a second one would close at different times. "
+                "Union the streams into a table in a separate model, and use stream(…, watermark=…) on that."
             )
         opened = [kinds.open_input(call, access) for call in self.calls.values()]
         if note is not None:
             opened = [each.with_columns(note.columns.get(each.call.label, {})) for each in opened]
-        # Sorted, whatever the order in the SQL: the checkpoint counts its sources.
+        # Sorted, because the checkpoint identifies sources by index, and the order in the SQL may change.
         self.inputs = tuple(sorted(opened, key=lambda each: (each.call.label, str(each.identity))))
 
     def check_beginning(self, session: SparkSession) -> None:
-        """Raise DbtRuntimeError if a source does not have what its call asks for."""
+        """Raise DbtRuntimeError if a source does not have the requested beginning."""
         for each in self.inputs:
             each.check_beginning(session)
 

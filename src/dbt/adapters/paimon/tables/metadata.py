@@ -77,6 +77,7 @@ def loaded_at_sql(expression: str) -> str:
 def no_last_change(source: Any) -> str:
     """The error for a source whose last change cannot be read from metadata."""
     return (
-        f"{source} is not an existing Paimon table, so its last change is unknown without reading it. "
-        "Set `loaded_at_field` or `loaded_at_query`."
+        f"{source} is not an existing Paimon table, so its metadata has no time of the last change. If it is "
+        "another table or a view, set `loaded_at_field` or `loaded_at_query`. If it is a Kafka or file source, remove "
+        "`freshness`: there is no table to query."
     )

@@ -24,7 +24,7 @@ logger = AdapterLogger("Paimon")
 
 
 class History:
-    """Called by `at()`, run tags and the branch macros."""
+    """`adapter.history` in macros."""
 
     def __init__(self, adapter: AdapterProtocol, tables: Tables) -> None:
         self._adapter = adapter
@@ -32,10 +32,10 @@ class History:
 
     @while_parsing(lambda relation, *a, **k: relation)
     def at(self, relation: PaimonRelation, arguments: Mapping[str, Any], model: Mapping[str, Any]) -> PaimonRelation:
-        """A table at an earlier state, or a branch of it (see `time_travel.states`); fixtures of unit tests unchanged.
+        """A table at an earlier state, or a branch of it (see `time_travel.states`); a unit test's fixture unchanged.
 
         Raises:
-            DbtRuntimeError: not exactly one state is given, the table does not have it, or it is not a table.
+            DbtRuntimeError: not exactly one state is given, or the relation is not a table that has this state.
         """
         asked = states.version("at", relation, arguments)
         if asked.kind == states.BRANCH:
@@ -54,7 +54,7 @@ class History:
         return states.read(relation, asked)
 
     def snapshot_at(self, relation: PaimonRelation, timestamp: Any) -> str:
-        """The number of the newest table snapshot that is not later than a timestamp."""
+        """The number of the newest table snapshot at a timestamp."""
         asked = states.version("rollback_to", relation, {states.TIMESTAMP: timestamp})
         latest = states.latest_at(self._recorded("rollback_to", relation, asked))
         assert latest is not None
@@ -68,7 +68,7 @@ class History:
         return recorded
 
     def check_branches(self, model: Mapping[str, Any], spec: TableSpec, relation: PaimonRelation | None = None) -> None:
-        """Refuse options that name a branch which the table (None: rebuilt) does not have."""
+        """Refuse options that name a branch that the table does not have; `relation` is None if it is rebuilt."""
         if not branches.named(spec):
             return
         names = None if relation is None else tags.branches(self._adapter.query, relation)
@@ -77,23 +77,23 @@ class History:
     def refuse_stale_readers(self, operation: str, relation: PaimonRelation) -> None:
         """Refuse to roll back a table with Iceberg metadata.
 
-        IcebergCommitCallback never overwrites the metadata of a snapshot number: readers would get the rolled-back
-        rows in addition to all later ones [ran, 1.4.2].
+        IcebergCommitCallback never overwrites the metadata of a snapshot number, so Iceberg readers would see the
+        rolled-back rows in addition to all later rows [ran, 1.4.2].
         """
         if not self._adapter.versions.supports(Capability.ICEBERG_METADATA):
             return
         if iceberg.is_on(self._tables.existing(relation).as_spec()):
             raise DbtRuntimeError(
-                f"{operation} on {relation}: Iceberg's readers would go on to read the rows that are taken back, "
+                f"{operation} on {relation}: Iceberg readers would still see the rows that are rolled back, "
                 "because Paimon keeps their metadata. Write the earlier rows again instead: insert overwrite "
                 f"{relation} select * from {relation} version as of …"
             )
 
     def rollback_version(self, relation: PaimonRelation, version: Any) -> Any:
-        """The state to roll back to for the rows of a table snapshot (number) or a tag (see `time_travel.rollbacks`).
+        """A state with the rows of a table snapshot (number) or a tag, to which a rollback loses no rows.
 
         Raises:
-            DbtRuntimeError: there is no such tag, or every possible rollback would delete data files in use.
+            DbtRuntimeError: the tag does not exist, or every possible rollback would delete data files in use.
         """
         asked = str(version).strip()
         if not asked.isdigit():
@@ -104,7 +104,7 @@ class History:
         commits = snapshots.by_sql(query, relation)
         at = self._number(relation, asked)
         if not any(commit.snapshot == at for commit in commits) and asked.isdigit():
-            return version  # Paimon's error lists the existing ones.
+            return version  # Paimon's error lists the existing table snapshots.
         lost = 0
         for state, number in rollbacks.states(asked, at, commits):
             compactions = rollbacks.later_compactions(number, commits)
@@ -116,11 +116,11 @@ class History:
         raise DbtRuntimeError(rollbacks.refusal(relation, asked, lost))
 
     def _number(self, relation: PaimonRelation, version: str) -> int:
-        """The number of a table snapshot, given by itself or by an existing tag."""
+        """The number of a table snapshot, given as such or by an existing tag."""
         return int(version) if version.isdigit() else tags.tags(self._adapter.query, relation)[version].snapshot
 
     def drop_later_tags(self, relation: PaimonRelation, version: Any, agreed: bool) -> None:
-        """Log the tags that a rollback deletes; refuse it if users made some of them, unless `agreed`."""
+        """Log the tags that a rollback deletes; refuse the rollback if users created some of them, unless `agreed`."""
         asked = str(version).strip()
         known = tags.tags(self._adapter.query, relation)
         number = int(asked) if asked.isdigit() else known[asked].snapshot
@@ -128,10 +128,10 @@ class History:
         if not agreed and (problem := rollbacks.lost_tags(relation, asked, later)):
             raise DbtRuntimeError(problem)
         if later:
-            logger.info(f"rollback_to on {relation}: deletes the tags {', '.join(later)}")
+            logger.info(f"rollback_to on {relation}: deleting the tags {', '.join(later)}")
 
     def run_tag_statements(self, relation: PaimonRelation, spec: TableSpec) -> list[str]:
-        """The CALLs that tag the newest table snapshot by the model's `table_tag`."""
+        """The CALLs that tag the newest table snapshot as the model's `table_tag` demands."""
         if spec.tag is None:
             return []
         newest, tagged = tags.newest_and_tagged(self._adapter.query, relation, spec.tag.name)

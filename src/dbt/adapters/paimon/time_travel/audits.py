@@ -1,6 +1,6 @@
-"""Write-audit-publish on a branch of the table: a model's data tests, compiled against its new rows.
+"""Write-audit-publish on a branch of the table: runs a model's data tests on its new rows.
 
-dbt compiles them as for `dbt test`, except that `ref()` of the model returns the branch.
+dbt compiles the tests as for `dbt test`, except that `ref()` of the model returns the branch.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from dbt.adapters.paimon.time_travel.states import branch_of
 if TYPE_CHECKING:
     from dbt.contracts.graph.manifest import Manifest
 
-# The branch, and the tag of the published state where it starts.
+# The name of the branch, and of the tag on the published table snapshot where the branch starts.
 BRANCH: Final = "dbt_audit"
 
 
 @dataclass(frozen=True)
 class Result:
-    """The result of a data test: the number of failing rows, and whether that is an error or a warning."""
+    """The result of a data test: the number of failing rows, and whether they are an error or a warning."""
 
     name: str
     failures: int
@@ -42,7 +42,7 @@ class Result:
 def of_model(model_id: str, manifest: Manifest) -> list[Any]:
     """The data tests that can run before the model is published, ordered by name.
 
-    A test that also reads a model not upstream of this one runs later: that table may not be built yet.
+    A test that also reads a model that is not upstream runs later, because that table may not be built yet.
     """
     upstream = _upstream(model_id, manifest)
     nodes: Iterable[Any] = manifest.nodes.values()
@@ -81,7 +81,7 @@ def compiled(
             return context
 
     compiler = AuditCompiler(config)
-    # Copies: dbt compiles the nodes again, against the published table, when it runs them.
+    # Copied, because dbt compiles the nodes again, against the published table, when it runs them.
     return [compiler.compile_node(copy.deepcopy(test), manifest, write=False) for test in tests]
 
 
@@ -93,7 +93,7 @@ def result(audit: Any, row: Sequence[Any]) -> Result:
 
 
 def refuse_failed(model: Mapping[str, Any], audited: PaimonRelation, results: Sequence[Result]) -> None:
-    """Fail a node if one of its data tests failed: say where the rows are, and what to do."""
+    """Raise DbtRuntimeError if a data test failed: where the rows are, and what to do."""
     failed = [result for result in results if result.is_error]
     if not failed:
         return
@@ -101,8 +101,8 @@ def refuse_failed(model: Mapping[str, Any], audited: PaimonRelation, results: Se
     name = model["name"]
     raise DbtRuntimeError(
         f"model '{name}': {len(failed)} of {len(results)} audits failed, and nothing was published.\n"
-        f"{listed}\n  The rows that failed are in {audited}. Fix the model or its sources and run it again; "
-        f"or publish them anyway: dbt run-operation publish --args '{{relation: {name}}}'"
+        f"{listed}\n  The new rows are in {audited}. Fix the model or its sources and run the model again, "
+        f"or publish the rows anyway: dbt run-operation publish --args '{{relation: {name}}}'"
     )
 
 
@@ -123,7 +123,7 @@ def _is_true(value: Any) -> bool:
 
 
 class Audits:
-    """Runs a model's data tests on a branch with its new rows (see above)."""
+    """Creates and drops audit branches, and runs data tests on them."""
 
     def __init__(self, adapter: AdapterProtocol) -> None:
         self._adapter = adapter
@@ -143,8 +143,8 @@ class Audits:
     def end(self, relation: PaimonRelation) -> None:
         """Drop a table's audit branch and its tag, if they exist.
 
-        Paimon drops a branch without its data files. A branch that started empty owns all its files, so they are
-        expired first; others are left for remove_orphan_files.
+        Paimon drops a branch but keeps its data files. A branch that started empty owns all its files, so they are
+        expired first. The files of other branches are left to remove_orphan_files.
         """
         branch = branch_of(relation, BRANCH)
         found = tags.refs(self._adapter.query, relation)
@@ -171,7 +171,7 @@ class Audits:
         rerun = "Run the model again."
         if base is not None and base != newest:
             raise DbtRuntimeError(
-                f"publish: {relation} is at table snapshot {newest}, but its audited branch began at {base}. {rerun}"
+                f"publish: {relation} is at table snapshot {newest}, but its audit branch began at {base}. {rerun}"
             )
         columns = [column.name for column in self._adapter.get_columns_in_relation(relation)]
         unknown = [c.name for c in self._adapter.get_columns_in_relation(branch) if c.name not in columns]
@@ -179,8 +179,8 @@ class Audits:
             raise DbtRuntimeError(f"publish: {relation} has no column {', '.join(unknown)}. {rerun}")
 
     def results(self, context: Mapping[str, Any], published: PaimonRelation, audited: PaimonRelation) -> list[Result]:
-        """The results of a model's data tests over its audited rows, each by dbt's own query."""
-        # dbt passes the whole manifest; the declared type only promises macros.
+        """Run a model's data tests on its audited rows, with dbt's own queries."""
+        # This is the whole manifest; the declared type only has macros.
         manifest: Any = self._adapter.get_macro_resolver()
         tests = of_model(context["model"]["unique_id"], manifest)
         found = []
@@ -192,7 +192,7 @@ class Audits:
         return found
 
     def refuse_failed(self, model: Mapping[str, Any], audited: PaimonRelation, results: Sequence[Result]) -> None:
-        """Fail a node if one of its data tests failed; report those that warn."""
+        """Raise DbtRuntimeError if a data test failed; log the tests that warn."""
         refuse_failed(model, audited, results)
         for result in results:
             if result.is_warning:

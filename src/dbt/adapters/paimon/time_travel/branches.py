@@ -1,7 +1,7 @@
-"""Checks of branches: losses by a fast-forward, and options that name a branch. Runs no statement.
+"""Checks what a fast-forward would lose, and options that name a branch. Runs no statement.
 
 BranchManager.fastForward (0.9.0 to 2.0.0) deletes the table's snapshots and tags from the branch's first snapshot on,
-and copies those of the branch. Commits and tags that only the table has are lost.
+and copies the branch's snapshots and tags. Commits and tags that only the table has are lost.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.spec.table import TableSpec
 
 # FileStoreTableFactory.create: a table with such an option, but without the branch, can be neither read nor written.
-_NAMING: Final = ("scan.fallback-branch", "scan.primary-branch")
+_BRANCH_OPTIONS: Final = ("scan.fallback-branch", "scan.primary-branch")
 
 
 def named(spec: TableSpec) -> bool:
     """Whether a table option names a branch."""
-    return any(name in spec.options for name in _NAMING)
+    return any(name in spec.options for name in _BRANCH_OPTIONS)
 
 
 def refuse_missing(spec: TableSpec, config: Mapping[str, Any], node: str, existing: Collection[str] | None) -> None:
-    """Refuse options that name branches which are not among the existing ones (None: the table is rebuilt)."""
+    """Refuse options that name a branch that does not exist; `existing` is None if the table is rebuilt."""
     problems = Problems(node)
-    for name in _NAMING:
+    for name in _BRANCH_OPTIONS:
         branch = spec.options.get(name)
         if branch is None or branch in (existing or ()):
             continue
@@ -33,13 +33,13 @@ def refuse_missing(spec: TableSpec, config: Mapping[str, Any], node: str, existi
         problems.add(
             *ConfigOrigin(config).find(name, spec),
             f"{why}, so Paimon could not read it. Leave the option out, create the branch (create_branch), "
-            "and set it for the next run",
+            "and set the option for the next run",
         )
     problems.raise_if_any()
 
 
 def losses(relation: object, branch: str, rows: Sequence[Sequence[Any]]) -> str:
-    """The error message about the rows of `metadata.tags.lacking`; '' without rows."""
+    """The error message about the commits and tags of `metadata.tags.lacking`; '' if there are none."""
     if not rows:
         return ""
     kinds: dict[str, list[str]] = {}
@@ -47,6 +47,6 @@ def losses(relation: object, branch: str, rows: Sequence[Sequence[Any]]) -> str:
         kinds.setdefault(kind, []).append(name)
     listed = "; ".join(f"{kind}s {', '.join(names)}" for kind, names in kinds.items())
     return (
-        f"fast_forward({relation}, '{branch}'): the table has changes that the branch does not have, and they "
+        f"fast_forward({relation}, '{branch}'): the table has changes that the branch does not have and that "
         f"would be lost: {listed}. Recreate the branch from the current table, or set discard=true."
     )

@@ -1,7 +1,7 @@
-"""Branch clones: their names, their views, tables that cannot have one, and the runs that write to them.
+"""Branch clones: their names and views, the tables that cannot be cloned like this, and the runs that write to them.
 
 With `clone_by: branch` in the target, `dbt clone` makes a branch of the original table, which shares its data files,
-and a view over it with the model's name. The view's stored query distinguishes it from a user's view.
+and a view of this branch with the model's name. The view's stored query distinguishes it from a user's view.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ from dbt.adapters.paimon.time_travel.states import branch_of
 
 BY_BRANCH: Final = "branch"
 _VIEW_TEXT: Final = "View Text"
-# In the middle of the query: Spark drops comments before and after it.
+# Inside the query, because Spark drops comments before and after it.
 _MARK: Final = "/* made by dbt clone */"
 _NAME: Final = r"`((?:[^`]|``)+)`"
 _QUERY: Final = re.compile(rf"select {re.escape(_MARK)} \* from {_NAME}\.{_NAME}\.{_NAME}")
 _IN_A_NAME: Final = "$branch_"
-# Leaves room for the prefixes of Paimon and of the tag.
-_LONGEST: Final = 200
+# The longest name of a branch in bytes; leaves room for the prefixes of Paimon and of the tag.
+_MAX_BYTES: Final = 200
 _FOREIGN: Final = re.compile(r"[/:,$\x00-\x1f]")
-# Options with which any commit, also to a branch, has effects outside of the table.
+# Options with which every commit, even to a branch, has effects outside the table.
 _ACTING_OUTSIDE: Final = (
     "metastore.partitioned-table",
     "metastore.tag-to-partition",
@@ -57,25 +57,25 @@ KEPT: Final = "36500 d"
 
 @dataclass(frozen=True)
 class Clone:
-    """A model's branch clone; `rebuild`: why this run builds a table in its place, or '' if it writes to the branch."""
+    """A model's branch clone; `rebuild`: why this run replaces it with a table, or '' if it writes to the branch."""
 
     branch: PaimonRelation
     rebuild: str = ""
 
 
 def branch_name(schema: str) -> str:
-    """The name of the branches of a schema's clones: the schema's name, made valid for a branch."""
+    """The branch name for all clones in a schema: the schema's name, made valid for a branch."""
     name = _FOREIGN.sub("_", schema).strip()
     if names.branch_problem(name) or name == audits.BRANCH:
         name = f"schema_{name}"
-    if len(name.encode()) <= _LONGEST:
+    if len(name.encode()) <= _MAX_BYTES:
         return name
     digest = hashlib.sha256(name.encode()).hexdigest()[:8]
-    return f"{name.encode()[: _LONGEST - 9].decode(errors='ignore')}_{digest}"
+    return f"{name.encode()[: _MAX_BYTES - 9].decode(errors='ignore')}_{digest}"
 
 
 def tag_name(branch: str) -> str:
-    """The tag where a branch starts, named as by the macro `create_branch`."""
+    """The name of the tag where a branch starts, as in the macro `create_branch`."""
     return f"branch_{branch}"
 
 
@@ -85,7 +85,7 @@ def query(branch: PaimonRelation) -> str:
 
 
 def branch_in(text: str, schema: str) -> PaimonRelation | None:
-    """The branch that a view's stored query reads, if `dbt clone` made the view in this schema; else None."""
+    """The branch that a view's stored query reads; None if `dbt clone` did not create the view in this schema."""
     found = _QUERY.fullmatch(" ".join(text.split()))
     if found is None:
         return None
@@ -98,7 +98,7 @@ def branch_in(text: str, schema: str) -> PaimonRelation | None:
 
 
 def table_of(branch: PaimonRelation) -> PaimonRelation:
-    """The table of a branch; a table itself."""
+    """The table of a branch; for a table, the table itself."""
     table, _, _ = (branch.identifier or "").partition(_IN_A_NAME)
     relation: PaimonRelation = branch.replace_path(identifier=table)
     return relation
@@ -113,13 +113,13 @@ def unsuited(spec: TableSpec, strategy: str) -> str:
     """Why a model cannot write to a branch of its table; '' if it can.
 
     Args:
-        spec: the table of the model's config, or the existing one.
+        spec: of the model's config, or of the existing table.
         strategy: the model's strategy; '' to check the table alone.
     """
     if strategy == APPLY_CHANGES:
-        return f"{strategy} keeps the deletes in a table beside its own"
+        return f"{strategy} keeps the deletes in a separate table"
     if strategy == MICROBATCH:
-        return "dbt takes a view for a model without rows, and would run all batches"
+        return "dbt treats a model that is a view as new, and would run all batches"
     if spec.bucket == POSTPONE_BUCKET:
         return "rows of postpone buckets cannot be read before they are compacted"
     if iceberg.is_on(spec):
@@ -127,41 +127,43 @@ def unsuited(spec: TableSpec, strategy: str) -> str:
     if branches.named(spec):
         return "the table's options name a branch"
     acting = [name for name in _ACTING_OUTSIDE if spec.options.get(name, "false").lower() != "false"]
-    return f"its commits act outside of the table ({', '.join(acting)})" if acting else ""
+    return f"its commits have effects outside the table ({', '.join(acting)})" if acting else ""
 
 
 def missing(view: object, branch: PaimonRelation, refs: Refs, branch_tags: Collection[str] | None) -> str:
     """The error message about a clone whose branch or tag was lost; '' if both exist.
 
     Args:
-        refs: the branches and tags of the table; empty if there is no such table.
-        branch_tags: the names of the branch's own tags; None if there is no such branch.
+        refs: the branches and tags of the table; empty if the table does not exist.
+        branch_tags: the names of the branch's own tags; None if the branch does not exist.
     """
     tag = tag_name(name_of(branch))
     if name_of(branch) not in refs.branches or branch_tags is None:
-        why = f"{table_of(branch)} has no branch {name_of(branch)}: it was dropped or recreated"
+        why = f"{table_of(branch)} has no branch {name_of(branch)}: the table was dropped or recreated"
     elif tag in branch_tags and tag not in refs.tags:
-        why = f"{table_of(branch)} has no tag {tag}: it was rolled back, with files that the branch needs"
+        why = (
+            f"{table_of(branch)} has no tag {tag}: the table was rolled back, which deleted files that the branch needs"
+        )
     else:
         return ""
     return (
         f"{view} is a clone of a table that has changed since: {why}. Clone it again: `dbt clone --full-refresh`, with "
-        "the --select and --state of before."
+        "the same --select and --state."
     )
 
 
 def occupied(view: object, branch: PaimonRelation) -> str:
-    """The error message about a branch with commits in the place of a new clone."""
+    """The error message if a new clone would replace a branch that has commits."""
     name, table = name_of(branch), table_of(branch)
     return (
-        f"{view} cannot be cloned: {table} has a branch {name} with commits of its own already. If nothing needs them, "
+        f"{view} cannot be cloned: {table} already has a branch {name} with commits of its own. If nothing needs them, "
         "clone with --full-refresh, which replaces it, or delete it: dbt run-operation delete_branch --args "
         f"'{{relation: {table.schema}.{table.identifier}, branch: {name}}}'"
     )
 
 
 def retention(options: Mapping[str, str]) -> str | None:
-    """The retention of a branch's tag; None if Paimon keeps tags by default."""
+    """The retention of a branch's tag; None if the table's tags do not expire."""
     return KEPT if DEFAULT_RETENTION in options else None
 
 
@@ -193,7 +195,7 @@ class Clones:
         """Create the branch of a clone at the newest table snapshot of the original.
 
         Raises:
-            DbtRuntimeError: the table has such a branch with commits of its own, and `replaces` is false.
+            DbtRuntimeError: the branch exists and has commits of its own, and `replaces` is false.
         """
         name = branch_name(view.schema or "")
         branch, tag = branch_of(original, name), tag_name(name)
@@ -212,7 +214,7 @@ class Clones:
     # -- runs -------------------------------------------------------------------------------------------------------
 
     def of(self, model: Mapping[str, Any], existing: PaimonRelation | None, *, full_refresh: bool) -> Clone | None:
-        """The branch clone of an incremental model, or None; runs no query if the target does not clone by branches.
+        """The branch clone of an incremental model, or None; runs no query if the target has no branch clones.
 
         Raises:
             DbtRuntimeError: the original was dropped, recreated or rolled back since the clone.
@@ -233,13 +235,13 @@ class Clones:
         return Clone(branch, "; ".join(map(str, impossible)))
 
     def behind(self, relation: PaimonRelation) -> PaimonRelation | None:
-        """The branch that a view made by `dbt clone` reads; None for any other relation."""
+        """The branch that a view reads, if `dbt clone` created the view; else None."""
         if not relation.is_view:
             return None
         return branch_in(self._view_text(relation), relation.schema or "")
 
     def named(self, relation: PaimonRelation) -> PaimonRelation | None:
-        """The branch of the clone with this name, or None; runs no query if the target does not clone by branches."""
+        """The branch of the clone with this name, or None; runs no query if the target has no branch clones."""
         if not self._by_branch:
             return None
         found = self._adapter.get_relation(relation.database, relation.schema, relation.identifier)
@@ -293,7 +295,7 @@ class Clones:
         return next((str(row[1]) for row in rows if row[0] == _VIEW_TEXT), "")
 
     def _refs(self, table: PaimonRelation) -> Refs:
-        """The branches and tags of a table; empty if there is no such table."""
+        """The branches and tags of a table; empty if the table does not exist."""
         try:
             return tags.refs(self._adapter.query, table)
         except DbtRuntimeError as exc:

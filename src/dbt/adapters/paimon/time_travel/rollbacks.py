@@ -1,8 +1,8 @@
-"""Losses by a rollback: data files in use, and tags. Runs no statement.
+"""Checks what a rollback would lose: data files in use, and tags. Runs no statement.
 
 RollbackHelper.cleanSnapshotsDataFiles (0.9.0 to 1.1.1) deletes every file that a later table snapshot added. A
-compaction that only changes a file's level (DataFileMeta.upgrade) adds it again under its old name. So a rollback
-deletes the file, and rows of the state to which it rolls back [ran, 0.9.0].
+compaction that only changes a file's level (DataFileMeta.upgrade) adds the file again under its old name. So a rollback
+deletes that file, and with it rows of the state to which it rolls back [ran, 0.9.0].
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dbt.adapters.paimon.time_travel import audits
 
 
 def states(version: str, number: int, commits: Sequence[Commit]) -> list[tuple[str, int]]:
-    """The states with the rows of `version`, each with its number: itself, and the last compaction right after it."""
+    """(state, number) of the states with the rows of `version`: itself, and the last compaction right after it."""
     found = [(version, number)]
     for commit in commits:
         if commit.snapshot == found[-1][1] + 1 and commit.kind == COMPACT:
@@ -31,12 +31,12 @@ def later_compactions(number: int, commits: Sequence[Commit]) -> list[int]:
 
 
 def lost_tags(relation: PaimonRelation, version: str, tags: Sequence[str]) -> str:
-    """The error message about tags of users that a rollback would delete; empty if there are none."""
+    """The error message about users' tags that a rollback would delete; empty if there are none."""
     if not (users := [tag for tag in tags if tag != audits.BRANCH and not tag.startswith(f"{TAG}_")]):
         return ""
     return (
-        f"rollback_to({relation}, '{version}'): would delete these tags, which are on later table snapshots: "
-        f"{', '.join(users)}. Nothing was done. To delete them, add drop_tags: true to the arguments; to keep their "
+        f"rollback_to({relation}, '{version}') would delete these tags, which are on later table snapshots: "
+        f"{', '.join(users)}. Nothing was done. To delete them, add drop_tags: true to the arguments. To keep their "
         f"rows, copy them first: create table … as select * from {relation} version as of {string_literal(users[0])}"
     )
 
@@ -45,8 +45,8 @@ def refusal(relation: PaimonRelation, version: str, files: int) -> str:
     """The error message about a rollback that would lose rows."""
     state = version if version.isdigit() else string_literal(version)
     return (
-        f"rollback_to({relation}, '{version}'): a compaction came after it, and this version of Paimon (before 1.2) "
-        f"would delete {files} data file(s) that it shares with that compaction, and their rows. Nothing was done. "
-        f"Write its rows again (insert overwrite {relation} select * from {relation} version as of {state}), or use "
+        f"rollback_to({relation}, '{version}'): a compaction followed, and this version of Paimon (before 1.2) would "
+        f"delete {files} data file(s) that the compaction shares with this state, and their rows. Nothing was done. "
+        f"Write the rows again (insert overwrite {relation} select * from {relation} version as of {state}), or use "
         "Paimon 1.2."
     )

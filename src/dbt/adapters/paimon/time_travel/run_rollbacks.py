@@ -1,4 +1,4 @@
-"""`rollback_run`: which tables an invocation of dbt wrote, and the table snapshot of each from before it."""
+"""`rollback_run`: the tables that an invocation of dbt wrote, and each table's snapshot before the invocation."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from dbt.adapters.paimon.metadata.snapshots import Commit
 
 @dataclass(frozen=True)
 class Ran:
-    """A node as dbt's results show it.
+    """A node in `run_results.json`.
 
     Attributes:
-        started, completed: seconds since the epoch; dbt writes the table only between them.
+        started, completed: seconds since the epoch; the run wrote the table between these times.
         snapshot: the table snapshot that the node reported; None if it reported none.
     """
 
@@ -36,21 +36,21 @@ class Ran:
 
 
 def ran(results: Path, invocation_id: str | None) -> list[Ran]:
-    """The nodes that an invocation ran, in their order.
+    """The nodes that an invocation ran, in order.
 
     Args:
         results: a `run_results.json`.
-        invocation_id: the invocation that it has to be of; None: any.
+        invocation_id: the expected invocation; None for any.
 
     Raises:
-        DbtRuntimeError: the file cannot be read, or is of another invocation.
+        DbtRuntimeError: the file cannot be read, or is of a different invocation.
     """
     try:
         content = json.loads(results.read_text("utf-8"))
         found = str(content["metadata"]["invocation_id"])
     except (OSError, ValueError, KeyError) as exc:
         raise DbtRuntimeError(
-            f"rollback_run: {results} cannot be read as dbt's results of a run ({exc!r}). Give the file of the run: "
+            f"rollback_run: {results} cannot be read as dbt's run results ({exc!r}). Give the file of the run: "
             "results: path/to/run_results.json"
         ) from exc
     if invocation_id and invocation_id != found:
@@ -62,17 +62,18 @@ def ran(results: Path, invocation_id: str | None) -> list[Ran]:
 
 
 def before(node: Ran, commits: Iterable[Commit]) -> int | None:
-    """The newest table snapshot from before the node's run; None if the run committed nothing.
+    """The newest table snapshot before the node ran; None if the run committed nothing.
 
-    `commits` are those of its table, the oldest first.
+    Args:
+        commits: the commits of the node's table, oldest first.
 
     Raises:
-        DbtRuntimeError: there is none, or somebody has changed rows since.
+        DbtRuntimeError: there is no earlier table snapshot, or rows were changed after the run.
     """
     before = 0
     wrote = False
     for commit in commits:
-        # The number decides where the clock of a server is behind.
+        # Compare the number, too, because the clock of a server may be behind.
         if commit.at < node.started and (node.snapshot is None or commit.snapshot < node.snapshot):
             before = commit.snapshot
         elif not commit.is_upkeep:
@@ -80,26 +81,27 @@ def before(node: Ran, commits: Iterable[Commit]) -> int | None:
             if commit.at > node.completed:
                 raise DbtRuntimeError(
                     f"rollback_run: {'.'.join(node.relation)} was written again after the run (table snapshot "
-                    f"{commit.snapshot}). Nothing was done. Leave it out (exclude: [{node.name}]), or roll it back by "
-                    "itself (rollback_to)."
+                    f"{commit.snapshot}). Nothing was done. Leave it out (exclude: [{node.name}]), or roll it back "
+                    "separately (rollback_to)."
                 )
     if wrote and not before:
         raise DbtRuntimeError(
-            f"rollback_run: {'.'.join(node.relation)} has no table snapshot from before the run, which created or "
-            f"rebuilt it, or whose predecessors have expired. Nothing was done. Leave it out: exclude: [{node.name}]"
+            f"rollback_run: {'.'.join(node.relation)} has no table snapshot from before the run: the run created or "
+            f"rebuilt the table, or earlier table snapshots have expired. Nothing was done. Leave it out: exclude: "
+            f"[{node.name}]"
         )
     return before if wrote else None
 
 
 def without(nodes: Sequence[Ran], exclude: Sequence[str]) -> list[Ran]:
-    """The nodes without those of some names. Raises DbtRuntimeError: the invocation ran no node of such a name."""
+    """The nodes whose names are not excluded; raises DbtRuntimeError if an excluded name is not among them."""
     if unknown := set(exclude) - {node.name for node in nodes}:
-        raise DbtRuntimeError(f"rollback_run: the run has no node of the name {', '.join(sorted(unknown))}.")
+        raise DbtRuntimeError(f"rollback_run: the run has no node named {', '.join(sorted(unknown))}.")
     return [node for node in nodes if node.name not in exclude]
 
 
 def _node(result: Mapping[str, Any]) -> Ran | None:
-    """A node of dbt's results; None without a relation, or if it did not run."""
+    """The node of a result; None if it has no relation or did not run."""
     parts = str(result.get("relation_name") or "").strip("`").split("`.`")
     times = span(result)
     if len(parts) != 3 or times is None:
@@ -109,7 +111,7 @@ def _node(result: Mapping[str, Any]) -> Ran | None:
 
 
 def span(result: Mapping[str, Any]) -> tuple[float, float] | None:
-    """When a node of dbt's results began and ended, in seconds since the epoch; None if it did not run."""
+    """When a result's node began and ended, in seconds since the epoch; None if it did not run."""
     times = [timing for timing in result.get("timing") or () if timing.get("completed_at")]
     if not times:
         return None
@@ -118,5 +120,5 @@ def span(result: Mapping[str, Any]) -> tuple[float, float] | None:
 
 
 def seconds(utc: str) -> float:
-    """A time of dbt's results, which is in UTC, in seconds since the epoch."""
+    """A UTC time of dbt's results in seconds since the epoch."""
     return datetime.fromisoformat(utc.removesuffix("Z")).replace(tzinfo=timezone.utc).timestamp()

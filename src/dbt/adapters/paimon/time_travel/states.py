@@ -21,8 +21,8 @@ TAG: Final = "tag"
 TIMESTAMP: Final = "timestamp"
 BRANCH: Final = "branch"
 
-# How many tags, branches or table snapshots an error lists.
-_NAMED: Final = 20
+# The number of tags, branches or table snapshots that an error lists.
+_MAX_LISTED: Final = 20
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Version:
 
 
 def version(function: str, relation: object, arguments: Mapping[str, Any]) -> Version:
-    """Parse the arguments snapshot, tag, timestamp and branch of a macro, of which exactly one is not None.
+    """Parse the arguments snapshot, tag, timestamp and branch of a macro; exactly one must be set.
 
     Raises:
         DbtRuntimeError: none or several are given, or a value has the wrong type.
@@ -46,7 +46,7 @@ def version(function: str, relation: object, arguments: Mapping[str, Any]) -> Ve
     given = {kind: value for kind, value in arguments.items() if value is not None}
     if len(given) != 1:
         found = " and ".join(f"{kind}={value!r}" for kind, value in given.items()) or "none"
-        raise DbtRuntimeError(f"{where}: exactly one of {', '.join(arguments)} is needed, not {found}.")
+        raise DbtRuntimeError(f"{where}: set exactly one of {', '.join(arguments)}, not {found}.")
     ((kind, value),) = given.items()
     try:
         return Version(kind, _READERS[kind](value))
@@ -55,7 +55,7 @@ def version(function: str, relation: object, arguments: Mapping[str, Any]) -> Ve
 
 
 def read(relation: PaimonRelation, asked: Version) -> PaimonRelation:
-    """The branch, or the table with VERSION AS OF or TIMESTAMP AS OF, for a FROM clause."""
+    """The relation for a FROM clause: a branch, or the table with VERSION AS OF or TIMESTAMP AS OF."""
     if asked.kind == BRANCH:
         return branch_of(relation, asked.value)
     if asked.kind == TIMESTAMP:
@@ -87,7 +87,7 @@ def latest_at(states: Iterable[Recorded]) -> Recorded | None:
 
 
 def missing(function: str, relation: object, asked: Version, states: Iterable[Recorded]) -> str:
-    """The error message about a state that the table does not have; empty if it has the state.
+    """The error message if the table does not have a state; empty if it does.
 
     For a timestamp before the oldest table snapshot, Paimon would read the oldest one (TimeTravelUtil).
     """
@@ -98,7 +98,7 @@ def missing(function: str, relation: object, asked: Version, states: Iterable[Re
             return ""
         oldest = min(found, key=lambda state: int(state.name), default=None)
         return f"{where}timestamp={asked.value!r}: " + (
-            f"the oldest table snapshot, {oldest.name}, is of {oldest.committed}. Give that time or a later "
+            f"the oldest table snapshot, {oldest.name}, is of {oldest.committed}. Give this time or a later "
             "one; create a tag for a state that has to be kept longer than table snapshots."
             if oldest
             else "the table has no snapshot yet."
@@ -108,24 +108,25 @@ def missing(function: str, relation: object, asked: Version, states: Iterable[Re
         return ""
     what = "table snapshot" if asked.kind == SNAPSHOT else asked.kind
     there = f"It has: {_listed(names)}." if names else "It has none."
-    return f"{where}there is no {what} {asked.value}. {there}"
+    name = asked.value if asked.kind == SNAPSHOT else f"'{asked.value}'"
+    return f"{where}there is no {what} {name}. {there}"
 
 
 def _listed(names: list[str]) -> str:
-    if len(names) > _NAMED:
+    if len(names) > _MAX_LISTED:
         return f"{', '.join(names[:3])}, …, {', '.join(names[-3:])} ({len(names)} in all)"
     return ", ".join(names)
 
 
 def _snapshot(value: Any) -> str:
     if isinstance(value, bool) or not re.fullmatch(r"[0-9]+", str(value)):
-        raise ValueError("the number of a table snapshot is needed; for others write tag=…, timestamp=… or branch=….")
+        raise ValueError("this must be the number of a table snapshot; otherwise use tag=…, timestamp=… or branch=….")
     return str(int(value))
 
 
 def _name(value: Any) -> str:
     if not isinstance(value, str) or not value.strip():
-        raise ValueError("a name is needed, as a string.")
+        raise ValueError("this must be a name, as a string.")
     return value
 
 

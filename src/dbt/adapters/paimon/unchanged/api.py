@@ -86,7 +86,7 @@ class Unchanged:
             spark = self._fingerprinter.spark()
             table = table_name(target)
             is_table = existing is not None and existing.is_table
-            before = spark.stand(table) if is_table else None
+            before = spark.table_version(table) if is_table else None
             if before is not None and before.problem:
                 raise CannotSkip(f"its table {before.problem}", always=True)
             made = self._fingerprinter.of(spark, model, table, before, rows)
@@ -142,7 +142,7 @@ class Unchanged:
         spark = self._adapter.handle.embedded()
         if spark is None:
             return
-        now = spark.stand(planned.table)
+        now = spark.table_version(planned.table)
         before = planned.before
         base = _NO_ROWS if before is None else before.position
         # A table that did not exist before must still have no snapshot: nothing else has written it.

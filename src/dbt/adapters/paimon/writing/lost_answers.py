@@ -35,12 +35,12 @@ def require_commit(
     Raises:
         DbtRuntimeError: the statement has not committed, or that is unknown.
     """
-    lost = adapter.handle.writer()
+    lost = adapter.handle.client_record()
     try:
         adapter.connections.reopen()
         handle = adapter.handle
         if lost is not None:
-            handle.end(lost, lambda ids: None)
+            handle.end_statements_of(lost, lambda ids: None)
         writers.move()
         committed = handle.committed(table_name(relation), user, began, whole=False)
         known = committed is not None or not user or not _may_have_expired(adapter, relation, time.time() - began)

@@ -59,7 +59,7 @@ class NodeSettings:
 
     def _look_up(self, name: str, settings: Mapping[str, str]) -> None:
         handle = self._adapter.handle
-        unknown = [key for key in spark_settings.to_look_up(settings) if not handle.knows(key)]
+        unknown = [key for key in spark_settings.to_look_up(settings) if not handle.is_session_setting(key)]
         if unknown:
             known = [row[0] for row in self._adapter.query("set -v")]
             spark_settings.misspelt(name, unknown, known)

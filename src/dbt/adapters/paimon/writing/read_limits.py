@@ -15,7 +15,7 @@ from dbt.adapters.paimon.spec import safeguards
 
 def scans(adapter: AdapterProtocol, sql: str) -> tuple[Scan, ...]:
     """What a query would read from each table. A server only reports rows, from which bytes are estimated."""
-    found = adapter.handle.scans(sql)
+    found = adapter.handle.scanned_tables(sql)
     return tuple(scan if scan.bytes is not None else _estimated(adapter, scan) for scan in found)
 
 

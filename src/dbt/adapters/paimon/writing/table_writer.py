@@ -110,7 +110,7 @@ class TableWriter:
             return lock_places.leases_of(storage, watchdog.arm)
         except NoConditionsError as exc:
             if runtime.credentials.s3_lock:
-                raise lock_places.missing_lock(storage, exc.msg) from exc
+                raise lock_places.missing_lock_error(storage, exc.msg) from exc
             logger.warning(
                 f"Tables of {catalog.name} are not locked against other dbt runs: {exc.msg}. "
                 f"{lock_places.REMEDY}. That setting also silences this warning."
@@ -296,7 +296,7 @@ class TableWriter:
             committed = replace(committed, rows_inserted=committed.growth)
         work = None
         try:
-            work = handle.work_of(statement)
+            work = handle.statement_metrics(statement)
         except Exception as exc:  # noqa: BLE001 - of py4j or Spark
             logger.debug(f"{relation}: Spark's metrics for the statement are unknown: {exc}")
         return responses.of_write(kind, committed, work, statement)

@@ -25,7 +25,7 @@ class Keys:
         "Number of buckets per partition: `auto` chooses it by the size of the first rows, `-1` is dynamic, `-2` is "
         "postponed",
         "a number, or `auto`",
-        default="`auto` with a primary key, else `-1`",
+        default="`auto` with a primary key; `-1` for streams and for tables without a key",
         option="bucket",
         page="buckets.md",
     )
@@ -47,22 +47,28 @@ class Keys:
 
 _DYNAMIC_KEYS: Final[Mapping[str, Key]] = {
     "target_row_num": Key(
-        "Keys per bucket: new keys go to a new one above that", option="dynamic-bucket.target-row-num"
+        "Keys per bucket; beyond that, new keys go to a new bucket", option="dynamic-bucket.target-row-num"
     ),
     "initial_buckets": Key(
-        "How many buckets are filled in parallel at first; never more than tasks write",
-        default="one a task",
+        "How many buckets are filled in parallel at first; at most one per writing task",
+        default="one per task",
         option="dynamic-bucket.initial-buckets",
     ),
-    "max_buckets": Key("The most buckets, whatever the target; from Paimon 1.1", option="dynamic-bucket.max-buckets"),
-    "assigner_parallelism": Key("Tasks that assign buckets", option="dynamic-bucket.assigner-parallelism"),
+    "max_buckets": Key(
+        "The most buckets, regardless of `target_row_num`; from Paimon 1.1", option="dynamic-bucket.max-buckets"
+    ),
+    "assigner_parallelism": Key(
+        "The number of tasks that assign buckets", option="dynamic-bucket.assigner-parallelism"
+    ),
 }
 _POSTPONE_KEYS: Final[Mapping[str, Key]] = {
     "batch_write_fixed_bucket": Key(
         "Whether Spark writes to real buckets at once; otherwise rows wait for a compaction",
         option="postpone.batch-write-fixed-bucket",
     ),
-    "default_bucket_num": Key("Buckets per partition that a compaction makes", option="postpone.default-bucket-num"),
+    "default_bucket_num": Key(
+        "How many buckets per partition a compaction makes", option="postpone.default-bucket-num"
+    ),
     "max_parallelism": Key(
         "The most buckets that a direct write makes", option="postpone.batch-write-fixed-bucket.max-parallelism"
     ),

@@ -23,7 +23,9 @@ class Keys:
 
     # Any: column -> {aggregate_function, ignore_retract, default_value, sequence_group, …}
     fields: dict[str, Any] | None = config_key(
-        "Settings of single columns", "a mapping of columns to mappings", page="merge-engines.md#aggregate-functions"
+        "Settings of individual columns",
+        "a mapping of columns to mappings",
+        page="merge-engines.md#aggregate-functions",
     )
 
 
@@ -31,7 +33,7 @@ class Keys:
 FIELD_KEYS: Final[Mapping[str, Key]] = {
     "aggregate_function": Key("The function that merges the column's values", page="merge-engines.md"),
     "ignore_retract": Key("Whether the function ignores `-U` and `-D` rows", page="merge-engines.md"),
-    "default_value": Key("The value of the column where a row gives NULL; until Paimon 1.1", page="merge-engines.md"),
+    "default_value": Key("The value of the column for rows that have NULL; until Paimon 1.1", page="merge-engines.md"),
     "sequence_group": Key(
         "The columns that are updated together, in the order of this one", COLUMNS, page="merge-engines.md"
     ),
@@ -40,8 +42,8 @@ FIELD_KEYS: Final[Mapping[str, Key]] = {
     "stats_mode": Key("The statistics of the column in data files: `none`, `counts`, `full`, `truncate(16)`"),
     "nested_key": Key("The key of the nested rows of `nested_update`", COLUMNS, page="merge-engines.md"),
     "count_limit": Key("The most nested rows that `nested_update` keeps", NUMBER, page="merge-engines.md"),
-    "ts_field": Key("The field of `merge_map_with_keytime` that has the time of a value", "a field"),
-    "nested_sequence_field": Key("The field that orders nested rows with one key", "a field"),
+    "ts_field": Key("The field of `merge_map_with_keytime` with the time of a value", "a field"),
+    "nested_sequence_field": Key("The field that orders nested rows with the same key", "a field"),
     "nested_key_null_strategy": Key("How nested rows with a NULL key are handled"),
     "map.storage_layout": Key("How a map is laid out in files"),
     "map.shared_shredding.max_columns": Key("The most columns that a shredded map is stored in", NUMBER),

@@ -24,7 +24,7 @@ class Keys:
         "How rows with the same key are merged", option="merge-engine", page="merge-engines.md"
     )
     rowkind_field: str | None = config_key(
-        "The column that says what a row does: `+I`, `-U`, `+U`, `-D`",
+        "The column with the kind of change: `+I`, `-U`, `+U`, `-D`",
         "a column",
         option="rowkind.field",
         page="strategies.md#apply_changes-change-rows",
@@ -36,7 +36,7 @@ class Keys:
         page="merge-engines.md",
     )
     changelog_producer: str | None = config_key(
-        "The changes that readers see: none, those of the input, or old and new values",
+        "Which changes readers see: none, those of the input, or the old and new values",
         option="changelog-producer",
         page="changelog.md",
     )

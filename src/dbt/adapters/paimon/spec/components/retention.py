@@ -30,20 +30,20 @@ class Keys:
 
 
 _RETENTION_KEYS: Final[Mapping[str, Key]] = {
-    "num_retained_min": Key("How many stay, however old they are", option="snapshot.num-retained.min"),
-    "num_retained_max": Key("How many stay at most", option="snapshot.num-retained.max"),
-    "time_retained": Key("How long one stays", option="snapshot.time-retained"),
+    "num_retained_min": Key("How many are kept at any age", option="snapshot.num-retained.min"),
+    "num_retained_max": Key("How many are kept at most", option="snapshot.num-retained.max"),
+    "time_retained": Key("How long a table snapshot is kept", option="snapshot.time-retained"),
 }
 _AUTO_TAG_KEYS: Final[Mapping[str, Key]] = {
     "creation": Key(
-        "Which clock ends a period; on Spark `process-time`, and from Paimon 1.1 `batch`, a tag a run",
+        "Which clock ends a period; on Spark `process-time`, and from Paimon 1.1 `batch`, one tag per run",
         option="tag.automatic-creation",
     ),
-    "period": Key("How often", option="tag.creation-period"),
+    "period": Key("The length of a period", option="tag.creation-period"),
     "delay": Key("How long after a period's end its tag is made", option="tag.creation-delay"),
     "formatter": Key("How the period is written in the tag's name", option="tag.period-formatter"),
-    "num_retained_max": Key("How many automatic tags stay at most", option="tag.num-retained-max"),
-    "time_retained": Key("How long a tag stays", option="tag.default-time-retained"),
+    "num_retained_max": Key("How many automatic tags are kept at most", option="tag.num-retained-max"),
+    "time_retained": Key("How long a tag is kept", option="tag.default-time-retained"),
 }
 
 

@@ -18,7 +18,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.paimon.sql.text import quoted, string_literal
 from dbt.adapters.paimon.streaming.descriptions import Description, SourceColumn
 from dbt.adapters.paimon.streaming.formats import debezium_types, messages
-from dbt.adapters.paimon.streaming.formats.debezium_types import Target, Text, UnknownTypeError, let, literals
+from dbt.adapters.paimon.streaming.formats.debezium_types import MessageValue, Target, UnknownTypeError, let, literals
 from dbt.adapters.paimon.streaming.formats.messages import PROBLEM, ROW, UNDECLARED, ValueFormat
 
 ROW_KIND: Final = "_row_kind"
@@ -33,12 +33,12 @@ _IS_TOMBSTONE: Final = "(value is null or trim(__tmp_text) = 'null')"
 # op -> Paimon's row kind; `r` is a row of Debezium's initial snapshot.
 _KINDS: Final = {"c": "+I", "r": "+I", "u": "+U", "d": "-D"}
 _TRUNCATION: Final = (
-    "op 't' has no row: the source's table was truncated. The table here keeps its rows: delete older ones by "
-    f"`dbt run-operation delete_rows`, where {POSITION} is less than "
+    "op 't' has no row: the source's table was truncated. The target table keeps its rows: delete older ones with "
+    f"`dbt run-operation delete_rows` where {POSITION} is less than "
 )
-_LOG_MESSAGE: Final = "op 'm' has no row: a message of the source's log (pg_logical_emit_message), which changes no row"
-# Debezium's placeholder for a value that the database did not send (`unavailable.value.placeholder`): as text, as bytes
-# in base64, in an array and in a map.
+_LOG_MESSAGE: Final = "op 'm' has no row: it is a message in the source's log (pg_logical_emit_message)"
+# Debezium's placeholder for a value that the database did not send (`unavailable.value.placeholder`): as a string, as
+# base64 bytes, in an array and in a map.
 _UNSENT: Final = "__debezium_unavailable_value"
 _UNSENT_TEXTS: Final = literals(
     (_UNSENT, "X19kZWJleml1bV91bmF2YWlsYWJsZV92YWx1ZQ==", f'["{_UNSENT}"]', f'{{"{_UNSENT}":"{_UNSENT}"}}')
@@ -47,7 +47,7 @@ _UNSENT_TEXTS: Final = literals(
 # Strict JSON: Spark's default accepts more.
 _STRICT: Final = "map('allowSingleQuotes', 'false', 'allowNonNumericNumbers', 'false')"
 _ENVELOPE: Final = "before: map<string,string>, after: map<string,string>, source: map<string,string>, op: string"
-# Around a number in the text of a message, so that it does not match a part of another number.
+# Put around a number to find it in a message, but not inside a longer number.
 _BEFORE_NUMBER: Final = string_literal(r"(?<![0-9.+-])\Q")
 _AFTER_NUMBER: Final = string_literal(r"\E(?![0-9.eE])")
 _TYPE: Final = "type: string, name: string, parameters: map<string,string>"
@@ -64,8 +64,8 @@ class DebeziumColumn(SourceColumn):
     """A column of the rows.
 
     Attributes:
-        semantic: the logical type of its values in messages without schema; empty if the data type is sufficient.
-        scale: the scale of a Decimal in such messages; None if it is the data type's.
+        semantic: the logical type of the values in messages without schema; empty if the data type is sufficient.
+        scale: the scale of a Decimal in such messages; None for the data type's scale.
     """
 
     semantic: str = ""
@@ -111,8 +111,8 @@ class DebeziumMessages(ValueFormat):
         )
         taken = {name.lower() for name in own}
         problems += [
-            f"columns: {column.name}: rows of change messages have a column of this name already; leave it out, or "
-            "give the row kind another name with stream(…, row_kind='…')"
+            f"columns: {column.name}: rows of change messages have a column of this name already; remove it, or "
+            "rename the row kind with stream(…, row_kind='…')"
             for column in columns
             if column.name.lower() in taken
         ]
@@ -133,7 +133,7 @@ class DebeziumMessages(ValueFormat):
         values = [f"{self._value_sql(index, each)} as {_value(index)}" for index, each in enumerate(self.columns)]
         return (
             ("cast(value as string) as __tmp_text", "cast(key as string) as __tmp_key_text"),
-            # Wrapped into an array of one element: Spark ignores whatever follows the end of an object.
+            # Wrapped in an array, because Spark ignores whatever follows the end of an object.
             (
                 f"{_read('__tmp_text', _MESSAGE)} as __tmp_parsed",
                 f"{self._numbers_sql()} as __tmp_digits",
@@ -205,7 +205,7 @@ class DebeziumMessages(ValueFormat):
         return f"if(__tmp_kind in ('+I', '+U') and {PROBLEM} is null, {typed}, null)"
 
     def _numbers_sql(self) -> str:
-        """The exact digits of the decimals in before and after: as text, Spark returns numbers like doubles."""
+        """The exact digits of the decimals in before and after: in strings, Spark formats numbers as doubles."""
         numbers = [
             f"{quoted(column.name)}: {column.target.number_type}"
             for column in self.columns
@@ -235,11 +235,11 @@ class DebeziumMessages(ValueFormat):
             )
             digits = f"coalesce({digits})"
             number = f"if(__tmp_is_key, {number}, {digits})"
-        # Digits alone may be a number or its bytes in base64: only the message itself tells.
+        # Digits may be a number or its base64 bytes: look for quotes around them in the message.
         pattern = string_literal('"\\Q' + column.name.replace("\\E", "") + '\\E"\\s*:\\s*"')
         in_message = f"__tmp_text rlike concat({pattern}, {text}, '\"')"
         in_quotes = f"if({text} rlike '^[0-9]+$', {in_message}, not {text} rlike '[-.]')"
-        value = Text(
+        value = MessageValue(
             text,
             number,
             in_quotes,
@@ -264,7 +264,7 @@ class DebeziumMessages(ValueFormat):
         yield f"not coalesce({one_object}, false)", "'the message is not one JSON object'"
         yield (
             "__tmp_op is null",
-            "'no Debezium envelope: there is no op. It may have been flattened, or belong to another topic'",
+            "'no Debezium envelope: op is missing. The message may be flattened, or of a different topic'",
         )
         yield "__tmp_op = 't'", f"concat({string_literal(_TRUNCATION)}, coalesce(__tmp_position, 'its own'))"
         yield "__tmp_op = 'm'", string_literal(_LOG_MESSAGE)
@@ -276,17 +276,15 @@ class DebeziumMessages(ValueFormat):
         yield "__tmp_image is null", "concat('op \\'', __tmp_op, '\\' has no after, which is the row')"
         yield (
             "__tmp_position is null",
-            "'source has no position in its log, so the order of changes is unknown: no lsn, no file and pos, "
-            "no commit_lsn, no scn, no ts_ms'",
+            "'source has no log position (lsn, file and pos, commit_lsn, scn or ts_ms), so the order of changes is "
+            "unknown'",
         )
         keys = "map_keys(__tmp_image)"
         yield f"size({keys}) <> size(array_distinct({keys}))", "'a key of the row occurs twice'"
         names = literals(column.name for column in self.columns)
         small = literals(column.name.lower() for column in self.columns)
         misspelt = f"filter({keys}, k -> k not in ({names}) and lower(k) in ({small}))"
-        hint = string_literal(
-            "it differs from the described column in upper and lower case: write the column as in the messages"
-        )
+        hint = string_literal("it differs from the described column only in case: write the column as in the messages")
         yield f"size({misspelt}) > 0", f"concat('column ', array_join({misspelt}, ', '), ': ', {hint})"
 
     def _null_reasons(self) -> Iterator[tuple[str, str]]:
@@ -308,8 +306,8 @@ class DebeziumMessages(ValueFormat):
             yield (
                 f"{text} in ({_UNSENT_TEXTS})",
                 string_literal(
-                    f"column {column.name}: its value was not sent, as it did not change (TOAST): set REPLICA IDENTITY "
-                    "FULL on the source's table"
+                    f"column {column.name}: its value was not sent, because it did not change (TOAST): set REPLICA "
+                    "IDENTITY FULL on the source's table"
                 ),
             )
             plain = string_literal(f" cannot be stored exactly as {column.data_type}")
@@ -320,20 +318,20 @@ class DebeziumMessages(ValueFormat):
             )
 
     def _remedy(self, index: int, column: DebeziumColumn, plain: str) -> str:
-        """SQL of what follows the text of a value that does not fit, with a remedy."""
+        """SQL for the rest of a message about a value that does not fit, with a remedy."""
         field, kind = f"__tmp_fields[{string_literal(column.name)}]", column.target.kind
         if column.semantic or kind not in ("timestamp", "timestamp_ntz", "decimal"):
             return plain
         if kind == "decimal":
             may_be = f"{_text(index)} rlike '[A-Za-z=]'"
             ask = (
-                f"; bytes need a scale: write `meta: {{semantic: {debezium_types.DECIMAL}}}` at the column, or set "
+                f"; bytes need a scale: write `meta: {{semantic: {debezium_types.DECIMAL}}}` in the column, or set "
                 "decimal.handling.mode=string"
             )
         else:
             may_be = f"{_text(index)} rlike '^-?[0-9]+$'"
             ask = (
-                "; a number needs a unit: write `meta: {semantic: io.debezium.time.MicroTimestamp}` at the column, "
+                "; a number needs a unit: write `meta: {semantic: io.debezium.time.MicroTimestamp}` in the column, "
                 "or io.debezium.time.Timestamp for milliseconds"
             )
         return f"concat({plain}, if({field} is null and {may_be}, {string_literal(ask)}, ''))"
@@ -361,7 +359,7 @@ def _column(column: SourceColumn, meta: Mapping[str, Any], problems: list[str]) 
     elif digits is not None:
         problems.append(f"columns: {column.name}: meta.scale: {digits!r} is not a number of digits")
     if semantic == debezium_types.DECIMAL and scale is None and kind not in ("decimal", ""):
-        problems.append(f"columns: {column.name}: meta.scale: missing; write how many digits are behind the point")
+        problems.append(f"columns: {column.name}: meta.scale: missing; write the digits after the decimal point")
     return DebeziumColumn(column.name, column.data_type, column.nullable, semantic, scale)
 
 
@@ -377,10 +375,10 @@ def _fields_sql(fields: str) -> str:
 
 
 def _position_sql() -> str:
-    """The position of a change in its source's log, as sortable text; NULL if there is none."""
-    # The positions of a key's changes increase, because a row stays locked until its change is in the log. PostgreSQL's
-    # log has a change where it was made, not where it was committed: a change that a snapshot does not see may be at a
-    # lower position than the snapshot. So rows of snapshots come before all changes there.
+    """The position of a change in its source's log, as a sortable string; NULL if there is none."""
+    # The positions of a key's changes increase, because a row stays locked until its change is in the log. PostgreSQL
+    # logs a change when it is made, not when it is committed, so a change that a snapshot does not see may have a lower
+    # position than the snapshot. So for PostgreSQL, rows of snapshots sort before all changes.
     source = "__tmp_source['{}']".format
 
     def number(name: str, digits: int = 20) -> str:

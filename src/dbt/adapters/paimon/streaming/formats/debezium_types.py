@@ -1,6 +1,6 @@
 """SQL that converts values of Debezium messages to Spark's types: exactly, or to NULL.
 
-A field's logical type says what its JSON number or text means. It is in the schema that a message may include
+A field's logical type defines what its JSON number or string means. It is in the schema that a message may include
 (`name`), or in the YAML of the column (`meta: {semantic: …}`).
 
 Sources: https://debezium.io/documentation/reference/stable/connectors/postgresql.html#postgresql-data-types and
@@ -37,7 +37,7 @@ _DECIMAL: Final = re.compile(r"decimal\((\d+),(\d+)\)")
 _LENGTH: Final = re.compile(r"(?:var)?char\((\d+)\)")
 _ARRAY: Final = re.compile(r"array<(.*)>", re.DOTALL)
 
-# Kafka Connect's types (org.apache.kafka.connect.data.Schema.Type, and Debezium's names for the same).
+# Kafka Connect's types (org.apache.kafka.connect.data.Schema.Type, and Debezium's names for them).
 _KINDS: Final = {
     "boolean": "boolean",
     "int8": "tinyint",
@@ -63,25 +63,25 @@ _UTC_CLOCK: Final = string_literal(_CLOCK + "$")
 # The years 1 to 9999, which every reader of a table supports: in days and microseconds since 1970.
 _DAYS: Final = "-719162 and 2932896"
 _MICROS: Final = "-62135596800000000L and 253402300799999999L"
-# The greatest scale that is plausible.
+# Plausible scales of a decimal.
 _SCALES: Final = "-100 and 1000"
 
 
 class UnknownTypeError(ValueError):
-    """A declared type to which no value of a message can be converted."""
+    """A declared type to which values of messages cannot be converted."""
 
 
 @dataclass(frozen=True)
-class Text:
+class MessageValue:
     """A value in a message, as SQL expressions.
 
     Attributes:
-        text: the value as text; for an object or an array its JSON.
+        text: the value as a string; JSON for an object or an array.
         number: the value as a decimal of `Target.number_type`, rounded to its scale; or NULL.
         quoted: whether the value is in quotes in the message.
-        as_written: whether `text` is as in the message; Spark rewrites a number with a decimal point as a double.
+        as_written: whether the message contains `text`; Spark rewrites a number with a decimal point as a double.
         semantic: the name of its logical type, or NULL.
-        scale: the scale of a decimal in bytes, as text, or NULL.
+        scale: the scale of a decimal in bytes, as a string, or NULL.
         item_semantic, item_scale: the same for the items of an array.
     """
 
@@ -101,7 +101,7 @@ class Target:
 
     Attributes:
         kind: 'integer', 'float', 'decimal', 'text', 'array', or Spark's name of any other type.
-        precision, scale: those of a decimal; `precision` is also the length of a varchar.
+        precision, scale: of a decimal; `precision` is also the length of a varchar.
     """
 
     kind: str
@@ -112,12 +112,12 @@ class Target:
 
     @property
     def number_type(self) -> str:
-        """The decimal with as many digits before the point, and the most digits after it that are possible."""
+        """The decimal with the same digits before the decimal point, and the most possible digits after it."""
         return f"decimal(38,{38 - (self.precision - self.scale)})"
 
 
 def target(data_type: str) -> Target:
-    """Parse a type text of `data_types.type_text`; raises UnknownTypeError, which says what to declare instead."""
+    """Parse a type that `data_types.type_text` returned; raises UnknownTypeError with the type to declare instead."""
     if kind := _SIMPLE_TYPES.get(data_type):
         return Target(kind, data_type)
     if found := _DECIMAL.fullmatch(data_type):
@@ -127,8 +127,8 @@ def target(data_type: str) -> Target:
     if found := _ARRAY.fullmatch(data_type):
         return Target("array", data_type, element=target(found[1]))
     raise UnknownTypeError(
-        f"'{data_type}' is not a type that a change message's value can be read as. Declare the column as "
-        "string, which takes the value's text or JSON"
+        f"values of change messages cannot be converted to '{data_type}'. Declare the column as "
+        "string, which holds the value as text or JSON"
     )
 
 
@@ -137,11 +137,11 @@ def innermost(to: Target) -> Target:
     return innermost(to.element) if to.element else to
 
 
-def value_sql(value: Text, to: Target, semantic: str = "", scale: int | None = None) -> str:
+def value_sql(value: MessageValue, to: Target, semantic: str = "", scale: int | None = None) -> str:
     """SQL of a value converted to a declared type; NULL if it does not fit.
 
     Args:
-        semantic: the logical type in the YAML, for messages without schema; of an array, that of its items.
+        semantic: the logical type in the YAML, for messages without schema; for an array, the type of its items.
         scale: the scale in the YAML of a decimal in bytes.
     """
     if semantic:
@@ -159,7 +159,7 @@ def value_sql(value: Text, to: Target, semantic: str = "", scale: int | None = N
 
 
 def spark_type_sql(field: str) -> str:
-    """SQL of the Spark type, as text, that can hold every value of a field in a message's schema."""
+    """SQL for the name of the Spark type that can hold every value of a field in a message's schema."""
     precision = f"coalesce(int({field}.parameters['connect.decimal.precision']), 38)"
     scale = f"int({field}.parameters['scale'])"
     item = _simple_type_sql(f"{field}.items")
@@ -184,16 +184,16 @@ def _simple_type_sql(field: str) -> str:
 
 
 def let(name: str, value: str, body: str) -> str:
-    """SQL of an expression in which a name stands for the value of another expression."""
+    """SQL for the expression `body`, in which `name` stands for `value`."""
     return f"element_at(transform(array({value}), {name} -> {body}), 1)"
 
 
-def _integer_sql(value: Text, to: Target) -> str:
+def _integer_sql(value: MessageValue, to: Target) -> str:
     return _number_sql(value, f"try_cast({value.text} as {to.data_type})", to, 0)
 
 
-def _decimal_sql(value: Text, to: Target) -> str:
-    # Spark returns a number with a decimal point as the text of a double; `number` has the digits that a double loses.
+def _decimal_sql(value: MessageValue, to: Target) -> str:
+    # Spark formats a number with a decimal point as a double; `number` has the digits that a double loses.
     fits = (
         f"d = {value.number} and if({value.text} rlike {_PLAIN}, {value.text} rlike {_at_most(to.scale)}, "
         f"double(d) = try_cast({value.text} as double))"
@@ -202,24 +202,24 @@ def _decimal_sql(value: Text, to: Target) -> str:
     return _number_sql(value, exact, to, to.scale)
 
 
-def _float_sql(value: Text, to: Target) -> str:
-    # A number that is too great becomes infinity, which is also a value.
+def _float_sql(value: MessageValue, to: Target) -> str:
+    # A number that is too large becomes infinity, which may also be the value itself.
     is_infinite = f"abs(d) = double('infinity') and not {value.text} ilike '%inf%'"
     return _number_sql(
         value, let("d", f"try_cast({value.text} as {to.data_type})", f"if({is_infinite}, null, d)"), to, None
     )
 
 
-def _number_sql(value: Text, otherwise: str, to: Target, scale: int | None) -> str:
+def _number_sql(value: MessageValue, otherwise: str, to: Target, scale: int | None) -> str:
     """A number that may come as the bytes of a Decimal; `scale`: the type's digits after the decimal point."""
     fits = "true" if scale is None else f"t rlike {_at_most(scale)}"
-    # The text of an integer may have zeros after a decimal point.
+    # An integer may be written with zeros after a decimal point.
     whole = "substring_index(t, '.', 1)" if scale == 0 else "t"
     decoded = let("t", _decimal_text(value), f"if({fits}, try_cast({whole} as {to.data_type}), null)")
     return f"if({_is_bytes(value)}, {decoded}, {otherwise})"
 
 
-def _text_sql(value: Text, to: Target) -> str:
+def _text_sql(value: MessageValue, to: Target) -> str:
     decimals = f"coalesce({value.semantic} in ({literals((DECIMAL, VARIABLE_DECIMAL))}), false)"
     is_changed = f"{value.text} rlike {_POINTED} and not {value.as_written}"
     text = (
@@ -231,11 +231,11 @@ def _text_sql(value: Text, to: Target) -> str:
     return let("t", text, f"if(char_length(t) <= {to.precision}, cast(t as {to.data_type}), null)")
 
 
-def _boolean_sql(value: Text, to: Target) -> str:
+def _boolean_sql(value: MessageValue, to: Target) -> str:
     return f"case {value.text} when 'true' then true when 'false' then false when '1' then true when '0' then false end"
 
 
-def _date_sql(value: Text, to: Target) -> str:
+def _date_sql(value: MessageValue, to: Target) -> str:
     # A number without a logical type can only be days since 1970.
     semantic = f"coalesce({value.semantic}, {string_literal(DATES[0])})"
     is_days = f"{value.text} rlike {_WHOLE} and {semantic} in ({literals(DATES)})"
@@ -246,7 +246,7 @@ def _date_sql(value: Text, to: Target) -> str:
     return let("n", days, f"if(n between {_DAYS}, date_from_unix_date(n), null)")
 
 
-def _timestamp_sql(value: Text, to: Target) -> str:
+def _timestamp_sql(value: MessageValue, to: Target) -> str:
     moment = "timestamp_micros(n)"
     if to.kind == "timestamp_ntz":
         # The clock time in UTC, in any time zone of the session.
@@ -255,7 +255,7 @@ def _timestamp_sql(value: Text, to: Target) -> str:
     return let("n", _micros_sql(value), f"if(n between {_MICROS}, {moment}, null)")
 
 
-def _micros_sql(value: Text) -> str:
+def _micros_sql(value: MessageValue) -> str:
     """Microseconds since 1970; a number needs a logical type, since it may be in milliseconds or microseconds."""
     number = f"try_cast({value.text} as bigint)"
     return (
@@ -268,18 +268,18 @@ def _micros_sql(value: Text) -> str:
     )
 
 
-def _binary_sql(value: Text, to: Target) -> str:
+def _binary_sql(value: MessageValue, to: Target) -> str:
     return f"try_to_binary({value.text}, 'base64')"
 
 
-def _array_sql(value: Text, to: Target) -> str:
+def _array_sql(value: MessageValue, to: Target) -> str:
     assert to.element is not None
     # Each depth uses its own names: an inner array is read within the outer one's lambda.
     depth = to.data_type.count("array<")
     each, texts, values = f"e{depth}", f"t{depth}", f"v{depth}"
     number = f"try_cast({each} as {to.element.number_type})" if to.element.kind == "decimal" else "null"
     items = (value.item_semantic, value.item_scale)
-    element = Text(each, number, "true", "true", *items, *items)
+    element = MessageValue(each, number, "true", "true", *items, *items)
     read = f"transform({texts}, {each} -> {value_sql(element, to.element)})"
     nulls = "size(filter({0}, e -> e is null))"
     whole = let(values, read, f"if({nulls.format(values)} = {nulls.format(texts)}, {values}, null)")
@@ -287,7 +287,7 @@ def _array_sql(value: Text, to: Target) -> str:
     return f"if(startswith({value.text}, '['), {let(texts, array, whole)}, null)"
 
 
-def _is_bytes(value: Text) -> str:
+def _is_bytes(value: MessageValue) -> str:
     """Whether a number comes as bytes; with `decimal.format=numeric`, Kafka's converter writes plain numbers."""
     return (
         f"(startswith({value.text}, '{{') or "
@@ -295,7 +295,7 @@ def _is_bytes(value: Text) -> str:
     )
 
 
-def _decimal_text(value: Text) -> str:
+def _decimal_text(value: MessageValue) -> str:
     """The digits of a decimal that comes as bytes with a scale."""
     pair = let("o", f"from_json({value.text}, 'scale int, value string')", _with_point(_unscaled("o.value"), "o.scale"))
     alone = _with_point(_unscaled(value.text), f"try_cast({value.scale} as int)")
@@ -323,7 +323,7 @@ def _with_point(unscaled: str, scale: str) -> str:
     shifted = (
         f"if(s <= 0, concat({sign}, d, repeat('0', -s)), concat({sign}, left(d, length(d) - s), '.', right(d, s)))"
     )
-    # Not abs(u), which has 34 digits in Spark 4.1, too.
+    # Not abs(u): Spark 4.1 computes that in 34 digits as well.
     plain = "replace(string(u), '-', '')"
     digits = let("d", f"lpad({plain}, greatest(length({plain}), s + 1), '0')", shifted)
     return let("u", unscaled, let("s", scale, f"if(s between {_SCALES}, {digits}, null)"))
@@ -340,11 +340,11 @@ def literals(texts: Iterable[str]) -> str:
 
 
 def cases(values: Mapping[str, str]) -> str:
-    """The branches of a CASE that maps texts to texts."""
+    """The branches of a CASE that maps strings to strings."""
     return " ".join(f"when {string_literal(key)} then {string_literal(text)}" for key, text in values.items())
 
 
-_READERS: Final[Mapping[str, Callable[[Text, Target], str]]] = {
+_READERS: Final[Mapping[str, Callable[[MessageValue, Target], str]]] = {
     "integer": _integer_sql,
     "float": _float_sql,
     "decimal": _decimal_sql,

@@ -1,9 +1,9 @@
-"""SQL that turns JSON messages into rows, and gives the reason why a message cannot be parsed.
+"""SQL that turns JSON messages into rows, and explains why a message cannot be parsed.
 
 Spark's own `from_json` is lenient: it takes the first of two objects, rounds decimals, lets a tinyint overflow, writes
-12345678901234567890.1 as 1.2345678901234567E19 and drops unknown fields. So the text is marked first: each JSON string
-gets the prefix `s`, and each number becomes a string with the prefix `n`. A map of strings then keeps every value as
-it was written, and 5 differs from "5".
+12345678901234567890.1 as 1.2345678901234567E19 and drops unknown fields. So the message is marked first: each JSON
+string gets the prefix `s`, and each number becomes a string with the prefix `n`. A map of strings then keeps every
+value as it was written, and 5 differs from "5".
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ _STRICT: Final = "'mode', 'PERMISSIVE', 'allowSingleQuotes', 'false', 'allowNonN
 _OPTIONS: Final = f"map({_STRICT})"
 _CORRUPT: Final = f"{SCRATCH}corrupt"
 _OPTIONS_WITH_CORRUPT: Final = f"map({_STRICT}, 'columnNameOfCorruptRecord', '{_CORRUPT}')"
-# Added after a message: no string in a marked text can equal it.
+# Added after a message; no marked string can equal it.
 _END: Final = '{"end":null}'
 
 _NUMBER: Final = r"(?<![\w.+-])-?(?:0|[1-9][0-9]*)(?:[.][0-9]+)?(?:[eE][+-]?[0-9]+)?(?![\w.+-])"
-# From the end of the last match to the next number, in a text with marked strings. Possessive quantifiers throughout:
-# Java's others recurse, and a long message would overflow the stack.
+# From the end of the last match to the next number, in JSON with marked strings. All quantifiers are possessive: others
+# recurse in Java, and a long message would overflow the stack.
 _UP_TO_NUMBER: Final = rf"""\G((?:[^"0-9-]++|"[^"]*+")*+)({_NUMBER})"""
 _NUMERIC: Final = r"[+-]?[0-9]+(?:[.][0-9]+)?(?:[eE][+-]?[0-9]+)?"
 _DATE: Final = r"[0-9]{4,6}-[0-9]{2}-[0-9]{2}"
@@ -60,9 +60,9 @@ _TEXT_WITHIN: Final = re.compile(r"(?<!map<)\bstring\b(?!:)")
 
 
 class ValueFormat:
-    """How the values of messages are read: SQL over raw rows.
+    """SQL over raw rows that parses the values of messages.
 
-    Raw rows have `key` and `value` (binary), `place` (string), `received_at` (timestamp), and columns of their source.
+    Raw rows have `key` and `value` (binary), `place` (string), `received_at` (timestamp), and the source's columns.
     """
 
     # Which parsed raw rows are rows.
@@ -74,12 +74,12 @@ class ValueFormat:
         raise NotImplementedError
 
     def rows_sql(self, raw: str, extra: Sequence[str]) -> str:
-        """The query of the rows; `extra`: further columns of the raw rows, quoted."""
+        """The query for the rows; `extra`: further columns of the raw rows, quoted."""
         items = [f"{ROW}.{quoted(column.name)} as {quoted(column.name)}" for column in self.columns]
         return f"select {', '.join([*items, *extra])} from {raw} where {self.is_row}"
 
     def faults_sql(self, raw: str) -> str:
-        """The query of the messages that cannot be parsed, with FAULT_COLUMNS."""
+        """The query for the messages that cannot be parsed, with FAULT_COLUMNS."""
         return f"select {PROBLEM} as reason, place, key, value, received_at from {raw} where {PROBLEM} is not null"
 
     def new_columns_sql(self, raw: str) -> str | None:
@@ -187,7 +187,7 @@ def row_sql(columns: Sequence[SourceColumn]) -> str:
 
 
 def problems_sql(columns: Sequence[SourceColumn]) -> str:
-    """What is wrong with the values of a row, as one text; NULL if nothing is."""
+    """What is wrong with the values of a row, as one string; NULL if nothing is."""
     each = ",\n    ".join(_problem_sql(column, index) for index, column in enumerate(columns))
     return f"nullif(concat_ws('; ',\n    {each}), '')"
 
@@ -199,18 +199,18 @@ def is_utf8_sql(text: str) -> str:
 
 
 def escaped_sql(text: str) -> str:
-    """JSON text in which every `"` begins or ends a string, and no backslash escapes another."""
+    r"""JSON with `\\` and `\"` in another notation: every remaining `"` begins or ends a string."""
     return rf"""replace(replace({text}, '\\\\', '\\u005c'), '\\"', '\\u0022')"""
 
 
 def marked_sql(text: str) -> str:
-    """JSON text with each string prefixed by `s`, and each number as a string prefixed by `n`."""
+    """JSON with each string prefixed by `s`, and each number as a string prefixed by `n`."""
     strings = f"""regexp_replace({escaped_sql(text)}, '"([^"]*+)"', '"s$1"')"""
     return f"""regexp_replace({strings}, {string_literal(_UP_TO_NUMBER)}, '$1"n$2"')"""
 
 
 def unmarked_sql(marked: str) -> str:
-    """Marked JSON text turned back to JSON, without white space."""
+    """Marked JSON turned back into JSON, without white space."""
     return (
         rf"""replace(replace(array_join(transform(split({escaped_sql(marked)}, '"'), (part, i) -> case """
         rf"""when i % 2 = 0 then part when startswith(part, 'n') then substr(part, 2) """
@@ -219,7 +219,7 @@ def unmarked_sql(marked: str) -> str:
 
 
 def parsed_sql(marked: str, data_type: str) -> str:
-    """A marked text as an array of its JSON value and `_END`; anything else if it is not JSON."""
+    """Marked JSON parsed to an array of its value and `_END`; any other result means that it is not JSON."""
     return f"from_json(concat('[', {marked}, ',{_END}]'), 'array<{data_type}>', {_OPTIONS})"
 
 
@@ -295,13 +295,13 @@ def _nested_sql(marked: str, column: SourceColumn, text: str) -> str:
             f"to_json(cast({value} as {wide})) = to_json(from_json({text}, {other}, {_OPTIONS}).{quoted(column.name)})"
         )
     if _TEXT_WITHIN.search(column.data_type):
-        # If a number is described as text, `from_json` keeps only what a double can hold.
+        # If a number is described as string, `from_json` keeps only what a double can hold.
         whole.append(f"""not {_matches(marked, '"n-?(?=[0-9]*[.eE])(?:[^0-9"]*[0-9]){16}')}""")
     return _if(f"rlike({marked}, '^[\\\\[{{]') and " + " and ".join(whole), value)
 
 
 def _fields_sql(json: str) -> str:
-    """How many fields of a JSON text have a value, at any depth."""
+    """The number of fields with a value in JSON, at any depth."""
     bare = f"""array_join(filter(split({escaped_sql(json)}, '"'), (part, i) -> i % 2 = 0), '')"""
     return f"size(split(replace({bare}, ':null', ''), ':'))"
 

@@ -51,14 +51,13 @@ _RAW: Final = (
 
 
 # The number of files checked concurrently.
-_AT_ONCE: Final = 8
-# CSVHeaderChecker of Spark.
+_PARALLEL_CHECKS: Final = 8
+# Messages of Spark's CSVHeaderChecker.
 _HEADER: Final = re.compile(
     r"CSV header does not conform to the schema\.\s+Header: (?P<found>[^\n]*)\s+Schema: (?P<wanted>[^\n]*)\n"
     r".*?CSV file: (?P<file>[^\n]*)",
     re.DOTALL,
 )
-# The same class reports another number of columns this way.
 _WIDTH: Final = re.compile(
     r"Number of column in CSV header is not equal to number of fields in the schema:\s+"
     r"Header length: (?P<found>\d+), schema size: \d+\s+CSV file: (?P<file>[^\n]*)"
@@ -66,17 +65,17 @@ _WIDTH: Final = re.compile(
 
 
 def header_problem(text: str) -> str:
-    """The message for a CSV header that ended a stream, with the remedy; empty if `text` is another error of Spark."""
+    """The message for a CSV header that ended a stream, with the remedy; empty if `text` is a different error."""
     found = _HEADER.search(text) or _WIDTH.search(text)
     if found is None:
         return ""
     parts = found.groupdict()
     names = parts["found"].strip() if "wanted" in parts else f"{parts['found']} columns"
-    wanted = f", described are {parts['wanted'].strip()}" if "wanted" in parts else ""
+    wanted = f", but the source describes {parts['wanted'].strip()}" if "wanted" in parts else ""
     return (
         f"the header of {redact_text(parts['file'].strip())} has "
-        f"{names}{wanted.removesuffix(f', {_CORRUPT}')}. Give the source all columns of the files, with the "
-        "same names in the same order; or correct the file under the same name. What was written is "
+        f"{names}{wanted.removesuffix(f', {_CORRUPT}')}. Describe all columns of the files in the source, with the "
+        "same names in the same order; or correct the file without renaming it. The batches written so far are "
         "complete, and the next run continues with this file."
     )
 
@@ -99,7 +98,7 @@ class FileInput(DescribedInput):
     def identity(self) -> dict[str, str]:
         return {"source": self.description.label, self.description.using: shown_location(self.description)}
 
-    def unmarked(self) -> FileInput:
+    def without_effects(self) -> FileInput:
         kept = {key: value for key, value in self.description.options.items() if key.lower() != "cleansource"}
         return replace(self, description=replace(self.description, options=kept))
 
@@ -121,23 +120,23 @@ class FileInput(DescribedInput):
         if self._is_on("ignoremissingfiles"):
             return
         paths = checkpoints.files_of_batch(session, checkpoint, index, batch)
-        # An object store is slow to answer.
-        with ThreadPoolExecutor(_AT_ONCE) as pool:
+        # Object stores answer slowly.
+        with ThreadPoolExecutor(_PARALLEL_CHECKS) as pool:
             is_there = list(pool.map(_existence_check(session), paths))
         if missing := [path for path, there in zip(paths, is_there, strict=True) if not there]:
             raise DbtRuntimeError(
                 f"source '{self.description.label}': {len(missing)} file(s) were removed after the stream had listed "
                 f"them and before they were read, the first is {redact_text(missing[0])}. Restore them, and run again; "
                 "or set ignoreMissingFiles: true in the options of the source to continue without them. Remove files "
-                "of a folder that is read as a stream only after they have been read."
+                "from a streamed folder only after they have been read."
             )
 
     def check_faults(self, session: SparkSession, raw: str) -> None:
-        """Refuse a line whose last value has an open quote: Spark reads it as a row, and the rest as a bad message."""
+        """Refuse a line whose last value has an open quote: Spark would take the next line for a bad message."""
         pattern = self.value_format.open_quote() if isinstance(self.value_format, CsvLines) else ""
         if not pattern:
             return
-        # There are few dead letters, so there are few files.
+        # Few messages cannot be parsed, so these are few files.
         found = session.sql(f"select distinct _file from {raw} where {PROBLEM} is not null").collect()
         given = _by_lower_name(self.description.options)
         reader = session.read.options(**{name: given[name] for name in ("encoding", "linesep") if name in given})
@@ -148,15 +147,15 @@ class FileInput(DescribedInput):
             raise DbtRuntimeError(
                 f"source '{self.description.label}': a line of {redact_text(first.file)} ends within a quoted value: "
                 f"{first.value[-200:]}. Set multiLine: true in the options of the source if values have line breaks; "
-                "or correct the file under the same name. What was written is complete, and the next run continues "
-                "with this file."
+                "or correct the file without renaming it. The batches written so far are complete, and the next run "
+                "continues with this file."
             )
 
     def _is_on(self, option: str) -> bool:
         return _by_lower_name(self.description.options).get(option, "").lower() == "true"
 
     def _csv(self, session: SparkSession) -> DataFrame:
-        """Read all values as text: Spark would round some values, and accept approximate ones."""
+        """Read all values as strings: with their types, Spark would round some and accept approximate ones."""
         names = [quoted(column.name) for column in self.description.columns]
         schema = ", ".join(f"{name} string" for name in (*names, _CORRUPT))
         # The described columns could have the names of raw columns.
@@ -198,7 +197,7 @@ class FileInput(DescribedInput):
         return reader.load(self.description.location)
 
     def _check_folder(self, session: SparkSession) -> None:
-        """Refuse a folder that does not exist; a pattern (`*`) may match files that come later."""
+        """Refuse a folder that does not exist; a pattern (`*`) may match files that arrive later."""
         location = self.description.location
         if any(sign in location for sign in "*?[{"):
             return
@@ -209,31 +208,30 @@ class FileInput(DescribedInput):
         if not files.exists(path):
             raise DbtRuntimeError(
                 f"{where} does not exist. Create the folder, or correct external.location of the source (a "
-                "relative one is relative to the project's folder)."
+                "relative path starts at the project's folder)."
             )
         if not files.getFileStatus(path).isDirectory():
-            raise DbtRuntimeError(f"{where} is a file. Name the folder that receives the files.")
+            raise DbtRuntimeError(f"{where} is a file. Set external.location to the folder that receives the files.")
         self._check_subfolders(files, path, jvm.org.apache.hadoop.fs.Path, where)
 
     def _check_subfolders(self, files: Any, path: Any, path_class: Any, where: str) -> None:
         """Refuse or warn about files in sub-folders that Spark does not read."""
-        # Folders of partitions (`dt=…`) are read if there is nothing else; beside files, Spark fails in each later run.
+        # Spark reads partition folders (`dt=…`) if there is nothing else. With files beside them, later runs fail.
         if self._is_on("recursivefilelookup"):
             return
         below, partitions = (
             len(files.globStatus(path_class(path, pattern))) for pattern in ("[^._]*/[^._]*", "[^._]*=*/[^._]*")
         )
         remedy = (
-            "Set recursiveFileLookup: true in the options of the source to read them, too; or write a pattern of "
-            "the files that are to be read as external.location, such as landing/*.json."
+            "Set recursiveFileLookup: true in the options of the source to read them, too; or set external.location "
+            "to a pattern that matches the files to read, such as landing/*.json."
         )
         if partitions and files.listFiles(path, False).hasNext():
             raise DbtRuntimeError(
-                f"{where} has folders of partitions (name=value) beside files, which Spark cannot read together. "
-                f"{remedy}"
+                f"{where} has partition folders (name=value) beside files, which Spark cannot read together. {remedy}"
             )
         if below > partitions:
-            logger.warning(f"{where}: what is in its sub-folders is not read. {remedy}")
+            logger.warning(f"{where}: files in its sub-folders are not read. {remedy}")
 
 
 def _existence_check(session: SparkSession) -> Callable[[str], bool]:
@@ -250,7 +248,7 @@ def _existence_check(session: SparkSession) -> Callable[[str], bool]:
 
 @dataclass(frozen=True)
 class CsvLines(ValueFormat):
-    """The CSV format: values are text, converted by the rules for JSON; `options`: see `csv_options`."""
+    """The CSV format: values are strings, converted by the rules for JSON; `options`: see `csv_options`."""
 
     columns: tuple[SourceColumn, ...]
     options: Mapping[str, str] = field(default_factory=dict)
@@ -285,12 +283,12 @@ class CsvLines(ValueFormat):
         return {name: lower[name.lower()] for name in _CSV_WRITTEN if name.lower() in lower}
 
     def open_quote(self) -> str:
-        """The pattern of a line that ends within its last value; empty if values may have line breaks, or no quotes."""
+        """The pattern of a line that ends inside quotes; empty if values may have line breaks, or quotes are off."""
         lower = _by_lower_name(self.options)
         quote, sep = lower.get("quote", '"'), lower.get("sep", lower.get("delimiter", ","))
         if lower.get("multiline", "").lower() == "true" or not quote:
             return ""
-        # Spark reads the two characters as a tab.
+        # Spark takes the two characters `\t` for a tab.
         sep = "\t" if sep == r"\t" else sep
         quote, sep, escape = (re.escape(each) for each in (quote, sep, lower["escape"]))
         within = f"(?:[^{quote}{escape}]|{escape}.)*+" if escape != quote else f"(?:[^{quote}]|{quote}{quote})*+"
@@ -298,12 +296,12 @@ class CsvLines(ValueFormat):
         return f"^(?:{value}{sep}){{{len(self.columns) - 1}}}{quote}{within}$"
 
     def _other_escape(self, marked: Sequence[str]) -> str:
-        """A branch for quotes that are not escaped as the option says: Spark keeps such a value as it is."""
+        """A CASE branch for quotes that are not escaped by the option `escape`: Spark keeps such a value unchanged."""
         quote, escape = self._writer_options.get("quote", '"'), self._writer_options.get("escape", "")
         if not quote or not escape:
             return ""
         other = f"\\{quote}" if escape == quote else quote * 2
         begin, within = string_literal(f"s{quote}"), string_literal(other)
         found = " or ".join(f"(startswith({name}, {begin}) and contains({name}, {within}))" for name in marked)
-        reason = f"it has {other} within quotes, and the option escape of the source is {escape}"
+        reason = f"it has {other} within quotes, but the option escape of the source is {escape}"
         return f"when coalesce({found}, false) then {string_literal(reason)}"

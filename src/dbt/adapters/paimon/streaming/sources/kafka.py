@@ -23,14 +23,14 @@ from dbt.adapters.paimon.streaming.inputs import DescribedInput, StreamCall, Una
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-SERVERS: Final = "kafka.bootstrap.servers"
+_SERVERS: Final = "kafka.bootstrap.servers"
 _SOURCE_CLASS: Final = "org.apache.spark.sql.kafka010.KafkaSourceProvider"
-# Milliseconds that a broker has to answer which topics it has.
-_ANSWERS_IN: Final = 15_000
+# The timeout for requests of Kafka's admin client, in milliseconds.
+_ADMIN_TIMEOUT_MS: Final = 15_000
 # Uuid.ZERO_UUID, from a broker without topic ids.
 _NO_ID: Final = "A" * 22
 _DEFAULTS: Final = {"startingOffsets": "earliest", "failOnDataLoss": "true", "maxOffsetsPerTrigger": "1000000"}
-_RAW: Final = (
+_RAW_COLUMNS: Final = (
     "key",
     "value",
     "concat(topic, ' partition ', partition, ' offset ', offset) as place",
@@ -47,8 +47,8 @@ class KafkaInput(DescribedInput):
 
     Attributes:
         options: Spark's options, including those of the profile.
-        topic_ids: the topics' ids when the stream was opened, which identify a recreated topic; empty if the broker has
-            none (before Kafka 2.8), and with failOnDataLoss=false.
+        topic_ids: the topics' ids when the stream was opened; a different id means that a topic was recreated. Empty if
+            the broker has none (before Kafka 2.8), and with failOnDataLoss=false.
     """
 
     options: Mapping[str, str] = field(default_factory=dict)
@@ -60,9 +60,9 @@ class KafkaInput(DescribedInput):
     ) -> KafkaInput:
         """The input for a description; raises DbtRuntimeError if no broker is set."""
         given = with_defaults(description.options, kafka_options)
-        if not given.get(SERVERS):
+        if not given.get(_SERVERS):
             raise DbtRuntimeError(
-                f"source '{description.label}': no broker is set. Add kafka_options: {{{SERVERS}: host:9092}} to the "
+                f"source '{description.label}': no broker is set. Add kafka_options: {{{_SERVERS}: host:9092}} to the "
                 "target in profiles.yml, or to external.options of the source."
             )
         return cls(call, description, value_format, with_defaults(given, _DEFAULTS))
@@ -73,14 +73,14 @@ class KafkaInput(DescribedInput):
         found = {"source": self.description.label, "kafka": self.description.location}
         return found | ({checkpoints.TOPIC_IDS: self.topic_ids} if self.topic_ids else {})
 
-    def opened(self, session: SparkSession) -> KafkaInput:
+    def with_topic_ids(self, session: SparkSession) -> KafkaInput:
         """A copy with the topics' ids; raises DbtRuntimeError if a topic or broker does not exist."""
-        ids = self._find_topics(session)
+        ids = self._topic_ids(session)
         # With failOnDataLoss=false, a recreated topic is accepted, too.
         return replace(self, topic_ids="" if self._accepts_data_loss else ids)
 
     def read(self, session: SparkSession) -> DataFrame:
-        if self._find_topics(session) != self.topic_ids != "":
+        if self._topic_ids(session) != self.topic_ids != "":
             raise DbtRuntimeError(
                 f"{self._where}: a topic was recreated since the stream began. Run the model with --full-refresh to "
                 "read it from its beginning."
@@ -88,40 +88,40 @@ class KafkaInput(DescribedInput):
         reader = session.readStream.format("kafka").options(**self.options)
         reader = reader.option("subscribe", self.description.location).option("includeHeaders", "true")
         assert self.value_format is not None
-        return parsed(reader.load().selectExpr(*_RAW), self.value_format)
+        return parsed(reader.load().selectExpr(*_RAW_COLUMNS), self.value_format)
 
     def check_offset(self, session: SparkSession, offset: str) -> None:
         if self._accepts_data_loss:
             return
         read_to: Offsets = json.loads(offset)
         wanted = [(topic, int(number)) for topic, partitions in read_to.items() for number in partitions]
-        first = self._offsets(session, wanted, "earliest")
-        last = self._offsets(session, wanted, "latest")
-        lost, gone = [], []
+        first = self._partition_offsets(session, wanted, "earliest")
+        last = self._partition_offsets(session, wanted, "latest")
+        expired, recreated = [], []
         for topic, partition in wanted:
             at = read_to[topic][str(partition)]
             begins = first.get((topic, partition))
             if begins is None or at > last.get((topic, partition), -1):
-                gone.append(f"{topic} partition {partition}")
+                recreated.append(f"{topic} partition {partition}")
             elif at < begins:
-                lost.append(f"{begins - at} of {topic} partition {partition} (offsets {at} to {begins - 1})")
-        if lost:
+                expired.append(f"{begins - at} of {topic} partition {partition} (offsets {at} to {begins - 1})")
+        if expired:
             raise DbtRuntimeError(
-                f"{self._where}: messages that were not read yet are gone: {'; '.join(lost)}: the topic's retention "
-                "has removed them. Run the model with --full-refresh to read all that is left into a new table; or "
-                "continue after the gap with options={'failOnDataLoss': 'false'} in stream(...); and keep messages for "
-                "longer than the stream is down (retention.ms of the topic)."
+                f"{self._where}: the topic's retention deleted messages before the stream read them: "
+                f"{'; '.join(expired)}. Either run the model with --full-refresh to rebuild the table from what is "
+                "left, or set options={'failOnDataLoss': 'false'} in stream(...) to continue after the gap. To prevent "
+                "this, raise the topic's retention.ms."
             )
-        if gone:
+        if recreated:
             raise DbtRuntimeError(
-                f"{self._where}: it ends before the offset that was read up to in {', '.join(gone)}: the "
-                "topic was deleted and recreated, or this is another cluster. Run the model with "
-                "--full-refresh to read it from its beginning, or set the right broker."
+                f"{self._where}: these partitions are missing or end before the stream's last offset: "
+                f"{', '.join(recreated)}. The topic was deleted and recreated, or this is a different cluster. Run the "
+                "model with --full-refresh to read the topic from its beginning, or set the right broker."
             )
 
     def lag(self, session: SparkSession, progress: Mapping[str, Any]) -> int | None:
         """The number of messages between the end of the batch and the newest message."""
-        latest, end = _offsets_of(progress.get("latestOffset")), _offsets_of(progress.get("endOffset"))
+        latest, end = _parse_offsets(progress.get("latestOffset")), _parse_offsets(progress.get("endOffset"))
         if not latest or not end:
             return None
         return sum(
@@ -136,57 +136,57 @@ class KafkaInput(DescribedInput):
 
     @property
     def _servers(self) -> str:
-        return redact_text(self.options[SERVERS])
+        return redact_text(self.options[_SERVERS])
 
     @property
     def _accepts_data_loss(self) -> bool:
         values = (value for name, value in self.options.items() if name.lower() == "failondataloss")
         return next(values, "").lower() == "false"
 
-    def _find_topics(self, session: SparkSession) -> str:
-        """The ids of the topics, as `topic=id`; empty if the broker has none."""
+    def _topic_ids(self, session: SparkSession) -> str:
+        """The ids of the topics, as `topic=id`; empty if the broker has none. Refuses a topic that does not exist."""
         topics, jvm = self.description.topics, cast("Any", session._jvm)
         with self._admin(session) as admin:
-            there = {str(name) for name in admin.listTopics().names().get()}
-            if missing := [topic for topic in topics if topic not in there]:
-                self._refuse_missing(missing, there)
-            asked = jvm.java.util.ArrayList()
+            existing = {str(name) for name in admin.listTopics().names().get()}
+            if missing := [topic for topic in topics if topic not in existing]:
+                self._refuse_missing(missing, existing)
+            requested = jvm.java.util.ArrayList()
             for topic in topics:
-                asked.add(topic)
-            found = admin.describeTopics(asked).allTopicNames().get()
+                requested.add(topic)
+            found = admin.describeTopics(requested).allTopicNames().get()
             ids = {topic: found[topic].topicId().toString() for topic in sorted(topics)}
             return ", ".join(f"{topic}={known}" for topic, known in ids.items() if known != _NO_ID)
 
-    def _refuse_missing(self, missing: Sequence[str], there: Collection[str]) -> NoReturn:
-        close = sorted({name for topic in missing for name in get_close_matches(topic, there, n=3)})
-        near = f"Did you mean {' or '.join(close)}?" if close else f"There are {_first_names(sorted(there))}."
+    def _refuse_missing(self, missing: Sequence[str], existing: Collection[str]) -> NoReturn:
+        close = sorted({name for topic in missing for name in get_close_matches(topic, existing, n=3)})
+        near = f"Did you mean {' or '.join(close)}?" if close else f"Existing topics: {_listed_topics(existing)}."
         raise DbtRuntimeError(
             f"source '{self.description.label}': there is no topic {', '.join(missing)} at {self._servers}. "
             f"{near} Correct external.location of the source, create the topic, or give the user the "
             "permission to see it (DESCRIBE)."
         )
 
-    def _offsets(
+    def _partition_offsets(
         self, session: SparkSession, wanted: Sequence[tuple[str, int]], which: str
     ) -> dict[tuple[str, int], int]:
-        """The first or last offset of partitions; missing partitions are left out."""
+        """The 'earliest' or 'latest' offset of each partition that exists."""
         jvm: Any = session._jvm
         with self._admin(session) as admin:
             spec = getattr(jvm.org.apache.kafka.clients.admin.OffsetSpec, which)()
-            asked = jvm.java.util.HashMap()
+            requested = jvm.java.util.HashMap()
             parts = {each: jvm.org.apache.kafka.common.TopicPartition(*each) for each in wanted}
             for part in parts.values():
-                asked.put(part, spec)
-            answer, found = admin.listOffsets(asked), {}
+                requested.put(part, spec)
+            answer, found = admin.listOffsets(requested), {}
             for each, part in parts.items():
-                offset = _offset(answer.partitionResult(part))
+                offset = _offset_or_none(answer.partitionResult(part))
                 if offset is not None:
                     found[each] = offset
         return found
 
     @contextmanager
     def _admin(self, session: SparkSession) -> Iterator[Any]:
-        """Kafka's own admin client, in the JVM; its errors become one message."""
+        """Kafka's admin client in the JVM; its exceptions are raised as DbtRuntimeError."""
         jvm: Any = session._jvm
         self._check_jars(session)
         conf = jvm.java.util.HashMap()
@@ -194,32 +194,32 @@ class KafkaInput(DescribedInput):
             if name.startswith("kafka."):
                 conf.put(name.removeprefix("kafka."), value)
         for name in ("request.timeout.ms", "default.api.timeout.ms"):
-            conf.put(name, str(_ANSWERS_IN))
+            conf.put(name, str(_ADMIN_TIMEOUT_MS))
         admin = None
         try:
-            # Kafka loads the classes that its options name with the thread's class loader.
+            # Kafka uses the thread's context class loader for the classes named in its options.
             with _class_loader(jvm, session):
                 admin = jvm.org.apache.kafka.clients.admin.AdminClient.create(conf)
             yield admin
         except DbtRuntimeError:
             raise
         except Exception as exc:
-            raise self._explained(messages.error_text(exc)) from exc
+            raise self._dbt_error(messages.error_text(exc)) from exc
         finally:
             if admin is not None:
                 admin.close(jvm.java.time.Duration.ofSeconds(1))
 
-    def _explained(self, text: str) -> DbtRuntimeError:
-        """The error to raise for an error of Kafka's client."""
+    def _dbt_error(self, text: str) -> DbtRuntimeError:
+        """Translate an exception of Kafka's client into a dbt error with a remedy."""
         if re.search(r"TimeoutException|DisconnectException", text):
             return UnavailableError(
-                f"{self._where}: Kafka at {self._servers} does not answer within {_ANSWERS_IN // 1000} seconds. "
-                f"Check that the broker is running and that {SERVERS} names it as this machine reaches it "
+                f"{self._where} does not answer within {_ADMIN_TIMEOUT_MS // 1000} seconds. "
+                f"Check that the broker is running and that {_SERVERS} is an address that this machine can reach "
                 "(kafka_options in profiles.yml), and run again: the stream continues where it stopped."
             )
-        # A stopped container's host name cannot be resolved; it can once the container is back.
+        # The host name of a stopped container does not resolve until the container restarts: a retry may succeed.
         if "No resolvable bootstrap urls" in text:
-            return UnavailableError(f"{self._where}: no such host. Correct {SERVERS} (kafka_options in profiles.yml).")
+            return UnavailableError(f"{self._where}: no such host. Correct {_SERVERS} (kafka_options in profiles.yml).")
         if re.search(r"AuthorizationException|AuthenticationException", text):
             return DbtRuntimeError(
                 f"{self._where}: the broker rejects this user: {_cause(text)}. Check kafka.security.protocol and "
@@ -237,9 +237,10 @@ class KafkaInput(DescribedInput):
                 raise
             package = capabilities.kafka_artifact(session.version)
             raise DbtRuntimeError(
-                f"source '{self.description.label}': Spark's reader of Kafka is not among its jars. Set kafka_options "
-                f"in profiles.yml to have it downloaded, or add {package} to `packages`; where `jars` are named, add "
-                "its jar and those of spark-token-provider-kafka-0-10, kafka-clients and commons-pool2 to them."
+                f"source '{self.description.label}': Spark's Kafka connector is not on the classpath. Set "
+                f"kafka_options in profiles.yml to have it downloaded, or add {package} to `packages`. If the "
+                f"profile sets `jars`, add the jars of {package}, spark-token-provider-kafka-0-10, kafka-clients and "
+                "commons-pool2."
             ) from exc
 
 
@@ -254,7 +255,7 @@ def _class_loader(jvm: Any, session: SparkSession) -> Iterator[None]:
         thread.setContextClassLoader(before)
 
 
-def _offset(answer: Any) -> int | None:
+def _offset_or_none(answer: Any) -> int | None:
     try:
         return int(answer.get().offset())
     except Exception as exc:
@@ -263,7 +264,7 @@ def _offset(answer: Any) -> int | None:
         raise
 
 
-def _offsets_of(value: Any) -> dict[str, dict[str, int]]:
+def _parse_offsets(value: Any) -> dict[str, dict[str, int]]:
     read = json.loads(value) if isinstance(value, str) else value
     return read if isinstance(read, dict) else {}
 
@@ -274,7 +275,7 @@ def _cause(text: str) -> str:
     return redact_text(causes[-1] if causes else text.strip().splitlines()[0]).strip().rstrip(".")
 
 
-def _first_names(names: Sequence[str]) -> str:
-    shown = [name for name in names if not name.startswith("__")]
+def _listed_topics(names: Collection[str]) -> str:
+    shown = sorted(name for name in names if not name.startswith("__"))
     more = f" and {len(shown) - 10} more" if len(shown) > 10 else ""
     return f"{', '.join(shown[:10])}{more}" if shown else "none yet"

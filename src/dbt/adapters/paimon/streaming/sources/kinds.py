@@ -33,12 +33,12 @@ def open_input(call: StreamCall, access: Access) -> Input:
     if description.using == KAFKA:
         options = access.adapter.credentials.kafka_options
         assert value_format is not None
-        return KafkaInput.of(call, description, options, value_format).opened(access.adapter.handle.session)
+        return KafkaInput.of(call, description, options, value_format).with_topic_ids(access.adapter.handle.session)
     return FileInput(call, description, value_format)
 
 
 def has_beginning(call: StreamCall) -> bool:
-    """Whether the model or the YAML says where the first run begins; it reads every file of a folder."""
+    """Whether the model or the YAML sets where the first run begins; always true for files, which are all read."""
     external = call.source.get("external") or {}
     options = {**(external.get("options") or {}), **call.options}
     if external:
@@ -53,18 +53,18 @@ def _refuse_arguments_of_tables(call: StreamCall, description: Description) -> N
         remedy = (
             "Set options={'startingOffsets': 'latest'}, or 'startingTimestamp'"
             if description.using == KAFKA
-            else "All files are read; move away those that should not be"
+            else "All files are read; move away the ones to skip"
         )
         raise DbtRuntimeError(f"{where} and has no scan_mode. {remedy}.")
     if call.watermark is not None:
         raise DbtRuntimeError(
-            f"{where}, and only those keep the rows of open windows. Write its messages into a table by a "
-            "streaming model of their own, and stream(ref('that model'), watermark=…) from there."
+            f"{where}, and only Paimon tables keep the rows of open windows. Write its messages into a table with a "
+            "separate streaming model, and use stream(ref('that model'), watermark=…)."
         )
     if call.row_kind is not None and description.value_format != DEBEZIUM:
         raise DbtRuntimeError(
-            f"{where}, and only value_format: debezium gives its rows a row kind. Leave row_kind out: each "
-            "row is a new one."
+            f"{where}, and only value_format: debezium gives its rows a row kind. Remove row_kind: every "
+            "row is an insert."
         )
 
 
@@ -92,7 +92,7 @@ def _value_format(description: Description, call: StreamCall) -> ValueFormat | N
 
 
 def _type_of(session: SparkSession, text: str) -> str:
-    """Spark's type text for a type in the YAML; raises ValueError if Spark does not know it."""
+    """The Spark type for a type in the YAML; raises ValueError if Spark does not know it."""
     from pyspark.sql.types import _parse_datatype_json_string
 
     parser: Any = session._jsparkSession.sessionState().sqlParser()

@@ -1,8 +1,8 @@
 """Paimon tables as inputs of a stream.
 
 Paimon's own streaming source is not used [ran, 0.9.0]: it stops for good, silently, at the first commit that adds no
-file (a DELETE; a compaction without changelog), skips INSERT OVERWRITE, repeats rows that an UPDATE or a DELETE wrote
-to another file, and starts over if its start is not fixed. So Structured Streaming reads ranges of table snapshots
+file (a DELETE; a compaction without changelog), skips INSERT OVERWRITE, repeats rows that an UPDATE or a DELETE moved
+to a new file, and starts over if its start is not fixed. So Structured Streaming reads ranges of table snapshots
 (see `ranges`), and a batch reads the rows of its range as `paimon_changes` does, which is exact for every table.
 """
 
@@ -42,9 +42,9 @@ SNAPSHOT: Final = "_snapshot"
 MAX_FILE_AGE: Final = "36500d"
 # The folder of a watermark's marks, beside the ranges.
 _MARKS: Final = "watermark"
-# The name of the row kind if the model does not ask for it.
+# The row kind column if the model does not name one.
 _KIND: Final = "__dbt_row_kind"
-# Characters of a path that Spark takes for a pattern.
+# Characters of a path that Spark would take for a pattern.
 _PATTERN: Final = re.compile(r"[\[\]{}*?\\]")
 _ESCAPED: Final = r"\\\g<0>"
 _REMEDY: Final = (
@@ -62,18 +62,18 @@ class PaimonTableInput(Input):
     replaced in a table without a primary key, ends the stream, since it cannot be expressed without a row kind.
 
     With `row_kind`, it reads changes: `+I` and `+U` with the current row, `-D` with a deleted row. It gets the last
-    change of each key since the last batch, and a `+I` may be an update if the table's files do not tell (see
+    change of each key since the last batch. A `+I` may be an update if the table's files do not distinguish them (see
     `paimon_changes`). Column `_snapshot` (bigint) is the table snapshot up to which the batch reads: it orders the
     changes of a key (sequence_field of `apply_changes`).
 
     Attributes:
-        source: the table, as its metadata is read.
+        source: the table whose metadata is read.
         schema: the id of the table's newest schema when it was opened.
-        made: when the table was created, which distinguishes it from another one of the same name.
+        made: when the table was created, to recognize a recreated table.
         versions, incremental_catalog: see `changes.reads.read_mode`.
         consumer: the table's consumer that keeps unread changes from expiring; empty if there is none.
-        keeps_consumer: whether the consumer only moves if nothing expires that it holds.
-        watermark: set if the model reads the rows of closed windows instead of each batch's.
+        keeps_consumer: whether the consumer must not move forward.
+        watermark: set if the model reads the rows of closed windows instead of the rows of each batch.
     """
 
     call: StreamCall
@@ -88,7 +88,7 @@ class PaimonTableInput(Input):
     consumer: str = ""
     keeps_consumer: bool = False
     watermark: Watermark | None = None
-    # The number of rows in the commits of each batch, and of those that came too late.
+    # By batch: the number of rows in its commits, and the number of rows that arrived too late.
     _rows: dict[int, int] = field(default_factory=dict, repr=False)
     _late: dict[int, int] = field(default_factory=dict, repr=False)
     _planned: PlannedRanges | None = field(default=None, repr=False)
@@ -138,7 +138,7 @@ class PaimonTableInput(Input):
 
     @property
     def identity(self) -> dict[str, str]:
-        """The table, its creation time, where the first run begins, and the windows: others would mean other rows."""
+        """See `Input`: the table, its creation time, where the first run begins, and the windows."""
         found = {"table": f"{self.call.database}.{self.call.label}", "made": self.made}
         if self.begins.identity:
             found["from"] = self.begins.identity
@@ -146,8 +146,8 @@ class PaimonTableInput(Input):
             found["watermark"] = self.watermark.identity
         return found
 
-    def unmarked(self) -> PaimonTableInput:
-        """See `Input.unmarked`: the consumer holds what another stream has not read yet."""
+    def without_effects(self) -> PaimonTableInput:
+        """See `Input`; the consumer holds what the old table's stream has not read yet."""
         return replace(self, keeps_consumer=True)
 
     def placed(self, session: SparkSession, folder: str) -> PaimonTableInput:
@@ -158,16 +158,16 @@ class PaimonTableInput(Input):
         """The ranges as a streaming frame, planned up to the present.
 
         Raises:
-            DbtRuntimeError: what the stream has not read yet has expired, or the table was recreated.
+            DbtRuntimeError: unread changes have expired, or the table was recreated.
         """
         if self._planned is None:
-            # Only its columns are used.
+            # Only the columns of this frame are used.
             nothing = session.readStream.format("rate").load()
             return nothing.selectExpr("0L as start", "'' as start_commit", "0L as end", "'' as end_commit")
         self.plan(session)
         reader = session.readStream.schema(ranges.SCHEMA)
-        # A table is renamed together with its checkpoint. So only file names identify a range, and the path is a
-        # pattern: with a folder, the last batch's files would be outside the path.
+        # A table is renamed together with its checkpoint. So file names alone identify a range, and the path is a
+        # pattern: with a folder as the path, files of the last batch would be outside.
         reader = reader.option("fileNameOnly", "true").option("maxFileAge", MAX_FILE_AGE)
         if self.limits != Limits() or self.begins.is_in_the_past:
             reader = reader.option("maxFilesPerTrigger", 1)
@@ -217,7 +217,7 @@ class PaimonTableInput(Input):
         return self._rows.pop(batch, 0)
 
     def late_rows(self, batch: int) -> int:
-        """The number of rows of a batch that came too late for their window; can be read once per batch."""
+        """The number of rows of a batch that arrived too late for their window; can be read once per batch."""
         return self._late.pop(batch, 0)
 
     def rows_sql(self, raw: str) -> str:
@@ -229,10 +229,10 @@ class PaimonTableInput(Input):
         return f"select {', '.join(columns)} from {raw}"
 
     def batch_rows_sql(self, session: SparkSession, raw: str, batch: int) -> str:
-        """The query of the rows of a batch.
+        """The query for the rows of a batch.
 
         Raises:
-            DbtRuntimeError: table snapshots of the range have expired meanwhile.
+            DbtRuntimeError: table snapshots of the range have expired in the meantime.
             SourceChangedError: the table's columns have changed since it was opened.
         """
         read = ranges.joined(list(map(Range.of_row, session.sql(f"select * from {raw}").collect())))
@@ -277,18 +277,18 @@ class PaimonTableInput(Input):
     def _changes(
         self, session: SparkSession, table: SourceTable, first: Commit, last: Commit, new_commits: Sequence[Commit]
     ) -> tuple[str, bool]:
-        """The changes after a commit up to another, and whether they may have deletes."""
+        """The query for the changes after commit `first` up to `last`, and whether they may include deletes."""
         start, end = first.snapshot, last.snapshot
-        way = reads.read_mode(
+        mode = reads.read_mode(
             table, new_commits, self.versions, incremental_catalog=self.incremental_catalog, before=False
         )
-        if way is ChangeReadMode.FILES and not table.primary_key:
+        if mode is ChangeReadMode.FILES and not table.primary_key:
             counted = session.sql(reads.count_sql(table, start, end, self.versions)).first()
             if counted is None or int(counted[0]) != last.rows - first.rows:
-                way = ChangeReadMode.COMPARE
-        if way is not ChangeReadMode.COMPARE:
-            has_deletes = bool(table.primary_key) and way is not ChangeReadMode.NOTHING
-            return reads.changes_sql(way, table, start, end, self._output, self.versions), has_deletes
+                mode = ChangeReadMode.COMPARE
+        if mode is not ChangeReadMode.COMPARE:
+            has_deletes = bool(table.primary_key) and mode is not ChangeReadMode.NOTHING
+            return reads.changes_sql(mode, table, start, end, self._output, self.versions), has_deletes
         if not table.primary_key and reads.has_maps(table):
             raise DbtRuntimeError(
                 f"stream({self.call.label}): its files were rewritten (INSERT OVERWRITE, UPDATE, DELETE) after table "
@@ -328,13 +328,13 @@ class PaimonTableInput(Input):
             return query
         message = (
             f"stream({self.call.label}): rows of the table were deleted or replaced since the last batch, and the "
-            "model does not read row kinds. Write stream(…, row_kind='_kind') and treat the rows of kind -D "
-            "(incremental_strategy='apply_changes' deletes them), or leave them out with where _kind <> '-D'."
+            "model does not read row kinds. Write stream(…, row_kind='_kind') and handle the rows of kind -D "
+            "(incremental_strategy='apply_changes' deletes them), or skip them with where _kind <> '-D'."
         )
         return f"{query}\nwhere if({quoted(_KIND)} = '-D', raise_error({string_literal(message)}), true)"
 
     def _table_at(self, session: SparkSession, position: Position) -> SourceTable:
-        """The table with the columns that it also had at a position; refuses columns that may have been renamed."""
+        """The table with only the columns that it had at a position; refuses columns that may have been renamed."""
         if position == NOTHING_READ:
             return self.table
         then = session.sql(reads.version_sql(self.table, position.snapshot))
@@ -372,7 +372,7 @@ class PaimonTableInput(Input):
             if reads_next is not None and reads_next <= needed.snapshot:
                 return
         table = procedures.table_argument((self.call.database, self.call.schema, self.call.identifier))
-        # By position: 0.9 calls them consumerId and nextSnapshotId.
+        # Positional arguments: 0.9 names them consumerId and nextSnapshotId.
         session.sql(
             f"call {quoted(self.call.database)}.sys.reset_consumer("
             f"{table}, {string_literal(self.consumer)}, {needed.snapshot}L)"
@@ -424,6 +424,6 @@ def _without_own_order(table: SourceTable, row_kind: str | None, what: str) -> S
     if taken:
         raise DbtRuntimeError(
             f"{what}: the table has a column {', '.join(sorted(taken))} of its own, and row_kind adds {row_kind} and "
-            f"{SNAPSHOT}. Give the row kind another name, or stream a table without a column {SNAPSHOT}."
+            f"{SNAPSHOT}. Give the row kind a different name, or stream a table without a column {SNAPSHOT}."
         )
     return replace(table, columns=tuple(each for each in table.columns if each[0].lower() not in own))

@@ -1,6 +1,6 @@
 """Plans the ranges of table snapshots that the micro-batches of a Paimon input read.
 
-Each range is a small file in the stream's checkpoint, and Structured Streaming reads those files: its file log says
+Each range is a small file in the stream's checkpoint, and Structured Streaming reads these files. Its file log records
 which files belong to a batch, so a repeated batch has the same range. Each range begins where the previous one ends.
 """
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 SCHEMA: Final = "start bigint, start_commit string, end bigint, end_commit string"
 SUFFIX: Final = ".json"
-# Of the limits of Paimon's own source, only that of rows has a meaning if a batch consists of whole table snapshots.
+# Of the limits of Paimon's own source, only the row limit makes sense for batches of whole table snapshots.
 MAX_ROWS: Final = "read.stream.maxRowsPerTrigger"
 MAX_SNAPSHOTS: Final = "maxSnapshotsPerTrigger"
 
@@ -39,11 +39,11 @@ class Range:
         return cls(Position(row["start"], row["start_commit"]), Position(row["end"], row["end_commit"]))
 
     def commits_in(self, commits: Sequence[Commit]) -> list[Commit]:
-        """Those of the table's commits that are in the range."""
+        """The table's commits that are in the range."""
         return [each for each in commits if self.start.snapshot < each.snapshot <= self.end.snapshot]
 
     def text(self) -> str:
-        """The text of its file."""
+        """The content of the range's file."""
         start, end = self.start, self.end
         row = {"start": start.snapshot, "start_commit": start.commit, "end": end.snapshot, "end_commit": end.commit}
         return json.dumps(row)
@@ -72,7 +72,7 @@ class PlannedRanges:
     def first(self) -> Range | None:
         """The oldest range that is kept; None if there is none."""
         for name in self._names():
-            # A batch that ends meanwhile removes older ones.
+            # A batch that ends in the meantime removes older files.
             if text := self._files.read(name):
                 return Range.of_row(json.loads(text))
         return None
@@ -84,7 +84,7 @@ class PlannedRanges:
             self._files.write(f"{number + index:012}{SUFFIX}", each.text())
 
     def forget_before(self, start: Position) -> None:
-        """Remove the ranges of batches that have ended: those that end at or before the start of the current batch."""
+        """Remove the ranges of ended batches, which end at or before the start of the current batch."""
         for name in self._names()[:-1]:
             planned = self._read(name)
             # The batch's own range may end where it begins.
@@ -104,7 +104,7 @@ class PlannedRanges:
 
 
 def following(start: Position, commits: Sequence[Commit], limits: Limits) -> list[Range]:
-    """The ranges from a position to a table's newest commit; a range has at least one commit."""
+    """The ranges from a position to a table's newest commit, each with at least one commit."""
     new = sorted((each for each in commits if each.snapshot > start.snapshot), key=lambda each: each.snapshot)
     at = {commit.snapshot: commit for commit in commits}
     groups: list[list[Commit]] = []
@@ -121,7 +121,7 @@ def following(start: Position, commits: Sequence[Commit], limits: Limits) -> lis
 
 
 def rows_written(commit: Commit, at: Mapping[int, Commit]) -> int:
-    """About how many rows a commit wrote; `at`: the table's commits by their table snapshots."""
+    """The approximate number of rows that a commit wrote; `at`: the table's commits by table snapshot."""
     if commit.kind == "OVERWRITE":
         return commit.rows
     before = at.get(commit.snapshot - 1)
@@ -148,6 +148,6 @@ def lost(position: Position, commits: Sequence[Commit]) -> str:
 
 
 def available(commits: Sequence[Commit]) -> str:
-    """The available table snapshots, to follow a problem in a message."""
+    """The end of an error message: the available table snapshots."""
     numbers = [commit.snapshot for commit in commits]
     return f" (available: {min(numbers)} to {max(numbers)})" if numbers else " (available: none)"

@@ -23,7 +23,7 @@ from dbt.adapters.paimon.streaming.sources.ranges import Range, available
 SNAPSHOT_ID: Final = "scan.snapshot-id"
 TIMESTAMP: Final = "scan.timestamp"
 TIMESTAMP_MILLIS: Final = "scan.timestamp-millis"
-# The options of a `stream(...)` that say where it begins.
+# The options of a `stream(...)` that set where it begins.
 OPTIONS: Final = (SNAPSHOT_ID, TIMESTAMP, TIMESTAMP_MILLIS)
 
 
@@ -37,7 +37,7 @@ class ScanMode(StrEnum):
     FROM_TIMESTAMP = "from-timestamp"
 
 
-# Paimon's modes that its options imply, and its newer name for `full`.
+# In Paimon, the options imply the mode if it is `default`; `latest-full` is the newer name of `full`.
 _DEFAULT: Final = "default"
 _LATEST_FULL: Final = "latest-full"
 _NEEDS: Final[Mapping[ScanMode, tuple[str, ...]]] = {
@@ -52,8 +52,8 @@ class Beginning:
     """Where a first run begins.
 
     Attributes:
-        snapshot: `scan.snapshot-id`, for the modes that begin with a table snapshot; else 0.
-        moment: SQL of a timestamp, for the mode that begins with a timestamp; else empty.
+        snapshot: `scan.snapshot-id` if the mode begins with a table snapshot; else 0.
+        moment: SQL of a timestamp if the mode begins with a timestamp; else empty.
     """
 
     mode: ScanMode = ScanMode.FULL
@@ -62,7 +62,7 @@ class Beginning:
 
     @property
     def identity(self) -> str:
-        """What must stay the same for a checkpoint to fit; empty for `full`."""
+        """What must not change between the runs of a stream; empty for `full`."""
         if self.mode is ScanMode.FULL:
             return ""
         return " ".join(part for part in (str(self.mode), str(self.snapshot or ""), self.moment) if part)
@@ -76,7 +76,7 @@ class Beginning:
         """The first range of the stream; `earlier`: the newest snapshot before `moment`, for `from-timestamp`.
 
         Raises:
-            DbtRuntimeError: the table does not have a snapshot that the mode needs; lists those it has.
+            DbtRuntimeError: the table does not have a snapshot that the mode needs; the error lists the others.
         """
         if self.mode is ScanMode.FULL:
             return Range(NOTHING_READ, latest(commits))
@@ -114,7 +114,7 @@ def beginning(scan_mode: str | None, options: Mapping[str, Any]) -> Beginning:
 
 
 def _beginning_at(mode: ScanMode, name: str, text: str) -> Beginning:
-    """Where the value of an option says that a stream begins."""
+    """The beginning that the value of an option sets."""
     if name == TIMESTAMP:
         return Beginning(mode, moment=f"timestamp {string_literal(_moment(text).isoformat(' '))}")
     if not text.isdecimal() or not int(text):
@@ -137,8 +137,8 @@ def _mode(scan_mode: str | None, given: Sequence[str]) -> ScanMode:
         raise DbtRuntimeError(
             f"scan_mode='{scan_mode}' is unknown. Use 'full' (all rows, then the changes), 'latest' (changes "
             f"from now on), 'from-snapshot' (changes from the table snapshot {SNAPSHOT_ID} on), "
-            "'from-snapshot-full' (all rows of that one, then the changes) or 'from-timestamp' (changes from "
-            f"{TIMESTAMP} on)."
+            "'from-snapshot-full' (all rows of that table snapshot, then the changes) or 'from-timestamp' (changes "
+            f"from {TIMESTAMP} on)."
         ) from None
 
 
@@ -150,7 +150,7 @@ def _moment(text: str) -> datetime:
 
 
 def _changes_after(snapshot: int, at: Mapping[int, Position], commits: Sequence[Commit]) -> Range:
-    """The empty range before the changes since a table snapshot."""
+    """The empty range at a table snapshot, after which the changes follow."""
     if snapshot in at:
         return _nothing_before(at[snapshot])
     if not snapshot and 1 in at:
@@ -159,8 +159,8 @@ def _changes_after(snapshot: int, at: Mapping[int, Position], commits: Sequence[
         return _nothing_before(NOTHING_READ)
     before = f"table snapshot {snapshot}" if snapshot else "the state before"
     raise DbtRuntimeError(
-        f"{before}, which the first changes are compared with, has expired{available(commits)}. Start later, or with "
-        f"scan_mode='{ScanMode.FROM_SNAPSHOT_FULL}' and one of those."
+        f"{before}, with which the first changes are compared, has expired{available(commits)}. Start later, or set "
+        f"scan_mode='{ScanMode.FROM_SNAPSHOT_FULL}' and an available table snapshot."
     )
 
 

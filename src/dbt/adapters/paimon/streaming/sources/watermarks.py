@@ -1,9 +1,9 @@
 """Watermarks: a stream of a Paimon table returns the rows of each time window once, when the window is closed.
 
-As in Spark's withWatermark in append mode (Structured Streaming guide, "Handling Late Data and Watermarking"): the
-watermark is the newest time that was read minus the delay. A window is closed once the watermark has reached its end;
-later rows of closed windows are dropped. The rows of open windows are read from the source table, so the checkpoint
-only notes which windows are closed.
+This works like Spark's withWatermark in append mode (Structured Streaming guide, "Handling Late Data and
+Watermarking"): the watermark is the newest time that was read minus the delay. A window is closed once the watermark
+has reached its end; later rows of closed windows are dropped. The rows of open windows are read from the source table,
+so the checkpoint only records which windows are closed.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ _LOCAL: Final = "timestamp_ntz"
 
 @dataclass(frozen=True)
 class Mark:
-    """What a batch noted; times are microseconds since 1970.
+    """The windows after a batch; times are microseconds since 1970.
 
     Attributes:
         latest: the newest time that has been read; None if there was none.
-        closed: where the open windows begin; None while no window is closed.
-        late: the number of rows of the batch that came too late.
+        closed: the end of the last closed window; None while no window is closed.
+        late: the number of rows of the batch that arrived too late.
     """
 
     latest: int | None = None
@@ -70,22 +70,22 @@ class Watermark:
         """
         if not isinstance(argument, Mapping) or set(argument) != set(_KEYS):
             raise DbtRuntimeError(
-                f"watermark={argument} has to name {', '.join(_KEYS)}, as in "
+                f"watermark={argument} must have the keys {', '.join(_KEYS)}, as in "
                 "{'column': 'sent_at', 'delay': '10 minutes', 'window': '1 hour'}."
             )
         name = str(argument["column"])
         found = next((each for each in columns if each[0].lower() == name.lower()), None)
         if found is None or found[1] not in ("timestamp", _LOCAL):
             is_there = f"is of type {found[1]}" if found else "does not exist"
-            raise DbtRuntimeError(f"watermark: column '{name}' {is_there}; it has to be a timestamp.")
+            raise DbtRuntimeError(f"watermark: column '{name}' {is_there}; it must be a timestamp.")
         delay, window = (_microseconds(key, argument[key]) for key in _KEYS[1:])
         if not window:
-            raise DbtRuntimeError(f"watermark: window='{argument['window']}' is empty.")
+            raise DbtRuntimeError(f"watermark: window='{argument['window']}' must be longer than 0.")
         return cls(*found, delay, window)
 
     @property
     def identity(self) -> str:
-        """What must stay the same for a checkpoint to fit; the delay may change."""
+        """What must not change between the runs of a stream; the delay may change."""
         return f"{self.column}, windows of {self.window // _MICROSECONDS} seconds"
 
     def seen_sql(self, rows: str, before: Mark) -> str:
@@ -106,7 +106,7 @@ class Watermark:
         return Mark(latest, closed if before.closed is None else max(closed, before.closed), late)
 
     def closed_sql(self, rows: str, before: Mark, mark: Mark) -> str:
-        """The rows of the windows that a batch closes; `rows` is a query of all rows of the table."""
+        """The query for the rows of the windows that a batch closes; `rows` is a query for all rows of the table."""
         column = quoted(self.column)
         if mark.closed is None or mark.closed == before.closed:
             return f"{rows}\nwhere false"
@@ -126,18 +126,18 @@ class Marks:
         self._files = HadoopFolder(session, folder)
 
     def before(self, batch: int) -> Mark:
-        """The mark of the previous batch; deletes earlier marks, which no batch needs any more."""
+        """The mark of the previous batch; deletes earlier marks, which no batch needs any longer."""
         earlier = [number for number in self._numbers() if number < batch]
         for number in earlier[:-1]:
             self._files.delete_file(str(number))
         return self._read(earlier[-1]) if earlier else Mark()
 
     def of(self, batch: int) -> Mark | None:
-        """The mark of a batch that an earlier run began; it stays, even if the delay has changed."""
+        """The mark of a batch that an earlier run began; it stays valid even if the delay has changed."""
         return self._read(batch) if batch in self._numbers() else None
 
     def write(self, batch: int, mark: Mark) -> None:
-        """Note a batch, before its rows are written."""
+        """Store the mark of a batch, before its rows are written."""
         self._files.write(str(batch), json.dumps(asdict(mark)))
 
     def _numbers(self) -> list[int]:
