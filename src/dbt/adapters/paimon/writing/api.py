@@ -138,7 +138,7 @@ class Rows:
 
     def reject_nan_keys(self, source: ModelQuery, spec: TableSpec, model: Mapping[str, Any]) -> ModelQuery:
         """A model's rows; a NaN in a key or a sequence fails the statement (see `ordering_values`)."""
-        selected = ordering_values.checked(source.columns, spec, model)
+        selected = ordering_values.select_list(source.columns, spec, model)
         return source if selected is None else source.selecting(selected)
 
     def checked(
