@@ -23,7 +23,7 @@ _REMEDY: Final = "Start Spark with -Duser.timezone=<the session's time zone>"
 
 @dataclass(frozen=True)
 class _Clock:
-    """The JVM's time zone, how many seconds it is ahead of the session's, and whether it has daylight saving time."""
+    """The JVM's time zone, its seconds ahead of the session's, and whether it has daylight saving time."""
 
     zone: str
     ahead: int

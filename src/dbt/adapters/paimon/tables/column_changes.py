@@ -155,7 +155,7 @@ def _type_of(name: str, data_type: str, config: Mapping[str, Any], contract: Map
 def column_of_yaml(model: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     """A column's entry in the model's YAML; empty if there is none.
 
-    A name that is quoted there (`quote: true`) is case-sensitive, others are not, as in dbt's validate_doc_columns.
+    As in dbt's validate_doc_columns, names are case-sensitive only if the entry has `quote: true`.
     """
     for written, column in (model.get("columns") or {}).items():
         if written == name or (not column.get("quote") and written.lower() == name.lower()):
@@ -348,7 +348,7 @@ def alterable(column: ExistingColumn, data_type: str, spec: TableSpec) -> bool:
     if spec.places(column.name):
         return False
     old, new = type_tree(column.data_type), type_tree(data_type)
-    # As strings, 10 sorts before 9.
+    # As a string, 10 sorts before 9.
     if spec.compares(column.name) and _is_string(new) and not _is_string(old):
         return False
     return old is not None and new is not None and loses_nothing(old, new)
