@@ -56,8 +56,8 @@ def change_rows_sql(
 ) -> str:
     """The query for the rows to write, with Paimon's row kinds and without the old values of updates.
 
-    It fails on an unknown row kind and on a change without key or sequence. A delete needs only these columns: any
-    other NOT NULL column gets a placeholder, because Paimon checks a row before it discards it.
+    It fails on an unknown row kind and on a change without a key or sequence. A delete needs only those columns: any
+    other NOT NULL column gets a placeholder, because Paimon checks a row before discarding it.
 
     `source` is the SQL after FROM, and `columns` are all its columns. `required` maps the columns that are NOT NULL in
     the table to their Spark types.

@@ -120,7 +120,7 @@ def carried_values(spec: TableSpec, versions: Versions) -> str | None:
 
 
 def waits_for_compaction(spec: TableSpec) -> bool:
-    """Whether new rows wait in postpone buckets, where Spark's compaction loses row kinds [ran, 1.4.2]."""
+    """Whether new rows wait in postpone buckets; SparkPostponeCompactProcedure loses their row kinds [ran, 1.4.2]."""
     return (
         bool(spec.primary_key)
         and spec.bucket == POSTPONE_BUCKET
