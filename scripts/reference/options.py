@@ -10,7 +10,7 @@ from dbt.adapters.paimon.options.read_options import READ_OPTIONS
 from dbt.adapters.paimon.options.table_options import (
     FLINK_ACTED,
     FLINK_ONLY,
-    GONE,
+    REMOVED_OPTIONS,
     RESERVED_PROPERTIES,
     OptionDefinition,
     lookup,
@@ -97,7 +97,7 @@ def _definition(name: str) -> OptionDefinition | None:
 
 def _names() -> list[str]:
     every = {name for version in OPTION_CATALOGUES for name in table_options(version)}
-    return sorted(every - {*READ_OPTIONS, *RESERVED_PROPERTIES, *GONE, *FLINK_ONLY, *FLINK_ACTED})
+    return sorted(every - {*READ_OPTIONS, *RESERVED_PROPERTIES, *REMOVED_OPTIONS, *FLINK_ONLY, *FLINK_ACTED})
 
 
 def _row(name: str) -> tuple[str, ...]:
@@ -121,6 +121,6 @@ def _key(name: str) -> str:
 
 def _refused() -> Iterator[tuple[str, str]]:
     by_remedy: dict[str, list[str]] = {}
-    for name, instead in {**READ_OPTIONS, **RESERVED_PROPERTIES, **GONE}.items():
+    for name, instead in {**READ_OPTIONS, **RESERVED_PROPERTIES, **REMOVED_OPTIONS}.items():
         by_remedy.setdefault(instead.format(name="…"), []).append(name)
     return ((codes(names), instead) for instead, names in by_remedy.items())

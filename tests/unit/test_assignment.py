@@ -231,8 +231,10 @@ def test_sync_alters_what_loses_nothing_and_places_nothing():
     }
     wanted = [ExistingColumn(name, data_type) for name, data_type in types.items()]
     changes = compare_columns(wanted, table, comments=False)
-    assert [column.name for column in changes.alter] == ["wider", "as_text"]
-    synced = {column.name: column.data_type for column in changes.synced(table.columns, "sync_all_columns")}
+    assert [column.name for column in changes.alterable_in_place] == ["wider", "as_text"]
+    synced = {
+        column.name: column.data_type for column in changes.columns_during_increment(table.columns, "sync_all_columns")
+    }
     assert synced == {
         "id": "int",
         "at": "int",
@@ -242,7 +244,7 @@ def test_sync_alters_what_loses_nothing_and_places_nothing():
         "narrower": "bigint",
     }
     for mode in ("ignore", "append_new_columns"):
-        assert changes.synced(table.columns, mode) == table.columns
+        assert changes.columns_during_increment(table.columns, mode) == table.columns
 
 
 @pytest.mark.parametrize(
@@ -262,8 +264,8 @@ def test_sync_alters_what_loses_nothing_and_places_nothing():
 def test_sync_alters_where_paimon_casts_as_spark_does(old, new, altered):
     table = ExistingTable(columns=(ExistingColumn("n", old),))
     changes = compare_columns([ExistingColumn("n", new)], table, comments=False)
-    assert bool(changes.alter) is altered
-    assert [column.data_type for column in changes.synced(table.columns, "sync_all_columns")] == [
+    assert bool(changes.alterable_in_place) is altered
+    assert [column.data_type for column in changes.columns_during_increment(table.columns, "sync_all_columns")] == [
         new if altered else old
     ]
 
@@ -285,9 +287,9 @@ def test_what_orders_rows_becomes_no_text(option, value, compared):
     table = ExistingTable(columns=(ExistingColumn("N", "int"),), options={option: value})
     for new, altered in (("string", not compared), ("bigint", True)):
         changes = compare_columns([ExistingColumn("N", new)], table, comments=False)
-        assert bool(changes.alter) is altered, new
+        assert bool(changes.alterable_in_place) is altered, new
     table = ExistingTable(columns=(ExistingColumn("N", "varchar(5)"),), options={option: value})
-    assert compare_columns([ExistingColumn("N", "string")], table, comments=False).alter
+    assert compare_columns([ExistingColumn("N", "string")], table, comments=False).alterable_in_place
 
 
 def test_a_refusal_names_sync_only_where_it_alters():

@@ -112,13 +112,13 @@ def test_config_that_is_not_read_is_refused_or_warned_about(config, where):
     with pytest.raises(ConfigErrors, match=re.escape(where)):
         plan_incremental(config, model="m", versions=versions)
     told: list[str] = []
-    plan_incremental(config, model="m", versions=versions, passes=told.append)
+    plan_incremental(config, model="m", versions=versions, warn=told.append)
     assert [text.startswith("model 'm': ") and where in text for text in told] == [True]
 
 
 def test_what_is_wrong_is_refused_all_the_same():
     with pytest.raises(ConfigErrors, match="merge_engine"):
-        build_table_spec({"merge_engine": "nonsense"}, model="m", versions=Versions.of("0.9.0"), passes=print)
+        build_table_spec({"merge_engine": "nonsense"}, model="m", versions=Versions.of("0.9.0"), warn=print)
 
 
 SEED = {"name": "s", "original_file_path": "seeds/s.csv", "config": {"column_types": {}}}

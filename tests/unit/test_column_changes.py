@@ -10,7 +10,7 @@ from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.tables.changeset import ExistingColumn, ExistingTable
 from dbt.adapters.paimon.tables.column_changes import (
     compare_columns,
-    missing_after,
+    missing_filter_capability,
     refuse_schema_change,
     wanted_columns,
     widens,
@@ -81,8 +81,11 @@ def test_a_required_column_that_goes():
         columns=(column("id", nullable=False), column("n"), column("gone", nullable=False)),
     )
     changes = compare_columns([column("n")], existing, comments=False)
-    assert changes.drop == ("id", "gone") and changes.relax == changes.relax_to_drop == ("gone",)
-    left = {mode: [c.nullable for c in changes.synced(existing.columns, mode)] for mode in ON_SCHEMA_CHANGE}
+    assert changes.drop == ("id", "gone") and changes.make_nullable == changes.nullable_before_drop == ("gone",)
+    left = {
+        mode: [c.nullable for c in changes.columns_during_increment(existing.columns, mode)]
+        for mode in ON_SCHEMA_CHANGE
+    }
     assert left.pop("sync_all_columns") == [False, True, True]
     assert set(map(tuple, left.values())) == {(False, True, False)}
 
@@ -179,10 +182,10 @@ def test_a_column_that_went(mode, strategy, engine, refused):
 )
 def test_what_filters_lack_after_a_type_change(paimon, old, new, options, expected):
     spec, versions = TableSpec(options=options), Versions.of(paimon)
-    assert missing_after(column("v", old), new, spec, versions) is expected
-    assert missing_after(column("v", new), old, spec, versions) is expected
+    assert missing_filter_capability(column("v", old), new, spec, versions) is expected
+    assert missing_filter_capability(column("v", new), old, spec, versions) is expected
     existing = ExistingTable(options=options, columns=(column("v", old),))
-    altered = compare_columns([column("v", new)], existing, comments=False, versions=versions).alter
+    altered = compare_columns([column("v", new)], existing, comments=False, versions=versions).alterable_in_place
     assert bool(altered) is (expected is None)
 
 

@@ -59,7 +59,7 @@ def test_what_decides_which_rows_there_are_is_refused(config, remedy):
     assert remedy in str(raised.value)
     assert not list(warnings(config))
     told: list[str] = []
-    build_table_spec(config, model="m", versions=Versions.of("0.9.0"), passes=told.append)
+    build_table_spec(config, model="m", versions=Versions.of("0.9.0"), warn=told.append)
     assert [remedy in text for text in told] == [True]
 
 
@@ -125,14 +125,14 @@ def test_a_flag_leaves_out_partitions_that_no_column_has():
     """As for a package's model, whose config a project cannot override."""
     config = {"partition_by": {"field": "at", "data_type": "timestamp"}, "unique_key": "id"}
     told: list[str] = []
-    plan = plan_incremental(config, model="m", versions=Versions.of("0.9.0"), passes=told.append)
+    plan = plan_incremental(config, model="m", versions=Versions.of("0.9.0"), warn=told.append)
     assert (plan.spec.partition_by, plan.strategy) == ((), "merge")
     assert len(told) == 1
     with pytest.raises(ConfigErrors, match="require_strict_config: false"):
         plan_incremental(config, model="m", versions=Versions.of("0.9.0"))
     overwrites = {**config, "incremental_strategy": "insert_overwrite"}
     with pytest.raises(ConfigErrors, match="replace the whole table"):
-        plan_incremental(overwrites, model="m", versions=Versions.of("0.9.0"), passes=told.append)
+        plan_incremental(overwrites, model="m", versions=Versions.of("0.9.0"), warn=told.append)
 
 
 def test_ignored_config_is_warned_about():

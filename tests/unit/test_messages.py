@@ -8,7 +8,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.paimon.streaming.descriptions import Description, SourceColumn
 from dbt.adapters.paimon.streaming.formats.messages import JsonMessages
 from dbt.adapters.paimon.streaming.inputs import StreamCall
-from dbt.adapters.paimon.streaming.sources.kafka import SERVERS, KafkaInput
+from dbt.adapters.paimon.streaming.sources.kafka import BOOTSTRAP_SERVERS, KafkaInput
 
 JSON = JsonMessages((SourceColumn("id", "bigint"),))
 TOPIC = Description("a.b", "kafka", "flights", "json", {"startingoffsets": "latest"}, JSON.columns)
@@ -16,7 +16,7 @@ CALL = StreamCall("v", "paimon", "a", "b")
 
 
 def kafka(**options: str) -> KafkaInput:
-    return KafkaInput.of(CALL, TOPIC, {SERVERS: "host:9092", **options}, JSON)
+    return KafkaInput.of(CALL, TOPIC, {BOOTSTRAP_SERVERS: "host:9092", **options}, JSON)
 
 
 class TestJsonMessages:
@@ -36,7 +36,7 @@ class TestKafkaInput:
         assert options["failOnDataLoss"] == "true"
 
     def test_the_brokers_may_move(self) -> None:
-        assert kafka().identity == kafka(**{SERVERS: "other:9092"}).identity
+        assert kafka().identity == kafka(**{BOOTSTRAP_SERVERS: "other:9092"}).identity
 
     def test_no_broker(self) -> None:
         with pytest.raises(DbtRuntimeError, match=r"source 'a\.b': no broker is set\. Add kafka_options"):

@@ -7,7 +7,7 @@ import pytest
 from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.spec.column_rules import check_columns
-from dbt.adapters.paimon.spec.ordering_values import checked
+from dbt.adapters.paimon.spec.ordering_values import select_list
 from dbt.adapters.paimon.spec.problems import ConfigErrors
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql.ordering import SortKey, sort_keys
@@ -52,7 +52,7 @@ def test_keys(clause: str, keys: list[tuple[str, bool, bool]]) -> None:
 def test_a_sequence_has_no_nan(data_type, condition):
     spec = TableSpec(primary_key=("id",), options={"sequence.field": "s"})
     columns = [PaimonColumn("id", "int"), PaimonColumn("s", data_type)]
-    selected = checked(columns, spec, {"name": "m", "resource_type": "model"})
+    selected = select_list(columns, spec, {"name": "m", "resource_type": "model"})
     if not condition:
         assert selected is None
     else:
@@ -61,7 +61,7 @@ def test_a_sequence_has_no_nan(data_type, condition):
 
 def test_a_key_has_no_nan():
     columns = [PaimonColumn("id", "double"), PaimonColumn("v", "double")]
-    selected = checked(columns, TableSpec(primary_key=("id",)), {"name": "m", "resource_type": "model"})
+    selected = select_list(columns, TableSpec(primary_key=("id",)), {"name": "m", "resource_type": "model"})
     assert selected is not None and selected.startswith("if(isnan(`id`), raise_error('model \\'m\\': the key column id")
     assert selected.endswith("as `id`, `v`")
 

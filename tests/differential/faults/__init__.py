@@ -117,7 +117,7 @@ PATCHES: Final[Mapping[str, tuple[tuple[str, str, _Instead], ...]]] = {
     # A filter on a column that became wider is cast to the type of the older files.
     "f": (
         (f"{_PAIMON}.spec.components.files", "filterable", _ignoring("older_types")),
-        (f"{_PAIMON}.tables.column_changes", "missing_after", _none),
+        (f"{_PAIMON}.tables.column_changes", "missing_filter_capability", _none),
     ),
     # Changes are read from the files of commits, also of deletes that write files again.
     "g": ((f"{_PAIMON}.changes.positions", "Commit.takes_files_away", lambda _: property(_no(None))),),

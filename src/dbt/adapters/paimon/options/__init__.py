@@ -1,1 +1,1 @@
-"""Paimon's table options: names, types and defaults per Paimon version, and which values are valid."""
+"""Paimon's table options per Paimon version: their names, types, defaults and valid values."""

@@ -1,4 +1,4 @@
-"""Capabilities by the names that models write."""
+"""Looks up capabilities by the names that models use."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dbt.adapters.paimon.options.table_options import suggestion
 
 
 def capability_named(name: str) -> Capability:
-    """The capability with a name, as in `adapter.has_capability('branches')`; CompilationError if unknown."""
+    """The capability with this name, as in `adapter.has_capability('branches')`; CompilationError if unknown."""
     try:
         return Capability(name)
     except ValueError:

@@ -1,7 +1,7 @@
-"""Options for one read or one session, which must not be properties of a table.
+"""Options for a single read or session, which must not be table properties.
 
-Paimon accepts most of them in TBLPROPERTIES, and then every reader gets an old snapshot, a range of changes or an empty
-branch; with `scan.tag-name` and `scan.watermark` no statement can read or alter the table any more [ran, 0.9.0].
+Paimon accepts most of them in TBLPROPERTIES, but then every reader gets an old snapshot, a range of changes or an empty
+branch. With `scan.tag-name` and `scan.watermark`, no statement can read or alter the table any more [ran, 0.9.0].
 Source: CoreOptions at release-0.9.0, 1.4.2 and 2.0.0.
 """
 
@@ -62,7 +62,7 @@ _REASON: Final = "applies to one read; as a table property it would apply to all
 def read_fault(name: str, value: str) -> str | None:
     """Why an option cannot be a table property, as 'reason. Remedy'; None if it can."""
     if name == "scan.mode":
-        # Even with `latest-full`, no statement can read the changes of the table [ran, 0.9.0].
+        # Even with `latest-full`, no statement can read the table's changes [ran, 0.9.0].
         return None if value.lower() == "default" else f"{_REASON}. {_STATE}"
     if name in READ_OPTIONS:
         return f"{_REASON}. {READ_OPTIONS[name].format(name=name)}"

@@ -1,7 +1,7 @@
-"""Paimon's table options per version: names, types, allowed values, and which are immutable.
+"""Paimon's table options per version: names, types, allowed values, and immutability.
 
-`paimon_options.json` lists the options of CoreOptions at 0.9, 1.4 and 2.0. Options whose name contains a column, a
-class or an index type are patterns, defined here.
+`paimon_options.json` lists the options of CoreOptions at 0.9, 1.4 and 2.0. Options whose names contain a column, a
+class or an index type are defined here, as patterns.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _LONG_MAX: Final = 2**63 - 1
 
 @dataclass(frozen=True)
 class OptionDefinition:
-    """One option; `kind` is 'table', 'field' (`fields.<column>.…`) or 'pattern' (another open family)."""
+    """An option; `kind` is 'table', 'field' (`fields.<column>.…`) or 'pattern' (any other family of open names)."""
 
     name: str
     type: str
@@ -48,7 +48,7 @@ class OptionDefinition:
     kind: str = "table"
 
 
-# Types of the attributes in `fields.<column>.<attribute>`; the others are text.
+# Types of the attributes in `fields.<column>.<attribute>`; the others are strings.
 _FIELD_TYPES: Final[Mapping[str, str]] = {
     "aggregate-function": "AggregateFunction",
     "ignore-retract": "Boolean",
@@ -57,8 +57,7 @@ _FIELD_TYPES: Final[Mapping[str, str]] = {
     "map.shared-shredding.max-columns": "Integer",
 }
 
-# Functions that can retract the value of a '-U' or '-D' row. Source: FieldAggregator.retract, at each release from 0.9
-# to 2.0.
+# Functions that can retract the value of a '-U' or '-D' row. Source: FieldAggregator.retract, 0.9 to 2.0.
 RETRACTING_FUNCTIONS: Final = frozenset(
     {"sum", "product", "collect", "merge_map", "nested_update", "last_value", "last_non_null_value"}
 )
@@ -74,8 +73,8 @@ FUNCTION_SETTINGS: Final[Mapping[str, tuple[str, ...]]] = {
     "ts-field": ("merge_map_with_keytime",),
 }
 
-# Families with open names: (pattern, type). Sources: CoreOptions' `commit.callback.#.param`, FileIndexOptions,
-# IcebergOptions, and the writer options that FileFormat passes on.
+# Families of options with open names: (pattern, type). Sources: `commit.callback.#.param` in CoreOptions,
+# FileIndexOptions, IcebergOptions, and the writer options that FileFormat passes on.
 _OPEN_FAMILIES: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
     (re.compile(r"commit\.callback\.[^.#].*\.param"), "String"),
     (re.compile(r"tag\.callback\.[^.#].*\.param"), "String"),
@@ -101,8 +100,8 @@ _FORMAT_TYPES: Final[Mapping[str, str]] = {
     ),
 }
 
-# Options of Paimon's Flink connector that Spark never reads. Source: FlinkConnectorOptions at the release tags, and the
-# keys of Flink's own DDL.
+# Options of Paimon's Flink connector that Spark never reads. Sources: FlinkConnectorOptions at the release tags, and
+# the keys of Flink's DDL.
 FLINK_ONLY: Final = frozenset(
     """
     connector scan.infer-parallelism scan.infer-parallelism.max scan.parallelism scan.push-down
@@ -133,11 +132,11 @@ FLINK_ONLY: Final = frozenset(
     """.split()
 )
 
-# In CoreOptions, but only Flink's table factory reads it.
+# An option in CoreOptions that only Flink's table factory reads.
 FLINK_ACTED: Final = frozenset({"auto-create"})
 
-# Options older than `paimon_options.json` that users still copy from old documents.
-GONE: Final[Mapping[str, str]] = {
+# Options older than `paimon_options.json` that users still copy from old documentation.
+REMOVED_OPTIONS: Final[Mapping[str, str]] = {
     "write-mode": "Paimon 0.6 removed it: a table without a primary key is an append table. "
     "Leave out primary_key instead",
     "first-row.ignore-delete": "it is an old name. Use 'ignore-delete'",
@@ -148,7 +147,7 @@ GONE: Final[Mapping[str, str]] = {
     "log.scan": "it is an old name. Use 'scan.mode'",
 }
 
-# Names that Spark or the catalog set: legal in TBLPROPERTIES, but a model must not set them.
+# Names that Spark or the catalog sets. TBLPROPERTIES accepts them, but a model must not set them.
 RESERVED_PROPERTIES: Final[Mapping[str, str]] = {
     "path": "the catalog decides where a table lives. Set `warehouse` in the profile",
     "location": "the catalog decides where a table lives. Set `warehouse` in the profile",
@@ -161,12 +160,12 @@ RESERVED_PROPERTIES: Final[Mapping[str, str]] = {
     "transient_lastDdlTime": "the metastore sets it. Remove it",
 }
 
-# CoreOptions declares another type than RowDataParquetBuilder reads.
+# Types that RowDataParquetBuilder reads, where CoreOptions declares a different type.
 _TYPES: Final[Mapping[str, str]] = {"parquet.enable.dictionary": "Boolean"}
 
 
 @lru_cache(maxsize=1)
-def _catalogues() -> Mapping[str, Mapping[str, OptionDefinition]]:
+def _option_lists() -> Mapping[str, Mapping[str, OptionDefinition]]:
     raw = json.loads(files("dbt.adapters.paimon.options").joinpath("paimon_options.json").read_text("utf-8"))
     return {
         key: {
@@ -178,7 +177,7 @@ def _catalogues() -> Mapping[str, Mapping[str, OptionDefinition]]:
                 immutable=name in raw[key]["immutable"],
             )
             for name, entry in raw[key]["table"].items()
-            if "#" not in name  # documentation name of a pattern, see _OPEN_FAMILIES
+            if "#" not in name  # a placeholder for names of a pattern, see _OPEN_FAMILIES
         }
         for key in OPTION_CATALOGUES
     }
@@ -186,17 +185,17 @@ def _catalogues() -> Mapping[str, Mapping[str, OptionDefinition]]:
 
 @lru_cache(maxsize=16)
 def table_options(version: Version | str) -> Mapping[str, OptionDefinition]:
-    """The table options that Paimon `version` reads, by name; DbtRuntimeError below Paimon 0.9.
+    """The table options that Paimon `version` reads, by name; raises DbtRuntimeError below Paimon 0.9.
 
-    A release between two lists gets the options of both: refusing an option that exists is worse than passing one that
-    does not. An option that is immutable in either list is immutable.
+    A release between two lists gets the options of both, because refusing an option that exists is worse than passing
+    one that does not. An option is immutable if it is immutable in either list.
     """
     paimon = as_version(version)
-    current = _catalogues()[options_version(paimon)]
+    current = _option_lists()[options_version(paimon)]
     neighbour = neighbouring_options_version(paimon)
     if neighbour is None:
         return current
-    merged = dict(_catalogues()[neighbour])
+    merged = dict(_option_lists()[neighbour])
     for name, definition in current.items():
         newer = merged.get(name)
         values = tuple(dict.fromkeys((*definition.values, *(newer.values if newer else ()))))
@@ -222,17 +221,17 @@ def lookup(name: str, version: Version | str) -> OptionDefinition | None:
 
 
 def is_immutable(name: str, version: Version | str) -> bool:
-    """Whether a table has an option, at Paimon `version`, from its creation on."""
+    """Whether an option is fixed when a table is created, at Paimon `version`."""
     definition = lookup(name, version)
     return definition is not None and definition.immutable
 
 
 def split_field_option(name: str) -> tuple[tuple[str, ...], str] | None:
-    """('c1', 'c2'), 'sequence-group' for 'fields.c1,c2.sequence-group'; None for other names."""
+    """Returns (('c1', 'c2'), 'sequence-group') for 'fields.c1,c2.sequence-group'; None for other names."""
     if not name.startswith("fields."):
         return None
     rest = name.removeprefix("fields.")
-    # A column's name may contain dots, so the longest known attribute at the end counts.
+    # Column names may contain dots, so the longest known attribute at the end is taken.
     for attribute in sorted(FIELD_ATTRIBUTES, key=len, reverse=True):
         columns = rest.removesuffix(f".{attribute}")
         if columns != rest and columns:
@@ -252,10 +251,10 @@ def normalize(value: Any) -> str:
 
 
 def validate_option(name: str, value: Any, paimon_version: Version | str) -> list[str]:
-    """The problems of setting option `name` to `value`, each as 'reason. Remedy'."""
+    """The problems with setting option `name` to `value`, each as 'reason. Remedy'."""
     if is_secret_option(name):
         return [REFUSAL]
-    if refusal := RESERVED_PROPERTIES.get(name) or GONE.get(name):
+    if refusal := RESERVED_PROPERTIES.get(name) or REMOVED_OPTIONS.get(name):
         return [refusal]
     if name in FLINK_ONLY or name in FLINK_ACTED:
         return ["only Flink reads this option; on Spark it does nothing. Remove it"]
@@ -267,7 +266,7 @@ def validate_option(name: str, value: Any, paimon_version: Version | str) -> lis
 
 
 def canonical(name: str, value: Any, version: Version | str) -> object:
-    """A value in a comparable form: '60 min' and '1 h' become equal, and None becomes the option's default."""
+    """A value in comparable form: '60 min' and '1 h' become equal, and None becomes the option's default."""
     definition = lookup(name, version)
     if value is None and definition is not None:
         value = definition.default
@@ -283,7 +282,7 @@ def canonical(name: str, value: Any, version: Version | str) -> object:
 
 
 def suggestion(name: str, candidates: Iterable[str], cutoff: float = 0.75) -> str | None:
-    """The candidate that `name` probably means: another spelling (camelCase, snake_case), or a similar one."""
+    """The candidate that `name` probably means: a different spelling (camelCase, snake_case) or a similar name."""
     spelled = {squash(candidate): candidate for candidate in candidates}
     close = get_close_matches(squash(name), spelled, n=1, cutoff=cutoff)
     return spelled[close[0]] if close else None
@@ -297,7 +296,7 @@ def did_you_mean(name: str, candidates: Iterable[str], cutoff: float = 0.75, *, 
 
 
 def squash(name: str) -> str:
-    """A name without case and separators, the same for 'bucketKey', 'bucket_key' and 'bucket-key'."""
+    """A name in lower case without separators: the same for 'bucketKey', 'bucket_key' and 'bucket-key'."""
     return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
@@ -305,14 +304,14 @@ def _unknown(name: str, version: Version | str) -> str:
     if name.startswith("fields."):
         return _unknown_field_option(name, version)
     for key in OPTION_CATALOGUES:
-        if name in _catalogues()[key]:
+        if name in _option_lists()[key]:
             if reaches(version, key):
                 return f"Paimon {version} no longer has it; {key} did. Remove it"
             return f"needs a newer Paimon: {key} has it, {version} does not. Remove it or set paimon_version"
     near = suggestion(name, table_options(version))
     if near is not None:
         return f"unknown option. Did you mean '{near}'?"
-    newer = suggestion(name, (other for key in OPTION_CATALOGUES for other in _catalogues()[key]))
+    newer = suggestion(name, (other for key in OPTION_CATALOGUES for other in _option_lists()[key]))
     if newer is not None:
         return f"unknown option. Did you mean '{newer}'? Paimon {version} does not have that one either"
     return f"Paimon {version} has no such table option. Remove it; Paimon would accept it and do nothing"
@@ -330,7 +329,7 @@ def _unknown_field_option(name: str, version: Version | str) -> str:
 
 
 def check_aggregate_function(name: str, version: Version | str) -> str | None:
-    """Why Paimon `version` does not have an aggregate function; None if it has."""
+    """Why an aggregate function cannot be used at Paimon `version`; None if it can."""
     known = names_at(AGGREGATE_FUNCTIONS, version)
     if name in known:
         return None
@@ -368,7 +367,7 @@ def _word_fault(definition: OptionDefinition, text: str) -> str | None:
 
 
 def _is_parsed(definition: OptionDefinition, text: str) -> bool:
-    # paimon_options.json writes the largest default as 'infinite', which Paimon itself does not parse.
+    # paimon_options.json contains 'infinite' for maximum values, which Paimon itself does not parse.
     if text == "infinite" and definition.type != "String":
         return False
     try:
@@ -386,11 +385,11 @@ def _example(definition: OptionDefinition) -> str:
     return f"a list of pairs. Write it as in '{_PAIRS[definition.name]}'"
 
 
-# The parsers follow Paimon's OptionsUtils, TimeUtils and MemorySize (0.9.0), each raising ValueError.
+# These parsers follow Paimon's OptionsUtils, TimeUtils and MemorySize (0.9.0). They raise ValueError.
 
 
 def _whole(text: str) -> int:
-    # int() also takes '1_000' and digits of other scripts.
+    # int() would also accept '1_000' and digits of other scripts.
     if re.fullmatch(r"[+-]?[0-9]+", text) is None:
         raise ValueError(text)
     return int(text)
@@ -441,12 +440,12 @@ def _quantity(text: str, units: Mapping[str, int], bare: int) -> int:
 
 
 def parse_duration(text: str) -> int:
-    """Nanoseconds of '1 h', '30min' or '100' (milliseconds), or ValueError. Source: TimeUtils."""
+    """The nanoseconds in '1 h', '30min' or '100' (milliseconds); raises ValueError. Source: TimeUtils."""
     return _quantity(text, _DURATION_UNITS, bare=10**6)
 
 
 def parse_memory_size(text: str) -> int:
-    """Bytes of '128 mb', '1 gb' or '100' (bytes), or ValueError. Source: MemorySize."""
+    """The bytes in '128 mb', '1 gb' or '100' (bytes); raises ValueError. Source: MemorySize."""
     return _LONG_MAX if text == "infinite" else _quantity(text, _MEMORY_UNITS, bare=1)
 
 
@@ -472,10 +471,10 @@ _PARSERS: Final[Mapping[str, Callable[[str], object]]] = {
 
 _BACKGROUND: Final = ("snapshot.expire.execution-mode", "async")
 
-# Samples for options where 20 is too small.
+# Examples for options for which 20 is too small.
 _WHOLE_NUMBERS: Final[Mapping[str, int]] = {"parquet.page.size": 2**20, "parquet.dictionary.page.size": 2**20}
 
-# Samples of settings by level.
+# Examples of settings by level.
 _PAIRS: Final[Mapping[str, str]] = {
     "file.format.per.level": "0:avro,5:parquet",
     "file.compression.per.level": "0:lz4,5:zstd",

@@ -1,6 +1,6 @@
-"""Option values of the right type that do not work: Paimon refuses them late, or never.
+"""Option values that have the right type but do not work; Paimon refuses them late, or never.
 
-Each entry names the Paimon class, and [ran, 0.9.0] if it was tested.
+Each entry names the Paimon class, with [ran, 0.9.0] if the value was tested.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from dbt.adapters.paimon.capabilities import FILE_FORMATS, reaches
 
 _FORMAT_OPTIONS: Final = frozenset({"file.format", "changelog-file.format"})
 
-# Compressions of data files. Sources: CompressionCodecName, CompressionKind, CodecFactory. No jar of Paimon has the
-# classes of Parquet's lzo and brotli, and its ORC writer does not know brotli [ran, 0.9.0 and 2.0.0].
+# Compression codecs of data files. Sources: CompressionCodecName, CompressionKind, CodecFactory. Paimon's jars lack the
+# classes for lzo and brotli in Parquet, and its ORC writer does not support brotli [ran, 0.9.0 and 2.0.0].
 CODECS: Final[Mapping[str, tuple[str, ...]]] = {
     "parquet": ("uncompressed", "snappy", "gzip", "lz4", "zstd", "lz4_raw"),
     "orc": ("none", "zlib", "snappy", "lzo", "lz4", "zstd"),
     "avro": ("null", "deflate", "snappy", "bzip2", "xz", "zstd", "zstandard"),
 }
 
-# Allowed values of options that Paimon declares as plain text.
+# Allowed values of options that Paimon declares as strings.
 _WORDS: Final[Mapping[str, tuple[str, ...]]] = {
-    # ManifestFile and ManifestList read with FileFormat; the writers of text formats keep no statistics.
+    # ManifestFile and ManifestList use FileFormat; the writers of text formats collect no statistics.
     "manifest.format": ("avro", "orc", "parquet"),
     # BlockCompressionFactory [ran, 0.9.0]
     "spill-compression": ("none", "zstd", "lz4", "lzo"),
@@ -46,7 +46,7 @@ _BLOOM_FILTER_FPP: Final = re.compile(r"file-index\.bloom-filter\.[^.]+\.fpp")
 _BLOOM_FILTER_ITEMS: Final = re.compile(r"file-index\.bloom-filter\.[^.]+\.items")
 _FRACTION: Final = re.compile(r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?")
 
-# name -> (the smallest valid value, what happens below it)
+# Option -> (the smallest valid value, what happens below it)
 _LEAST: Final[Mapping[str, tuple[int, str]]] = {
     # Levels [ran, 0.9.0]
     "num-levels": (2, "no row could be written"),
@@ -75,7 +75,7 @@ _LEAST: Final[Mapping[str, tuple[int, str]]] = {
 
 
 def value_fault(name: str, text: str, version: Version) -> str | None:
-    """Why an option does not work with a value of the right type, as 'reason. Remedy'; None if it does."""
+    """Why a value of the right type does not work for an option, as 'reason. Remedy'; None if it does."""
     if name in _FORMAT_OPTIONS:
         return file_format_fault(text, version)
     if name in _WORDS:
@@ -104,7 +104,7 @@ def _bloom_filter_fault(name: str, text: str) -> str | None:
 
 
 def file_format_fault(text: str, version: Version) -> str | None:
-    """Why `text` is not a file format at Paimon `version`; None if it is."""
+    """Why `text` is not a file format of Paimon `version`; None if it is."""
     since = FILE_FORMATS.get(text.lower())
     choices = "Use parquet (the default), orc or avro"
     if since and reaches(version, since):
@@ -115,7 +115,7 @@ def file_format_fault(text: str, version: Version) -> str | None:
 
 
 def codec_fault(file_format: str, codec: str) -> str | None:
-    """Why a file format does not support a compression; None if it does."""
+    """Why a file format does not support a compression codec; None if it does."""
     allowed = CODECS.get(file_format)
     if allowed is None or codec.lower() in allowed:
         return None
@@ -134,7 +134,7 @@ def _values(text: str) -> list[str]:
 
 
 def pairs(text: str) -> list[tuple[str, str]]:
-    """[('0', 'avro'), ('5', 'orc')] for '0:avro,5:orc'."""
+    """Returns [('0', 'avro'), ('5', 'orc')] for '0:avro,5:orc'."""
     found = (item.split(":", 1) for item in text.split(",") if ":" in item)
     return [(key.strip(), value.strip()) for key, value in found]
 

@@ -188,7 +188,7 @@ class Plans:
         if query is not None and adds:
             wanted = self.tables.wanted_columns(query.columns, node, spec)
             changes = self.tables.column_changes(wanted, current, node)
-            stored = changes.synced(current.columns, on_schema_change(node["config"]))
+            stored = changes.columns_during_increment(current.columns, on_schema_change(node["config"]))
             self.rows.checked(query, stored, node, spec)
         return plan
 
@@ -308,7 +308,7 @@ class Plans:
         changes = tables.column_changes(columns, current, node)
         self.history.check_branches(node, spec, target)
         applied = applied_columns(node, spec, changes, strategy)
-        table_columns = changes.synced(current.columns, on_schema_change(node["config"]))
+        table_columns = changes.columns_during_increment(current.columns, on_schema_change(node["config"]))
         # Before `increment`: a wrong column name in the config is a clearer error than an option that cannot change.
         checked = tables.check_columns(node, spec, table_columns, columns, applied.drop)
         plan = increment(node, spec, current, applied, tables.changes)
@@ -353,7 +353,7 @@ class Plans:
         changes = replace(changes, add=tables.wanted_columns(current.lacks(given), node, spec))
         plan = decide(node, spec, current, changes, tables.changes, adds=True)
         self.history.check_branches(node, spec, target)
-        table_columns = (*changes.widened(current.columns), *changes.add)
+        table_columns = (*changes.columns_after_widening(current.columns), *changes.add)
         spec = tables.check_columns(node, spec, table_columns, source.columns)
         # The MERGE inserts only these rows; the others only set dbt_valid_to.
         source = self.rows.checked(source, table_columns, node, spec, "dbt_change_type = 'insert'")

@@ -155,7 +155,7 @@ def _before(node: Mapping[str, Any], columns: ColumnChanges, changes: Changeset)
         arguments = {"column_name": column.name, "new_column_type": column.data_type}
         words = (f"type of {column.name}: {column.data_type}",)
         yield Step(StepKind.CHANGE_TYPE, "paimon__alter_column_type", arguments, words)
-    for name in columns.relax:
+    for name in columns.make_nullable:
         words = (f"{name}: may be NULL",)
         yield Step(StepKind.DROP_NOT_NULL, "paimon__drop_not_null", {"name": name}, words)
 

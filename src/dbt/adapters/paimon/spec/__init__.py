@@ -1,1 +1,1 @@
-"""Reads a model's config into a validated `TableSpec`, its incremental strategy and its maintenance policy."""
+"""Turns a model's config into a validated `TableSpec`, an incremental strategy and a maintenance policy."""

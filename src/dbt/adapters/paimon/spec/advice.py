@@ -1,4 +1,4 @@
-"""Warnings about a valid config that may surprise its author; rules refuse what is invalid."""
+"""Warnings about a valid config with surprising effects; rules refuse an invalid config."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def advice(
 ) -> tuple[str, ...]:
     """The warnings for a valid table, each with model, key, value and remedy.
 
-    `types` is column -> Spark type, if the columns are known already.
+    `types` maps columns to Spark types; empty if the columns are not known yet.
     """
     problems = Problems(model)
     origin = ConfigOrigin(config)
@@ -31,7 +31,7 @@ def advice(
 
 
 def _strategy_advice(spec: TableSpec, config: Mapping[str, Any], versions: Versions) -> Iterator[tuple[str, str]]:
-    """(config key, reason with remedy)."""
+    """(config key, reason with remedy) of each warning about the strategy."""
     strategy, merge_deletes = config.get("incremental_strategy"), config.get("merge_delete_condition")
     deletes = merge_deletes or strategy in ("delete+insert", "microbatch", "apply_changes")
     if deletes and deleting.waits_for_compaction(spec):

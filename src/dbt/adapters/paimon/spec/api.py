@@ -1,4 +1,4 @@
-"""`adapter.specs`: a node's config as a validated table spec."""
+"""`adapter.specs`: turns a node's config into a validated table spec."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from dbt.adapters.paimon.sql import names
 
 
 class Specs:
-    """Reads and checks the config of nodes; runs no SQL, except to look for a catalog that no config names."""
+    """Reads and checks the config of nodes. Its only SQL looks up a catalog that no config defines."""
 
     def __init__(self, adapter: AdapterProtocol) -> None:
         self._adapter = adapter
         self._names: tuple[Any, NamesInCase] = (None, NamesInCase(()))
 
     def of(self, model: Mapping[str, Any], default_primary_key: Sequence[str] = ()) -> TableSpec:
-        """The validated table spec of a model; `default_primary_key` is for snapshots, if the config has none."""
+        """The validated table spec of a model; `default_primary_key` is for snapshots without a configured key."""
         self.check_node(model)
         config = dict(model["config"])
         if default_primary_key and not config.get("primary_key"):
@@ -44,7 +44,7 @@ class Specs:
         return spec
 
     def incremental(self, model: Mapping[str, Any]) -> IncrementalPlan:
-        """The table spec and the strategy of an incremental model; ConfigErrors has all problems of both."""
+        """The table spec and strategy of an incremental model; raises ConfigErrors with the problems of both."""
         self.check_node(model)
         plan = strategies.plan_incremental(model["config"], **self._arguments(model))
         plan = replace(plan, spec=self._sized(plan.spec, model))
@@ -57,17 +57,17 @@ class Specs:
             "constraints": model.get("constraints") or [],
             "columns": model.get("columns") or {},
             "versions": self._adapter.versions,
-            "passes": self._adapter.defaults.warn_ignored_config,
+            "warn": self._adapter.defaults.warn_ignored_config,
         }
 
     def _sized(self, spec: TableSpec, model: Mapping[str, Any]) -> TableSpec:
-        # The size of a stream's first rows says nothing about its table.
+        # The size of a stream's first batch does not predict the size of its table.
         if not self._adapter.defaults.sizes_buckets or model["config"].get("materialized") == "streaming":
             return spec
         return bucket_numbers.by_default(spec)
 
     def check_node(self, model: Mapping[str, Any]) -> None:
-        """Refuse a node with an unknown catalog, an invalid schema or table name, or grants (DbtRuntimeError)."""
+        """Raise DbtRuntimeError for a node with an unknown catalog, an invalid schema or table name, or grants."""
         if problem := self._name_problem(model):
             raise DbtRuntimeError(f"{model.get('resource_type', 'model')} '{model['name']}': {problem}")
         if model.get("config", {}).get("grants"):
@@ -76,7 +76,7 @@ class Specs:
         self._check_overrides()
 
     def _check_overrides(self) -> None:
-        """Warn once per run about each override of a dbt macro that is never called."""
+        """Warn once per run about each macro override that this adapter never calls."""
         if not self._adapter.once.first("overrides"):
             return
         config = self._adapter.config
@@ -104,7 +104,7 @@ class Specs:
         return names.metastore_problem(catalog.metastore, model.get("schema") or "", alias) if catalog else ""
 
     def _names_in_case(self) -> NamesInCase:
-        # In a shell, each command has its own manifest.
+        # In a shell, every command has its own manifest.
         manifest: Any = self._adapter.get_macro_resolver()
         if self._names[0] is not manifest:
             self._names = (manifest, NamesInCase(getattr(manifest, "nodes", {}).values()))
@@ -112,7 +112,7 @@ class Specs:
 
     @staticmethod
     def refuse(feature: str, model: Mapping[str, Any]) -> None:
-        """Fail a node that uses a feature of neither Spark nor Paimon (see `errors.unsupported`)."""
+        """Fail a node that uses a feature that neither Spark nor Paimon has (see `errors.unsupported`)."""
         raise DbtRuntimeError(unsupported.problem(feature, model))
 
     @staticmethod
@@ -121,7 +121,7 @@ class Specs:
         return list(column_list(value))
 
     def spelled(self, spec: TableSpec, columns: Iterable[PaimonColumn]) -> TableSpec:
-        """The table spec with its columns spelled as in the model's query (see `spelling`)."""
+        """The table spec with columns spelled as in the model's query (see `spelling`)."""
         if self._adapter.versions.case_sensitive:
             return spec
         return spelling.with_column_case(spec, [column.name for column in columns])
@@ -129,7 +129,7 @@ class Specs:
     def advise(
         self, model: Mapping[str, Any], spec: TableSpec, types: Mapping[str, str] = {}, more: Sequence[str] = ()
     ) -> None:
-        """Warn about a valid config that may surprise its author, once per node; `more` are further warnings."""
+        """Warn once per node about a valid config with surprising effects; `more` are further warnings."""
         # A microbatch model calls this for every batch.
         own = advice(spec, model["config"], model.get("name", ""), self._adapter.versions, types)
         self._warn_once("advice", *own, *more)
@@ -140,30 +140,30 @@ class Specs:
                 warn(message)
 
     def doubt(self, model: Mapping[str, Any], spec: TableSpec, *, new: bool) -> None:
-        """Refuse a new table whose aggregations may give wrong values; warn once per node if the table exists."""
+        """Refuse a new table whose aggregations may give wrong values; for an existing one, warn once per node."""
         problems = doubtful_merges.doubtful(spec, model["config"], model["name"], self._adapter.versions)
-        passes = self._adapter.defaults.warn_inexact_merge
-        if new and passes is None:
+        warn_new = self._adapter.defaults.warn_inexact_merge
+        if new and warn_new is None:
             problems.raise_if_any()
         for message in problems.messages:
-            if new and passes is not None:
-                passes(message)
+            if new and warn_new is not None:
+                warn_new(message)
             else:
                 self._warn_once("doubt", message)
 
     def check_foreign(self, model: Mapping[str, Any]) -> None:
-        """Warn about keys of other adapters, once per run and key; refuse those that restrict the readers of a view."""
+        """Warn once per run about each key of another adapter; refuse keys that restrict the readers of a view."""
         config, name = model.get("config", {}), model.get("name", "")
-        problems = Problems(name, passes=self._adapter.defaults.warn_ignored_config)
+        problems = Problems(name, warn=self._adapter.defaults.warn_ignored_config)
         if config.get("materialized") == "view":
             for key, reason in foreign_config.refusals(config):
                 problems.add_ignored(key, config[key], reason)
             problems.raise_if_any()
         for key, reason in foreign_config.warnings(config):
-            # A package may set the same key in all of its models.
+            # A package may set the same key on all its models.
             if self._adapter.once.first(("foreign", key)):
                 shown = f"{reason}. Shown once per run, even if other nodes have it too"
-                Problems(name, passes=warn).add_ignored(key, config[key], shown)
+                Problems(name, warn=warn).add_ignored(key, config[key], shown)
 
     def schema_problem(self, schema: str | None) -> str:
         """Why a schema name is invalid; empty if it is valid."""

@@ -1,6 +1,6 @@
 """Builds a `TableSpec` from a model's config and contract, before any SQL runs.
 
-Each key is checked here, and the whole table by the rules of its `components`; all problems are reported at once.
+Single keys are checked here, the whole table by the rules of `components`. All problems are reported at once.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ def build_table_spec(
     constraints: Sequence[Mapping[str, Any]] = (),
     columns: Mapping[str, Mapping[str, Any]] = {},
     versions: Versions,
-    passes: Callable[[str], None] | None = None,
+    warn: Callable[[str], None] | None = None,
 ) -> TableSpec:
-    """The table of a model's config and contract; ConfigErrors has all problems at once.
+    """The table of a model's config and contract; raises ConfigErrors with all problems.
 
-    `constraints` and `columns` are those of the model's YAML, which count if the contract is enforced. `passes` gets
-    warnings about keys that nothing reads (see `Problems`).
+    `constraints` and `columns` come from the model's YAML, and are used if the contract is enforced. `warn` is called
+    for keys that nothing reads (see `Problems`).
     """
-    problems = Problems(model, passes=passes)
+    problems = Problems(model, warn=warn)
     spec = collect_table_spec(config, problems=problems, constraints=constraints, columns=columns, versions=versions)
     problems.raise_if_any()
     return spec
@@ -61,7 +61,7 @@ def collect_table_spec(
     columns: Mapping[str, Mapping[str, Any]] = {},
     versions: Versions,
 ) -> TableSpec:
-    """Like `build_table_spec`, but adds to `problems`; if there are any, the returned spec must not be used."""
+    """Like `build_table_spec`, but adds to `problems`. The returned spec must not be used if there are any."""
     check_key_names(config, problems, versions)
     given = properties.read(config, problems)
     primary_key = key.read(config, given, problems)
@@ -107,7 +107,7 @@ def _check_rules(config: Mapping[str, Any], spec: TableSpec, problems: Problems,
 def _check_contract(
     config: Mapping[str, Any], spec: TableSpec, columns: Mapping[str, Any], problems: Problems, versions: Versions
 ) -> None:
-    """Add a problem for each column that the config names and the contract does not have."""
+    """Add a problem for each column in the config that is not in the contract."""
     origin = ConfigOrigin(config)
     known = set(columns) if versions.case_sensitive else {name.lower() for name in columns}
     for name, column in named_columns(spec):
@@ -117,7 +117,7 @@ def _check_contract(
 
 
 def _check_types(config: Mapping[str, Any], columns: Mapping[str, Mapping[str, Any]], problems: Problems) -> None:
-    # Types that Spark cannot declare.
+    # Report types that Spark cannot declare.
     given = config.get("column_types")
     of_seed = given if isinstance(given, Mapping) else {}
     types = {f"column_types.{name}": kind for name, kind in of_seed.items()}
@@ -128,7 +128,7 @@ def _check_types(config: Mapping[str, Any], columns: Mapping[str, Mapping[str, A
 
 
 def _contract_enforced(config: Mapping[str, Any]) -> bool:
-    """Whether the model's contract is enforced; `contract` is a mapping or dbt's own object."""
+    """Whether the model's contract is enforced; `contract` is a mapping or an object of dbt."""
     contract = config.get("contract")
     if isinstance(contract, Mapping):
         return bool(contract.get("enforced"))
@@ -138,7 +138,7 @@ def _contract_enforced(config: Mapping[str, Any]) -> bool:
 def _options(
     config: Mapping[str, Any], given: Mapping[str, Any], problems: Problems, versions: Versions
 ) -> dict[str, str]:
-    """The options of a config; `given` are those in tblproperties."""
+    """All options of a config; `given` are the ones in tblproperties."""
     options: dict[str, str] = {}
     for component in COMPONENTS:
         for where, name, value in component.option_values(config, problems):
@@ -161,9 +161,9 @@ def _options(
 
 
 def _property_faults(name: str, value: Any, own: str, versions: Versions) -> list[str]:
-    """Why tblproperties cannot set an option; `own` is its value by the config's own key."""
-    if unfit := read_fault(name, normalize(value)):
-        return [unfit]
+    """Why tblproperties cannot set an option; `own` is the value from the option's config key."""
+    if fault := read_fault(name, normalize(value)):
+        return [fault]
     if faults := validate_option(name, value, versions.paimon):
         return faults
     text = column_text(name, normalize(value))

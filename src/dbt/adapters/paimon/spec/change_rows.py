@@ -1,7 +1,7 @@
-"""Change rows: the SQL that converts the rows of a model with strategy `apply_changes` for its table.
+"""Change rows: SQL that converts the rows of a model with strategy `apply_changes` for its table.
 
 A change row has a column with its row kind. Paimon reads `+I`, `+U`, `-U` and `-D` (org.apache.paimon.types.RowKind)
-from the column in `rowkind.field`; other tools write other words.
+from the column in `rowkind.field`; other tools use different words.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from dbt.adapters.paimon.sql.text import quoted, string_literal
 ROWKIND: Final = "rowkind.field"
 SEQUENCE: Final = "sequence.field"
 
-# Applied deletes are kept in `<table>__dbt_deletes` (apply_changes.sql).
+# `<table>__dbt_deletes` keeps the applied deletes (apply_changes.sql).
 DELETES_SUFFIX: Final = "__dbt_deletes"
-# Each stream has its own table (see `streaming.checkpoints.STREAM_ID`).
-_OF_A_STREAM: Final = re.compile(rf"__[0-9a-f]{{12}}{DELETES_SUFFIX}")
+# Each stream has its own table of deletes (see `streaming.checkpoints.STREAM_ID`).
+_STREAM_SUFFIX: Final = re.compile(rf"__[0-9a-f]{{12}}{DELETES_SUFFIX}")
 
 INSERT: Final = "+I"
 UPDATE_BEFORE: Final = "-U"
 UPDATE: Final = "+U"
 DELETE: Final = "-D"
 
-# Paimon's row kind -> words for it, ignoring case: Paimon's and Flink's own, SQL's (also of Snowflake's streams),
-# Debezium's `op`, and `_change_type` of Delta's change data feed.
+# Paimon's row kind -> words for it, ignoring case: those of Paimon and Flink, of SQL (and Snowflake's streams), of
+# Debezium's `op`, and of `_change_type` in Delta's change data feed.
 WORDS: Final[Mapping[str, tuple[str, ...]]] = {
     INSERT: ("+I", "INSERT", "I", "C", "R"),
     UPDATE: ("+U", "UPDATE", "U", "UPDATE_POSTIMAGE"),
@@ -41,8 +41,8 @@ WORDS: Final[Mapping[str, tuple[str, ...]]] = {
 def ordered_by_kind(spec: TableSpec) -> TableSpec:
     """The table with the row kind as its last sequence field.
 
-    Otherwise, of changes with the same sequence, Paimon would keep the one that is written last, which depends on how
-    runs split the changes. As text, `+I` < `+U` < `-D`, so the delete always wins.
+    Without it, of several changes with the same sequence, Paimon keeps the one written last, which depends on how runs
+    split the changes. As strings, `+I` < `+U` < `-D`, so a delete always wins.
     """
     rowkind = spec.options.get(ROWKIND, "")
     if not rowkind or not spec.sequence_columns:
@@ -56,11 +56,11 @@ def change_rows_sql(
 ) -> str:
     """The query for the rows to write, with Paimon's row kinds and without the old values of updates.
 
-    It fails on an unknown row kind, and on a change without key or sequence. A delete needs only these columns: other
-    NOT NULL columns get some value, because Paimon checks the row before it discards it.
+    It fails on an unknown row kind and on a change without a key or sequence. A delete needs only those columns: any
+    other NOT NULL column gets a placeholder, because Paimon checks a row before discarding it.
 
-    `source` is the text after FROM, and `columns` are all its columns. `required` has those that are NOT NULL in the
-    table, with their Spark types.
+    `source` is the SQL after FROM, and `columns` are all its columns. `required` maps the columns that are NOT NULL in
+    the table to their Spark types.
     """
     rowkind = spec.options[ROWKIND]
     ordering = [*spec.primary_key, *spec.sequence_columns]
@@ -104,17 +104,17 @@ def _kind_sql(rowkind: str, ordering: Sequence[str], model: str) -> str:
 
 
 def deletes_table(target: str, stream: str = "") -> str:
-    """The name of the table that keeps the deletes of a table, or of one stream (by id) into it.
+    """The name of the table that keeps a table's deletes, or those of one stream (by id) into it.
 
-    A stream that starts over must not see the deletes of the previous one, which may be ordered differently.
+    A restarted stream must not see the deletes of the previous one, which may be ordered differently.
     """
     return f"{target}__{stream}{DELETES_SUFFIX}" if stream else target + DELETES_SUFFIX
 
 
 def deletes_tables(target: str, tables: Iterable[str]) -> list[str]:
-    """The tables among `tables` that keep deletes of `target`, sorted by name."""
+    """The names among `tables` of tables that keep deletes of `target`, sorted."""
     return sorted(
         name
         for name in tables
-        if name == deletes_table(target) or (name.startswith(target) and _OF_A_STREAM.fullmatch(name, len(target)))
+        if name == deletes_table(target) or (name.startswith(target) and _STREAM_SUFFIX.fullmatch(name, len(target)))
     )

@@ -1,8 +1,8 @@
 """Checks a table's columns: those in the config must exist and have a type that Paimon accepts.
 
-Paimon reports some of this at CREATE TABLE, some when the first or second row of a key is written, some at the first
-read. Here all of it is checked before any DDL, once Spark has analyzed the model's query. Sources: SchemaValidation,
-the FieldAggregator classes and RowKindGenerator at release-0.9.0, 1.4.2 and 2.0.0.
+Paimon reports some of these errors at CREATE TABLE, some when the first or second row of a key is written, and some at
+the first read. Here all are checked before any DDL, after Spark has analyzed the model's query. Sources:
+SchemaValidation, the FieldAggregator classes and RowKindGenerator at release-0.9.0, 1.4.2 and 2.0.0.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from dbt.adapters.paimon.spec.strategies import merges
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql.data_types import type_name
 
-# Config that must name columns of the query, because every row must have a value for them, or an order.
-_GIVEN: Final = ("primary_key", "partition_by", "sequence.field", "rowkind.field")
-# Also within arrays, maps and structs.
-_SIZED_TEXT: Final = re.compile(r"(?<!\w)(?:var)?char\(", re.IGNORECASE)
+# Config whose columns the query must return, because every row needs values for them.
+_MUST_BE_GIVEN: Final = ("primary_key", "partition_by", "sequence.field", "rowkind.field")
+# Matches in arrays, maps and structs too.
+_SIZED_STRING: Final = re.compile(r"(?<!\w)(?:var)?char\(", re.IGNORECASE)
 
 
 def check_columns(
@@ -39,19 +39,17 @@ def check_columns(
     builds: bool = False,
     dropped: Collection[str] = (),
 ) -> TableSpec:
-    """Check a table's columns against the config that names them; ConfigErrors has all problems at once.
+    """Check a table's columns against the config that names them; raises ConfigErrors with all problems.
 
-    Returns the table with its columns spelled as in `columns`, and with the options of `filterable`.
+    Returns the table with columns spelled as in `columns`, and with the options of `filterable`.
 
     Args:
         spec: the validated table.
         columns: (name, Spark type) of each column that the table will have.
-        config: the model's config.
-        model: name of the model, for messages.
-        versions: the versions to check against.
+        model: the model's name, for messages.
         given: the columns of the model's query, if they differ from the table's.
-        builds: whether the table is created, rather than written to.
-        dropped: those of `columns` that are dropped after the rows are written.
+        builds: whether the table is created rather than written to.
+        dropped: the ones of `columns` that are dropped after the rows are written.
     """
     types = dict(columns)
     if not versions.case_sensitive:
@@ -77,14 +75,14 @@ def _missing_columns(
     spec: TableSpec, types: Mapping[str, str], names: Sequence[str], dropped: Collection[str], versions: Versions
 ) -> Found:
     for where, column in named_columns(spec):
-        is_given = where not in _GIVEN or among(column, names, versions.case_sensitive)
+        is_given = where not in _MUST_BE_GIVEN or among(column, names, versions.case_sensitive)
         if column not in types or column in dropped or not is_given:
             known = types if is_given and column not in dropped else names
             yield where, f"the query has no column '{column}'. {hint(column, known)}"
 
 
 def _column_fault(name: str, data_type: str, versions: Versions, merged: bool) -> str | None:
-    # `sql.names` checks names that no version accepts.
+    # `sql.names` refuses the names that no version accepts.
     if name == "rowkind" and versions.supports(Capability.ROWKIND_IS_PAIMONS_COLUMN):
         return "Paimon reserves this name. Give the column another alias in the model"
     if not is_attribute_name(name) and (missing := versions.explain(Capability.COLUMN_NAMES_OF_ANY_TEXT)):
@@ -93,7 +91,7 @@ def _column_fault(name: str, data_type: str, versions: Versions, merged: bool) -
         # SparkTypeUtils.toPaimonType
         return f"Paimon has no type for {data_type}. Cast it, to string or to a number of seconds"
     missing = versions.explain(Capability.MERGE_ON_SIZED_TEXT)
-    if merged and missing and _SIZED_TEXT.search(data_type):
+    if merged and missing and _SIZED_STRING.search(data_type):
         return f"is {data_type}. {missing}"
     return None
 

@@ -1,4 +1,4 @@
-"""`Component`: one part of a table, such as its buckets."""
+"""Defines `Component`: one part of a table, such as its buckets."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from dbt.adapters.paimon.options.table_options import did_you_mean
 from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.spec.table import TableSpec
 
-# dbt validates these types with jsonschema, whose message has no remedy and stops at the first mistake. So the types
-# are wide, and the components check the values.
+# dbt validates these types with jsonschema, whose message has no remedy and reports only the first mistake. So the
+# types are wide, and the components check the values.
 Columns: TypeAlias = str | list[str] | None
 
-# (Paimon's option, or 'primary_key' / 'partition_by', and the reason with its remedy).
+# Pairs of Paimon's option (or 'primary_key' / 'partition_by') and the reason with its remedy.
 Found: TypeAlias = Iterable[tuple[str, str]]
-# Column -> Spark type text.
+# Column -> Spark type.
 Types: TypeAlias = Mapping[str, str]
 Rule: TypeAlias = Callable[[TableSpec, Versions], Found]
 ColumnRule: TypeAlias = Callable[[TableSpec, Types, Versions], Found]
@@ -27,18 +27,18 @@ OptionValue: TypeAlias = tuple[str, str, Any]
 
 
 def config_key(meaning: str, takes: str = "", **description: Any) -> Any:
-    """A field for a config key that is None by default; with `option` (see `Key`), it sets that option of Paimon."""
+    """A field for a config key with default None; it sets Paimon's `option`, if given (see `Key`)."""
     return key_field(None, meaning, takes, **description)
 
 
 @dataclass(frozen=True)
 class PropertyChange:
-    """A change of an option or a key of an existing table; None means "not set"."""
+    """A change of an option or key of an existing table; None means "not set"."""
 
     name: str
     old: str | None
     new: str | None
-    # The table's columns whose stored rows are merged differently after the change (see `aggregates`).
+    # The columns whose stored values are merged differently after the change (see `aggregates`).
     merges: frozenset[str] = frozenset()
 
     def __str__(self) -> str:
@@ -55,21 +55,21 @@ Guard: TypeAlias = Callable[[PropertyChange, Mapping[str, str], Versions], bool]
 
 @dataclass(frozen=True, kw_only=True)
 class Component:
-    """One part of a table: its config keys, what is wrong with them, and which of their changes need a new table.
+    """One part of a table: its config keys, the rules for them, and which changes need a new table.
 
     Attributes:
-        keys: the config keys, as a dataclass; `PaimonConfig` has those of all components.
-        values: config key -> the option's value from (value, key, problems); None if the key then sets no option.
+        keys: the config keys as a dataclass; `PaimonConfig` has the keys of all components.
+        values: config key -> function from (value, key, problems) to the option's value, or None to set no option.
         groups: config key that is a mapping -> (the keys in it, an example).
-        read: further options that a config sets.
+        read: returns further options that a config sets.
         columns: Paimon's options that list columns, which must exist.
-        rules: what Paimon refuses at CREATE TABLE (one at a time), at the first INSERT, or never. Each names its
+        rules: find what Paimon refuses at CREATE TABLE (one at a time), at the first INSERT, or never. Each names its
             source: SchemaValidation, TableSchema and the merge functions, at release-0.9.0, 1.4.2 and 2.0.0.
-        unread_rules: options that Paimon silently ignores (the flag `require_strict_config`).
-        column_rules: config that does not match the columns.
-        advice: warnings about a valid config that may surprise its author; without types if they are not known yet.
-        guards: option that ALTER can change -> whether a change, of a table with such options, is refused or would lead
-            to wrong rows.
+        unread_rules: find options that Paimon silently ignores (the flag `require_strict_config`).
+        column_rules: find config that does not match the columns.
+        advice: warnings about a valid config with surprising effects; the types are empty if not known yet.
+        guards: option that ALTER can change -> whether a change is refused or would lead to wrong rows, given all
+            options of the table.
     """
 
     keys: type | None = None
@@ -85,7 +85,7 @@ class Component:
 
     @property
     def options(self) -> Mapping[str, str]:
-        """Config key -> the Paimon option that it sets."""
+        """Maps each config key to the Paimon option that it sets."""
         keys = keys_of(self.keys) if self.keys else {}
         return {name: key.option for name, key in keys.items() if key.option}
 

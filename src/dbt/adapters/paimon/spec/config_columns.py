@@ -1,7 +1,7 @@
-"""Checks column names in config keys that are not about the table, such as unique_key and check_cols.
+"""Checks column names in config keys that do not define the table, such as unique_key and merge_update_columns.
 
-dbt's macros silently skip unknown names: a misspelt merge_update_columns updates no column, a misspelt check_cols adds
-no versions. With `on_schema_change='ignore'` the same happens with a column that the table does not have.
+dbt's macros silently skip unknown names: with a misspelt name, merge_update_columns updates no column. With
+`on_schema_change='ignore'`, the same happens with a column that the table does not have.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ def unknown_columns(
 ) -> Iterator[tuple[str, str]]:
     """(key, reason with remedy) for every name that is not a column of the query, or of the `table` if it differs.
 
-    `builds`: the table is created, so unique_key is not read; dbt's conformance suite (BaseIncrementalUniqueKey) then
-    wants any name to pass.
+    If the run `builds` the table, unique_key is not read, and dbt's conformance suite (BaseIncrementalUniqueKey)
+    requires that any name is accepted.
     """
-    for key, name in _named(config):
+    for key, name in _named_columns(config):
         if builds and key == "unique_key" and is_plain(name):
             continue
         if not among(name, columns, case_sensitive):
-            yield key, _absent(key, name, columns)
+            yield key, _missing_reason(key, name, columns)
         elif table is not None and _is_written(key, config) and not among(name, table, case_sensitive):
             yield (
                 key,
@@ -46,7 +46,7 @@ def unknown_columns(
             )
 
 
-def _absent(key: str, name: str, columns: Sequence[str]) -> str:
+def _missing_reason(key: str, name: str, columns: Sequence[str]) -> str:
     if key == "unique_key" and not is_plain(name):
         return (
             f"rows are matched by columns, and {name} is not one. Give the query a column with this expression, and "
@@ -56,12 +56,12 @@ def _absent(key: str, name: str, columns: Sequence[str]) -> str:
 
 
 def among(name: str, columns: Iterable[str], case_sensitive: bool) -> bool:
-    """Whether Spark finds a column of this name."""
+    """Whether Spark finds a column with this name."""
     return name in columns if case_sensitive else name.lower() in map(str.lower, columns)
 
 
 def hint(name: str, columns: Iterable[str]) -> str:
-    """The column that a name probably means, or all columns."""
+    """A hint with the column that a name probably means, or with all columns."""
     return did_you_mean(name, columns, label="Its columns")
 
 
@@ -70,22 +70,22 @@ def _is_written(key: str, config: Mapping[str, Any]) -> bool:
     return key == "merge_update_columns" or (key == "unique_key" and matches)
 
 
-def _named(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _named_columns(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     strategy = config.get("incremental_strategy") or ""
-    # A strategy of the project may read these keys differently.
+    # A strategy defined in the project may read these keys differently.
     ours = strategy in ("", "default", *STRATEGIES)
     if config.get("materialized") in _INCREMENTAL and ours:
         for key in _MERGE_KEYS:
             yield from ((key, name) for name in column_list(config.get(key)))
-        # If no statement reads it, it may be an expression, as in other adapters. Without a strategy, upsert has
-        # compared it with the primary key, or merge reads it.
+        # If no statement reads unique_key, it may be an expression, as in other adapters. Without a strategy, upsert
+        # has compared it with the primary key, or merge reads it.
         read = strategy in (*_MATCHING, "", "default")
         names = column_list(config.get("unique_key"))
         yield from (("unique_key", name) for name in names if read or is_plain(name))
-    yield from _named_times(config.get("event_time"), strategy)
+    yield from _event_time_column(config.get("event_time"), strategy)
 
 
-def _named_times(event_time: Any, strategy: str) -> Iterator[tuple[str, str]]:
-    # dbt pastes it into a filter, so it may be an expression; with microbatch it must be a name.
+def _event_time_column(event_time: Any, strategy: str) -> Iterator[tuple[str, str]]:
+    # dbt inserts event_time into a filter, so it may be an expression. For microbatch it must be a column name.
     if isinstance(event_time, str) and (is_plain(event_time) or strategy == MICROBATCH):
         yield "event_time", event_time

@@ -1,4 +1,4 @@
-"""Finds the config key that a user wrote for a Paimon option, for messages."""
+"""Finds the config key that a user wrote for a Paimon option, for use in messages."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class ConfigOrigin:
             self._written.setdefault(str(option), (f"tblproperties['{option}']", value))
 
     def report(self, problems: Problems, spec: TableSpec, found: Iterable[tuple[str, str]]) -> None:
-        """Add a problem for each (option, reason)."""
+        """Add a problem for each (option, reason) pair."""
         for name, reason in found:
             problems.add(*self.find(name, spec), reason)
 

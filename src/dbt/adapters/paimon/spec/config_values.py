@@ -1,4 +1,4 @@
-"""Reads config values that are columns."""
+"""Reads config values that are columns or booleans."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any, Final
 from dbt.adapters.paimon.options.values import split_columns
 from dbt.adapters.paimon.spec.problems import Problems
 
-# A column name in an option's value, where Paimon splits at commas.
+# A column name in an option's value, which Paimon splits at commas.
 _COLUMN_NAME: Final = re.compile(r"[^,`\s][^,`]*")
 
 
 def column_list(value: Any) -> tuple[str, ...]:
-    """The columns in a config value: 'a', 'a, b', ['a', 'b'] or None. An expression, 'concat(a, b)', stays whole."""
+    """The columns in a config value: 'a', 'a, b', ['a', 'b'] or None. An expression like 'concat(a, b)' stays whole."""
     if value is None:
         return ()
     items = map(str, value if isinstance(value, (list, tuple)) else [value])
@@ -44,14 +44,14 @@ def plain_columns(value: Any, key: str, problems: Problems) -> tuple[str, ...]:
 
 
 def columns_text(value: Any, key: str, problems: Problems) -> str | None:
-    """The value of an option that lists columns; None without columns."""
+    """The value of an option that lists columns; None if there are none."""
     return ",".join(plain_columns(value, key, problems)) or None
 
 
 def own_or_property(
     own: tuple[str, ...], properties: dict[str, Any], key: str, option: str, problems: Problems
 ) -> tuple[str, ...]:
-    """The columns of `key`, or of the same option in tblproperties, which is removed there."""
+    """The columns of `key`, or else of its option in tblproperties. Removes the option from `properties`."""
     if option not in properties:
         return own
     other = plain_columns(properties.pop(option), f"tblproperties['{option}']", problems)

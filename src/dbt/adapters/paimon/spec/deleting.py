@@ -1,4 +1,4 @@
-"""How to delete rows of a table correctly, and where Paimon's DELETE or MERGE removes the wrong rows.
+"""How to delete rows of a table correctly, and when Paimon's DELETE or MERGE deletes the wrong rows.
 
 Source: DeleteFromPaimonTableCommand, MergeIntoPaimonTable and the merge functions, 0.9.0 to 2.0.0. DELETE writes delete
 records for `deduplicate`. For other tables without deletion vectors it rewrites files, and it drops partitions if the
@@ -20,20 +20,20 @@ class DeleteMethod(Enum):
     DELETE = auto()
     # DELETE rewrites files, which is correct if no key has rows in several files.
     COMPACT_AND_DELETE = auto()
-    # The new files of a first-row table are visible only after a compaction.
+    # A first-row table shows its new files only after a compaction.
     DELETE_AND_COMPACT = auto()
     # An INSERT of rows of kind -D.
     CHANGE_ROWS = auto()
-    # An INSERT OVERWRITE of the rows that stay.
+    # An INSERT OVERWRITE with the remaining rows.
     OVERWRITE = auto()
 
 
 def way(spec: TableSpec, versions: Versions) -> DeleteMethod:
-    """How rows of a table are deleted, unless `refusal` gives a reason against it."""
+    """How to delete rows of a table, unless `refusal` returns a reason not to."""
     if not spec.primary_key:
         return DeleteMethod.DELETE
     if spec.merge_engine == "deduplicate":
-        return _way_by_delete_records(spec, versions)
+        return _method_by_delete_records(spec, versions)
     if ROWKIND in spec.options:
         return DeleteMethod.OVERWRITE
     if spec.merge_engine == "first-row":
@@ -44,7 +44,7 @@ def way(spec: TableSpec, versions: Versions) -> DeleteMethod:
     return DeleteMethod.COMPACT_AND_DELETE
 
 
-def _way_by_delete_records(spec: TableSpec, versions: Versions) -> DeleteMethod:
+def _method_by_delete_records(spec: TableSpec, versions: Versions) -> DeleteMethod:
     if spec.is_true("ignore-delete"):
         return DeleteMethod.OVERWRITE
     by_kind = ROWKIND in spec.options and not versions.supports(Capability.DELETE_BESIDE_ROWKIND)
@@ -52,7 +52,7 @@ def _way_by_delete_records(spec: TableSpec, versions: Versions) -> DeleteMethod:
 
 
 def refusal(spec: TableSpec, versions: Versions) -> str | None:
-    """Why no statement deletes rows of a table correctly, with the remedy; None if one does."""
+    """Why no statement can delete rows of a table correctly, with the remedy; None if one can."""
     if waits_for_compaction(spec):
         return (
             "its new rows wait for a compaction of its postpone buckets, which drops deletes on Spark. Set "
@@ -90,7 +90,7 @@ def merge_fault(spec: TableSpec, versions: Versions) -> str | None:
 
 
 def deletes_lost(spec: TableSpec) -> str | None:
-    """The setting that stops a table with a primary key from applying delete records [ran, 0.9.0]."""
+    """Why a table with a primary key would not apply delete records [ran, 0.9.0]; None if it would."""
     if spec.is_true("ignore-delete"):
         return "'ignore-delete'='true' makes the table drop every delete"
     if ROWKIND in spec.options:
@@ -99,7 +99,7 @@ def deletes_lost(spec: TableSpec) -> str | None:
 
 
 def unreadable_by_deletes(spec: TableSpec) -> str | None:
-    """Why the delete records of MERGE make a table unreadable (PartialUpdateMergeFunction.add)."""
+    """Why MERGE's delete records would make a table unreadable, or None (PartialUpdateMergeFunction.add)."""
     accepted = (
         spec.merge_engine != "partial-update"
         or spec.is_true("partial-update.remove-record-on-delete")
@@ -109,7 +109,7 @@ def unreadable_by_deletes(spec: TableSpec) -> str | None:
 
 
 def carried_values(spec: TableSpec, versions: Versions) -> str | None:
-    """Why a key that is inserted again after its delete has old values until a compaction."""
+    """Why a key that is inserted again after its delete has old values until a compaction; None if it does not."""
     removes = spec.merge_engine in ("partial-update", "aggregation") and (
         spec.is_true(f"{spec.merge_engine}.remove-record-on-delete")
         or "partial-update.remove-record-on-sequence-group" in spec.options
@@ -120,7 +120,7 @@ def carried_values(spec: TableSpec, versions: Versions) -> str | None:
 
 
 def waits_for_compaction(spec: TableSpec) -> bool:
-    """Whether rows wait in postpone buckets: SparkPostponeCompactProcedure reads them without kinds [ran, 1.4.2]."""
+    """Whether new rows wait in postpone buckets; SparkPostponeCompactProcedure loses their row kinds [ran, 1.4.2]."""
     return (
         bool(spec.primary_key)
         and spec.bucket == POSTPONE_BUCKET

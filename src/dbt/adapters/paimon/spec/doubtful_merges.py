@@ -1,6 +1,6 @@
 """Aggregations that give a wrong value for some changes of a key, on the versions in use.
 
-Paimon accepts them, and most results are right. So an existing table gets a warning, and a new one is refused (the flag
+Paimon accepts them, and most results are right. So existing tables get a warning, and new ones are refused (the flag
 `require_exact_merges`). Sources: the FieldAggregators, AggregateMergeFunction and PartialUpdateMergeFunction at
 release-0.9.0, 1.4.2 and 2.0.0.
 """
@@ -15,14 +15,14 @@ from dbt.adapters.paimon.spec.config_origin import ConfigOrigin
 from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.spec.table import TableSpec
 
-# Functions that remove a retracted value from their current one. If Paimon merges a '-U' with its '+U' before the older
-# rows, in the write buffer or in a compaction of the newest files, there is no value yet, and the '-U' is lost [ran].
-_FORGETFUL: Final = frozenset({"product", "collect", "merge_map", "nested_update", "last_non_null_value"})
+# Functions that remove a retracted value from the current one. If Paimon merges a '-U' with its '+U' before the older
+# rows (in the write buffer, or when compacting the newest files), there is no value yet, and the '-U' is lost [ran].
+_LOSING_RETRACTIONS: Final = frozenset({"product", "collect", "merge_map", "nested_update", "last_non_null_value"})
 _FIRST: Final = frozenset({"first_value", "first_non_null_value", "first_not_null_value"})
 
 
 def doubtful(spec: TableSpec, config: Mapping[str, Any], model: str, versions: Versions) -> Problems:
-    """Messages about the aggregations of a table that may give a wrong value."""
+    """The problems of a table's aggregations that may give a wrong value."""
     problems = Problems(model)
     in_one_write = config.get("materialized") in ("table", "seed")
     doubts = _doubts(spec, versions, in_one_write=in_one_write)
@@ -33,15 +33,15 @@ def doubtful(spec: TableSpec, config: Mapping[str, Any], model: str, versions: V
 def _doubts(spec: TableSpec, versions: Versions, *, in_one_write: bool) -> Iterator[tuple[str, str]]:
     if spec.merge_engine not in ("aggregation", "partial-update"):
         return
-    takes_back = "rowkind.field" in spec.options and not spec.is_true("ignore-delete")
+    has_retractions = "rowkind.field" in spec.options and not spec.is_true("ignore-delete")
     for option, column, function in spec.aggregate_functions():
-        if takes_back:
-            yield from _forgotten(spec, option, column, function, versions)
+        if has_retractions:
+            yield from _lost_retractions(spec, option, column, function, versions)
         if not in_one_write and not versions.supports(Capability.FIRST_VALUE_BY_SEQUENCE):
             yield from _by_latest_sequence(spec, option, column, function)
 
 
-def _forgotten(
+def _lost_retractions(
     spec: TableSpec, option: str, column: str, function: str, versions: Versions
 ) -> Iterator[tuple[str, str]]:
     rowkind = spec.options["rowkind.field"]
@@ -49,7 +49,7 @@ def _forgotten(
         return
     grouped = spec.merge_engine == "partial-update"
     sums = function == "sum" and grouped and not versions.supports(Capability.SUM_RETRACTS_IN_SEQUENCE_GROUP)
-    forgets = function in _FORGETFUL and not versions.supports(Capability.RETRACTIONS_BEFORE_OLDER_ROWS)
+    forgets = function in _LOSING_RETRACTIONS and not versions.supports(Capability.RETRACTIONS_BEFORE_OLDER_ROWS)
     if forgets or sums:
         instead = "merge_engine='aggregation' with 'sum'" if sums else "'sum' or 'last_value'"
         yield (
@@ -61,8 +61,8 @@ def _forgotten(
 
 
 def _by_latest_sequence(spec: TableSpec, option: str, column: str, function: str) -> Iterator[tuple[str, str]]:
-    # A merged row has the first value and the latest sequence: a later row with a sequence in between counts as the
-    # first [ran, 0.9.0, 1.4.2 and 2.0.0].
+    # A merged row has the first value but the latest sequence, so a row that arrives later with a sequence in between
+    # is taken for the first [ran, 0.9.0, 1.4.2 and 2.0.0].
     if function not in _FIRST:
         return
     ordering = list(spec.columns_in("sequence.field"))

@@ -1,7 +1,7 @@
-"""Config keys of other adapters, so that packages for those run unchanged.
+"""Handles config keys of other adapters, so that packages written for those run unchanged.
 
-A key that does not change rows is ignored with a warning; one that would change rows, or cannot work, is refused.
-Sources: the classes of config and the macros of dbt-spark 1.11, dbt-databricks 1.12, dbt-bigquery 1.12, dbt-snowflake
+A key that does not change rows is ignored with a warning; a key that would change rows, or cannot work, is refused.
+Sources: the config classes and macros of dbt-spark 1.11, dbt-databricks 1.12, dbt-bigquery 1.12, dbt-snowflake
 1.12, dbt-redshift 1.11, dbt-postgres 1.11, dbt-athena 1.11, dbt-trino 1.11, dbt-duckdb 1.11, dbt-clickhouse 1.10,
 dbt-fabric 1.12 and dbt-sqlserver 1.12.
 """
@@ -152,14 +152,14 @@ ALWAYS: Final[Mapping[str, tuple[str, str]]] = {
     "row_access_policy": ("dbt-snowflake", _SEES),
     "masks": ("dbt-sqlserver", _SEES),
 }
-# Key of dbt-bigquery. Some of its strategies delete the rows of partitions for which the query has no rows.
+# A key of dbt-bigquery, some of whose strategies delete the rows of partitions for which the query has no rows.
 _PARTITIONS: Final = "partitions"
-# Table formats that `file_format` may name in dbt-spark; here it is the format of the data files.
+# Table formats that `file_format` may name in dbt-spark. In this adapter it names the format of data files.
 _TABLE_FORMATS: Final = frozenset({"paimon", "delta", "iceberg", "hudi", "hive", "text", "csv", "json", "jdbc"})
 
 
 class NoColumnError(ValueError):
-    """A `partition_by` of dbt-bigquery without a column: it affects how rows are stored, not which rows there are."""
+    """A `partition_by` of dbt-bigquery whose partitions are not a column: it affects storage, not the rows."""
 
 
 def is_foreign(key: str) -> bool:
@@ -168,7 +168,7 @@ def is_foreign(key: str) -> bool:
 
 
 def refusals(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """(key, reason with remedy) for keys that decide which rows there are or who may see them."""
+    """(key, reason with remedy) for keys that decide which rows exist or who may see them."""
     for key, (owner, instead) in ALWAYS.items():
         if config.get(key):
             yield key, f"a key of {owner} that decides who sees which rows, and is not read here. {instead}"
@@ -186,7 +186,7 @@ def refusals(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def is_table_format(file_format: Any) -> bool:
-    """Whether a `file_format` is a table format, as in dbt-spark, and not a format of data files."""
+    """Whether a `file_format` is a table format, as in dbt-spark, rather than a format of data files."""
     text = str(file_format).lower()
     return text in _TABLE_FORMATS and text not in FILE_FORMATS
 
@@ -195,12 +195,12 @@ def partition_column(value: Mapping[str, Any]) -> str:
     """The column of a `partition_by` as in dbt-bigquery: {field: …, data_type: …, granularity: …}.
 
     Raises:
-        NoColumnError: the partitions are not values of a column.
-        ValueError: the mapping has no column.
+        NoColumnError: the partitions are not the values of a column.
+        ValueError: the mapping names no column.
     """
     column = value.get("field")
     if not isinstance(column, str):
-        # The same message as in `build` for any other value.
+        # `config_values.plain_columns` reports the same message for other invalid values.
         raise ValueError("a column name or a list of them is needed. Write it as in ['id', 'dt']")  # noqa: TRY004
     data_type = str(value.get("data_type") or "date").lower()
     # dbt-bigquery's default, and the only one for a date.
@@ -217,7 +217,7 @@ def partition_column(value: Mapping[str, Any]) -> str:
 
 
 def with_columns(partition_by: Any) -> Any:
-    """A `partition_by` with column names instead of dbt-bigquery's mappings; raises as `partition_column`."""
+    """A `partition_by` with column names instead of dbt-bigquery's mappings; raises like `partition_column`."""
     if isinstance(partition_by, Mapping):
         return partition_column(partition_by)
     if isinstance(partition_by, (list, tuple)) and any(isinstance(item, Mapping) for item in partition_by):
@@ -238,7 +238,7 @@ def warnings(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     refused = {key for key, _ in refusals(config)}
     others = {**_KEYS, **IN_INCREMENTAL, _PARTITIONS: ("dbt-bigquery", _NOTHING)}
     for key, (owner, instead) in others.items():
-        # dbt-spark's config class may have set an empty default.
+        # An empty value may be a default of dbt-spark's config class.
         if config.get(key) and key not in refused:
             yield key, f"a key of {owner} that is not read here. {instead}"
     if config.get("materialized") == "view":

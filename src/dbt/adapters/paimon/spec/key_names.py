@@ -1,4 +1,4 @@
-"""Config keys with names that nothing reads: misspelt ones, and options of Paimon outside `tblproperties`."""
+"""Reports config keys that nothing reads: misspelt keys, and Paimon options outside `tblproperties`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dbt.adapters.paimon.spec.foreign_config import is_foreign, refusals
 from dbt.adapters.paimon.spec.problems import Problems
 
 _OURS: Final = (*TABLE_KEYS, *STRATEGY_KEYS, *VIEW_KEYS)
-# Keys that dbt-core and its materializations read; they are not reported as misspelt.
+# Keys that dbt-core and its materializations read, so they are not misspelt.
 _DBT_KEYS: Final = frozenset(
     """
     access alias batch_size begin catalog_name check_cols column_types concurrent_batches contract
@@ -29,7 +29,7 @@ _DBT_KEYS: Final = frozenset(
     """.split()
 )
 
-# dbt's keys that decide which rows are written. A misspelt one would silently give other rows.
+# dbt's keys that decide which rows are written. A misspelt one would silently change the rows.
 _DECIDING_KEYS: Final = (
     "unique_key",
     "incremental_strategy",
@@ -41,7 +41,7 @@ _DECIDING_KEYS: Final = (
     "hard_deletes",
 )
 
-# Common names that are not similar enough for `suggestion`.
+# Common mistakes that are not similar enough for `suggestion`.
 _ALIASES: Final[Mapping[str, str]] = {
     "tableproperties": "tblproperties",
     "partitionkeys": "partition_by",
@@ -51,7 +51,7 @@ _ALIASES: Final[Mapping[str, str]] = {
 
 
 def check_key_names(config: Mapping[str, Any], problems: Problems, versions: Versions) -> None:
-    """Report keys of other adapters, misspelt keys of ours, and Paimon options outside `tblproperties`."""
+    """Report keys of other adapters, misspelt keys, and Paimon options outside `tblproperties`."""
     for key, reason in refusals(config):
         problems.add_ignored(key, config[key], reason)
     unknown = [
@@ -67,13 +67,13 @@ def check_key_names(config: Mapping[str, Any], problems: Problems, versions: Ver
 
 
 def _option_named(key: str, versions: Versions) -> str | None:
-    """The option of Paimon, with several words, that has this name in another spelling."""
+    """The Paimon option with this name in a different spelling; only names of several words count."""
     options = (name for name in table_options(versions.paimon) if re.search(r"[-.]", name))
     return next((name for name in options if squash(name) == squash(key)), None)
 
 
 def _meant_key(key: str) -> str | None:
-    """The config key that an unknown one probably means: an alias, a similar key, or the key of Paimon's option."""
+    """The config key that an unknown key probably means: an alias, a similar key, or the key of a Paimon option."""
     by_option = {squash(option): own for own, option in OPTION_KEYS.items()}
     return (
         _ALIASES.get(squash(key))

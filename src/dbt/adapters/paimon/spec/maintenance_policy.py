@@ -1,4 +1,4 @@
-"""Reads a model's `maintenance` config into a `MaintenancePolicy`; `maintenance.plan` decides what is due."""
+"""Turns a model's `maintenance` config into a `MaintenancePolicy`; `maintenance.plan` decides what is due."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from dbt.adapters.paimon.options.table_options import parse_duration, parse_memo
 from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.sql.procedures import COMPACT_STRATEGIES, EXPIRE_STRATEGIES, ORDER_STRATEGIES
 
-# Small files from which compaction is due, unless the policy sets another number.
+# Compaction is due from this number of small files, unless the policy sets a different one.
 SMALL_FILES: Final = 10
 # Paimon's default (CoreOptions.SNAPSHOT_NUM_RETAINED_MIN).
 RETAIN_MIN: Final = 10
-# OrphanFilesClean.olderThanMillis: a writer that has not committed yet may own younger files.
+# OrphanFilesClean.olderThanMillis: younger files may belong to a writer that has not committed yet.
 ORPHAN_AGE: Final = "1 d"
 ON_FAILURE: Final = ("warn", "error")
-# Twice what a bucket should have at most (bucket_numbers.MOST_BYTES).
+# Twice the recommended maximum (bucket_numbers.MOST_BYTES).
 MAX_BUCKET_SIZE: Final = 2 * 2**30
 
 
@@ -102,14 +102,14 @@ class MaintenancePolicy:
     on_failure: str = "warn"
 
     def after_run(self) -> MaintenancePolicy:
-        """The policy with the actions that a run does after its commit."""
+        """The policy with only the actions that a run performs after its commit."""
         actions = {name: getattr(self, name) for name in ACTIONS}
         without: Any = {name: None for name, action in actions.items() if action and not action.after_run}
         return replace(self, **without)
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing to do."""
+        """Whether the policy has no actions."""
         return not any(getattr(self, action) for action in ACTIONS)
 
 
@@ -181,7 +181,7 @@ ACTION_KEYS: Final[Mapping[str, Mapping[str, Key]]] = {
     },
 }
 ACTIONS: Final = tuple(ACTION_KEYS)
-# The other keys of a policy.
+# Keys of a policy that are not actions.
 POLICY_KEYS: Final[Mapping[str, Key]] = {
     "on_failure": Key(
         "Whether a failed action is a warning or an error of the run, whose rows are committed",
@@ -193,7 +193,7 @@ POLICY_KEYS: Final[Mapping[str, Key]] = {
 
 
 def read_policy(value: Any, problems: Problems) -> MaintenancePolicy | None:
-    """The policy of a model's config; None without one. It must not be used if `problems` has any."""
+    """The policy in a model's config; None if there is none. It must not be used if `problems` has any."""
     if value is None or value == {}:
         return None
     keys = (*ACTIONS, *POLICY_KEYS)
@@ -203,7 +203,7 @@ def read_policy(value: Any, problems: Problems) -> MaintenancePolicy | None:
     actions: dict[str, Any] = {}
     for name, (read, example) in _READERS.items():
         given = top.get(name)
-        # null and false remove the folder's action; true means all defaults.
+        # null and false remove an action that a folder has set; true means all defaults.
         if given is None or given is False:
             continue
         values = {} if given is True else given
@@ -310,7 +310,7 @@ def _read_compact(reader: _Reader) -> Compact:
     if order and strategy == "minor":
         reader.add("strategy", "sorting rewrites whole partitions. Use full, or remove order_by")
     commits = reader.number("every_commits")
-    # A single file cannot be merged.
+    # Merging needs at least two files.
     small = reader.number("small_files", least=2)
     newest, idle, condition = _read_partitions(reader)
     if idle and order:
@@ -353,7 +353,7 @@ def _read_snapshots(reader: _Reader) -> ExpireSnapshots:
         reader.add("retain_min", f"is above retain_max={high}. Use {high} or less")
         low = high
     if low is None:
-        # If only the number is limited, that many are kept, however old.
+        # If only the number is limited, that many snapshots are kept, whatever their age.
         low = high if high is not None and not age else min(RETAIN_MIN, high or RETAIN_MIN)
     return ExpireSnapshots(high, low, age)
 

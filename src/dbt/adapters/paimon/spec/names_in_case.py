@@ -1,7 +1,7 @@
-"""Finds nodes whose tables have names that differ only in case.
+"""Finds nodes whose table names differ only in case.
 
-On a case-sensitive file system Paimon distinguishes `Tab` and `tab`. dbt's cache does not
-(`reference_keys._make_ref_key`), and mixes them up.
+On a case-sensitive file system, Paimon distinguishes `Tab` from `tab`, but dbt's cache
+(`reference_keys._make_ref_key`) confuses them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _Name = tuple[str, str, str]
 
 
 class NamesInCase:
-    """The tables and views of the nodes in dbt's manifest, by their names in lower case."""
+    """The tables and views in dbt's manifest, by lower-case name."""
 
     def __init__(self, nodes: Iterable[Any]) -> None:
         self._named: dict[_Name, dict[_Name, str]] = {}
@@ -25,7 +25,7 @@ class NamesInCase:
                 owners.setdefault(name, f"{node.resource_type} '{node.name}'")
 
     def problem(self, node: Mapping[str, Any]) -> str:
-        """Why a node cannot be built under its name, with the remedy; '' if it can."""
+        """Why a node cannot be built under its name, with the remedy; '' if it can be."""
         name = (node.get("database") or "", node.get("schema") or "", node.get("alias") or "")
         for other, owner in self._named.get(_lower(name), {}).items():
             if other != name:

@@ -1,8 +1,8 @@
-"""Refuses NaN in keys and sequences.
+"""Refuses NaN in primary keys and sequence fields.
 
-Paimon compares with `<` and `>`, where NaN is neither less nor greater: the row after a NaN wins, so of 7, NaN and 5 it
-keeps 5 (UserDefinedSeqComparator). NaN in a primary key also breaks the order of the rows around it: their keys are
-there twice, or not at all [ran, 0.9.0]. Most floating-point columns have no NaN, so values are checked, not types.
+Paimon compares with `<` and `>`, for which NaN is neither less nor greater. So the row after a NaN wins: of 7, NaN and
+5, Paimon keeps 5 (UserDefinedSeqComparator). NaN in a primary key also breaks the order of nearby rows, whose keys are
+duplicated or lost [ran, 0.9.0]. Most floating-point columns contain no NaN, so values are checked, not types.
 """
 
 from __future__ import annotations
@@ -18,29 +18,33 @@ from dbt.adapters.paimon.sql.type_trees import Array, Atom, Struct, TypeTree, ty
 _FLOATING = ("float", "double")
 
 
-def checked(columns: Sequence[PaimonColumn], spec: TableSpec, model: Mapping[str, Any]) -> str | None:
-    """A SELECT list of the query's columns that fails if a key or sequence is or contains NaN; None if none can."""
+def select_list(columns: Sequence[PaimonColumn], spec: TableSpec, model: Mapping[str, Any]) -> str | None:
+    """A SELECT list of the query's columns that raises an error if a key or sequence column contains NaN.
+
+    None if no such column has a floating-point type.
+    """
     ordering = {name for group in spec.sequence_groups for name in group}
     ordering |= {*spec.columns_in("sequence.field"), *spec.primary_key}
-    faulty = {
+    conditions = {
         column.name: condition
         for column in columns
         if column.name in ordering
         and (tree := type_tree(column.dtype)) is not None
         and (condition := _has_nan(column.quoted, tree))
     }
-    if not faulty:
+    if not conditions:
         return None
     return ", ".join(
-        _checked(column, faulty[column.name], model, column.name in spec.primary_key)
-        if column.name in faulty
+        _column_sql(column, conditions[column.name], model, column.name in spec.primary_key)
+        if column.name in conditions
         else column.quoted
         for column in columns
     )
 
 
 def _has_nan(expression: str, tree: TypeTree, depth: int = 0) -> str:
-    """The SQL condition that a value is or contains NaN; '' if its type has no NaN. A sequence is never a map."""
+    """A SQL condition for a value that is or contains NaN; '' if its type cannot."""
+    # Maps need no case: Paimon allows them neither as keys nor as sequence fields.
     if isinstance(tree, Atom):
         return f"isnan({expression})" if tree.name in _FLOATING else ""
     if isinstance(tree, Array):
@@ -54,7 +58,7 @@ def _has_nan(expression: str, tree: TypeTree, depth: int = 0) -> str:
     return ""
 
 
-def _checked(column: PaimonColumn, has_nan: str, model: Mapping[str, Any], is_key: bool) -> str:
+def _column_sql(column: PaimonColumn, has_nan: str, model: Mapping[str, Any], is_key: bool) -> str:
     verb = "is" if column.dtype in _FLOATING else "has a value that is"
     fault = string_literal(
         f"{model.get('resource_type', 'model')} '{model['name']}': the {'key' if is_key else 'sequence'} column "

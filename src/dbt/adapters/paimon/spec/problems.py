@@ -22,12 +22,12 @@ class ConfigErrors(CompilationError):
 
 @dataclass
 class Problems:
-    """A model's problems as messages with the model, the key and the value."""
+    """Collects messages about a model's config; each names the model, the key and the value."""
 
     model: str
     messages: list[str] = field(default_factory=list)
-    # Called with a warning for each ignored key; if None, these are problems (the flag `require_strict_config`).
-    passes: Callable[[str], None] | None = None
+    # Called with the warning for each ignored key. If None, ignored keys are problems too (`require_strict_config`).
+    warn: Callable[[str], None] | None = None
 
     def add(self, key: str, value: Any, reason: str) -> None:
         """Add a problem; `reason` is 'what is wrong. What to do instead'."""
@@ -36,32 +36,32 @@ class Problems:
             self.messages.append(message)
 
     def add_ignored(self, key: str, value: Any, reason: str) -> None:
-        """Like `add`, for something that Paimon and dbt silently ignore."""
-        if self.passes is None:
+        """Like `add`, for config that Paimon and dbt silently ignore."""
+        if self.warn is None:
             self.add(key, value, reason)
         else:
-            self.passes(self._message(key, value, reason))
+            self.warn(self._message(key, value, reason))
 
     def add_unknown(self, where: str, given: Mapping[str, Any], known: Collection[str]) -> None:
-        """Add a problem for each key of a mapping that is not one of the known ones."""
+        """Add a problem for each unknown key of a mapping."""
         for key, value in given.items():
             if key not in known:
                 self.add(f"{where}.{key}", value, f"unknown key. {did_you_mean(str(key), known, 0.6)}")
 
     def _message(self, key: str, value: Any, reason: str) -> str:
-        shown = "" if value is None else f"={_shortened(redacted(key, value))}"
+        shown = "" if value is None else f"={_shown(redacted(key, value))}"
         end = "" if reason.endswith((".", "?")) else "."
         return f"model '{self.model}': {key}{shown}: {reason}{end}"
 
     def raise_if_any(self) -> None:
-        """Raise ConfigErrors with all messages."""
+        """Raise ConfigErrors with all messages, if there are any."""
         if self.messages:
             raise ConfigErrors(self.messages)
 
 
-def _shortened(value: Any) -> str:
+def _shown(value: Any) -> str:
     if isinstance(value, (list, tuple)):
-        text = f"[{', '.join(_shortened(item) for item in value)}]"
+        text = f"[{', '.join(_shown(item) for item in value)}]"
     elif isinstance(value, str):
         text = f"'{value}'"
     else:

@@ -1,4 +1,4 @@
-"""`table_tag`: the tag that a run creates on the table snapshot that it has written."""
+"""`table_tag`: the tag that a run creates for the table snapshot it has written."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ KEYS: Final[Mapping[str, Key]] = {
 
 @dataclass(frozen=True)
 class RunTag:
-    """A tag to create after the commit; `if_exists` is REPLACE or KEEP, if an older table snapshot has it."""
+    """A tag to create after the commit; `if_exists` is REPLACE or KEEP, for a tag on an older table snapshot."""
 
     name: str
     time_retained: str | None = None
@@ -34,7 +34,7 @@ class RunTag:
 
 
 def read(value: Any, problems: Problems) -> RunTag | None:
-    """The tag in a model's config; problems are added to `problems`."""
+    """The tag in a model's config; adds its faults to `problems`."""
     if value is None:
         return None
     given = value if isinstance(value, Mapping) else {"name": value}

@@ -14,7 +14,7 @@ ON_REBUILD: Final = "on_rebuild"
 ASK: Final = "ask"
 DROP_HISTORY: Final = "drop_history"
 MAX_BYTES_READ: Final = "max_bytes_read"
-# A seed reads its file, and a stream only new rows.
+# A seed reads a file, and a stream reads only new rows.
 _READ_NO_TABLES: Final = ("seed", "streaming")
 
 
@@ -68,7 +68,7 @@ def drops_history(config: Mapping[str, Any]) -> bool:
 
 
 def max_bytes_read(config: Mapping[str, Any]) -> int | None:
-    """The bytes of data files that a node's query may read; None without a limit; ValueError if invalid."""
+    """The maximum size of data files that a node's query may read, or None; raises ValueError if it is invalid."""
     value = config.get(MAX_BYTES_READ)
     if value is None:
         return None

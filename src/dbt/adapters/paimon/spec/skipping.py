@@ -1,4 +1,4 @@
-"""`skip_unchanged`: whether a run skips a node without new input (see the package `unchanged`)."""
+"""`skip_unchanged`: whether a run skips nodes without new input (see the package `unchanged`)."""
 
 from __future__ import annotations
 

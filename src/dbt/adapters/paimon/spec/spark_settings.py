@@ -1,4 +1,4 @@
-"""`spark_config` of a node: Spark settings for the statements of this node only."""
+"""`spark_config` of a node: Spark settings for this node's statements only."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _PAIMON: Final = "spark.paimon."
 _FIXED: Final = (
     "is fixed when Spark starts. Put it under spark_config in the profile, or into the server's configuration"
 )
-# Families of settings that Spark reads only when it starts; a session silently ignores many of them.
-# Source: Spark's page "Configuration" (3.5) and the pages of its cluster managers.
+# Families of settings that Spark reads only at startup; a session silently ignores many of them.
+# Source: the page "Configuration" of Spark 3.5 and the pages of its cluster managers.
 _FIXED_FAMILIES: Final = frozenset(
     "acls admin app appStateStore archives authenticate barrier blacklist blockManager broadcast "
     "buffer checkpoint cleaner closure connect cores default deploy driver dynamicAllocation "
@@ -32,7 +32,7 @@ _FIXED_FAMILIES: Final = frozenset(
     "stage standalone storage submit task taskMetrics ui unsafe user worker yarn".split()
 )
 _OWN: Final = "dbt-paimon sets it for each statement"
-# Settings that this adapter's own statements depend on -> 'reason. Remedy'.
+# Settings on which this adapter's own statements depend -> 'reason. Remedy'.
 _RELIED_ON: Final[Mapping[str, str]] = {
     "spark.sql.defaultCatalog": "every name that dbt writes has its catalog. Use `database` or `catalog_name`",
     "spark.sql.caseSensitive": ("all nodes of a run spell names alike. Put it under spark_config in the profile"),
@@ -55,7 +55,7 @@ _RELIED_ON: Final[Mapping[str, str]] = {
 
 
 def settings_of(name: str, given: Any, version: Version | str) -> dict[str, str]:
-    """A node's settings, checked without Spark; ConfigErrors has all invalid ones. `given` is its `spark_config`."""
+    """The settings in a node's `spark_config`, checked without Spark; raises ConfigErrors with all invalid ones."""
     if given is None:
         return {}
     problems = Problems(name)
@@ -70,7 +70,7 @@ def settings_of(name: str, given: Any, version: Version | str) -> dict[str, str]
 
 
 def _fault(key: Any, value: Any, version: Version | str) -> str | None:
-    """Why a node cannot have a setting, as 'reason. Remedy'; None if it can."""
+    """Why a node cannot use a setting, as 'reason. Remedy'; None if it can."""
     if not isinstance(key, str) or not key.startswith("spark."):
         return "Spark's settings begin with `spark.`. Write its whole name"
     if isinstance(value, (Mapping, list, tuple)) or value is None:
@@ -87,12 +87,12 @@ def _fault(key: Any, value: Any, version: Version | str) -> str | None:
 
 
 def to_look_up(settings: Iterable[str]) -> list[str]:
-    """The settings that Spark must know: those of SQL."""
+    """The settings to look up in Spark: those of Spark SQL."""
     return [key for key in settings if key.startswith(_SQL)]
 
 
 def misspelt(name: str, keys: Iterable[str], known: Iterable[str]) -> None:
-    """Refuse (ConfigErrors) settings unknown to Spark that are similar to one of all `known` settings.
+    """Raise ConfigErrors for unknown settings that are similar to a known one.
 
     Other unknown settings may belong to an extension.
     """
@@ -106,7 +106,7 @@ def misspelt(name: str, keys: Iterable[str], known: Iterable[str]) -> None:
 
 
 def refused(name: str, settings: Mapping[str, str], reason: str) -> str:
-    """The message for settings that Spark itself refuses; `reason` is its error."""
+    """The message for settings that Spark refuses; `reason` is its error."""
     if "CANNOT_MODIFY" in reason or "Cannot modify" in reason:
         fixed = next((key for key in settings if key in reason), "")
         return f"model '{name}': {KEY}: {fixed}: {_FIXED}."

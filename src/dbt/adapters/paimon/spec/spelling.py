@@ -1,8 +1,8 @@
-"""Gives the column names in a config the spelling of the columns.
+"""Gives the column names in a config the spelling of the actual columns.
 
-Spark ignores case in names by default, Paimon does not: it takes `PARTITIONED BY (DT)` for the column `dt`, but refuses
-the option 'sequence.field'='TS' for `ts` [ran, 0.9.0]. So names get one common spelling before the rules are checked,
-and that of the columns once they are known.
+By default Spark ignores case in names, but Paimon does not: `PARTITIONED BY (DT)` works for the column `dt`, but the
+option 'sequence.field'='TS' is refused for `ts` [ran, 0.9.0]. So all mentions of a column get the same spelling before
+the rules are checked, and the spelling of the actual column once it is known.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from dbt.adapters.paimon.spec.table import TableSpec
 Speller = Callable[[str], str]
 
 _FILE_INDEX_COLUMNS: Final = re.compile(r"file-index\.[\w-]+\.columns")
-# FileIndexOptions: file-index.<type>.<column>.<setting of that type>
+# FileIndexOptions: file-index.<type>.<column>.<setting of the type>
 _FILE_INDEX_SETTING: Final = re.compile(r"(file-index\.[\w-]+)\.([^.]+)\.([\w.-]+)")
 
 
 def speller(columns: Iterable[str]) -> Speller:
-    """A function that gives a name the spelling of the column with that name, if ignoring case leaves one column."""
+    """A function that changes a name to the spelling in `columns`, if exactly one column matches ignoring case."""
     exact = tuple(columns)
     known: dict[str, set[str]] = {}
     for name in exact:
@@ -39,7 +39,7 @@ def speller(columns: Iterable[str]) -> Speller:
 
 
 def with_column_case(spec: TableSpec, columns: Iterable[str]) -> TableSpec:
-    """The table with its columns spelled as in `columns`."""
+    """The table with column names spelled as in `columns`."""
     spell = speller(columns)
     options = {_option(name, spell): column_text(name, value, spell) for name, value in spec.options.items()}
     return replace(
@@ -51,7 +51,7 @@ def with_column_case(spec: TableSpec, columns: Iterable[str]) -> TableSpec:
 
 
 def one_spelling(spec: TableSpec) -> TableSpec:
-    """The table with each column spelled as at its first mention, so that rules can compare names."""
+    """The table with each column name spelled as in its first mention, so that rules can compare names."""
     first: dict[str, str] = {}
     for _, name in named_columns(spec):
         first.setdefault(name.lower(), name)
@@ -59,7 +59,7 @@ def one_spelling(spec: TableSpec) -> TableSpec:
 
 
 def named_columns(spec: TableSpec) -> Iterator[tuple[str, str]]:
-    """(option, column) of each column that a table's config names; `ConfigOrigin.find` takes the option."""
+    """(option, column) of each column in a table's config; `ConfigOrigin.find` accepts the option."""
     yield from (("primary_key", name) for name in spec.primary_key)
     yield from (("partition_by", name) for name in spec.partition_by)
     for option, value in spec.options.items():
@@ -70,7 +70,7 @@ def _named_by(option: str, value: str) -> Iterable[str]:
     if option in NAMING_OPTIONS:
         return split_columns(value)
     if _FILE_INDEX_COLUMNS.fullmatch(option):
-        # A map's key is in brackets: 'm[a]'.
+        # A map's key follows in brackets: 'm[a]'.
         return (name.split("[")[0] for name in split_columns(value))
     if setting := _FILE_INDEX_SETTING.fullmatch(option):
         return (setting[2].split("[")[0],)
@@ -79,7 +79,7 @@ def _named_by(option: str, value: str) -> Iterable[str]:
 
 
 def doubled_options(options: Mapping[str, str]) -> list[tuple[str, str]]:
-    """(option, the same option in another case) of column settings that are given twice."""
+    """(option, the same option in different case) of each column setting that is given twice."""
     first: dict[str, str] = {}
     doubled = []
     for name in options:
@@ -101,9 +101,9 @@ def _option(name: str, spell: Speller) -> str:
 
 
 def column_text(name: str, value: str, spell: Speller = str) -> str:
-    """An option's value, with its columns spelled by `spell`, and without blanks between them.
+    """An option's value, with columns spelled by `spell`, and without spaces between them.
 
-    For 'id, dt' Paimon looks for a column ' dt' [ran, 0.9.0].
+    For 'id, dt', Paimon would look for a column ' dt' [ran, 0.9.0].
     """
     found = split_field_option(name)
     if name in NAMING_OPTIONS or (found is not None and found[1] == "sequence-group"):

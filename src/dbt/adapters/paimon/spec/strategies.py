@@ -1,6 +1,6 @@
-"""Incremental strategies; combinations that a merge engine does not support are refused before any SQL runs.
+"""Incremental strategies. Combinations that a merge engine does not support are refused before any SQL runs.
 
-Paimon itself would fail later, or never: a MERGE that deletes from a partial-update table succeeds, and makes the table
+Paimon itself would fail later, or never: a MERGE that deletes from a partial-update table succeeds but makes the table
 unreadable [ran, 0.9.0].
 """
 
@@ -36,15 +36,15 @@ APPLY_CHANGES: Final = "apply_changes"
 # Strategies that merge a row into the row with the same key.
 UPSERTING: Final = (UPSERT, PARTIAL_UPDATE, MERGE)
 
-# RowLevelOp.MergeInto.supportedMergeEngine, the same at 0.9.0, 1.4.2 and 2.0.0; '' means no primary key.
+# RowLevelOp.MergeInto.supportedMergeEngine, unchanged from 0.9.0 to 2.0.0; '' means no primary key.
 _MERGEABLE: Final = frozenset({"", "deduplicate", "partial-update"})
 
-# PaimonMergeInto.checkCondition refuses subqueries in these.
+# PaimonMergeInto.checkCondition refuses subqueries in these conditions.
 _CONDITIONS: Final = ("matched_condition", "not_matched_condition", "merge_delete_condition", "incremental_predicates")
 _SUBQUERY: Final = re.compile(r"\(\s*select\b", re.IGNORECASE)
 
 ON_SCHEMA_CHANGE: Final = ("ignore", "fail", "append_new_columns", "sync_all_columns")
-# Words that are too short to be guessed by similarity.
+# Words that are too short for `suggestion`.
 _SCHEMA_CHANGE_ALIASES: Final[Mapping[str, str]] = {"sync": "sync_all_columns", "append": "append_new_columns"}
 
 # For error messages: the effect of INSERT on each merge engine.
@@ -55,7 +55,7 @@ _INSERT_MEANS: Final[Mapping[str, str]] = {
     "first-row": "INSERT keeps the row that was first",
 }
 
-# The overwrite mode is set per statement, since the profile, a hook or a header may set another one for the session.
+# Set per statement, because the profile, a hook or a header may set a different overwrite mode for the session.
 _MODE: Final = "spark.sql.sources.partitionOverwriteMode"
 WHOLE_TABLE: Final[Mapping[str, str]] = {_MODE: "static"}
 
@@ -81,7 +81,7 @@ class _Request:
 
 
 def default_strategy(spec: TableSpec, config: Mapping[str, Any]) -> str:
-    """The strategy of a model that does not name one: `upsert`, the cheapest correct one, if there is a primary key."""
+    """The strategy of a model that sets none: with a primary key `upsert`, the cheapest correct one."""
     if spec.primary_key:
         return UPSERT
     return MERGE if column_list(config.get("unique_key")) else APPEND
@@ -109,10 +109,10 @@ def plan_incremental(
     constraints: Sequence[Mapping[str, Any]] = (),
     columns: Mapping[str, Mapping[str, Any]] = {},
     versions: Versions,
-    passes: Callable[[str], None] | None = None,
+    warn: Callable[[str], None] | None = None,
 ) -> IncrementalPlan:
-    """The table and the strategy of an incremental model; one ConfigErrors has the problems of both."""
-    problems = Problems(model, passes=passes)
+    """The table and the strategy of an incremental model; raises ConfigErrors with the problems of both."""
+    problems = Problems(model, warn=warn)
     spec = collect_table_spec(config, problems=problems, constraints=constraints, columns=columns, versions=versions)
     strategy = collect_strategy(spec, config, versions, problems)
     problems.raise_if_any()
@@ -122,7 +122,7 @@ def plan_incremental(
 def collect_strategy(spec: TableSpec, config: Mapping[str, Any], versions: Versions, problems: Problems) -> str:
     """The strategy of an incremental model; adds its problems to `problems`.
 
-    An unknown name is a macro of the project (`get_incremental_<name>_sql`), unless it looks misspelt.
+    An unknown name refers to a macro of the project (`get_incremental_<name>_sql`), unless it looks misspelt.
     """
     strategy = _strategy_of(spec, config)
     _check_schema_change(config, problems)
@@ -140,19 +140,19 @@ def collect_strategy(spec: TableSpec, config: Mapping[str, Any], versions: Versi
 
 
 def conf_of(strategy: str, spec: TableSpec) -> Mapping[str, str]:
-    """Spark's settings for a strategy's statement: replacing partitions needs the dynamic overwrite mode."""
+    """Spark settings for a strategy's statement; only replacing partitions needs one: the dynamic overwrite mode."""
     by_partition = strategy in (INSERT_OVERWRITE, MICROBATCH) and spec.partition_by
     return {_MODE: "dynamic"} if by_partition else {}
 
 
 def on_schema_change(config: Mapping[str, Any]) -> str:
-    """The value of `on_schema_change`; dbt's default, `ignore`, if it is missing or invalid."""
+    """The value of `on_schema_change`, or dbt's default `ignore` if it is missing or invalid."""
     value = config.get("on_schema_change")
     return value if value in ON_SCHEMA_CHANGE else "ignore"
 
 
 def _check_schema_change(config: Mapping[str, Any], problems: Problems) -> None:
-    # dbt's incremental_validate_on_schema_change only warns, and continues with 'ignore'.
+    # dbt's incremental_validate_on_schema_change only warns and continues with 'ignore'.
     value = config.get("on_schema_change")
     if value is None or value in ON_SCHEMA_CHANGE:
         return
@@ -166,7 +166,7 @@ def _check_schema_change(config: Mapping[str, Any], problems: Problems) -> None:
 def replace_fault(spec: TableSpec) -> str | None:
     """Why rows of this table cannot be deleted and inserted in one statement; None if they can.
 
-    Only `deduplicate` applies delete records and replaces a row completely, and so does a table without primary key.
+    Only `deduplicate` applies delete records and replaces whole rows, as does a table without a primary key.
     Source: RowLevelOp.MergeInto, and the merge functions' add().
     """
     if spec.merge_engine not in ("", "deduplicate"):
@@ -178,7 +178,7 @@ def replace_fault(spec: TableSpec) -> str | None:
 
 # -- what each strategy needs ----------------------------------------------------------------------------
 
-# (config key, reason with remedy) of each problem.
+# (config key, reason with remedy) pairs.
 _Faults = Iterable[tuple[str, str]]
 _STRATEGY: Final = "incremental_strategy"
 
@@ -218,7 +218,7 @@ def _merge(request: _Request) -> _Faults:
         if fault:
             yield "merge_delete_condition", fault
     for key in _CONDITIONS:
-        if any(_SUBQUERY.search(text) for text in _texts(request.config.get(key))):
+        if any(_SUBQUERY.search(text) for text in _conditions(request.config.get(key))):
             yield key, "Paimon's MERGE does not accept a subquery in a condition. Join it in the model instead"
 
 
@@ -241,7 +241,7 @@ def _merge_column_faults(request: _Request) -> _Faults:
         )
 
 
-def _texts(value: Any) -> list[str]:
+def _conditions(value: Any) -> list[str]:
     items = value if isinstance(value, (list, tuple)) else [value]
     return [str(item) for item in items if item]
 
@@ -272,8 +272,8 @@ def _partial_update(request: _Request) -> _Faults:
 
 
 def _overwrite_fault(spec: TableSpec) -> str | None:
-    # A key that moves from another partition writes a delete there. A dynamic INSERT OVERWRITE replaces every partition
-    # that it writes to, so only the delete is left in the old one [ran, 0.9.0 and 1.4.2].
+    # A key that moves to a different partition writes a delete into its old one. A dynamic INSERT OVERWRITE replaces
+    # every partition that it writes to, so the old one keeps nothing but the delete [ran, 0.9.0 and 1.4.2].
     if not spec.moves_keys:
         return None
     outside = spec.partitions_outside_key
@@ -303,7 +303,7 @@ def _delete_insert(request: _Request) -> _Faults:
 
 
 def _microbatch(request: _Request) -> _Faults:
-    # With partitions, a batch overwrites its partitions, which every merge engine supports.
+    # On a partitioned table, a batch overwrites its partitions, which every merge engine supports.
     if across := _overwrite_fault(request.spec):
         yield _STRATEGY, across
     elif not request.spec.partition_by and (fault := replace_fault(request.spec)):
@@ -357,7 +357,7 @@ def _change_row_faults(spec: TableSpec) -> _Faults:
 
 
 def _same_key(request: _Request) -> _Faults:
-    # INSERT would silently ignore another unique_key.
+    # INSERT would silently ignore a different unique_key.
     if set(request.unique_key) != set(request.spec.primary_key):
         yield (
             "unique_key",
@@ -375,7 +375,7 @@ def _merge_key_faults(strategy: str, config: Mapping[str, Any]) -> _Faults:
     faults = []
     update = config.get("merge_update_columns")
     if update is not None and not column_list(update):
-        # dbt's own macro would update all of them.
+        # dbt's own macro would update all columns.
         reason = (
             "names no column. To update all columns, remove it; to add rows and update none, remove it and "
             "list the columns outside the key in merge_exclude_columns"
@@ -393,9 +393,9 @@ def _merge_key_faults(strategy: str, config: Mapping[str, Any]) -> _Faults:
     return faults
 
 
-# Merge engines and aggregate functions for which writing the same row again changes nothing.
+# Merge engines and aggregate functions with which rewriting the same row changes nothing.
 _IDEMPOTENT_ENGINES: Final = frozenset({"deduplicate", "first-row", "partial-update", "aggregation"})
-# Source: the aggregators of org.apache.paimon.mergetree.compact.aggregate; the others count or collect.
+# Source: the aggregators in org.apache.paimon.mergetree.compact.aggregate. All others count or collect.
 _IDEMPOTENT_AGGREGATES: Final = frozenset(
     "max min bool_and bool_or last_value last_non_null_value first_value first_non_null_value primary-key "
     "hll_sketch theta_sketch rbm32 rbm64".split()
@@ -412,10 +412,10 @@ class Strategy:
     """An incremental strategy.
 
     Attributes:
-        faults: the problems of a config with it.
-        is_idempotent: whether running its statement twice on a table has the same result as once.
-        reads_once: whether its statement reads the model's rows once. MERGE reads them twice: to match, and to write.
-        skips: whether `skip_unchanged` may skip a model, because its run is one commit of all its rows.
+        faults: finds the problems of a config that uses the strategy.
+        is_idempotent: whether running its statement twice on a table has the same result as running it once.
+        reads_once: whether its statement reads the model's rows once. MERGE reads them twice, to match and to write.
+        skips: whether `skip_unchanged` may skip a model, because a run commits all its rows at once.
     """
 
     faults: Callable[[_Request], _Faults]
@@ -439,9 +439,9 @@ STRATEGIES: Final[Mapping[str, Strategy]] = {
 def may_repeat(kind: str, spec: TableSpec) -> bool:
     """Whether a statement may run again after a conflict (see `concurrency.conflicts`).
 
-    `kind` is a strategy, REBUILD, SNAPSHOT or REFRESH; a statement of an unknown kind may not run again.
+    `kind` is a strategy, REBUILD, SNAPSHOT or REFRESH. A statement of an unknown kind may not run again.
     """
-    # These are an INSERT OVERWRITE, a MERGE by dbt_scd_id, and upserts and deletes by the key of a view.
+    # These are an INSERT OVERWRITE, a MERGE by dbt_scd_id, and upserts and deletes by the key of a materialized view.
     if kind in (REBUILD, SNAPSHOT, REFRESH):
         return True
     return kind in STRATEGIES and STRATEGIES[kind].is_idempotent(spec)

@@ -1,4 +1,4 @@
-"""`TableSpec`: the validated table of a model."""
+"""Defines `TableSpec`: the validated table of a model."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ DEFAULT_FUNCTION: Final = "fields.default-aggregate-function"
 
 @dataclass(frozen=True)
 class TableSpec:
-    """The validated table of a model's config, without columns; `ExistingTable` is the table in the catalog.
+    """The validated table of a model's config, without columns; `ExistingTable` is a table in the catalog.
 
     Attributes:
         primary_key: empty for an append table.
-        options: by Paimon's names, as Paimon's text; never 'primary-key' or 'partition'.
+        options: Paimon's option names and string values, without 'primary-key' and 'partition'.
         tag: the tag that each run creates.
-        wap: write-audit-publish.
-        auto_buckets: the adapter chooses the number of buckets; until then the option `bucket` is missing.
+        wap: whether rows are audited before they are published (write-audit-publish).
+        auto_buckets: whether the adapter chooses the number of buckets; until then, the option `bucket` is missing.
     """
 
     primary_key: tuple[str, ...] = ()
@@ -45,22 +45,22 @@ class TableSpec:
 
     @property
     def properties(self) -> dict[str, str]:
-        """The TBLPROPERTIES for CREATE TABLE: the options and the primary key, without `late_options`."""
+        """The TBLPROPERTIES for CREATE TABLE: the primary key and the options, without `late_options`."""
         key = {"primary-key": ",".join(self.primary_key)} if self.primary_key else {}
         late = self.late_options
         return {**key, **{name: value for name, value in self.options.items() if name not in late}}
 
     @property
     def late_options(self) -> dict[str, str]:
-        """Options to set after the swap: Iceberg's metadata contains file paths, which the rename changes."""
+        """Options to set after the swap, because Iceberg's metadata contains file paths, which the rename changes."""
         return {name: value for name, value in self.options.items() if name.startswith("metadata.iceberg.")}
 
     def is_true(self, name: str) -> bool:
-        """Whether a boolean option is switched on."""
+        """Whether a boolean option is true."""
         return self.options.get(name, "").lower() == "true"
 
     def columns_in(self, option: str) -> tuple[str, ...]:
-        """The columns that an option lists."""
+        """The columns in the value of an option."""
         return split_columns(self.options.get(option, ""))
 
     def field_options(self, *attributes: str) -> Iterator[tuple[str, tuple[str, ...], str]]:
@@ -87,7 +87,7 @@ class TableSpec:
 
     @property
     def merge_engine(self) -> str:
-        """The option 'merge-engine' in lower case, or its default; '' without a primary key."""
+        """The option 'merge-engine' in lower case, or its default; '' for a table without a primary key."""
         return self.options.get("merge-engine", DEFAULT_MERGE_ENGINE).lower() if self.primary_key else ""
 
     @property
@@ -108,38 +108,38 @@ class TableSpec:
 
     @property
     def partitions_outside_key(self) -> str:
-        """The partition columns that the primary key leaves out, for messages."""
+        """The partition columns that are not in the primary key, for messages."""
         return ", ".join(name for name in self.partition_by if name not in self.primary_key)
 
     @property
     def crosses_partitions(self) -> bool:
-        """Whether a key may move to another partition: TableSchema.crossPartitionUpdate."""
+        """Whether a key may move to a different partition (TableSchema.crossPartitionUpdate)."""
         return bool(self.primary_key) and not set(self.partition_by) <= set(self.primary_key)
 
     @property
     def moves_keys(self) -> bool:
-        """Whether Paimon looks for a key in all partitions and moves it: BucketMode.KEY_DYNAMIC."""
+        """Whether Paimon finds a key in any partition and moves it (BucketMode.KEY_DYNAMIC)."""
         return self.crosses_partitions and self.bucket == DYNAMIC_BUCKET
 
     @property
     def overwrite_reads_old_keys(self) -> bool:
-        """Whether INSERT OVERWRITE of the whole table gives wrong results, because it uses the index of old keys."""
-        # GlobalIndexAssigner: a known key stays in its old partition, and first-row skips its rows [ran, 0.9.0, 1.4.2].
+        """Whether INSERT OVERWRITE of the whole table is wrong, because it uses the index of the old keys."""
+        # GlobalIndexAssigner: an old key stays in its old partition, and first-row skips its rows [ran, 0.9.0, 1.4.2].
         return self.moves_keys and self.merge_engine != DEFAULT_MERGE_ENGINE
 
     @property
     def sequence_groups(self) -> Mapping[tuple[str, ...], tuple[str, ...]]:
-        """Sequence columns -> the columns that they order."""
+        """Maps sequence columns to the columns that they order."""
         return {columns: split_columns(value) for _, columns, value in self.field_options("sequence-group")}
 
     @property
     def sequence_columns(self) -> tuple[str, ...]:
-        """The sequence columns as the model spells them, without the row kind."""
+        """The sequence columns as spelled in the model, without the row kind."""
         rowkind = self.options.get("rowkind.field", "")
         return tuple(name for name in self.columns_in("sequence.field") if name != rowkind)
 
     def compares(self, column: str) -> bool:
-        """Whether Paimon compares a column's values to decide which one wins: in a sequence, or for max and min."""
+        """Whether Paimon compares a column's values to choose one: in a sequence, or for max and min."""
         grouped = [name for group in self.sequence_groups for name in group]
         if column.lower() in _lower((*self.columns_in("sequence.field"), *grouped)):
             return True

@@ -1,1 +1,1 @@
-"""Existing tables: what the catalog knows of them, and how they differ from a `TableSpec`."""
+"""Existing tables: how the catalog describes them, and how they differ from a `TableSpec`."""

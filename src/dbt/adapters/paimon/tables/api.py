@@ -1,4 +1,4 @@
-"""`adapter.tables`: existing tables, and how they differ from what a model asks for."""
+"""`adapter.tables`: existing tables, and how they differ from the tables that models ask for."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _METADATA_MARK: Final = "dbt-metadata"
 def _has_older_types(existing: ExistingTable) -> bool:
     if existing.older_types is not None:
         return bool(existing.older_types)
-    # Only its options are known.
+    # The types of the files are unknown; the options tell whether filters were switched off because of older types.
     return all(existing.options.get(name) == value for name, value in UNFILTERED.items())
 
 
@@ -55,7 +55,7 @@ class Tables:
         """The existing table as the catalog describes it, in one statement.
 
         Raises:
-            DbtRuntimeError: it is not a Paimon table, is redirected to a branch, or has lost its files.
+            DbtRuntimeError: the table is not a Paimon table, is redirected to a branch, or has lost its files.
         """
         try:
             found = schemas.newest_first(self._adapter.query, relation)
@@ -67,18 +67,18 @@ class Tables:
                 ) from exc
             raise
         if not found:
-            # With the option 'branch' Paimon looks for the schema there [ran, 0.9.0]. Some REST catalogs keep the
-            # tables of a schema whose folder they delete.
+            # With the option 'branch', Paimon looks for the schema in that branch [ran, 0.9.0]. Some REST catalogs
+            # drop a schema's folder but keep its tables.
             raise DbtRuntimeError(
-                f"{relation} is in the catalog, and Paimon finds no schema of it. Either its option `branch` redirects "
-                f"all reads and writes: alter table {relation} unset tblproperties ('branch'). Or its files are gone: "
+                f"{relation} is in the catalog, but Paimon finds no schema for it. If its option `branch` redirects "
+                f"all reads and writes: alter table {relation} unset tblproperties ('branch'). If its files are gone: "
                 f"drop table {relation}, and build it again."
             )
         return replace(metadata.existing_table(found[0]), older_types=self._older_types(relation, found))
 
     def _older_types(self, relation: PaimonRelation, found: Sequence[Schema]) -> tuple[tuple[str, str], ...]:
-        """The older types that a table's files have; queries `$files` if a column's type has ever changed."""
-        # Newer versions find all rows by WHERE, whatever types their files have.
+        """The older column types in a table's files; queries `$files` only if a column's type has ever changed."""
+        # In newer versions, WHERE finds all rows whatever types their files have.
         if self._adapter.versions.supports(Capability.FILTERS_AFTER_CHANGE_TO_TEXT):
             return ()
         if not (earlier := schemas.older_types(found)):
@@ -87,14 +87,14 @@ class Tables:
         return tuple({pair for schema in used for pair in earlier[schema].items()})
 
     def warn_of_older_types(self, relation: PaimonRelation, existing: ExistingTable) -> None:
-        """Warn of files in which WHERE misses rows or fails, since something else altered a column's type."""
+        """Warn of files in which WHERE misses rows or fails because another program altered a column's type."""
         versions, spec = self._adapter.versions, existing.as_spec()
         types = {column.name: column for column in existing.columns}
         found = {
             f"{name} was {before}": missing
             for name, before in existing.older_types or ()
             if (
-                missing := column_changes.missing_after(
+                missing := column_changes.missing_filter_capability(
                     replace(types[name], data_type=before), types[name].data_type, spec, versions
                 )
             )
@@ -113,8 +113,8 @@ class Tables:
         """The options and keys that differ between the wanted and the existing table.
 
         Args:
-            retypes: whether columns get another type.
-            rewrites: whether all rows are written again, so that no file keeps an older type.
+            retypes: whether columns get a different type.
+            rewrites: whether all rows are rewritten, so that no file keeps an older type.
         """
         spec = bucket_numbers.settled(spec, existing.options)
         types = {column.name: column.data_type for column in existing.columns}
@@ -127,11 +127,11 @@ class Tables:
     def commit_metadata(self, relation: PaimonRelation) -> None:
         """Commit an empty table snapshot, so that Paimon writes the metadata for Iceberg's readers.
 
-        Over a server this is not possible: there, readers see the table from its next commit on.
+        This needs an embedded Spark; with a server, Iceberg's readers see the table after its next commit.
         """
         spark = self._adapter.handle.embedded()
         if spark is None:
-            logger.info(f"{relation}: Iceberg's readers see it from its next commit on")
+            logger.info(f"{relation}: Iceberg's readers see it after its next commit")
             return
         spark.commit_nothing(TableName(*relation.parts), _METADATA_MARK)
 
@@ -148,10 +148,10 @@ class Tables:
     def refuse_loss(
         self, model: Mapping[str, Any], relation: PaimonRelation, rebuild: Rebuild, full_refresh: bool
     ) -> None:
-        """Refuse to replace a table by a new one if that loses history, unless the run or the config agrees.
+        """Refuse to replace a table with a new one if that loses history, unless the run or the config allows it.
 
         Raises:
-            DbtRuntimeError: what would be lost, why, and how to agree.
+            DbtRuntimeError: says what would be lost, why, and how to allow it.
         """
         if not full_refresh and rebuilds.may_need_asking(model, rebuild):
             rebuilds.refuse_unasked(model, rebuild, self.history(relation), self._adapter.defaults.warn_history_loss)
@@ -162,7 +162,7 @@ class Tables:
         """The columns of a model's table: types from its query, NOT NULL and comments from its YAML.
 
         Raises:
-            DbtRuntimeError: column names that a table cannot have.
+            DbtRuntimeError: a table cannot have some of the column names.
         """
         if problems := names.column_problems(c.name for c in query_columns):
             raise DbtRuntimeError(f"{model.get('resource_type', 'model')} '{model['name']}': {' '.join(problems)}")
@@ -188,15 +188,15 @@ class Tables:
 
         Args:
             columns: the table's columns.
-            given: the columns of the model's query, if they differ.
-            dropped: columns of the table that are dropped once the rows are written.
+            given: the columns of the model's query, if they differ from the table's.
+            dropped: columns that are dropped after the rows are written.
             new: whether the table does not exist yet.
 
         Returns:
-            The table spec, its columns spelled as the table has them.
+            The table spec, with columns spelled as in the table.
 
         Raises:
-            ConfigErrors: every problem (see `column_rules`).
+            ConfigErrors: lists all problems (see `column_rules`).
         """
         types = {column.name: column.data_type for column in columns}
         checked = column_rules.check_columns(
@@ -217,7 +217,7 @@ class Tables:
     def relations_like(
         self, database: str, schema_pattern: str, table_pattern: str, exclude: str = ""
     ) -> list[PaimonRelation]:
-        """Cached relations whose names match ILIKE patterns; those that match `exclude` are left out."""
+        """Cached relations whose names match the ILIKE patterns, without those that match `exclude`."""
         schemas = [schema_pattern]
         if set("%_") & set(schema_pattern):
             schemas = [name for name in self._adapter.list_schemas(database) if ilike(name, schema_pattern)]
@@ -230,25 +230,25 @@ class Tables:
         ]
 
     def last_modified_sql(self, relations: Iterable[PaimonRelation]) -> str:
-        """The query for the last change of each table; empty if none of them is a Paimon table."""
+        """A query for the time of each table's last change; empty if there is no Paimon table among them."""
         tables = [
             found
             for relation in relations
             for found in self._adapter.list_relations(relation.database, relation.schema or "")
             if found.identifier == relation.identifier and found.is_table
         ]
-        return snapshots.last_modified_sql([table for table in tables if self._is_paimons(table)])
+        return snapshots.last_modified_sql([table for table in tables if self._is_paimon_table(table)])
 
     @while_parsing(lambda *a, **k: "")
     def loaded_at_sql(self, expression: str) -> str:
         """See `metadata.loaded_at_sql`."""
         return metadata.loaded_at_sql(expression)
 
-    def _is_paimons(self, table: PaimonRelation) -> bool:
-        """Whether a table is a Paimon table; Spark's session catalog also has tables of other formats."""
-        paimons = self._adapter.credentials.paimon_catalogs
-        if table.database != SESSION_CATALOG or table.database not in paimons:
-            return table.database in paimons
+    def _is_paimon_table(self, table: PaimonRelation) -> bool:
+        """Whether a table is a Paimon table; Spark's session catalog may contain tables of other formats."""
+        catalogs = self._adapter.credentials.paimon_catalogs
+        if table.database != SESSION_CATALOG or table.database not in catalogs:
+            return table.database in catalogs
         try:
             schemas.newest_first(self._adapter.query, table)
         except DbtRuntimeError:

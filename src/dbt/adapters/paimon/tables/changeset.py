@@ -1,4 +1,4 @@
-"""Compares a table's options and keys with its `TableSpec`: what ALTER can change, and what needs a new table."""
+"""Compares a table's options and keys with a `TableSpec`: what ALTER can change, and what needs a new table."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dbt.adapters.paimon.spec.components import aggregates, needs_new_table, rul
 from dbt.adapters.paimon.spec.spelling import with_column_case
 from dbt.adapters.paimon.spec.table import TableSpec
 
-# Set by Paimon, Spark or the metastore, or compared separately: never set or reset as options.
+# Set by Paimon, Spark or the metastore, or compared separately. The adapter never sets or resets them as options.
 PROTECTED_OPTIONS: Final = frozenset(
     {
         "primary-key",
@@ -32,20 +32,20 @@ PROTECTED_OPTIONS: Final = frozenset(
         "transient_lastDdlTime",
     }
 )
-# The option by which a table is known as a materialized view; other materializations remove it.
+# The option that marks a table as a materialized view; other materializations remove it.
 MATERIALIZED_VIEW: Final = "dbt.materialized-view"
 TABLE_DEFAULT_PREFIX: Final = "table-default."
 
 
 @dataclass(frozen=True)
 class ExistingColumn:
-    """A column of a table, existing or wanted (see `column_changes.wanted_columns`); types are Spark type text."""
+    """An existing or wanted column (see `column_changes.wanted_columns`); types are Spark types."""
 
     name: str
     data_type: str
     nullable: bool = True
     comment: str = ""
-    # Set if Paimon keeps less than the Spark type says: `timestamp(3)` for a `timestamp`.
+    # The column's type in Paimon if it is narrower than the Spark type, such as `timestamp(3)` for a `timestamp`.
     kept_type: str = ""
 
 
@@ -60,21 +60,21 @@ class ExistingTable:
 
     primary_key: tuple[str, ...] = ()
     partition_by: tuple[str, ...] = ()
-    # With those that belong to this table alone, such as its path (see PROTECTED_OPTIONS).
+    # Including those that belong to this table alone, such as its path (see PROTECTED_OPTIONS).
     options: Mapping[str, str] = field(default_factory=dict)
     columns: tuple[ExistingColumn, ...] = ()
     comment: str = ""
-    # (column, Spark type text) in files from before an ALTER; None if that is not known.
+    # (column, Spark type) in files from before an ALTER; None if unknown.
     older_types: tuple[tuple[str, str], ...] | None = None
     schema_id: int | None = None
 
     def as_spec(self) -> TableSpec:
-        """The spec for another table like this one, without what belongs to this table alone (path, owner)."""
+        """The spec for a new table like this one, without the options of this table alone (path, owner)."""
         options = {name: value for name, value in self.options.items() if name not in PROTECTED_OPTIONS}
         return TableSpec(self.primary_key, self.partition_by, options)
 
     def lacks(self, columns: Sequence[PaimonColumn]) -> list[PaimonColumn]:
-        """The given columns that the table does not have; names are compared ignoring case."""
+        """The given columns that the table does not have, ignoring case."""
         present = {column.name.lower() for column in self.columns}
         return [column for column in columns if column.name.lower() not in present]
 
@@ -83,20 +83,20 @@ class ExistingTable:
 class Changeset:
     """The changes that give a table its wanted options.
 
-    With `immutable` changes a new table is created with all its options, and `altered` only says what differs.
+    If there are `immutable` changes, a new table is created with all its options, and `altered` is informational.
     """
 
     altered: tuple[PropertyChange, ...] = ()
     immutable: tuple[PropertyChange, ...] = ()
-    # Existing rows have the old layout, and Paimon refuses to append to it: overwrite them right after the ALTER.
+    # Existing rows have the old layout, to which Paimon refuses to append: overwrite them right after the ALTER.
     needs_overwrite: bool = False
-    # The ALTER statement that resets options must run before the one that sets some.
+    # The ALTER that resets options must run before the one that sets options.
     unset_first: bool = False
 
     def remerging(self, dropped: Iterable[str] = ()) -> tuple[PropertyChange, ...]:
-        """The changes by which stored rows are merged differently, in columns that are not dropped."""
-        gone = frozenset(dropped)
-        return tuple(change for change in self.altered if change.merges - gone)
+        """The changes that make Paimon merge stored rows differently, in columns that are not dropped."""
+        ignored = frozenset(dropped)
+        return tuple(change for change in self.altered if change.merges - ignored)
 
     @property
     def set_options(self) -> Mapping[str, str]:
@@ -114,23 +114,23 @@ def compute_changeset(
 ) -> Changeset:
     """Compare a wanted table with the existing one.
 
-    Values are compared by meaning ('60 min' is '1 h'), and "not set" as the default. Columns are spelled as in the
-    table. An option that only the table has is reset if Paimon knows it; unknown options are left alone.
-    Source of the rules: SchemaManager.checkAlterTableOption and checkResetTableOption, 0.9.0 to 2.0.0.
+    Values are compared by meaning: '60 min' equals '1 h', and an unset option equals its default. Columns are spelled
+    as in the table. An option that only the table has is reset if Paimon knows it; unknown options are left alone.
+    Source: SchemaManager.checkAlterTableOption and checkResetTableOption, 0.9.0 to 2.0.0.
 
     Args:
-        versions: they decide what is immutable.
-        catalog_options: the catalog's own; every new table gets its `table-default.*`, so these are not drift.
+        versions: decide which options are immutable.
+        catalog_options: the catalog's options; every new table gets its `table-default.*`, so those are not changes.
     """
     if existing.columns and not versions.case_sensitive:
         spec = with_column_case(spec, [column.name for column in existing.columns])
-    there = _with_keys(existing.as_spec())
+    current = _with_keys(existing.as_spec())
     wanted = {**_table_defaults(catalog_options), **_with_keys(spec)}
     unkeyed = [column.name for column in existing.columns if column.name not in existing.primary_key]
-    changes = tuple(_differing(wanted, there, versions))
-    immutable = tuple(change for change in changes if needs_new_table(change, there, versions))
+    changes = tuple(_differing(wanted, current, versions))
+    immutable = tuple(change for change in changes if needs_new_table(change, current, versions))
     altered = tuple(
-        replace(change, merges=aggregates.columns_merged_differently(change.name, there, wanted, unkeyed))
+        replace(change, merges=aggregates.columns_merged_differently(change.name, current, wanted, unkeyed))
         for change in changes
         if change not in immutable
     )
@@ -143,14 +143,14 @@ def compute_changeset(
 
 
 def _table_defaults(catalog_options: Mapping[str, str]) -> dict[str, str]:
-    """The options that a catalog gives to every new table."""
+    """The options that a catalog gives every new table."""
     names = (name for name in catalog_options if name.startswith(TABLE_DEFAULT_PREFIX))
     defaults = {name.removeprefix(TABLE_DEFAULT_PREFIX): catalog_options[name] for name in names}
     return {name: value for name, value in defaults.items() if name not in PROTECTED_OPTIONS}
 
 
 def _with_keys(table: TableSpec) -> dict[str, str]:
-    """The options of a table, with Paimon's options for its keys."""
+    """A table's options, including Paimon's options for its keys."""
     keys = {"primary-key": ",".join(table.primary_key), "partition": ",".join(table.partition_by)}
     return {**table.options, **{name: columns for name, columns in keys.items() if columns}}
 
@@ -165,15 +165,15 @@ def _differing(wanted: Mapping[str, str], existing: Mapping[str, str], versions:
 
 
 def _unset_first(existing: ExistingTable, altered: tuple[PropertyChange, ...], versions: Versions) -> bool:
-    """Whether SET before UNSET passes through a state that Paimon refuses; it checks each ALTER [ran, 0.9.0]."""
-    # Examples: `streaming-read-overwrite` is refused while there is a changelog producer; a reset of
+    """Whether SET before UNSET leads to a state that Paimon refuses; it checks each ALTER separately [ran, 0.9.0]."""
+    # Examples: `streaming-read-overwrite` is refused while there is a changelog producer. Resetting
     # `snapshot.num-retained.min` is refused while the maximum is below its default.
     between = {**existing.options, **Changeset(altered).set_options}
     return any(rule_faults(replace(existing, options=between).as_spec(), versions))
 
 
 def refuse_rebuild(resource_type: str, name: str, changes: Changeset, dropped: Iterable[str] = ()) -> None:
-    """Raise DbtRuntimeError if changes need stored rows to be rewritten, for a run that only adds rows."""
+    """Raise DbtRuntimeError if changes require stored rows to be rewritten, but the run only adds rows."""
     where = f"{resource_type} '{name}'"
     if refused := changes.immutable or changes.remerging(dropped):
         listed = "; ".join(map(str, refused))
@@ -188,7 +188,7 @@ def refuse_rebuild(resource_type: str, name: str, changes: Changeset, dropped: I
         why = (
             "Paimon cannot change this on an existing table"
             if changes.immutable
-            else "stored rows would be merged differently, also in older table snapshots"
+            else "stored rows would be merged differently, even in older table snapshots"
         )
         raise DbtRuntimeError(f"{where}: {why}: {listed}. {remedy}")
     if changes.needs_overwrite:

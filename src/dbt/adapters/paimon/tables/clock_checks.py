@@ -1,4 +1,4 @@
-"""Checks options that work by the clock of Spark's JVM, which may differ from the session's (see `sql.clocks`)."""
+"""Checks options that depend on the time zone of Spark's JVM, which may differ from the session's (`sql.clocks`)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _REMEDY: Final = "Start Spark with -Duser.timezone=<the session's time zone>"
 
 @dataclass(frozen=True)
 class _Clock:
-    """The JVM's clock: its time zone, seconds ahead of the session's, and whether it has a summer time."""
+    """The JVM's time zone, its seconds ahead of the session's, and whether it has daylight saving time."""
 
     zone: str
     ahead: int
@@ -33,32 +33,32 @@ class _Clock:
 def warnings(
     adapter: AdapterProtocol, model: Mapping[str, Any], spec: TableSpec, types: Mapping[str, str]
 ) -> list[str]:
-    """Warnings about what depends on the JVM's clock; sends no statement unless the table has such options or columns.
+    """Warnings about options that depend on the JVM's time zone; runs a statement only if the table has any.
 
     Raises:
-        ConfigErrors: partitions would expire, or a default would be read, by another clock than the session's.
+        ConfigErrors: partition expiry or a default value would use a time zone that differs from the session's.
     """
-    affected = set(_options_of_the_clock(spec, types))
+    affected = set(_clock_options(spec, types))
     if not affected:
         return []
     try:
         clock = _Clock(*adapter.query(_CLOCK_SQL)[0])
     except DbtRuntimeError as exc:
-        clock = _Clock(f"an unknown time zone: {exc.msg}", ahead=1, summer=False)
+        clock = _Clock(f"unknown time zone: {exc.msg}", ahead=1, summer=False)
     problems, found, where = Problems(model["name"]), Problems(model["name"]), ConfigOrigin(model["config"])
     refused = affected - {_TAGS, _FORMAT} if clock.ahead else ()
     for name in sorted(refused):
-        reason = f"counts on the clock of Spark's JVM, which has {clock.zone}, and not on the session's. {_REMEDY}"
+        reason = f"uses the clock of Spark's JVM ({clock.zone}), not the session's. {_REMEDY}"
         problems.add(*where.find(name, spec), reason)
     problems.raise_if_any()
     if _TAGS in affected and clock.ahead:
-        reason = f"names tags by the clock of Spark's JVM, which has {clock.zone}. {_REMEDY}"
+        reason = f"names tags by the clock of Spark's JVM ({clock.zone}). {_REMEDY}"
         found.add(*where.find(_TAGS, spec), reason)
     orc = Capability.ORC_TIMESTAMPS_OF_ANY_HOUR
     if _FORMAT in affected and clock.summer and not adapter.versions.supports(orc):
         reason = (
-            f"a timestamp in the hour that a change of clocks skips in {clock.zone}, the time zone of Spark's JVM, is "
-            "stored an hour late. Use 'parquet', or start Spark with -Duser.timezone=UTC"
+            f"timestamps in the hour that {clock.zone}, the time zone of Spark's JVM, skips when daylight saving time "
+            "begins are stored an hour late. Use 'parquet', or start Spark with -Duser.timezone=UTC"
         )
         found.add(*where.find(_FORMAT, spec), reason)
     return found.messages
@@ -69,7 +69,7 @@ _CLOCK_SQL: Final = (
 )
 
 
-def _options_of_the_clock(spec: TableSpec, types: Mapping[str, str]) -> Iterator[str]:
+def _clock_options(spec: TableSpec, types: Mapping[str, str]) -> Iterator[str]:
     options = spec.options
     if _EXPIRES in options and options.get("partition.expiration-strategy") != "update-time":
         yield _EXPIRES

@@ -1,4 +1,4 @@
-"""YAML properties of existing tables, for `generate_sources` and `generate_model_yaml`. Runs no statement."""
+"""Generates YAML properties of existing tables for `generate_sources` and `generate_model_yaml`. Runs no statement."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _JINJA: Final = re.compile(r"\{(?=[{%#])")
 
 @dataclass(frozen=True)
 class FoundTable:
-    """A table or view to describe; of one that is not Paimon's, only the columns are known."""
+    """A table or view to describe; only its columns are known if it is not a Paimon table."""
 
     name: str
     table: ExistingTable
@@ -30,7 +30,7 @@ class FoundTable:
 def sources_yaml(
     name: str, schema: str, database: str | None, tables: Iterable[FoundTable], *, columns: bool = True
 ) -> str:
-    """The YAML for the sources of a schema; `database` is None for the target's catalog."""
+    """The YAML of a source with a schema's tables; `database` is None for the target's catalog."""
     source: dict[str, Any] = {"name": name}
     if database is not None:
         source["database"] = database
@@ -41,7 +41,7 @@ def sources_yaml(
 
 
 def models_yaml(models: Iterable[tuple[str, str, FoundTable]], *, contract: bool = False) -> str:
-    """The YAML properties of models as they are built, from (name, description, table) of each."""
+    """The YAML properties of models, from each model's (name, description, table)."""
     described = [_model(name, description, found, contract=contract) for name, description, found in models]
     return _dumped({"version": 2, "models": described})
 
@@ -105,7 +105,7 @@ def _dumped(content: Any) -> str:
 
 
 def _literal(content: Any) -> Any:
-    """The content, with texts escaped for Jinja."""
+    """The content with its strings escaped for Jinja."""
     if isinstance(content, str):
         return _JINJA.sub("{{ '{' }}", content)
     if isinstance(content, dict):

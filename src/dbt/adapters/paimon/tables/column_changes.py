@@ -25,75 +25,82 @@ _FLOATS = ("float", "double")
 class ColumnChanges:
     """The changes that give a table its wanted columns.
 
-    `add`, `retype` and `relax` are applied before the rows are written, `drop` afterwards, so that no value is lost.
+    `add`, `retype` and `make_nullable` are applied before the rows are written, `drop` afterwards, so that no value is
+    lost.
     """
 
     add: tuple[ExistingColumn, ...] = ()
-    # Columns with a new type that holds all old values.
+    # Columns whose new type holds all old values.
     retype: tuple[ExistingColumn, ...] = ()
-    # Columns that become nullable, also those to be dropped.
-    relax: tuple[str, ...] = ()
+    # Columns that become nullable, including those to be dropped.
+    make_nullable: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
-    # (column, text) pairs.
+    # (column, comment) pairs.
     comment: tuple[tuple[str, str], ...] = ()
     # Why a new table is needed.
     rebuild: tuple[str, ...] = ()
-    # All columns with another type.
-    changed_types: tuple[ExistingColumn, ...] = ()
-    # Those that get it with on_schema_change='sync_all_columns': the rows that remain lose no value.
-    alter: tuple[ExistingColumn, ...] = ()
+    # All columns whose wanted type differs from the table's.
+    type_changes: tuple[ExistingColumn, ...] = ()
+    # The ones that sync_all_columns can alter in place, because existing values fit the new type.
+    alterable_in_place: tuple[ExistingColumn, ...] = ()
 
     def __str__(self) -> str:
         found = [f"new column {column.name} {column.data_type}" for column in self.add]
         found += [f"column {name} is no longer in the model" for name in self.drop]
-        found += [f"column {column.name} is now {column.data_type}" for column in self.changed_types]
+        found += [f"column {column.name} is now {column.data_type}" for column in self.type_changes]
         return "; ".join(found)
 
-    def synced(self, columns: Sequence[ExistingColumn], on_schema_change: str) -> tuple[ExistingColumn, ...]:
-        """A table's columns while an increment is written: after columns are added, before others are dropped."""
+    def columns_during_increment(
+        self, columns: Sequence[ExistingColumn], on_schema_change: str
+    ) -> tuple[ExistingColumn, ...]:
+        """A table's columns while an increment is written: after columns are added and before others are dropped."""
         if on_schema_change == "append_new_columns":
             return (*columns, *self.add)
         if on_schema_change != "sync_all_columns":
             return tuple(columns)
         same = (
-            replace(column, nullable=column.nullable or column.name in self.relax_to_drop)
-            for column in _with_types(columns, self.alter)
+            replace(column, nullable=column.nullable or column.name in self.nullable_before_drop)
+            for column in _with_types(columns, self.alterable_in_place)
         )
         return (*same, *self.add)
 
-    def widened(self, columns: Sequence[ExistingColumn]) -> tuple[ExistingColumn, ...]:
-        """A table's columns with the types of `wider`."""
-        return tuple(_with_types(columns, self.wider))
+    def columns_after_widening(self, columns: Sequence[ExistingColumn]) -> tuple[ExistingColumn, ...]:
+        """A table's columns with the types of `widened_in_place`."""
+        return tuple(_with_types(columns, self.widened_in_place))
 
     @property
-    def wider(self) -> tuple[ExistingColumn, ...]:
-        """The columns of `alter` that stay a number or a text and only hold more."""
-        return tuple(column for column in self.alter if column in self.retype)
+    def widened_in_place(self) -> tuple[ExistingColumn, ...]:
+        """The columns of `alterable_in_place` whose type is widened within its kind, such as int to bigint."""
+        return tuple(column for column in self.alterable_in_place if column in self.retype)
 
     @property
-    def relax_to_drop(self) -> tuple[str, ...]:
+    def nullable_before_drop(self) -> tuple[str, ...]:
         """NOT NULL columns to be dropped: rows written before the drop have no values for them."""
-        return tuple(name for name in self.relax if name in self.drop)
+        return tuple(name for name in self.make_nullable if name in self.drop)
 
     def for_increment(self, on_schema_change: str) -> ColumnChanges:
-        """What a run that adds rows changes, as `on_schema_change` allows."""
+        """The changes that an incremental run makes, as far as `on_schema_change` allows."""
         if on_schema_change == "append_new_columns":
             return ColumnChanges(add=self.add, comment=self.comment)
         if on_schema_change == "sync_all_columns":
             return ColumnChanges(
-                add=self.add, retype=self.alter, relax=self.relax_to_drop, drop=self.drop, comment=self.comment
+                add=self.add,
+                retype=self.alterable_in_place,
+                make_nullable=self.nullable_before_drop,
+                drop=self.drop,
+                comment=self.comment,
             )
         missing = {column.name for column in self.add}
         return ColumnChanges(comment=tuple(each for each in self.comment if each[0] not in missing))
 
     def for_snapshot(self) -> ColumnChanges:
-        """What a run of a snapshot changes: it adds and widens columns, and drops none."""
-        return ColumnChanges(add=self.add, retype=self.wider, comment=self.comment)
+        """The changes that a snapshot's run makes: it adds and widens columns, and drops none."""
+        return ColumnChanges(add=self.add, retype=self.widened_in_place, comment=self.comment)
 
     @property
     def changes_schema(self) -> bool:
         """Whether dbt's `on_schema_change` applies."""
-        return bool(self.add or self.drop or self.changed_types)
+        return bool(self.add or self.drop or self.type_changes)
 
 
 def _with_types(columns: Iterable[ExistingColumn], retyped: Iterable[ExistingColumn]) -> Iterator[ExistingColumn]:
@@ -106,23 +113,23 @@ def wanted_columns(
     query_columns: Sequence[tuple[str, str]],
     model: Mapping[str, Any],
     spec: TableSpec,
-    required_too: Iterable[str] = (),
+    also_not_null: Iterable[str] = (),
 ) -> tuple[ExistingColumn, ...]:
     """The columns that a model's table should have, in the order of its query.
 
-    Types and NOT NULL come from the model's contract, comments from its docs, a seed's types from `column_types`.
-    Columns of the primary key are NOT NULL. An untyped NULL (`void`) becomes `string`, which can later change to any
-    other type.
+    Types come from the query; only `char(n)` and `varchar(n)` come from the contract or a seed's `column_types`. NOT
+    NULL comes from the primary key and the contract, comments from the docs. An untyped NULL (`void`) becomes `string`,
+    which can later change to any other type.
 
     Args:
-        query_columns: (name, Spark type text) of the query's columns.
-        required_too: other columns that are NOT NULL.
+        query_columns: (name, Spark type) of the query's columns.
+        also_not_null: further columns that are NOT NULL.
     """
     config = model.get("config", {})
     enforced = bool((config.get("contract") or {}).get("enforced"))
     comments = bool((config.get("persist_docs") or {}).get("columns"))
     required = _folded((*spec.primary_key, *spec.partition_by)) if spec.primary_key else set()
-    required |= _folded(required_too) | (_not_null_of_the_model(model) if enforced else set())
+    required |= _folded(also_not_null) | (_not_null_of_the_model(model) if enforced else set())
     columns = []
     for name, data_type in query_columns:
         column = column_of_yaml(model, name)
@@ -139,7 +146,7 @@ def wanted_columns(
 
 
 def _type_of(name: str, data_type: str, config: Mapping[str, Any], contract: Mapping[str, Any]) -> str:
-    """A column's type: Spark's query schema drops the length of char and varchar."""
+    """A column's type; char(n) and varchar(n) are taken from the config, because a query's schema lacks the length."""
     of_seed = {column.lower(): kind for column, kind in (config.get("column_types") or {}).items()}
     declared = (of_seed.get(name.lower()) or contract.get("data_type") or "").lower()
     return declared if declared.startswith(("varchar(", "char(")) else typed_nulls(data_type)
@@ -148,7 +155,7 @@ def _type_of(name: str, data_type: str, config: Mapping[str, Any], contract: Map
 def column_of_yaml(model: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     """A column's entry in the model's YAML; empty if there is none.
 
-    A name that is quoted there (`quote: true`) is case-sensitive, others are not, as in dbt's validate_doc_columns.
+    As in dbt's validate_doc_columns, names are case-sensitive only if the entry has `quote: true`.
     """
     for written, column in (model.get("columns") or {}).items():
         if written == name or (not column.get("quote") and written.lower() == name.lower()):
@@ -179,20 +186,22 @@ def compare_columns(
 
     Args:
         comments: whether the model persists its columns' docs; if not, comments are left alone.
-        versions: None for a table that no query filters.
+        versions: used to check that WHERE finds old rows after a type change; None skips the check.
     """
-    both, add, gone = _paired(wanted, existing)
+    both, add, removed = _paired(wanted, existing)
     keys = _folded((*existing.primary_key, *existing.partition_by))
     changed = [(old, new) for old, new in both if not _same_type(old.data_type, new.data_type)]
     return ColumnChanges(
         add=add,
-        retype=tuple(new for old, new in changed if _retypes(old, new, keys)),
-        relax=_relaxed(both, gone, keys),
-        drop=tuple(column.name for column in gone),
+        retype=tuple(new for old, new in changed if _is_widened(old, new, keys)),
+        make_nullable=_newly_nullable(both, removed, keys),
+        drop=tuple(column.name for column in removed),
         comment=_commented(both, add) if comments else (),
         rebuild=tuple(_reasons_to_rebuild(wanted, existing, keys)),
-        changed_types=tuple(new for _, new in changed),
-        alter=tuple(new for old, new in changed if _alters(old, new, existing.as_spec(), versions)),
+        type_changes=tuple(new for _, new in changed),
+        alterable_in_place=tuple(
+            new for old, new in changed if _is_altered_in_place(old, new, existing.as_spec(), versions)
+        ),
     )
 
 
@@ -201,7 +210,7 @@ _Columns = tuple[ExistingColumn, ...]
 
 
 def _paired(wanted: Sequence[ExistingColumn], existing: ExistingTable) -> tuple[tuple[_Pair, ...], _Columns, _Columns]:
-    """(existing, wanted) of the columns that both have; the columns to add; the columns to drop."""
+    """(existing, wanted) pairs of the common columns, the columns to add, and the columns to drop."""
     have = {column.name.lower(): column for column in existing.columns}
     want = {column.name.lower(): column for column in wanted}
     return (
@@ -211,15 +220,15 @@ def _paired(wanted: Sequence[ExistingColumn], existing: ExistingTable) -> tuple[
     )
 
 
-def _relaxed(both: Sequence[_Pair], gone: Sequence[ExistingColumn], keys: Container[str]) -> tuple[str, ...]:
-    """The columns that become nullable; also those that will be dropped."""
-    relaxed = [new for old, new in both if new.nullable and not old.nullable]
-    relaxed += [column for column in gone if not column.nullable]
-    return tuple(column.name for column in relaxed if column.name.lower() not in keys)
+def _newly_nullable(both: Sequence[_Pair], removed: Sequence[ExistingColumn], keys: Container[str]) -> tuple[str, ...]:
+    """The columns that become nullable, including those to be dropped."""
+    found = [new for old, new in both if new.nullable and not old.nullable]
+    found += [column for column in removed if not column.nullable]
+    return tuple(column.name for column in found if column.name.lower() not in keys)
 
 
 def _commented(both: Sequence[_Pair], add: Sequence[ExistingColumn]) -> tuple[tuple[str, str], ...]:
-    """(column, comment) where the table has another comment."""
+    """(column, comment) pairs whose comment differs from the table's."""
     changed = [new for old, new in both if new.comment != old.comment]
     return tuple((column.name, column.comment) for column in (*changed, *(c for c in add if c.comment)))
 
@@ -228,14 +237,14 @@ def _folded(names: Iterable[str]) -> set[str]:
     return {name.lower() for name in names}
 
 
-def _retypes(old: ExistingColumn, new: ExistingColumn, keys: Container[str]) -> bool:
-    """Whether ALTER gives a column its new type before the rows are written."""
+def _is_widened(old: ExistingColumn, new: ExistingColumn, keys: Container[str]) -> bool:
+    """Whether a rebuild can alter a column's type before it overwrites the rows."""
     return new.name.lower() not in keys and widens(old.data_type, new.data_type)
 
 
-def _alters(old: ExistingColumn, new: ExistingColumn, spec: TableSpec, versions: Versions | None) -> bool:
-    """Whether ALTER may give a column its new type while rows written with the old one remain."""
-    missing = versions and missing_after(old, new.data_type, spec, versions)
+def _is_altered_in_place(old: ExistingColumn, new: ExistingColumn, spec: TableSpec, versions: Versions | None) -> bool:
+    """Whether a column is `alterable`, and WHERE still finds its old rows afterwards (not checked without versions)."""
+    missing = versions and missing_filter_capability(old, new.data_type, spec, versions)
     return alterable(old, new.data_type, spec) and not missing
 
 
@@ -251,7 +260,7 @@ def _reasons_to_rebuild(
                 yield f"new column {column.name} is NOT NULL"
             continue
         if not _same_type(current.data_type, column.data_type):
-            if not _retypes(current, column, keys):
+            if not _is_widened(current, column, keys):
                 yield f"type of column {column.name} changes from {current.data_type} to {column.data_type}"
         elif current.kept_type:
             yield f"column {column.name} is {current.kept_type} in the table"
@@ -265,7 +274,7 @@ def refuse_schema_change(
     """Refuse what `on_schema_change` forbids, and what would unexpectedly fill columns with NULL.
 
     Raises:
-        CompilationError: the columns and the remedy; the same class as in dbt's own macros.
+        CompilationError: names the columns and the remedy. dbt's own macros raise the same class.
     """
     if on_schema_change == "fail" and changes.changes_schema:
         raise CompilationError(
@@ -277,13 +286,13 @@ def refuse_schema_change(
     if required and on_schema_change in ("append_new_columns", "sync_all_columns"):
         # SchemaManager.commitChanges: "Column … cannot specify NOT NULL".
         raise CompilationError(
-            f"model '{model}': new columns are NOT NULL, and the rows that are there have no value for them: "
-            f"{', '.join(required)}. Take their not_null constraint away, or run once with --full-refresh."
+            f"model '{model}': new columns are NOT NULL, but existing rows have no value for them: "
+            f"{', '.join(required)}. Remove their not_null constraint, or run once with --full-refresh."
         )
-    # These merge engines are meant for feeds that write only some columns of a row; where rows are replaced, columns
-    # that the feed does not write are lost.
-    fills_part = strategy in UPSERTING and merge_engine in ("partial-update", "aggregation")
-    if on_schema_change == "ignore" and changes.drop and not fills_part:
+    # These merge engines are meant for feeds that write only some columns of a row. With any other engine or strategy,
+    # columns that the query does not return are lost.
+    writes_some_columns = strategy in UPSERTING and merge_engine in ("partial-update", "aggregation")
+    if on_schema_change == "ignore" and changes.drop and not writes_some_columns:
         raise CompilationError(
             f"model '{model}': its table has columns that the model no longer returns: {', '.join(changes.drop)}. "
             "Set on_schema_change='sync_all_columns' to drop them, 'append_new_columns' to fill them with NULL, "
@@ -292,7 +301,7 @@ def refuse_schema_change(
 
 
 def _rename_remedy(changes: ColumnChanges) -> str:
-    """What keeps the values of a column that seems to have another name now; '' if none does."""
+    """Advice to rename the column, if the changes look like a rename; else ''."""
     if len(changes.drop) != 1 or len(changes.add) != 1:
         return ""
     old, new = changes.drop[0], changes.add[0].name
@@ -317,14 +326,16 @@ def widens(old: str, new: str) -> bool:
     return False
 
 
-def missing_after(column: ExistingColumn, data_type: str, spec: TableSpec, versions: Versions) -> Capability | None:
-    """What this Paimon lacks to find rows by WHERE that were written before ALTER changed a column's type; or None.
+def missing_filter_capability(
+    column: ExistingColumn, data_type: str, spec: TableSpec, versions: Versions
+) -> Capability | None:
+    """The capability that WHERE needs to find old rows after a type change, if this Paimon version lacks it; else None.
 
     Without FILTERS_AFTER_TYPE_CHANGE, `files.filterable` switches Parquet's filters off, and Avro has none.
-    Nothing switches off those of ORC, nor prevents a cast that fails.
+    ORC's filters cannot be switched off, so they may miss rows or fail on a cast.
     """
-    with_text = _is_text(type_tree(data_type)) != _is_text(type_tree(column.data_type))
-    if with_text and not versions.supports(Capability.FILTERS_AFTER_CHANGE_TO_TEXT):
+    to_or_from_string = _is_string(type_tree(data_type)) != _is_string(type_tree(column.data_type))
+    if to_or_from_string and not versions.supports(Capability.FILTERS_AFTER_CHANGE_TO_TEXT):
         return Capability.FILTERS_AFTER_CHANGE_TO_TEXT
     if "orc" in spec.file_formats and not versions.supports(Capability.FILTERS_AFTER_TYPE_CHANGE):
         return Capability.FILTERS_AFTER_TYPE_CHANGE
@@ -333,17 +344,17 @@ def missing_after(column: ExistingColumn, data_type: str, spec: TableSpec, versi
 
 def alterable(column: ExistingColumn, data_type: str, spec: TableSpec) -> bool:
     """Whether ALTER may change a column's type while rows written with the old type remain."""
-    # A key of another type may belong to another bucket; for a partition column Paimon refuses the change.
+    # A key of a different type may hash to a different bucket. For a partition column, Paimon refuses the change.
     if spec.places(column.name):
         return False
     old, new = type_tree(column.data_type), type_tree(data_type)
-    # As text, 10 sorts before 9.
-    if spec.compares(column.name) and _is_text(new) and not _is_text(old):
+    # As a string, 10 sorts before 9.
+    if spec.compares(column.name) and _is_string(new) and not _is_string(old):
         return False
     return old is not None and new is not None and loses_nothing(old, new)
 
 
-def _is_text(tree: TypeTree | None) -> bool:
+def _is_string(tree: TypeTree | None) -> bool:
     return isinstance(tree, Atom) and tree.name in ("string", "varchar", "char")
 
 

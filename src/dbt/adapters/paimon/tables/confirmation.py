@@ -1,4 +1,4 @@
-"""The confirmation that `clear_table` and `drop_table` need."""
+"""The confirmation that `clear_table` and `drop_table` require."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dbt.adapters.paimon.spark.formatting import counted
 
 @dataclass(frozen=True)
 class TableContents:
-    """What a table holds; `snapshots` is None if it is not a Paimon table."""
+    """A table's contents; `snapshots` is None if it is not a Paimon table."""
 
     rows: int
     snapshots: int | None = None
@@ -31,14 +31,14 @@ class TableContents:
 def refuse_unconfirmed(
     operation: str, relation: PaimonRelation, asked: str, confirmation: object, contents: TableContents
 ) -> None:
-    """Refuse `clear_table` or `drop_table` unless the confirmation is the name of the table.
+    """Refuse `clear_table` or `drop_table` unless the confirmation is the table's name.
 
     Args:
         asked: the table's name as the user wrote it.
-        confirmation: None if there is none.
+        confirmation: None if the user gave none.
 
     Raises:
-        DbtRuntimeError: what would be lost, and how to confirm.
+        DbtRuntimeError: says what would be lost, and how to confirm.
     """
     full = ".".join(filter(None, (relation.database, relation.schema, relation.identifier)))
     if confirmation in (asked, full):

@@ -1,4 +1,4 @@
-"""The entries of `dbt docs generate`: columns, comments and statistics. Runs no statement."""
+"""Builds the catalog entries of `dbt docs generate`: columns, comments and statistics. Runs no statement."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dbt.adapters.paimon.spec.table import DEFAULT_MERGE_ENGINE
 
 
 def from_overview(table: PaimonRelation, overview: Overview) -> CatalogTable:
-    """A table, from its metadata."""
+    """The entry of a Paimon table."""
     schema = overview.schema
     stats = (
         _stat(
@@ -33,22 +33,22 @@ def from_overview(table: PaimonRelation, overview: Overview) -> CatalogTable:
 
 
 def _layout(schema: Schema) -> Iterable[StatsItem]:
-    """The table's layout, in the names of a model's config; what it does not have is left out."""
+    """The table's layout under the names of config keys, without unset ones."""
     primary_key, options = schema.primary_keys, schema.options
     dynamic = "dynamic" if primary_key else None
     buckets = {"-1": dynamic, "-2": "postpone"}.get(options.get("bucket", "-1"), options.get("bucket"))
     found = (
-        ("primary_key", "Primary key", ", ".join(primary_key), "One row a key"),
-        ("partition_by", "Partitioned by", ", ".join(schema.partition_keys), "Columns of the partitions"),
+        ("primary_key", "Primary key", ", ".join(primary_key), "The table has one row per key"),
+        ("partition_by", "Partitioned by", ", ".join(schema.partition_keys), "Partition columns"),
         ("bucket", "Buckets", buckets, "Buckets of the table, or of each partition"),
         ("bucket_key", "Bucket key", options.get("bucket-key"), "Columns that decide the bucket of a row"),
         (
             "merge_engine",
             "Merge engine",
             options.get("merge-engine", DEFAULT_MERGE_ENGINE) if primary_key else None,
-            "What becomes of rows with the same key",
+            "How rows with the same key are merged",
         ),
-        ("sequence_field", "Sequence field", options.get("sequence.field"), "Which row of a key is the newest"),
+        ("sequence_field", "Sequence field", options.get("sequence.field"), "Columns that order the rows of a key"),
         (
             "changelog_producer",
             "Changelog producer",
@@ -56,7 +56,7 @@ def _layout(schema: Schema) -> Iterable[StatsItem]:
             "How changes are recorded for readers",
         ),
     )
-    return (_stat(name, label, value, says) for name, label, value, says in found if value)
+    return (_stat(name, label, value, description) for name, label, value, description in found if value)
 
 
 def describe(
@@ -66,7 +66,7 @@ def describe(
     owner: str | None = None,
     stats: Iterable[StatsItem] = (),
 ) -> CatalogTable:
-    """An entry of dbt's catalog; `columns` are name, Spark type text and comment, in order."""
+    """An entry of dbt's catalog; `columns` are (name, Spark type, comment) in order."""
     named = {stat.id: stat for stat in stats}
     has_stats = StatsItem(
         "has_stats", "Has Stats?", bool(named), False, "Indicates whether there are statistics for this table"

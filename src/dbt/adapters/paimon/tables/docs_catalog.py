@@ -1,4 +1,4 @@
-"""Reads what `dbt docs generate` shows: columns, comments and statistics of tables and views."""
+"""Reads what `dbt docs generate` shows: the columns, comments and statistics of tables and views."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ logger = AdapterLogger("Paimon")
 
 
 class DocsCatalog:
-    """The docs entries of relations; `directory` has the views, with their comments."""
+    """Reads the catalog entries of relations; `directory` contains the views and their comments."""
 
     def __init__(self, adapter: AdapterProtocol, directory: ViewDirectory) -> None:
         self._adapter = adapter
         self._directory = directory
 
     def of_schemas(self, database: str | None, schemas: Iterable[str]) -> agate.Table:
-        """The rows of dbt's catalog for the relations of some schemas."""
+        """The rows of dbt's catalog for all relations in the given schemas."""
         return self._rows(self._listed(database, schemas))
 
     def of_relations(self, database: str | None, relations: Iterable[PaimonRelation]) -> agate.Table:
-        """The rows of dbt's catalog for the given relations that exist."""
+        """The rows of dbt's catalog for those of the given relations that exist."""
         wanted = {(relation.schema, relation.identifier) for relation in relations}
         found = self._listed(database, {schema or "" for schema, _ in wanted})
         return self._rows([each for each in found if (each.schema, each.identifier) in wanted])
@@ -57,18 +57,18 @@ class DocsCatalog:
         return found
 
     def _with_statistics(self, tables: Sequence[PaimonRelation]) -> list[CatalogTable]:
-        """All tables in one statement; if it fails, each by itself, and a broken one without statistics."""
+        """Read all tables in one statement. If that fails, read each separately, a broken one without statistics."""
         try:
             found = overviews.read(self._adapter.query, tables)
         except DbtRuntimeError as exc:
             if len(tables) > 1:
                 return [entry for table in tables for entry in self._with_statistics([table])]
-            logger.debug(f"No statistics of {tables[0]}: {exc}")
+            logger.debug(f"No statistics for {tables[0]}: {exc}")
             return [self._described(tables[0])]
         return [docs.from_overview(tables[each.position], each) for each in found]
 
     def _described(self, relation: PaimonRelation) -> CatalogTable:
-        """A view, or a table that is not a Paimon table: only its columns are known."""
+        """The entry of a view or a non-Paimon table, of which only the columns are known."""
         definition = self._directory.get(relation.schema or "", relation.identifier or "")
         comments = definition.column_comments if definition and relation.is_view else {}
         return docs.describe(

@@ -1,4 +1,4 @@
-"""The Spark catalogs that exist: those of the profile and of catalogs.yml, and those that only Spark knows."""
+"""The Spark catalogs that exist: those in the profile and in catalogs.yml, and those that only Spark knows."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dbt.adapters.paimon import catalogs_yml
 from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
 from dbt.adapters.paimon.sql.text import quoted
 
-# What SET returns for a setting that is not set (org.apache.spark.sql.execution.command.SetCommand).
+# SET returns this for an unset setting (org.apache.spark.sql.execution.command.SetCommand).
 _UNSET = "<undefined>"
 
 
@@ -15,11 +15,11 @@ class KnownCatalogs:
 
     def __init__(self, adapter: AdapterProtocol) -> None:
         self._adapter = adapter
-        # Whether Spark has a catalog that the profile does not name, by name.
+        # Catalog name -> whether Spark has it, for names that the profile lacks.
         self._asked: dict[str, bool] = {}
 
     def has(self, name: str | None) -> bool:
-        """Whether Spark has a catalog; asks Spark once about one that neither the profile nor catalogs.yml names."""
+        """Whether Spark has a catalog. Asks Spark once per name that is in neither the profile nor catalogs.yml."""
         if not name or name in catalogs_yml.known(self._adapter.credentials):
             return True
         if name not in self._asked:
@@ -28,12 +28,12 @@ class KnownCatalogs:
         return self._asked[name]
 
     def has_as_far_as_known(self, name: str) -> bool:
-        """As `has`, without asking Spark if this thread has no connection (while dbt parses)."""
+        """Like `has`, but does not ask Spark if this thread has no connection (while dbt parses)."""
         if self._adapter.connections.get_if_exists() is None:
             return name in catalogs_yml.known(self._adapter.credentials)
         return self.has(name)
 
     def names(self) -> frozenset[str]:
         """The names of the catalogs that are known to exist."""
-        asked = (name for name, there in self._asked.items() if there)
-        return catalogs_yml.known(self._adapter.credentials) | frozenset(asked)
+        found = (name for name, exists in self._asked.items() if exists)
+        return catalogs_yml.known(self._adapter.credentials) | frozenset(found)

@@ -1,4 +1,4 @@
-"""Tables, views and schemas as Spark and Paimon describe them. This module runs no statement."""
+"""Interprets how Spark and Paimon describe tables, views and schemas. Runs no statement."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NOT_FOUND = (
     "NoSuchDatabaseException",
     "NoSuchTableException",
 )
-# HiveCatalog.listTablesImpl of 0.9 opens each table that it lists, which another process may have renamed meanwhile.
+# HiveCatalog.listTablesImpl of 0.9 opens each table that it lists, and fails if another process has just renamed one.
 GONE_MEANWHILE = "Can not get table"
 
 
@@ -48,12 +48,12 @@ def existing_table(schema: Schema) -> ExistingTable:
 
 
 def ends_columns(name: str, data_type: str) -> bool:
-    """Whether a row of DESCRIBE TABLE is not a column but a heading, such as `# Partition Information`."""
+    """Whether a row of DESCRIBE TABLE is a heading such as `# Partition Information`, not a column."""
     return not name or not data_type
 
 
 def comments(rows: Sequence[Sequence[Any]]) -> dict[str, str]:
-    """The comments of columns, by column name, from the rows of DESCRIBE TABLE."""
+    """The column comments, by column name, from the rows of DESCRIBE TABLE."""
     found: dict[str, str] = {}
     for name, data_type, comment, *_ in rows:
         if ends_columns(name, data_type):
@@ -64,9 +64,9 @@ def comments(rows: Sequence[Sequence[Any]]) -> dict[str, str]:
 
 
 def loaded_at_sql(expression: str) -> str:
-    """SQL for a source's `loaded_at_field` in UTC, as dbt reads it (BaseAdapter, `_utc`).
+    """SQL for a source's `loaded_at_field` in UTC, which dbt expects (`_utc` in BaseAdapter).
 
-    A TIMESTAMP_NTZ is not converted: dbt documents that such a time is in UTC.
+    A TIMESTAMP_NTZ is not converted, because dbt documents that such a time is in UTC.
     """
     return (
         f"if(typeof({expression}) = 'timestamp_ntz', cast({expression} as timestamp_ntz), "
@@ -75,7 +75,7 @@ def loaded_at_sql(expression: str) -> str:
 
 
 def no_last_change(source: Any) -> str:
-    """The error for a source whose last change cannot be read from metadata."""
+    """The error message for a source whose last change cannot be read from metadata."""
     return (
         f"{source} is not an existing Paimon table, so its metadata has no time of the last change. If it is "
         "another table or a view, set `loaded_at_field` or `loaded_at_query`. If it is a Kafka or file source, remove "

@@ -1,4 +1,4 @@
-"""Finds the line in a node's own files that an error of its statement comes from."""
+"""Finds the line of a node's source files that caused an error in its statement."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from dbt.adapters.paimon.errors.node_text import Source, normalized
 logger = AdapterLogger("Paimon")
 
 _INLINE: Final = "inline query"
-# The name of the connection on which dbt runs on-run-start and on-run-end hooks.
+# The connection on which dbt runs on-run-start and on-run-end hooks.
 HOOKS_OF_A_RUN: Final = "master"
 _HOOKS: Final = ("pre_hook", "post_hook")
 
 
 class NodeErrors:
-    """Maps errors to lines of the files of the node that this thread runs."""
+    """Maps errors to lines in the source files of the node that this thread runs."""
 
     def __init__(self, adapter: AdapterProtocol) -> None:
         self._adapter = adapter
 
     def where(self, error: StatementError) -> str:
-        """The file, line and column that an error comes from, and that line; '' if it is not known."""
+        """The file, line and column that caused an error, with that line; '' if unknown."""
         try:
             spot = self._spot(error)
             return excerpts.shown(spot) if spot else ""
-        except Exception as exc:  # noqa: BLE001 - the error itself is the one to report
-            logger.debug(f"No line for this error: {type(exc).__name__}: {exc}")
+        except Exception as exc:  # noqa: BLE001 - the statement's own error is the one to report
+            logger.debug(f"Cannot find the source line of this error: {type(exc).__name__}: {exc}")
             return ""
 
     def _spot(self, error: StatementError) -> excerpts.SourceLocation | None:
@@ -50,7 +50,7 @@ class NodeErrors:
         return node_text.spot(place, error.statement, self._sources(manifest, name)) if place else None
 
     def _sources(self, manifest: Any, name: str | None) -> list[Source]:
-        """The texts that the statement of a connection of this name may come from."""
+        """The sources that a statement on the connection `name` may come from."""
         nodes = getattr(manifest, "nodes", {})
         if name == HOOKS_OF_A_RUN:
             hook = nodes.get(get_node_info().get("unique_id"))
@@ -81,7 +81,7 @@ class NodeErrors:
         else:
             path, file = self._file(node, node.original_file_path)
             compiled_path = getattr(node, "compiled_path", None) or ""
-        # A node that is described in YAML has no text of its own there.
+        # YAML does not contain the SQL of a node that is defined there.
         if path.endswith((".yml", ".yaml")):
             raw = ""
         return node_text.source_in(
@@ -94,7 +94,7 @@ class NodeErrors:
         )
 
     def _hook_source(self, node: Any, sql: str, note: str) -> Source:
-        """The source of a hook: the file that has its text, else the text itself."""
+        """The source of a hook: the file that contains its SQL, else the SQL itself."""
         patch = (getattr(node, "patch_path", None) or "").rpartition("://")[2]
         for path in (node.original_file_path, patch, "dbt_project.yml"):
             shown, file = self._file(node, path) if path else ("", "")
@@ -103,7 +103,7 @@ class NodeErrors:
         return node_text.source_in(note, sql, sql)
 
     def _file(self, node: Any, path: str) -> tuple[str, str]:
-        """The path of a file of a node's project, and its text; '' if it cannot be read."""
+        """The path and the content of a file in a node's project; the content is '' if it cannot be read."""
         config = self._adapter.config
         inside = Path(path)
         if node.package_name != config.project_name:

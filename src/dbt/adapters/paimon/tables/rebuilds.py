@@ -1,4 +1,4 @@
-"""Full rebuild of a table: INSERT OVERWRITE in place, or a new table that replaces it, which loses the history."""
+"""Full rebuilds: INSERT OVERWRITE in place, or a new table that replaces the old one, which loses the history."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ class Rebuild:
 
     # Why a new table has to replace it; empty if one INSERT OVERWRITE is enough.
     reasons: tuple[str, ...] = ()
-    # Whether every rebuild of this table needs a new one, whatever has changed.
+    # Whether every rebuild needs a new table, whatever has changed.
     always: bool = False
 
     @property
     def swaps(self) -> bool:
-        """Whether a new table replaces the existing one."""
+        """Whether a new table replaces the existing table."""
         return bool(self.reasons)
 
     def __str__(self) -> str:
@@ -34,7 +34,7 @@ class Rebuild:
 
 
 def rebuild_of(spec: TableSpec, table_changes: Changeset, column_changes: ColumnChanges | None) -> Rebuild:
-    """How a table gets a spec and columns; `column_changes` is None if the columns are not known."""
+    """How to rebuild a table with a spec and column changes (None if the columns are unknown)."""
     always = spec.overwrite_reads_old_keys
     reasons = ["an INSERT OVERWRITE would use the partitions of its old keys"] if always else []
     dropped = column_changes.drop if column_changes else ()
@@ -47,7 +47,7 @@ def rebuild_of(spec: TableSpec, table_changes: Changeset, column_changes: Column
 
 
 def may_need_asking(model: Mapping[str, Any], rebuild: Rebuild) -> bool:
-    """Whether this rebuild needs consent, because it may lose history."""
+    """Whether a rebuild needs consent because it may lose history."""
     return rebuild.swaps and not rebuild.always and not safeguards.drops_history(model["config"])
 
 
@@ -57,7 +57,7 @@ def refuse_unasked(
     """Refuse a rebuild that would lose history without consent; if `warn` is given, only warn.
 
     Raises:
-        DbtRuntimeError: what would be lost, why, and how to agree.
+        DbtRuntimeError: says what would be lost, why, and how to consent.
     """
     if not history.is_worth_asking:
         return

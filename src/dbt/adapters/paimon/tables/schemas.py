@@ -16,8 +16,8 @@ class Schemas:
     """Called by the macros that create and drop schemas.
 
     Args:
-        problem: why the name of a schema is invalid; '' if it is valid.
-        ensure_view_schema: creates a schema where views are stored.
+        problem: returns why a schema name is invalid; '' if it is valid.
+        ensure_view_schema: creates a schema in the catalog that stores views.
     """
 
     def __init__(
@@ -31,10 +31,10 @@ class Schemas:
         self._ensure_view_schema = ensure_view_schema
 
     def create(self, relation: PaimonRelation) -> None:
-        """Create a schema, also in the catalog that stores its views.
+        """Create a schema, including in the catalog that stores its views.
 
-        dbt creates the schemas of all nodes before the first node runs. Invalid names are left for the nodes of that
-        schema to report, so that the other nodes run.
+        dbt creates the schemas of all nodes before the first node runs. An invalid name is skipped here and reported by
+        the nodes of that schema, so that other nodes run.
         """
         for schema in self._differing_in_case(relation):
             if self._adapter.has_catalog(schema.database) and not self._problem(schema.schema):
@@ -42,7 +42,7 @@ class Schemas:
                 self._ensure_view_schema(schema)
 
     def _differing_in_case(self, relation: PaimonRelation) -> list[PaimonRelation]:
-        """A schema, and those of the project's nodes whose names differ from it only in case.
+        """A schema, and the project's schemas whose names differ from it only in case.
 
         dbt creates one schema for all of them (GraphRunnableTask.create_schemas).
         """
@@ -57,7 +57,7 @@ class Schemas:
         ]
 
     def _create_if_missing(self, relation: PaimonRelation) -> None:
-        """Create a schema. IF NOT EXISTS is not atomic: another process may create it in between."""
+        """Create a schema. IF NOT EXISTS is not atomic: another process may create the schema in between."""
         schema = relation.without_identifier()
         try:
             self._adapter.query(f"create database if not exists {schema.render()}")
@@ -66,7 +66,7 @@ class Schemas:
                 raise
 
     def tables_to_drop_first(self, schema: PaimonRelation) -> list[PaimonRelation]:
-        """Tables to drop before their schema: JdbcCatalog.dropDatabaseImpl leaves their files behind."""
+        """Tables to drop before their schema, because JdbcCatalog.dropDatabaseImpl leaves their files behind."""
         catalog = self._adapter.credentials.catalog_of(schema.database or "")
         if catalog is None or catalog.metastore != "jdbc":
             return []

@@ -1,4 +1,4 @@
-"""Runs the adapter's own statements; adds similar names to errors about missing tables."""
+"""Runs the adapter's own statements, and adds similar names to errors about missing tables."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dbt.adapters.paimon.tables.suggestions import Suggestions
 
 
 class Statements:
-    """Statements on this thread's connection; `catalogs` are those that an error may suggest."""
+    """Runs statements on this thread's connection; `catalogs` are the catalogs that an error may suggest."""
 
     def __init__(self, adapter: AdapterProtocol, catalogs: KnownCatalogs) -> None:
         self._connections = adapter.connections
@@ -28,7 +28,7 @@ class Statements:
     def columns(self, sql: str) -> tuple[PaimonColumn, ...]:
         """The columns of a query, which is analyzed but not run.
 
-        Not by DESCRIBE QUERY, which truncates the type of a wide struct (spark.sql.debug.maxToStringFields).
+        DESCRIBE QUERY would truncate the type of a wide struct (spark.sql.debug.maxToStringFields).
         """
         with self.names_suggested(), self._connections.exception_handler(sql):
             _, cursor = self._connections.add_query(Statement(sql), auto_begin=False)
@@ -38,5 +38,5 @@ class Statements:
             )
 
     def names_suggested(self) -> AbstractContextManager[None]:
-        """Wrap a statement of a node: if a table is not found, the error lists similar ones."""
+        """Wrap a node's statement: if a table is not found, the error lists similar names."""
         return self._suggestions.added()

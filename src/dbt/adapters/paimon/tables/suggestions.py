@@ -27,7 +27,7 @@ class Suggestions:
 
     @contextmanager
     def added(self) -> Iterator[None]:
-        """Wrap a statement of a node."""
+        """Wrap a node's statement."""
         try:
             yield
         except DbtRuntimeError as exc:
@@ -47,7 +47,7 @@ class Suggestions:
             self._functions = self._functions or [row[0] for row in self._adapter.query("show functions")]
         except Exception:  # noqa: BLE001 - the statement's own error is the one to report
             return ""
-        # A catalog's functions are listed with its name; operators are listed, too.
+        # The names of a catalog's functions are qualified, and operators are listed too.
         known = [name for name in (full.rpartition(".")[2] for full in self._functions) if name.isidentifier()]
         return suggestion(name, known, cutoff=0.7) or ""
 
@@ -57,14 +57,14 @@ class Suggestions:
         try:
             named = [parts[0]] if len(parts) > 2 and self._adapter.has_catalog(parts[0]) else []
             known = sorted({*named, *self._catalogs()})
-            home = self._adapter.credentials.catalog
-            return missing.advice(parts, node, home, known, self._schema_names, self._table_or_view_names)
+            target = self._adapter.credentials.catalog
+            return missing.advice(parts, node, target, known, self._schema_names, self._table_or_view_names)
         except DbtRuntimeError:
             # The statement's own error is the one to report.
             return ""
 
     def _schema_names(self, catalog: str) -> list[str]:
-        # Spark quotes names that are not identifiers.
+        # Spark puts names that are not identifiers in backticks.
         names = [str(row[0]) for row in self._adapter.query(f"show databases in {quoted(catalog)}")]
         return [name[1:-1].replace("``", "`") if name.startswith("`") else name for name in names]
 

@@ -137,8 +137,8 @@ class Rows:
     # -- checks -----------------------------------------------------------------------------------------------------
 
     def reject_nan_keys(self, source: ModelQuery, spec: TableSpec, model: Mapping[str, Any]) -> ModelQuery:
-        """A model's rows; a NaN in a key or sequence fails the statement (see `ordering_values`)."""
-        selected = ordering_values.checked(source.columns, spec, model)
+        """A model's rows; a NaN in a key or a sequence fails the statement (see `ordering_values`)."""
+        selected = ordering_values.select_list(source.columns, spec, model)
         return source if selected is None else source.selecting(selected)
 
     def checked(

@@ -62,12 +62,10 @@ def kept_deletes(
     version = version_in(Kind.DELETES, current.options, relation)
     changes = compare_columns(wanted, current, comments=False)
     have = {column.name.lower(): column.data_type for column in current.columns}
-    retype = tuple(
-        column for column in changes.changed_types if not widens(column.data_type, have[column.name.lower()])
-    )
+    retype = tuple(column for column in changes.type_changes if not widens(column.data_type, have[column.name.lower()]))
     same_key = _lower(current.primary_key) == _lower(spec.primary_key)
     same_columns = list(map(str.lower, names)) == list(have)
-    fits = same_key and same_columns and all(column in changes.alter for column in retype)
+    fits = same_key and same_columns and all(column in changes.alterable_in_place for column in retype)
     return KeptDeletes(relation, wanted, retype, fits, version)
 
 

@@ -23,7 +23,7 @@ from dbt.adapters.paimon.sql.assignment import Refusal, assigned, misfits
 from dbt.adapters.paimon.sql.text import quoted, string_literal
 from dbt.adapters.paimon.sql.type_trees import Atom, TypeTree, type_tree
 from dbt.adapters.paimon.tables.changeset import ExistingColumn
-from dbt.adapters.paimon.tables.column_changes import alterable, missing_after
+from dbt.adapters.paimon.tables.column_changes import alterable, missing_filter_capability
 from dbt.adapters.paimon.writing.snapshots import time_columns
 from dbt.adapters.paimon.writing.stored_values import null_around_struct, stored
 
@@ -151,7 +151,7 @@ def _type_fault(column: PaimonColumn, target: ExistingColumn, to: Destination) -
     if wants is None or not (found := misfits(has, wants, lossless=to.lossless)):
         return ""
     can_alter = alterable(target, column.dtype, to.spec)
-    missing = missing_after(target, column.dtype, to.spec, to.versions) if can_alter else None
+    missing = missing_filter_capability(target, column.dtype, to.spec, to.versions) if can_alter else None
     remedies = [_remedy_in_the_query(target, wants, to)]
     if to.syncs and can_alter and missing is None:
         remedies.append("set on_schema_change='sync_all_columns', which widens the table's column")

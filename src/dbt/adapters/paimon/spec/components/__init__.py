@@ -1,4 +1,4 @@
-"""The parts of a table; each module reads its config keys, checks them, and says which changes need a new table."""
+"""The parts of a table. Each module reads and checks its config keys, and decides which changes need a new table."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ COMPONENTS: Final[tuple[Component, ...]] = tuple(each.COMPONENT for each in (*_O
 TABLE_KEYS: Final = tuple(name for each in COMPONENTS if each.keys for name in keys_of(each.keys))
 # Config key -> Paimon option.
 OPTION_KEYS: Final[Mapping[str, str]] = {name: option for each in COMPONENTS for name, option in each.options.items()}
-# Config key that is a mapping of keys -> (the keys, an example).
+# Config key that is a mapping -> (the keys in it, an example).
 GROUPED_KEYS: Final[Mapping[str, tuple[Mapping[str, Key], str]]] = {
     name: group for each in COMPONENTS for name, group in each.groups.items()
 }
@@ -63,14 +63,14 @@ _GUARDS: Final = {option: guard for each in COMPONENTS for option, guard in each
 
 
 def rule_faults(spec: TableSpec, versions: Versions) -> Iterator[tuple[str, str]]:
-    """(option, or 'primary_key' / 'partition_by', and the reason with its remedy) of each broken rule."""
+    """Pairs of an option (or 'primary_key' / 'partition_by') and the reason with its remedy, for each broken rule."""
     for component in COMPONENTS:
         for rule in component.rules:
             yield from rule(spec, versions)
 
 
 def needs_new_table(change: PropertyChange, options: Mapping[str, str], versions: Versions) -> bool:
-    """Whether ALTER cannot make a change of a table with these options, or would lead to wrong rows."""
+    """Whether ALTER cannot make a change to a table with these options, or would lead to wrong rows."""
     if is_immutable(change.name, versions.paimon):
         return True
     return change.name in _GUARDS and _GUARDS[change.name](change, options, versions)

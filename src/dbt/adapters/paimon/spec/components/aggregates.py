@@ -1,4 +1,4 @@
-"""Aggregate functions of columns: where Paimon reads them, which types they take, and what changes with them."""
+"""Aggregate functions of columns: where Paimon uses them, which types they accept, and what changing them affects."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from dbt.adapters.paimon.sql.data_types import type_name
 from dbt.adapters.paimon.sql.type_trees import Atom, type_tree
 
 AGGREGATING: Final = ("aggregation", "partial-update")
-# Paimon's function if neither the column nor the table has one.
-_USUAL: Final = "last_non_null_value"
-# Defaults of column settings; '' for the others.
+# Paimon's function if neither the column nor the table sets one.
+_PAIMON_DEFAULT: Final = "last_non_null_value"
+# Defaults of column settings; '' for all others.
 _UNSET: Final[Mapping[str, str]] = {"distinct": "false", "ignore-retract": "false", "list-agg-delimiter": ","}
-# A bigint holds every decimal with this number of digits.
+# A bigint can hold every decimal with this number of digits.
 _DIGITS_OF_BIGINT: Final = 18
 
 
@@ -59,18 +59,19 @@ def _fault_outside_groups(spec: TableSpec, column: str, function: str, versions:
             "partial-update aggregates columns of a sequence group only. List "
             f"'{column}' in the sequence_group of its sequence column, or use merge_engine='aggregation'"
         )
-    # With groups, the columns of the default function are only known from the query: see `column_rules`.
+    # With groups, only the query tells which columns use the default function: see `column_rules`.
     return None if groups else "partial-update aggregates with a sequence_group only. Give one, or remove it"
 
 
 def _default_on_sequence_rules(spec: TableSpec, versions: Versions) -> Found:
-    # AggregateMergeFunction and PartialUpdateMergeFunction: up to 1.0 the default also applies to sequence columns,
-    # whose order is lost with the first sum; they may not have their own function (SchemaValidation) [ran, 0.9.0].
+    # AggregateMergeFunction, PartialUpdateMergeFunction: up to 1.0, the default function also applies to sequence
+    # columns, so the first sum destroys the order. These cannot have a function of their own (SchemaValidation)
+    # [ran, 0.9.0].
     function = spec.options.get(DEFAULT_FUNCTION)
     if function is None or versions.supports(Capability.SEQUENCE_OUTSIDE_DEFAULT_AGGREGATE):
         return
     for columns in (spec.columns_in("sequence.field"), *spec.sequence_groups):
-        # With several columns, only the latest row as a whole has the latest sequence.
+        # With several sequence columns, only last_value keeps the values of one row together.
         keeping = ("last_value", "last_non_null_value", "max")[: 3 if len(columns) == 1 else 1]
         ordering = [column for column in columns if column not in spec.primary_key]
         if ordering and function not in keeping:
@@ -90,7 +91,7 @@ def _function_retract_rules(spec: TableSpec, versions: Versions) -> Found:
     rowkind = spec.options.get("rowkind.field")
     if rowkind is None or spec.is_true("ignore-delete"):
         return
-    # FieldAggregator.retract; if a '-D' row removes the record, no function is called.
+    # FieldAggregator.retract is not called if a '-D' row removes the whole record.
     if spec.is_true(f"{spec.merge_engine}.remove-record-on-delete"):
         return
     for name, column, function in spec.aggregate_functions():
@@ -105,10 +106,10 @@ def _function_retract_rules(spec: TableSpec, versions: Versions) -> Found:
 
 
 def _function_setting_rules(spec: TableSpec, versions: Versions) -> Found:
-    # Paimon silently accepts a column setting that nothing reads.
+    # Paimon silently accepts column settings that nothing reads.
     if not spec.primary_key:
         return
-    default = spec.options.get(DEFAULT_FUNCTION, _USUAL)
+    default = spec.options.get(DEFAULT_FUNCTION, _PAIMON_DEFAULT)
     no_distinct = versions.explain(Capability.LISTAGG_DISTINCT)
     for name, columns, _ in spec.field_options("ignore-retract", *FUNCTION_SETTINGS):
         if spec.merge_engine not in AGGREGATING:
@@ -126,7 +127,7 @@ def _function_setting_rules(spec: TableSpec, versions: Versions) -> Found:
 
 @dataclass(frozen=True)
 class _Aggregate:
-    """The column types that an aggregate function takes, as a pattern and in words, and the remedy for others."""
+    """The column types that an aggregate function accepts, as a pattern and in words, and the remedy for others."""
 
     types: str
     words: str
@@ -148,7 +149,7 @@ _BOOL: Final = _Aggregate("boolean", "boolean", "Cast the column in the model, o
 _SKETCH: Final = _Aggregate("binary", "binary", "Give a serialized sketch or bitmap, or use another function")
 _ROWS: Final = _Aggregate("array<struct<", "array<struct<…>>", "Give array(named_struct(…)), or use 'collect'")
 
-# Functions that are not listed here accept every type.
+# Functions that are missing here accept every type.
 _AGGREGATES: Final[Mapping[str, _Aggregate]] = {
     "sum": _SUM,
     "product": _SUM,
@@ -250,8 +251,8 @@ def columns_merged_differently(
     """The columns whose stored values are merged differently after a change of the option `name`.
 
     Args:
-        old, new: all options of the table, existing and wanted.
-        columns: the table's columns that are not in its key.
+        old, new: all existing and all wanted options of the table.
+        columns: the table's columns outside its key.
     """
     if old.get("merge-engine") not in AGGREGATING:
         return frozenset()
@@ -272,7 +273,7 @@ def columns_merged_differently(
 
 def _function(options: Mapping[str, str], column: str) -> str:
     own = options.get(f"fields.{column}.aggregate-function")
-    return own or options.get(DEFAULT_FUNCTION) or _USUAL
+    return own or options.get(DEFAULT_FUNCTION) or _PAIMON_DEFAULT
 
 
 COMPONENT: Final = Component(

@@ -26,7 +26,7 @@ class Keys:
 
 
 def read(config: Mapping[str, Any], options: Mapping[str, str], problems: Problems, versions: Versions) -> bool:
-    """Whether rows are audited first."""
+    """Whether the rows are audited before they are published."""
     if not is_on(config, "wap", problems):
         return False
     value, strategy = config["wap"], config.get("incremental_strategy")

@@ -80,7 +80,7 @@ def _is_auto(bucket: Any) -> bool:
 
 
 def is_auto(config: Mapping[str, Any], options: Mapping[str, str], problems: Problems) -> bool:
-    """Whether the adapter chooses the number of buckets; adds a problem for options that choose it, too."""
+    """Whether the adapter chooses the number of buckets; adds a problem for each option that conflicts with this."""
     if not _is_auto(config.get("bucket")):
         return False
     for name in options:
@@ -153,7 +153,7 @@ def _unread_bucket_options(spec: TableSpec, types: Types, versions: Versions) ->
 
 
 def _changes_layout(change: PropertyChange, options: Mapping[str, str], versions: Versions) -> bool:
-    # ALTER changes only one fixed number to another: dynamic (-1) and postpone (-2) buckets have other layouts.
+    # ALTER can only change one fixed number to another: dynamic (-1) and postpone (-2) buckets have different layouts.
     return not (_is_positive(change.old) and _is_positive(change.new))
 
 

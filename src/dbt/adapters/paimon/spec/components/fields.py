@@ -1,4 +1,4 @@
-"""`fields`: settings of single columns (see `aggregates` for their functions)."""
+"""`fields`: settings of individual columns (see `aggregates` for their functions)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Keys:
     )
 
 
-# Keys of a column in `fields`; `capabilities.FIELD_ATTRIBUTES` has the first Paimon of each.
+# Keys of a column in `fields`; `capabilities.FIELD_ATTRIBUTES` has the first Paimon version of each.
 FIELD_KEYS: Final[Mapping[str, Key]] = {
     "aggregate_function": Key("The function that merges the column's values", page="merge-engines.md"),
     "ignore_retract": Key("Whether the function ignores `-U` and `-D` rows", page="merge-engines.md"),

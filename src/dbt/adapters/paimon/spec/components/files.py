@@ -1,4 +1,4 @@
-"""Data files: format, compression, deletion vectors, buffers, and filters that find all rows."""
+"""Data files: format, compression, deletion vectors, buffers, and options with which filters find all rows."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ class Keys:
     )
 
 
-# ParquetReaderFactory.setReadOptions: without both filters, whole files are read, and Spark filters the rows.
+# ParquetReaderFactory.setReadOptions: with both filters off, Paimon reads whole files, and Spark filters the rows.
 UNFILTERED: Final[Mapping[str, str]] = {
     "parquet.filter.stats.enabled": "false",
     "parquet.filter.dictionary.enabled": "false",
 }
-# SortBufferWriteBuffer needs three pages, and a page must hold its own bookkeeping.
+# SortBufferWriteBuffer needs three pages, and each must be large enough for its own metadata.
 _LEAST_PAGE: Final = 2**10
 _LEAST_PAGES: Final = 3
 _AVRO_NAME: Final = re.compile(r"[^\W\d]\w*")
@@ -130,9 +130,9 @@ def _name_fault(file_format: str, name: str) -> str:
 def filterable(spec: TableSpec, types: Types, versions: Versions, *, older_types: bool = False) -> TableSpec:
     """The table with options that make WHERE find all rows.
 
-    - Before Paimon 1.0, no filters of Parquet for small integers, or if files are older than a column's type.
-    - No statistics for floating-point numbers in ORC: if the first value is NaN, so are minimum and maximum, and Paimon
-      finds no row by `<` or `<=` [ran, 0.9.0 and 1.4.2].
+    - Before Paimon 1.0, no Parquet filters for small integers, or if files are older than a column's type.
+    - No statistics for floating-point numbers in ORC: if the first value is NaN, so are the minimum and maximum, and
+      `<` and `<=` find no rows [ran, 0.9.0 and 1.4.2].
     """
     has = {*types.values()}
     if spec.file_format == "orc" and has & {"float", "double"}:
@@ -157,14 +157,14 @@ def _shared_zstd_level(spec: TableSpec, types: Types, versions: Versions) -> Fou
 
 
 def _returns_rows_twice(change: PropertyChange, options: Mapping[str, str], versions: Versions) -> bool:
-    # 0.9 allows the change, and files without vectors then return rows twice; 1.4 has an option that allows it.
+    # 0.9 allows the change, after which files without vectors return rows twice; 1.4 has an option that allows it.
     allowed = versions.supports(Capability.GUARDED_OPTION_CHANGES)
     return not (allowed and options.get("deletion-vectors.modifiable", "").lower() == "true")
 
 
 COMPONENT: Final = Component(
     keys=Keys,
-    # Empty as in "{{ 'delta' if target.type == 'databricks' else '' }}".
+    # It may be empty, as in "{{ 'delta' if target.type == 'databricks' else '' }}".
     values={"file_format": lambda value, key, problems: None if value == "" or is_table_format(value) else value},
     rules=(_deletion_vector_rules, _codec_rules, _buffer_rules, _lookup_cache_rules),
     column_rules=(_file_format_rules,),

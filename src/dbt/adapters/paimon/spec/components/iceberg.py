@@ -1,7 +1,7 @@
 """`iceberg: true`: Paimon writes Iceberg metadata with each commit, for Iceberg's readers.
 
-For a table with a primary key it lists only the files of the highest level, those of the last full compaction
-(IcebergCommitCallback.shouldAddFileToIceberg, 1.4).
+For a table with a primary key, the metadata lists only the files of the highest level, which the last full compaction
+wrote (IcebergCommitCallback.shouldAddFileToIceberg, 1.4).
 Source: https://paimon.apache.org/docs/1.4/iceberg/overview/
 """
 
@@ -20,10 +20,10 @@ from dbt.adapters.paimon.spec.table import POSTPONE_BUCKET, TableSpec
 KEY: Final = "iceberg"
 STORAGE: Final = "metadata.iceberg.storage"
 _TABLE_LOCATION: Final = "table-location"
-# With 1, each write of Spark ends with a full compaction from 1.4 on (DataWrite.needFullCompaction).
+# With 1, each of Spark's writes ends with a full compaction from 1.4 on (DataWrite.needFullCompaction).
 _COMPACTS: Final = "full-compaction.delta-commits"
 _OFF: Final = "disabled"
-# Paimon 0.9's option.
+# The option of Paimon 0.9.
 _OLD: Final = "metadata.iceberg-compatible"
 
 
@@ -41,7 +41,7 @@ class Keys:
 
 
 def read(config: Mapping[str, Any], options: dict[str, str], problems: Problems) -> None:
-    """Add the option for `iceberg: true`; any value except true and false is a problem."""
+    """Add the option for `iceberg: true`, or a problem for a value that is neither true nor false."""
     value = config.get(KEY)
     if value is None or str(value).lower() == "false":
         return
@@ -59,7 +59,7 @@ def is_on(spec: TableSpec) -> bool:
 
 
 def with_compaction(spec: TableSpec) -> TableSpec:
-    """The table with a full compaction in each write, if it has a primary key and its config does not choose when."""
+    """The table, with a full compaction in each write if it has a primary key and its config sets no compaction."""
     chosen = spec.maintenance is not None and spec.maintenance.compact is not None
     if not is_on(spec) or not spec.primary_key or chosen or _COMPACTS in spec.options:
         return spec

@@ -1,4 +1,4 @@
-"""The primary key: of the config, of `tblproperties`, or of the contract."""
+"""The primary key: from the config, `tblproperties`, or the contract."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ class Keys:
     )
 
 
-# Column settings that are also valid on tables without primary key.
+# Column settings that are also valid for tables without a primary key.
 _FOR_ANY_TABLE: Final = ("default-value", "stats-mode", "map.storage-layout")
 
 
 def read(config: Mapping[str, Any], properties: dict[str, Any], problems: Problems) -> tuple[str, ...]:
-    """The primary key of a config; its option is removed from `properties`."""
+    """The primary key in a config; removes its option from `properties`."""
     value = config.get("primary_key")
     own = () if value is None else plain_columns(value, "primary_key", problems)
     return own_or_property(own, properties, "primary_key", "primary-key", problems)
@@ -45,7 +45,7 @@ def with_contract(
     columns: Mapping[str, Mapping[str, Any]],
     problems: Problems,
 ) -> tuple[str, ...]:
-    """The primary key, also from a contract's constraints, which must not contradict it."""
+    """The primary key of the config or of the contract's constraints, which must not contradict each other."""
     found = _contract_keys(constraints, columns)
     contract_key = next(filter(None, found), ())
     if any(_folded(keys) != _folded(contract_key) for keys in found if keys):
@@ -64,7 +64,7 @@ def with_contract(
 def _contract_keys(
     constraints: Sequence[Mapping[str, Any]], columns: Mapping[str, Mapping[str, Any]]
 ) -> list[tuple[str, ...]]:
-    """The primary keys of a contract: one of each model constraint, and one of all column constraints together."""
+    """The primary keys in a contract: one per model constraint, and one from all column constraints together."""
     found = [tuple(each.get("columns") or ()) for each in constraints if _is_primary_key(each)]
     on_columns = tuple(
         name for name, column in columns.items() if any(map(_is_primary_key, column.get("constraints") or ()))
@@ -120,8 +120,8 @@ def _moving_key_rules(spec: TableSpec, versions: Versions) -> Found:
     if partly and (missing := versions.explain(Capability.KEY_WITH_ONE_OF_TWO_PARTITIONS)):
         yield "primary_key", missing
     if spec.moves_keys and "rowkind.field" in spec.options:
-        # GlobalIndexAssigner uses the new row to delete the old one, but the row kind comes from the new row's column:
-        # the key then exists twice, and the next write fails [ran, 0.9.0 and 1.4.2].
+        # GlobalIndexAssigner uses the new row to delete the old one, but takes the row kind from the new row's column.
+        # The key then exists twice, and the next write fails [ran, 0.9.0 and 1.4.2].
         yield (
             "rowkind.field",
             "cannot be where a key may change its partition: the row in its old partition would stay. "
@@ -152,12 +152,12 @@ def _key_type_rules(spec: TableSpec, types: Types, versions: Versions) -> Found:
             if kind in NESTED:
                 yield where, f"'{name}' is {types[name]}, which no key can be. Use plain columns, or its parts"
             elif where == "partition_by" and kind == "binary":
-                # The path of such a partition would differ at every write [ran, 0.9.0].
+                # The path of such a partition would differ in every write [ran, 0.9.0].
                 yield where, f"'{name}' is binary, and its rows could not be read back. Use hex({name})"
 
 
 def _keys_in_several_partitions(spec: TableSpec, types: Types, versions: Versions) -> Found:
-    # KeyValueFileStore.bucketMode: only bucket=-1 keeps an index of keys across partitions.
+    # KeyValueFileStore.bucketMode: only bucket=-1 has an index of keys across partitions.
     if spec.crosses_partitions and spec.bucket != DYNAMIC_BUCKET:
         outside = spec.partitions_outside_key
         yield (

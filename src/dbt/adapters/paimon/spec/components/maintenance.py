@@ -1,4 +1,4 @@
-"""Compaction and maintenance: after runs by a policy (see `maintenance_policy`), and by Paimon as it writes."""
+"""Compaction and maintenance: after runs by a policy (see `maintenance_policy`), and during Paimon's writes."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _WHOLE_NUMBERS: Final = ("tinyint", "smallint", "int", "bigint")
 
 
 def checked(spec: TableSpec, problems: Problems, versions: Versions) -> TableSpec:
-    """The table with the options of its policy, which is checked."""
+    """The table with the options of its maintenance policy; adds the policy's faults to `problems`."""
     policy = spec.maintenance
     if policy is None:
         return spec
@@ -52,7 +52,7 @@ def checked(spec: TableSpec, problems: Problems, versions: Versions) -> TableSpe
 
 
 def _policy_rules(policy: MaintenancePolicy, spec: TableSpec, versions: Versions) -> Found:
-    """(key, reason with remedy) for actions of a policy that this table does not support."""
+    """(key, reason with remedy) for each action of a policy that the table does not support."""
     if policy.compact:
         yield from _compact_rules(policy.compact, spec, versions)
     if policy.expire_partitions:
@@ -147,12 +147,12 @@ def _newest_problems(compact: Compact, keyed: Mapping[str, str]) -> Found:
 
 
 def _expiry_problems(expire: ExpirePartitions, keyed: Mapping[str, str], partition_by: Sequence[str]) -> Found:
-    # Paimon is case-sensitive about these names, and the config may spell them differently.
+    # These names are case-sensitive in Paimon, and the config may spell them differently.
     if fault := pattern_fault(expire.timestamp_pattern, partition_by):
         yield "maintenance.expire_partitions.timestamp_pattern", fault
     if expire.expire_strategy != "values-time":
         return
-    # PartitionExpireStrategy.convertPartition passes the number of days, which no formatter can parse.
+    # PartitionExpireStrategy.convertPartition passes a date as a number of days, which no formatter can parse.
     for name, kind in keyed.items():
         if kind == "date" and (not expire.timestamp_pattern or f"${name}" in expire.timestamp_pattern):
             yield (

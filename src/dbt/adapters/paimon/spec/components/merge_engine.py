@@ -1,4 +1,4 @@
-"""How rows with the same key are merged (engine, order, row kinds), and the changes that readers see."""
+"""How rows with the same key are merged (engine, order, row kinds), and which changes readers see."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def _rowkind_rules(spec: TableSpec, types: Types, versions: Versions) -> Found:
 
 
 def _drops_changes(change: PropertyChange, options: Mapping[str, str], versions: Versions) -> bool:
-    """Whether the table has dropped deletes or updates, which do not come back."""
+    """Whether the table has dropped deletes or updates, which are lost."""
     return canonical(change.name, change.old, versions.paimon) is True
 
 
@@ -152,7 +152,7 @@ def _snapshot_ordering_rules(spec: TableSpec, versions: Versions) -> Found:
 
 
 def _order_rules(spec: TableSpec, types: Types, versions: Versions) -> Found:
-    # UserDefinedSeqComparator; a map fails at the first read [ran, 0.9.0].
+    # UserDefinedSeqComparator; a map causes the first read to fail [ran, 0.9.0].
     ordering = [("sequence.field", name) for name in spec.columns_in("sequence.field")]
     for option, columns, _ in spec.field_options("sequence-group"):
         ordering += [(option, name) for name in columns]

@@ -20,12 +20,12 @@ from dbt.adapters.paimon.spec.table import TableSpec
 class Keys:
     """The config key."""
 
-    # Any: columns, or a mapping or mappings as in dbt-bigquery (see `foreign_config`).
+    # Any: columns, or one or more mappings as in dbt-bigquery (see `foreign_config`).
     partition_by: Any = config_key("The columns of `PARTITIONED BY`", COLUMNS, page="models.md")
 
 
 def read(config: Mapping[str, Any], properties: dict[str, Any], problems: Problems) -> tuple[str, ...]:
-    """The partition columns of a config; their option is removed from `properties`."""
+    """The partition columns in a config; removes their option from `properties`."""
     own = _partition_by(config.get("partition_by"), problems)
     return own_or_property(own, properties, "partition_by", "partition", problems)
 
@@ -47,7 +47,7 @@ def _partition_by(value: Any, problems: Problems) -> tuple[str, ...]:
 def pattern_fault(pattern: str, partition_by: Iterable[str]) -> str:
     """Why a 'partition.timestamp-pattern' does not fit a table's partitions; '' if it does."""
     rest = pattern
-    # Like PartitionTimeExtractor, but longer names first, in case one begins with another.
+    # As in PartitionTimeExtractor, but longer names first, because one name may begin with another.
     for name in sorted(partition_by, key=len, reverse=True):
         rest = rest.replace(f"${name}", "")
     if "$" not in rest:
@@ -58,13 +58,13 @@ def pattern_fault(pattern: str, partition_by: Iterable[str]) -> str:
 
 
 def _partition_rules(spec: TableSpec, versions: Versions) -> Found:
-    # SchemaValidation, up to 1.4; from 2.0 Paimon accepts it, but nothing expires.
+    # SchemaValidation, up to 1.4; from 2.0 on, Paimon accepts it, but nothing expires.
     if not spec.partition_by and "partition.expiration-time" in spec.options:
         yield "partition.expiration-time", "needs partitions. Set partition_by, or remove it"
 
 
 def _pattern_rules(spec: TableSpec, types: Types, versions: Versions) -> Found:
-    # PartitionTimeExtractor: names are case-sensitive, and one that is not replaced cannot be parsed as a time.
+    # PartitionTimeExtractor: names are case-sensitive, and a name that is not replaced cannot be parsed as a time.
     name = "partition.timestamp-pattern"
     fault = pattern_fault(spec.options.get(name, ""), spec.partition_by)
     if fault and spec.partition_by:
@@ -72,7 +72,7 @@ def _pattern_rules(spec: TableSpec, types: Types, versions: Versions) -> Found:
 
 
 def _idle_expiry(spec: TableSpec, types: Types, versions: Versions) -> Found:
-    # PartitionExpire.expire: the interval begins with the writer, which ends with the batch.
+    # PartitionExpire.expire: the interval starts when the writer opens, and a batch closes its writer.
     interval = parse_duration(spec.options.get("partition.expiration-check-interval", "1 h"))
     if "partition.expiration-time" in spec.options and interval:
         yield (

@@ -1,4 +1,4 @@
-"""`tblproperties`: any option of Paimon, and rules for those that no other component has."""
+"""`tblproperties`: all of Paimon's options, and the rules for options that belong to no other component."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Keys:
 
 
 def read(config: Mapping[str, Any], problems: Problems) -> dict[str, Any]:
-    """The options in a config's `tblproperties`, under their names."""
+    """The options in a config's `tblproperties`, by name."""
     properties = config.get("tblproperties")
     if properties is None:
         return {}

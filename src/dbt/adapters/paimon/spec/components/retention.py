@@ -1,4 +1,4 @@
-"""Which table snapshots stay, and which of them get a tag (see `run_tag` for `table_tag`)."""
+"""Which table snapshots are retained, and which of them get a tag (see `run_tag` for `table_tag`)."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _retention_rules(spec: TableSpec, versions: Versions) -> Found:
 
 
 def _retained(spec: TableSpec, family: str, bound: str, invalid: int, versions: Versions) -> int:
-    """How many snapshots or changelogs to retain (changelogs: as snapshots by default); `invalid` for other text."""
+    """How many snapshots or changelogs (default: like snapshots) to retain; `invalid` for an unparsable value."""
     name = f"{family}.num-retained.{bound}"
     if name not in spec.options:
         name = f"snapshot.num-retained.{bound}"
@@ -92,7 +92,7 @@ def _no_tags(spec: TableSpec, types: Types, versions: Versions) -> Found:
     if creation == "batch" and (missing := versions.explain(Capability.BATCH_TAGS)):
         yield name, f"makes no tag here: {missing}"
     if creation == "watermark":
-        # TagTimeExtractor.WatermarkExtractor reads the snapshot's watermark, which Spark's writers do not set.
+        # TagTimeExtractor.WatermarkExtractor reads a snapshot's watermark, which Spark's writers do not set.
         yield name, "makes no tag here: Spark's commits have no watermark. Use 'process-time'"
 
 

@@ -23,7 +23,7 @@ from dbt.adapters.paimon.streaming.inputs import DescribedInput, StreamCall, Una
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-_SERVERS: Final = "kafka.bootstrap.servers"
+BOOTSTRAP_SERVERS: Final = "kafka.bootstrap.servers"
 _SOURCE_CLASS: Final = "org.apache.spark.sql.kafka010.KafkaSourceProvider"
 # The timeout for requests of Kafka's admin client, in milliseconds.
 _ADMIN_TIMEOUT_MS: Final = 15_000
@@ -60,9 +60,9 @@ class KafkaInput(DescribedInput):
     ) -> KafkaInput:
         """The input for a description; raises DbtRuntimeError if no broker is set."""
         given = with_defaults(description.options, kafka_options)
-        if not given.get(_SERVERS):
+        if not given.get(BOOTSTRAP_SERVERS):
             raise DbtRuntimeError(
-                f"source '{description.label}': no broker is set. Add kafka_options: {{{_SERVERS}: host:9092}} to the "
+                f"source '{description.label}': no broker is set. Add kafka_options: {{{BOOTSTRAP_SERVERS}: host:9092}} to the "
                 "target in profiles.yml, or to external.options of the source."
             )
         return cls(call, description, value_format, with_defaults(given, _DEFAULTS))
@@ -136,7 +136,7 @@ class KafkaInput(DescribedInput):
 
     @property
     def _servers(self) -> str:
-        return redact_text(self.options[_SERVERS])
+        return redact_text(self.options[BOOTSTRAP_SERVERS])
 
     @property
     def _accepts_data_loss(self) -> bool:
@@ -214,12 +214,14 @@ class KafkaInput(DescribedInput):
         if re.search(r"TimeoutException|DisconnectException", text):
             return UnavailableError(
                 f"{self._where} does not answer within {_ADMIN_TIMEOUT_MS // 1000} seconds. "
-                f"Check that the broker is running and that {_SERVERS} is an address that this machine can reach "
+                f"Check that the broker is running and that {BOOTSTRAP_SERVERS} is an address that this machine can reach "
                 "(kafka_options in profiles.yml), and run again: the stream continues where it stopped."
             )
         # The host name of a stopped container does not resolve until the container restarts: a retry may succeed.
         if "No resolvable bootstrap urls" in text:
-            return UnavailableError(f"{self._where}: no such host. Correct {_SERVERS} (kafka_options in profiles.yml).")
+            return UnavailableError(
+                f"{self._where}: no such host. Correct {BOOTSTRAP_SERVERS} (kafka_options in profiles.yml)."
+            )
         if re.search(r"AuthorizationException|AuthenticationException", text):
             return DbtRuntimeError(
                 f"{self._where}: the broker rejects this user: {_cause(text)}. Check kafka.security.protocol and "
