@@ -62,8 +62,8 @@ class KafkaInput(DescribedInput):
         given = with_defaults(description.options, kafka_options)
         if not given.get(BOOTSTRAP_SERVERS):
             raise DbtRuntimeError(
-                f"source '{description.label}': no broker is set. Add kafka_options: {{{BOOTSTRAP_SERVERS}: host:9092}} to the "
-                "target in profiles.yml, or to external.options of the source."
+                f"source '{description.label}': no broker is set. Add kafka_options: {{{BOOTSTRAP_SERVERS}: host:9092}} to "
+                "the target in profiles.yml, or to external.options of the source."
             )
         return cls(call, description, value_format, with_defaults(given, _DEFAULTS))
 
