@@ -62,8 +62,9 @@ class KafkaInput(DescribedInput):
         given = with_defaults(description.options, kafka_options)
         if not given.get(BOOTSTRAP_SERVERS):
             raise DbtRuntimeError(
-                f"source '{description.label}': no broker is set. Add kafka_options: {{{BOOTSTRAP_SERVERS}: host:9092}} to "
-                "the target in profiles.yml, or to external.options of the source."
+                f"source '{description.label}': no broker is set. Add "
+                f"kafka_options: {{{BOOTSTRAP_SERVERS}: host:9092}} to the target in profiles.yml, or to "
+                "external.options of the source."
             )
         return cls(call, description, value_format, with_defaults(given, _DEFAULTS))
 
@@ -214,8 +215,8 @@ class KafkaInput(DescribedInput):
         if re.search(r"TimeoutException|DisconnectException", text):
             return UnavailableError(
                 f"{self._where} does not answer within {_ADMIN_TIMEOUT_MS // 1000} seconds. "
-                f"Check that the broker is running and that {BOOTSTRAP_SERVERS} is an address that this machine can reach "
-                "(kafka_options in profiles.yml), and run again: the stream continues where it stopped."
+                f"Check that the broker is running and that {BOOTSTRAP_SERVERS} is an address that this machine can "
+                "reach (kafka_options in profiles.yml), and run again: the stream continues where it stopped."
             )
         # The host name of a stopped container does not resolve until the container restarts: a retry may succeed.
         if "No resolvable bootstrap urls" in text:
