@@ -73,6 +73,9 @@ def test_what_is_no_whole_text(text):
         ("array<void>", "array<int>", []),
         ("string", "varchar(3)", []),
         ("int", "array<int>", ["does not fit"]),
+        ("array<decimal(18,0)>", "array<bigint>", []),
+        # 9,999,999,999,999,999,999 is not a bigint.
+        ("array<decimal(19,0)>", "array<bigint>", ["does not fit"]),
     ],
 )
 def test_what_is_nested(source, target, said):

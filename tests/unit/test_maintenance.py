@@ -347,13 +347,14 @@ NODES = [
     node("customers", "marts"),
     node("stg_orders", "staging", "nightly"),
     node("seen", "staging", kind="view"),
+    node("totals", "views", kind="materialized_view"),
 ]
 
 
 @pytest.mark.parametrize(
     ("wanted", "names"),
     [
-        (None, ["customers", "orders", "stg_orders"]),
+        (None, ["customers", "orders", "stg_orders", "totals"]),
         ("orders", ["orders"]),
         ("*orders", ["orders", "stg_orders"]),
         ("tag:nightly", ["orders", "stg_orders"]),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.paimon.maintenance.selection import TABLES
 from dbt.adapters.paimon.metadata.tags import History
 from dbt.adapters.paimon.plan.api import MATERIALIZED_VIEW
 from dbt.adapters.paimon.plan.decide import adds, steps_of
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
     from dbt.adapters.paimon.relation import PaimonRelation
     from dbt.adapters.paimon.spec.table import TableSpec
     from dbt.adapters.paimon.writing.model_query import ModelQuery
-
-_TABLES: Final = ("table", "seed", MATERIALIZED_VIEW, "incremental", "snapshot", "streaming")
 
 _REFRESHES: Final = {
     RefreshKind.NONE: Action.NOTHING,
@@ -112,7 +111,7 @@ class Previewer:
         try:
             if kind == "view":
                 return self._of_view(node, found)
-            if kind not in _TABLES:
+            if kind not in TABLES:
                 return replace(found, problem=f"The materialization '{kind}' is not one of this adapter.")
             own = config.get("full_refresh")
             return self._of_table(node, found, full_refresh if own is None else bool(own))

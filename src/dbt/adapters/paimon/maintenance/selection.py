@@ -13,7 +13,8 @@ from dbt.adapters.paimon.adapter_protocol import Node
 from dbt.adapters.paimon.options.table_options import suggestion
 
 _GRAPH_OPERATOR: Final = re.compile(r"^[+@]|^\d+\+|\+\Z|,")
-_TABLES: Final = ("table", "incremental", "streaming", "seed", "snapshot")
+# Materializations whose relation is a table.
+TABLES: Final = ("table", "incremental", "materialized_view", "streaming", "seed", "snapshot")
 _TYPES: Final = ("model", "seed", "snapshot")
 
 
@@ -38,7 +39,7 @@ def select(nodes: Iterable[Node], wanted: str | Sequence[str] | None, operation:
 
 
 def _is_table(node: Node) -> bool:
-    return node["resource_type"] in _TYPES and node["config"].get("materialized") in _TABLES
+    return node["resource_type"] in _TYPES and node["config"].get("materialized") in TABLES
 
 
 def _problem(item: str, known: Sequence[Node]) -> str:

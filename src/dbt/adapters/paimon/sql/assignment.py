@@ -43,7 +43,7 @@ _CAST_DIFFERENTLY: Final = {
 # Types that Spark casts to a string and back without loss.
 _AS_STRING: Final = frozenset({*_NUMBERS, "decimal", "boolean", "binary", "date", "timestamp", "timestamp_ntz"})
 _SIZED: Final = frozenset({"char", "varchar"})
-# Here with an argument, unlike in Spark: the number of second digits that the column keeps (`data_types.kept_type`).
+# Here with an argument, unlike in Spark: the number of fractional-second digits that the column keeps (`data_types.kept_type`).
 _TIMES: Final = frozenset({"timestamp", "timestamp_ntz"})
 
 
@@ -134,7 +134,8 @@ def _atoms_fit(source: Atom, target: Atom) -> bool:
 def _decimals_fit(source: Atom, target: Atom) -> bool:
     if source.name == "decimal" and target.name in _DIGITS:
         precision, scale = source.arguments
-        return scale == 0 and precision < _DIGITS[target.name]
+        # The largest bigint has 19 digits, and not every number of 19 digits is one.
+        return scale == 0 and precision < min(_DIGITS[target.name], 19)
     if target.name != "decimal" or not (source.name == "decimal" or source.name in _DIGITS):
         return False
     precision, scale = source.arguments if source.name == "decimal" else (_DIGITS[source.name], 0)
