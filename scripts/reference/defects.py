@@ -14,6 +14,10 @@ Each defect returns wrong rows, loses rows or makes a table unreadable. The seco
 releases that have the defect, the third what dbt-paimon does about it. `dbt debug` counts the defects of your
 `paimon_version`.
 
+Other pages have [what file formats lose](../data-types.md#what-files-lose), [NaN in ORC](../limits.md#reading),
+Paimon's own [incremental queries over several commits](../changelog.md#reading-changes), and deletes that wait in
+[postpone buckets](../buckets.md#postpone-buckets).
+
 {table}
 
 Programs that use the same tables without dbt-paimon are not protected.

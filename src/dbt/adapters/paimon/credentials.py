@@ -183,7 +183,8 @@ class PaimonCredentials(Credentials):
         None,
         "The Paimon release, which determines the connector for your Spark; it is downloaded once",
         "a full release number, in quotes",
-        default="the newest tested release that can be downloaded; the console shows which",
+        default="the newest tested release that can be downloaded, which the console shows; with `host` 0.9.0, "
+        "so set the server's",
         page="compatibility.md#without-paimon_version",
     )
     jars: list[str] = key_field(
