@@ -28,7 +28,7 @@ class TestRest(CatalogTests):
         strict=True,
         raises=AssertionError,
         reason="Paimon's test server keeps the tables of a schema that is dropped: the next build ends with "
-        "'is in the catalog, but Paimon finds no schema for it'",
+        "'is in the catalog, and Paimon finds no schema of it'",
     )
     def test_a_schema_goes_with_its_files(self, project, reader):
         super().test_a_schema_goes_with_its_files(project, reader)

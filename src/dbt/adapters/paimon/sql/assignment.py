@@ -43,7 +43,7 @@ _CAST_DIFFERENTLY: Final = {
 # Types that Spark casts to a string and back without loss.
 _AS_STRING: Final = frozenset({*_NUMBERS, "decimal", "boolean", "binary", "date", "timestamp", "timestamp_ntz"})
 _SIZED: Final = frozenset({"char", "varchar"})
-# Here with an argument, unlike in Spark: the number of fractional-second digits that the column keeps (`data_types.kept_type`).
+# Here with an argument, unlike in Spark: how many digits of a second the column keeps (`data_types.kept_type`).
 _TIMES: Final = frozenset({"timestamp", "timestamp_ntz"})
 
 

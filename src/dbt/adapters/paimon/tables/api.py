@@ -70,7 +70,7 @@ class Tables:
             # With the option 'branch', Paimon looks for the schema in that branch [ran, 0.9.0]. Some REST catalogs
             # drop a schema's folder but keep its tables.
             raise DbtRuntimeError(
-                f"{relation} is in the catalog, but Paimon finds no schema for it. If its option `branch` redirects "
+                f"{relation} is in the catalog, and Paimon finds no schema of it. If its option `branch` redirects "
                 f"all reads and writes: alter table {relation} unset tblproperties ('branch'). If its files are gone: "
                 f"drop table {relation}, and build it again."
             )
