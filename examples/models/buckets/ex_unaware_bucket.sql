@@ -9,5 +9,5 @@ from {{ ref('ex_bucket_orders') }} as orders
 where
     orders.order_id <= 3
     {% if is_incremental() %}
-    and orders.order_id > (select max(this.order_id) from {{ this }} as this)
+    and orders.order_id > (select coalesce(max(this.order_id), 0) from {{ this }} as this)
     {% endif %}

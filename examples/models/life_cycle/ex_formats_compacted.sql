@@ -19,5 +19,5 @@ from {{ ref('ex_formats_per_level') }}
 where
     id <= {{ var('batch') }}
     {%- if is_incremental() %}
-    and id > (select max(known.id) from {{ this }} as known)
+    and id > (select coalesce(max(known.id), 0) from {{ this }} as known)
     {%- endif %}
