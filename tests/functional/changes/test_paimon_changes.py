@@ -128,6 +128,6 @@ class TestRefused:
         said = {result.node.name: result.message for result in results}
         assert "only an incremental model keeps track of what it has read" in said["no_increment"]
         assert "it is not a Paimon table" in said["over_a_view"]
-        assert "has a column kind of its own" in said["two_kinds"]
+        assert "already has a column kind" in said["two_kinds"]
         assert "it is unknown how far the model has read it" in said["converted"]
         assert "--full-refresh" in said["converted"]

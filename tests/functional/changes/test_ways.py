@@ -255,7 +255,7 @@ class TestWays:
         ("sql", "said"),
         [
             (range_of("plain", 3, 1), "3 is after 1 (available: 1 to"),
-            (range_of("plain", 1, 99), "table snapshot 99 is not there (available: 1 to"),
+            (range_of("plain", 1, 99), "table snapshot 99 does not exist (available: 1 to"),
             (range_of("plain", "'a_tag'", 1), "numbers of table snapshots, not a_tag, 1"),
             (
                 range_of("renamed", 0, 1),

@@ -100,5 +100,5 @@ class TestContracts:
         before = rows("select * from {schema}.matching")
         write_file(MATCHING.replace("'abc'", "'longer than five'"), project.project_root, "models", "matching.sql")
         (result,) = run_dbt(["run", "--select", "matching"], expect_pass=False)
-        assert "length limitation: 5" in result.message
+        assert "limitation of 5 characters" in result.message
         assert rows("select * from {schema}.matching") == before

@@ -47,7 +47,7 @@ class TestUnsupported:
         for name in ("granted_table", "granted_view", "granted_increment", "granted_seed"):
             assert f"'{name}': grants: Spark has no GRANT" in messages[name]
             assert "Remove `grants`" in messages[name]
-        assert "'dynamic': dynamic_table: a table of Snowflake's" in messages["dynamic"]
+        assert "'dynamic': dynamic_table: this is a Snowflake table" in messages["dynamic"]
         for name in ("doubled", "summed"):
             assert f"function '{name}': functions: Spark 3.5" in messages[name]
             assert "Write a macro" in messages[name]

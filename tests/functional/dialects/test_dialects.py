@@ -47,7 +47,7 @@ FAILING = [
     ),
     ("select id, row_number() over (order by id) as n from t\nqualify n = 1", "as n from …) where n = 1"),
     ("select top 1 id from t", "limit n"),
-    ("select listagg(name, ',') within group (order by name) from t", "array_join(collect_list(x), ',')"),
+    ("select listagg(name, ',') within group (order by name) from t", "array_join(array_sort(collect_list(x)), ',')"),
     ("select array_agg(name order by id) from t", "sort_array"),
     ("select string_agg(concat(name, 'x'), ',' order by id) from t", "sort_array"),
     ("select id from t limit 0, 1", "limit n offset m"),

@@ -145,7 +145,7 @@ class TestDiff(Diffs):
     def test_a_side_that_is_not_known(self, invoke: Any, side: str) -> None:
         done = invoke("keyed", "--from", side)
         assert done.exit_code == 1
-        assert f"--from {side}: is not known" in done.output
+        assert f"--from {side}: not a valid side" in done.output
 
     def test_markdown_and_text(self, invoke: Any) -> None:
         done = invoke("keyed", "--from", "tag:first", "--output", "markdown")
@@ -207,4 +207,4 @@ class TestPullRequest(Diffs):
 
         done = invoke("keyed", "--from", "target:elsewhere")
         assert done.exit_code == 1
-        assert "another warehouse" in done.output
+        assert "its warehouse or metastore differs" in done.output
