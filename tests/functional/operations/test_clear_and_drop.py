@@ -106,7 +106,7 @@ class TestClearAndDrop:
             return run_dbt_and_capture(words, expect_pass=False)[1]
 
         assert "Did you mean keyed?" in says("create_tag", relation="keyd", tag="a")
-        assert "drop_schema: takes schema, not relation" in says("drop_schema", relation="keyed")
+        assert "drop_schema takes schema, not relation" in says("drop_schema", relation="keyed")
         assert rows("select count(*) from {schema}.`keyed$tags`") == [(0,)]
         # Of another process, which the cache of this one does not know.
         rows("create table {schema}.late using paimon as select 1 as id")
