@@ -68,12 +68,16 @@ class PaimonConnectionManager(SparkConnectionManager):
             raise self._lost_service(exc) or messages.StatementError(messages.error_text(exc), sql.strip()) from exc
 
     def _lost_service(self, exc: Exception) -> DbtRuntimeError | None:
+        if error := jvm_exit.error(exc):
+            return error
         # Hive's own errors do not contain the address of the metastore.
-        if unreachable := reachable.unreachable_metastores(self.runtime.credentials.spark_catalogs):
-            return FailedToConnectError(
-                f"{unreachable} Everything committed before that is kept; the next run continues from there."
-            )
-        return jvm_exit.error(exc)
+        if messages.is_lost_metastore(messages.error_text(exc)):
+            unreachable = reachable.unreachable_metastores(self.runtime.credentials.spark_catalogs)
+            if unreachable:
+                return FailedToConnectError(
+                    f"{unreachable} Everything committed before that is kept; the next run continues from there."
+                )
+        return None
 
     def open(self, connection: Connection) -> Connection:  # type: ignore[override]
         """Open a thread's handle; errors contain the reason and the remedy."""

@@ -62,6 +62,9 @@ class Remedy:
     advice: str
 
 
+# HiveMetaStoreClient of any version, whichever exception of Paimon or Spark wraps it.
+_LOST_METASTORE: Final = r"thrift\.transport\.TTransportException|Could not connect to meta ?store|to Hive Metastore"
+
 REMEDIES: tuple[Remedy, ...] = (
     Remedy(
         # Before the metastore's: Parquet wraps this error in a Thrift transport exception.
@@ -201,8 +204,7 @@ REMEDIES: tuple[Remedy, ...] = (
         "the profile and make sure that only one process writes at a time.",
     ),
     Remedy(
-        # HiveMetaStoreClient of any version, whichever exception of Paimon or Spark wraps it.
-        r"thrift\.transport\.TTransportException|Could not connect to meta ?store|to Hive Metastore",
+        _LOST_METASTORE,
         "The Hive metastore does not answer, or `uri` in the profile is not its address: check both. What was "
         "committed before is kept; the next run continues from there.",
     ),
@@ -300,6 +302,11 @@ REMEDIES: tuple[Remedy, ...] = (
         "same rows (merge_engine='partial-update').",
     ),
 )
+
+
+def is_lost_metastore(text: str) -> bool:
+    """Whether an error says that Hive's metastore does not answer."""
+    return re.search(_LOST_METASTORE, text) is not None
 
 
 class StatementError(DbtDatabaseError):
