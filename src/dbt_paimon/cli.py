@@ -154,7 +154,7 @@ def _require_same_settings(note: server.ServerNote, runtime: Runtime, asks_token
 
 @server_group.command()
 def status() -> None:
-    """Show the running servers; exit code 1 if there are none."""
+    """Show the running servers; exit code 1 if no server runs."""
     notes = server.running()
     for note in notes:
         click.echo(control.line(note))

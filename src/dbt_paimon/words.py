@@ -32,13 +32,13 @@ def options(values: Mapping[str, object]) -> list[str]:
 
 
 def command(words: Sequence[str]) -> str:
-    """The command: the first word that is neither an option nor an option's value; '' if there is none."""
+    """The command: the first word that is neither an option nor an option's value, or ''."""
     at = command_at(words)
     return words[at] if at < len(words) else ""
 
 
 def command_at(words: Sequence[str]) -> int:
-    """The position of the command; the number of words if there is none."""
+    """The position of the command; the number of words if there is no command."""
     position = 0
     while position < len(words) and words[position].startswith("-"):
         position += 2 if words[position] in WITH_VALUE else 1

@@ -12,6 +12,7 @@ from typing import Any
 
 import yaml
 
+from faults import house
 from faults.house import Command, Point, Row, State, at
 
 SCHEMA = "further"
@@ -112,21 +113,11 @@ MACROS = """
 
 def write_project(folder: Path, target: dict[str, Any]) -> None:
     """The project, its profile and an empty warehouse in a folder."""
-    for part in ("models", "macros", "lake"):
-        (folder / part).mkdir(parents=True)
-    project = {
-        "name": "further",
-        "profile": "further",
-        "flags": {"send_anonymous_usage_stats": False},
-        # Swaps are among what is killed.
-        "models": {"+on_rebuild": "drop_history"},
-    }
-    (folder / "dbt_project.yml").write_text(yaml.safe_dump(project))
-    here = target | {"schema": SCHEMA, "warehouse": str(folder / "lake")}
-    outputs = {"here": here, "copies": here | {"schema": COPIES}}
-    (folder / "profiles.yml").write_text(yaml.safe_dump({"further": {"target": "here", "outputs": outputs}}))
-    for name, text in MODELS.items():
-        (folder / "models" / name).write_text(text.replace("<ids>", str(IDS)))
+    models = {name: text.replace("<ids>", str(IDS)) for name, text in MODELS.items()}
+    outputs = {"here": target, "copies": target | {"schema": COPIES}}
+    # Swaps are among what is killed.
+    house.write_project(folder, SCHEMA, outputs, models, {"models": {"+on_rebuild": "drop_history"}})
+    (folder / "macros").mkdir()
     (folder / "macros" / "macros.sql").write_text(MACROS.replace("<ids>", str(IDS)))
 
 

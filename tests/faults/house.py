@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
+import yaml
 from dbt.tests.util import run_dbt
 from dbt_common.exceptions import DbtBaseException
 from py4j.protocol import Py4JError
@@ -25,6 +26,32 @@ TESTS = Path(__file__).parents[1]
 Row = tuple[Any, ...]
 Rows = list[Row] | str
 Point = dict[str, Any]
+
+
+def write_project(
+    folder: Path,
+    schema: str,
+    outputs: dict[str, Any],
+    models: Mapping[str, str],
+    config: Mapping[str, Any] | None = None,
+) -> None:
+    """A project, its profile and an empty warehouse in a folder; the schema names the project, too.
+
+    Args:
+        outputs: the profile's targets, without schema and warehouse where they are the project's own.
+        models: file name -> text.
+        config: more of dbt_project.yml.
+    """
+    for part in ("models", "lake"):
+        (folder / part).mkdir(parents=True)
+    flags = {"flags": {"send_anonymous_usage_stats": False}}
+    project = {"name": schema, "profile": schema} | flags | dict(config or {})
+    (folder / "dbt_project.yml").write_text(yaml.safe_dump(project))
+    own = {"schema": schema, "warehouse": str(folder / "lake")}
+    targets = {name: own | target for name, target in outputs.items()}
+    (folder / "profiles.yml").write_text(yaml.safe_dump({schema: {"target": "here", "outputs": targets}}))
+    for name, text in models.items():
+        (folder / "models" / name).write_text(text)
 
 
 def at(table: str, statement: str, **more: Any) -> list[Point]:

@@ -11,8 +11,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-import yaml
-
+from faults import house
 from faults.house import Command, Row, State
 
 IDS = 300
@@ -87,22 +86,14 @@ MACROS = """
 
 def write_project(folder: Path, target: dict[str, Any]) -> None:
     """The project, its profile and an empty warehouse in a folder."""
-    for part in ("models", "macros", "seeds", "snapshots", "lake"):
-        (folder / part).mkdir(parents=True)
-    project = {
-        "name": "faults",
-        "profile": "faults",
-        "flags": {"send_anonymous_usage_stats": False},
-        # Swaps are among what is killed.
-        "models": {"+on_rebuild": "drop_history"},
+    models = {
+        f"{name}.sql": sql.replace("<ids>", str(IDS)).replace("<versioned>", str(VERSIONED))
+        for name, sql in MODELS.items()
     }
-    (folder / "dbt_project.yml").write_text(yaml.safe_dump(project))
-    outputs = {"here": target | {"schema": SCHEMA, "warehouse": str(folder / "lake")}}
-    (folder / "profiles.yml").write_text(yaml.safe_dump({"faults": {"target": "here", "outputs": outputs}}))
-    for name, sql in MODELS.items():
-        (folder / "models" / f"{name}.sql").write_text(
-            sql.replace("<ids>", str(IDS)).replace("<versioned>", str(VERSIONED))
-        )
+    # Swaps are among what is killed.
+    house.write_project(folder, SCHEMA, {"here": target}, models, {"models": {"+on_rebuild": "drop_history"}})
+    for part in ("macros", "seeds", "snapshots"):
+        (folder / part).mkdir()
     (folder / "macros" / "macros.sql").write_text(MACROS)
     (folder / "snapshots" / "history.yml").write_text(SNAPSHOT)
 

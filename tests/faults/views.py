@@ -11,8 +11,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-import yaml
-
+from faults import house
 from faults.house import Command, Point, Row, State, at
 
 SCHEMA = "views"
@@ -48,16 +47,11 @@ select distinct name from {{ ref('star') }}""",
 
 def write_project(folder: Path, target: dict[str, Any]) -> None:
     """The project, its profile and an empty warehouse in a folder."""
-    for part in ("models", "lake"):
-        (folder / part).mkdir(parents=True)
-    project = {"name": "views", "profile": "views", "flags": {"send_anonymous_usage_stats": False}}
-    (folder / "dbt_project.yml").write_text(yaml.safe_dump(project))
-    outputs = {"here": target | {"schema": SCHEMA, "warehouse": str(folder / "lake")}}
-    (folder / "profiles.yml").write_text(yaml.safe_dump({"views": {"target": "here", "outputs": outputs}}))
-    for name, sql in MODELS.items():
-        (folder / "models" / f"{name}.sql").write_text(
-            sql.replace("<ids>", str(IDS)).replace("<customers>", str(CUSTOMERS))
-        )
+    models = {
+        f"{name}.sql": sql.replace("<ids>", str(IDS)).replace("<customers>", str(CUSTOMERS))
+        for name, sql in MODELS.items()
+    }
+    house.write_project(folder, SCHEMA, {"here": target}, models)
 
 
 def write_step(folder: Path, step: int) -> None:

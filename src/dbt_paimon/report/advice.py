@@ -37,7 +37,7 @@ class Condition:
         files, small_files: in all buckets; a bucket's only file does not count as small.
         most_small_files, sorted_runs, largest_bucket: the greatest value of any bucket; the last in bytes.
         skew: the greatest skew of any partition with enough rows (see `LIMITS`).
-        fixed_buckets: the fixed number of buckets; 0 if there is none.
+        fixed_buckets: the fixed number of buckets, or 0.
         largest_partition: its size in bytes.
         oldest_snapshot: its age in seconds.
         least_snapshots: how many table snapshots are kept at any age.

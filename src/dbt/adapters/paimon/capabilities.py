@@ -18,7 +18,7 @@ from packaging.version import InvalidVersion, Version
 OLDEST_PAIMON: Final = Version("0.9.0")
 # The Paimon version that CI runs. It is assumed for a server whose target does not name one.
 DEFAULT_PAIMON_VERSION: Final = "0.9.0"
-# The Spark version if none is known.
+# The Spark version if it is not known.
 USUAL_SPARK: Final = "3.5.7"
 
 # Upstream's releases for error messages: the newest known one of each line.

@@ -78,7 +78,7 @@ class Storage:
         return {**_found(S3, own, self.around), **own}
 
     def missing_keys(self, versions: Versions) -> str:
-        """A message about required options of the plug-in that are missing; '' if none are."""
+        """A message about required options of the plug-in that are missing; '' if the profile sets all."""
         store = self.plug_in
         if store is None or (store is S3 and versions.supports(Capability.S3_WITHOUT_KEYS)):
             return ""
@@ -138,7 +138,7 @@ def _added(
 ) -> dict[str, str]:
     """The options to add to the profile's (`given`)."""
     # Precedence: catalog options in the profile, Hadoop settings in `spark_config`, core-site.xml (`HADOOP_CONF_DIR`),
-    # and the environment, which is read only if none of the others has keys.
+    # and the environment, which is read only if no other place has keys.
     options: dict[str, str] = {}
     if catalog.scheme in NOT_ATOMIC and catalog.metastore in LOCKING:
         # AbstractCatalog.lockEnabled: by default true for Paimon's plug-ins, but not for Hadoop's file systems.

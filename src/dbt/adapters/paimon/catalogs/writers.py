@@ -10,8 +10,8 @@ from dbt.adapters.paimon.catalogs.object_stores import STORES
 
 # Stores that rename by copy and delete, so that Paimon's commit, a rename, is not atomic (RenamingSnapshotCommit).
 NOT_ATOMIC: Final = frozenset({*STORES, "abfs", "abfss", "wasb", "wasbs", "cos", "cosn", "gs", "obs", "tos"})
-# Catalogs with their own lock: HiveCatalog and JdbcCatalog.defaultLockFactory. FileSystemCatalog has none, and cannot
-# use another catalog's lock (which casts the lock's context to its own class).
+# Catalogs with their own lock: HiveCatalog and JdbcCatalog.defaultLockFactory. FileSystemCatalog does not have one, and
+# cannot use another catalog's lock (which casts the lock's context to its own class).
 LOCKING: Final = frozenset({"hive", "jdbc"})
 
 

@@ -360,7 +360,7 @@ class Changes:
         return reading
 
     def changed_rows(self, what: str, source: Source, output: Output) -> tuple[str, bool]:
-        """The subquery of a source's rows that changed after its position ('' if none), and whether all were added."""
+        """The subquery of a source's rows that changed after its position, or ''; and whether all were added."""
         source = replace(source, table=without_row_kind(source.table, output, what))
         if source.start == positions.NOTHING_READ:
             return self._subquery(what, source, output), True

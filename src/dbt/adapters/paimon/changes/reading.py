@@ -123,7 +123,7 @@ class Reading:
 
     @property
     def starts(self) -> dict[str, Position]:
-        """The start of each range, by key; without the sources of which all rows are read."""
+        """The start of each range, by key; without sources that are read as a whole."""
         return {source.key: source.start for source in self.sources.values() if source.start is not None}
 
     @property

@@ -117,7 +117,7 @@ class TableLocks:
         return True
 
     def may_wait_for(self, name: str) -> bool:
-        """Whether waiting for the table cannot cause a deadlock: this thread holds that table's lock, or none."""
+        """Whether waiting for the table cannot cause a deadlock: this thread holds that table's lock, or no lock."""
         return not self._held.stacks or name in self._held.stacks
 
     def release(self) -> None:

@@ -330,7 +330,7 @@ def declared_type_remedy(data_type: str) -> str | None:
 
 
 def remedy(text: str, statement: str) -> str | None:
-    """How to write the SQL of another dialect that caused an error, as a sentence; None if none is recognized."""
+    """How to write the SQL of another dialect that caused an error, as a sentence; None if no dialect is recognized."""
     advice = _advice(text, statement)
     return f"In Spark SQL: {advice}." if advice else None
 

@@ -106,7 +106,7 @@ REMEDIES: tuple[Remedy, ...] = (
         # CompactProcedure of 0.9: the cast of a literal is not folded.
         r"cannot translate expression to source filter",
         "The partition condition must compare each column with a literal of its type: '2024-01-31' in quotes for a "
-        "string, DATE '2024-01-31' for a date, 7L for a bigint. The macro does this, also in a hook: "
+        "string, DATE '2024-01-31' for a date, 7L for a bigint. The macro quotes them for you, in a hook too: "
         "{{{{ compact(this, partitions=[{{'dt': '2024-01-31'}}]) }}}}.",
     ),
     Remedy(

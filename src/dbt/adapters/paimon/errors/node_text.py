@@ -31,7 +31,7 @@ class Source:
 
     Args:
         raw: the text with Jinja; '' for a node without its own text, such as a generic test.
-        sent: the compiled text with the CTEs of its ephemeral models; '' if there are none.
+        sent: the compiled text with the CTEs of its ephemeral models, or ''.
         first_line, indent: the line and column in the file where `raw` begins.
         compiled_path: the path of the compiled file, or ''.
         note: the part of the node, such as a hook; '' for its query.

@@ -47,7 +47,7 @@ def fragments(error: str) -> list[str]:
 
 
 def position_in(error: str, statement: str) -> int | None:
-    """The offset of the line and position in an error; None if it has none."""
+    """The offset of the line and position in an error, or None."""
     found = _POSITION.search(error)
     return found and offset_of(statement, int(found["a"] or found["c"]), int(found["b"] or found["d"]))
 

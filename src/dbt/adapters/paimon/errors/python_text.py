@@ -16,7 +16,7 @@ _WORKER: Final = r'File "{path}", line (\d+)'
 
 
 def raised_at(exc: BaseException, path: str, file: str) -> SourceLocation | None:
-    """The last line of a model (compiled to `path`) in an exception's traceback; None if there is none."""
+    """The last line of a model (compiled to `path`) in an exception's traceback, or None."""
     lines = file.split("\n")
     if isinstance(exc, SyntaxError) and exc.filename == path and exc.lineno:
         column = exc.offset - 1 if exc.offset else None

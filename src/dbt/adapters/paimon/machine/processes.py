@@ -23,7 +23,7 @@ def is_alive(pid: int) -> bool:
 
 
 def listener_uid(port: int) -> int | None:
-    """The uid of the process that listens on a local port; None if there is none, or no /proc/net."""
+    """The uid of the process that listens on a local port; None if no process listens, or without /proc/net."""
     return next(_socket_uids(port, _LISTENING), None)
 
 

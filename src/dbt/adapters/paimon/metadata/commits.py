@@ -108,7 +108,7 @@ def _file_counts(entries: Iterable[Any]) -> dict[str, int | None]:
 
 
 def by_sql(query: Query, table: TableName, user: str, whole: bool) -> Committed | None:
-    """The newest commit of a user, ignoring compactions, by a query; None if there is none.
+    """The newest commit of a user, ignoring compactions, by a query, or None.
 
     `user` is a prefix of the commit user. `whole`: whether the statement replaces all rows.
     """

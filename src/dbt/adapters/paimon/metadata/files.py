@@ -101,7 +101,7 @@ def lost_by_rollback(query: Query, table: Table, version: str | int, compactions
 
     Args:
         version: the state: a tag, or the number of a table snapshot.
-        compactions: the numbers of later table snapshots that are compactions; if there are none, no query is sent.
+        compactions: the numbers of later table snapshots that are compactions; without any, no query is sent.
     """
     if not compactions:
         return 0

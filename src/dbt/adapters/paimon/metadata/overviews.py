@@ -21,7 +21,7 @@ class Overview:
 
     Attributes:
         position: the table's position in the arguments of `read`.
-        committed: when the newest table snapshot was committed, in UTC; None if there is none.
+        committed: when the newest table snapshot was committed, in UTC, or None.
     """
 
     position: int

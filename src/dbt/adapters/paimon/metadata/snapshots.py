@@ -42,7 +42,7 @@ class Commit:
         at: when it was committed, in seconds since the epoch, by the committing process's clock.
         age: seconds from `at` until this was read.
         unique: its number and a fingerprint, together unique; '' if read by SQL.
-        index: the name of its index manifest, which lists deletion vectors; '' if it has none, or if read by SQL.
+        index: the name of its index manifest, which lists deletion vectors; '' without one, or if read by SQL.
     """
 
     snapshot: int

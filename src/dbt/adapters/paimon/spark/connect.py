@@ -104,7 +104,7 @@ class ConnectHandle(PySparkHandle):
         self._comment = f"{progress.short_name(node)}, {description}"
 
     def progress(self, since: float) -> Progress | None:
-        """Progress from the server's messages; None before the first one. Spark 3.5 sends none."""
+        """Progress from the server's messages; None before the first one. Spark 3.5 does not send any."""
         return self._messages.since(since)
 
     def _cancel_running(self) -> None:

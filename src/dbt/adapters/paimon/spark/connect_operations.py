@@ -106,7 +106,7 @@ def _wait_for_end(attach: Callable[[], Any]) -> None:
 
 
 def _is_spark_error(error: Any) -> bool:
-    """Whether Spark itself returned the error, with details; network errors have none."""
+    """Whether Spark itself returned the error, with details; network errors do not have details."""
     from grpc_status import rpc_status
 
     try:

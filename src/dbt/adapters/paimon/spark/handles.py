@@ -124,7 +124,7 @@ class Handle(ABC):
     @property
     @abstractmethod
     def session(self) -> SparkSession:
-        """The session, for Python models; Thrift has none and raises a DbtRuntimeError."""
+        """The session, for Python models; with Thrift it raises a DbtRuntimeError."""
 
     @abstractmethod
     def cursor(self) -> Cursor:
@@ -159,7 +159,7 @@ class Handle(ABC):
 
     @abstractmethod
     def _value_of(self, key: str) -> str | None:
-        """The session's value of a Spark setting; None if it has none."""
+        """The session's value of a Spark setting, or None."""
 
     @abstractmethod
     def _set(self, key: str, value: str | None) -> None:
@@ -186,14 +186,14 @@ class Handle(ABC):
     @property
     @abstractmethod
     def statement_id(self) -> str:
-        """Spark's or the server's id of this thread's last statement; '' if there is none."""
+        """Spark's or the server's id of this thread's last statement, or ''."""
 
     @abstractmethod
     def describe(self, node: str, description: str) -> None:
         """Label this thread's further jobs with a node and a description in the Spark UI."""
 
     def committed(self, table: TableName, user: str, since: float, whole: bool) -> commits.Committed | None:
-        """The newest commit to a table by a user (see `commits`); None if there is none.
+        """The newest commit to a table by a user (see `commits`), or None.
 
         Args:
             table: the table's name.

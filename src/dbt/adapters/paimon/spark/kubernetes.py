@@ -149,7 +149,7 @@ def _reason(pods: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _refusal(log: Path, since: int) -> str:
-    """The API server's last refusal of pods in Spark's log, from an offset on; '' if there is none."""
+    """The API server's last refusal of pods in Spark's log, from an offset on, or ''."""
     with suppress(OSError), log.open("rb") as file:
         file.seek(max(since, log.stat().st_size - _LOG_TAIL))
         found = _REFUSAL.findall(file.read().decode(errors="replace"))

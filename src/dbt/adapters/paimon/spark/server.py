@@ -113,7 +113,7 @@ def running() -> list[ServerNote]:
 
 
 def find(runtime: Runtime) -> tuple[ServerNote, str]:
-    """The warm server of a target, and its token; raises if there is none or it does not match the target."""
+    """The warm server of a target, and its token; raises if it does not run or does not match the target."""
     path = note_path(runtime.credentials)
     note = read_note(path)
     remedy = f"Restart it: {STOP} && {START}"

@@ -48,7 +48,7 @@ def check(session: SparkSession, credentials: PaimonCredentials) -> None:
 
 
 def _compare(session: SparkSession, name: str, version: Version) -> Version | None:
-    """Raise a warehouse's mark to `version`, and return the old mark; None if it had none or has no files."""
+    """Raise a warehouse's mark to `version`, and return the old mark; None if it did not have a mark, or no files."""
     # Source: SparkCatalog.paimonCatalog, AbstractCatalog and FileIO [ran, 0.9.0], the same methods at 1.4.2 and 2.0.0.
     jvm: Any = session._jvm
     try:

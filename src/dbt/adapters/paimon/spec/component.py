@@ -16,7 +16,7 @@ from dbt.adapters.paimon.spec.table import TableSpec
 # types are wide, and the components check the values.
 Columns: TypeAlias = str | list[str] | None
 
-# Pairs of Paimon's option (or 'primary_key' / 'partition_by') and the reason with its remedy.
+# (option of Paimon, or 'primary_key' or 'partition_by'; the reason and its remedy).
 Found: TypeAlias = Iterable[tuple[str, str]]
 # Column -> Spark type.
 Types: TypeAlias = Mapping[str, str]

@@ -44,7 +44,7 @@ def plain_columns(value: Any, key: str, problems: Problems) -> tuple[str, ...]:
 
 
 def columns_text(value: Any, key: str, problems: Problems) -> str | None:
-    """The value of an option that lists columns; None if there are none."""
+    """The value of an option that lists columns, or None."""
     return ",".join(plain_columns(value, key, problems)) or None
 
 

@@ -193,7 +193,7 @@ POLICY_KEYS: Final[Mapping[str, Key]] = {
 
 
 def read_policy(value: Any, problems: Problems) -> MaintenancePolicy | None:
-    """The policy in a model's config; None if there is none. It must not be used if `problems` has any."""
+    """The policy in a model's config, or None. It must not be used if `problems` has any."""
     if value is None or value == {}:
         return None
     keys = (*ACTIONS, *POLICY_KEYS)

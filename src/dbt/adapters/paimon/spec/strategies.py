@@ -81,7 +81,7 @@ class _Request:
 
 
 def default_strategy(spec: TableSpec, config: Mapping[str, Any]) -> str:
-    """The strategy of a model that sets none: with a primary key `upsert`, the cheapest correct one."""
+    """The strategy of a model that does not set one: with a primary key `upsert`, the cheapest correct one."""
     if spec.primary_key:
         return UPSERT
     return MERGE if column_list(config.get("unique_key")) else APPEND

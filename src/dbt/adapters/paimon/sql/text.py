@@ -26,7 +26,7 @@ _TO_THE_END: Final = re.compile(r"(?:set|reset|add|list)\b", re.IGNORECASE)
 _BRACKET: Final = re.compile(r"/\*|\*/")
 _FIRST_LINE_COMMENT: Final = re.compile(r"/\*(?:(?!\*/).)*\*/[ \t]*\n")
 
-# IDENTIFIER of the same grammar, except what its number rules match first.
+# IDENTIFIER in the same grammar. Its rules for numbers come first, so `1e5` is not an identifier.
 _PLAIN_NAME: Final = re.compile(r"(?!\d+(?:e\d+)?(?:[lsydf]|bd)?\Z)\w+", re.ASCII | re.IGNORECASE)
 
 

@@ -95,14 +95,14 @@ class Checkpoint:
         self._folder.write(_NOTE, json.dumps(asdict(note), indent=1))
 
     def unfinished_batch(self) -> tuple[int, float] | None:
-        """The batch that was begun but not finished, and when it began (seconds since 1970); None if there is none."""
+        """The batch that was begun but not finished, and when it began (seconds since 1970), or None."""
         begun, ended = self._batches("offsets"), self._batches("commits")
         if not begun or (ended and ended[-1] >= begun[-1]):
             return None
         return begun[-1], self._folder.modified_at(f"offsets/{begun[-1]}")
 
     def last_batch(self) -> int:
-        """The last finished batch; -1 if there is none."""
+        """The last finished batch, or -1."""
         return max(self._batches("commits"), default=-1)
 
     def last_offsets(self) -> tuple[str, ...]:

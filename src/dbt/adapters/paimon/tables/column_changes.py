@@ -94,7 +94,7 @@ class ColumnChanges:
         return ColumnChanges(comment=tuple(each for each in self.comment if each[0] not in missing))
 
     def for_snapshot(self) -> ColumnChanges:
-        """The changes that a snapshot's run makes: it adds and widens columns, and drops none."""
+        """The changes that a snapshot's run makes: it adds and widens columns, and does not drop any."""
         return ColumnChanges(add=self.add, retype=self.widened_in_place, comment=self.comment)
 
     @property
@@ -153,7 +153,7 @@ def _type_of(name: str, data_type: str, config: Mapping[str, Any], contract: Map
 
 
 def column_of_yaml(model: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """A column's entry in the model's YAML; empty if there is none.
+    """A column's entry in the model's YAML, or empty.
 
     As in dbt's validate_doc_columns, names are case-sensitive only if the entry has `quote: true`.
     """
@@ -331,7 +331,7 @@ def missing_filter_capability(
 ) -> Capability | None:
     """The capability that WHERE needs to find old rows after a type change, if this Paimon version lacks it; else None.
 
-    Without FILTERS_AFTER_TYPE_CHANGE, `files.filterable` switches Parquet's filters off, and Avro has none.
+    Without FILTERS_AFTER_TYPE_CHANGE, `files.filterable` switches Parquet's filters off, and Avro has no filters.
     ORC's filters cannot be switched off, so they may miss rows or fail on a cast.
     """
     to_or_from_string = _is_string(type_tree(data_type)) != _is_string(type_tree(column.data_type))

@@ -31,7 +31,7 @@ def later_compactions(number: int, commits: Sequence[Commit]) -> list[int]:
 
 
 def lost_tags(relation: PaimonRelation, version: str, tags: Sequence[str]) -> str:
-    """The error message about users' tags that a rollback would delete; empty if there are none."""
+    """The error message about users' tags that a rollback would delete, or empty."""
     if not (users := [tag for tag in tags if tag != audits.BRANCH and not tag.startswith(f"{TAG}_")]):
         return ""
     return (

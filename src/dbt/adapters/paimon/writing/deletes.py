@@ -33,7 +33,7 @@ class KeptDeletes:
     columns: tuple[ExistingColumn, ...]
     # The columns whose type ALTER has to change in the table of deletes before rows are written.
     retype: tuple[ExistingColumn, ...] = ()
-    # Whether the existing table of deletes can hold the columns after `retype`; True if there is none.
+    # Whether the existing table of deletes can hold the columns after `retype`; True if it does not exist.
     fits: bool = True
     version: int = CURRENT[Kind.DELETES]
 

@@ -104,7 +104,7 @@ class RowDeletes:
     def prepared(self, script: str) -> tuple[str, Mapping[str, str]]:
         """Correct the DELETEs of a user's script, and return it with the Spark settings that it needs.
 
-        Looks up the table of each DELETE and MERGE; most scripts have none.
+        Looks up the table of each DELETE and MERGE; most scripts contain neither.
 
         Raises:
             DbtRuntimeError: Paimon would delete the wrong rows, or none; with the remedy.

@@ -42,7 +42,7 @@ def _has_map(tree: TypeTree) -> bool:
 
 
 def null_around_struct(value: str, tree: TypeTree, depth: int = 0) -> str:
-    """SQL condition: a value has NULL in place of a struct that contains a struct; '' if its type has none.
+    """SQL condition: a value has NULL in place of a struct that contains a struct; '' if its type does not have one.
 
     Source: NestedColumnReader and NestedPrimitiveColumnReader at release-0.9.0.
     """

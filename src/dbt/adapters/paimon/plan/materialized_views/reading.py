@@ -98,7 +98,7 @@ class _Output:
         return self.groups is None and len(self.branches) == 1
 
     def index(self, name: str) -> int | None:
-        """The index of the column with a name; None if there is none, or several."""
+        """The index of the only column with a name, or None."""
         return self.names.index(name) if self.names.count(name) == 1 else None
 
 
@@ -349,7 +349,7 @@ class _Tables:
         return None
 
     def driving(self, node: exp.Expr) -> int | None:
-        """The index of the column of the first table that an expression refers to; None if there is none."""
+        """The index of the first table's column that an expression refers to, or None."""
         column = self.column(node)
         return column.index if column is not None and self._is_first(column.alias) else None
 

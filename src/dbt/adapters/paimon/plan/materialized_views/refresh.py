@@ -37,8 +37,8 @@ class View:
     Attributes:
         query: its analyzed query; None if its sources are unknown.
         refusal: why it always needs a full refresh; None if it does not.
-        key: the primary key of its table; empty if it has none.
-        rebuilt: why a changed config requires a rewrite of the table; '' if none does.
+        key: the primary key of its table, or empty.
+        rebuilt: why a changed config requires a rewrite of the table; '' if it does not.
     """
 
     sql: str
@@ -111,7 +111,7 @@ class Refresh:
         changed: the driving rows to recompute.
         groups_view: the name of the temporary view of the affected groups; '' if the query does not group.
         groups_sql: the queries that return the affected groups.
-        key: the key of the view's table; empty if it has none.
+        key: the key of the view's table, or empty.
         total: the approximate number of keys or groups.
         affected: the number of keys or groups to recompute; None before they are counted.
         deletes: whether keys may have to be deleted.

@@ -22,7 +22,7 @@ _POM_VERSION = re.compile(r"^version=(\S+)", re.MULTILINE)
 
 
 def connector_version_from_jars(jars: Iterable[str]) -> str | None:
-    """The Paimon version of the connector among some jars; None if there is none, or it is unknown.
+    """The Paimon version of the connector among some jars; None without a connector, or if its version is unknown.
 
     Read from the jar (`pom.properties`, which also has the version of a SNAPSHOT build), else from the file's name.
     """
@@ -36,7 +36,7 @@ def connector_version_from_jars(jars: Iterable[str]) -> str | None:
 
 
 def version_of_packages(packages: Iterable[str]) -> str | None:
-    """The Paimon version of the connector among some Maven coordinates; None if there is none."""
+    """The Paimon version of the connector among some Maven coordinates, or None."""
     return next((package.split(":")[2] for package in packages if is_connector_package(package)), None)
 
 
@@ -62,7 +62,7 @@ def scala_of_jar(jar: str) -> str | None:
 
 
 def scala_of_name(name: str) -> str | None:
-    """The Scala version in the name of an artifact or a jar; None if there is none."""
+    """The Scala version in the name of an artifact or a jar, or None."""
     if found := _SCALA_SUFFIX.search(name):
         return found[1]
     connector = _CONNECTOR_LINE.match(name)

@@ -139,7 +139,7 @@ def default_version(credentials: PaimonCredentials, spark_version: str | None = 
 
 
 def connector_version(credentials: PaimonCredentials) -> str | None:
-    """The version of the connector in jars or packages; None if there is none."""
+    """The version of the connector in jars or packages, or None."""
     override, own = _jars(credentials)
     named = connector_version_from_jars((*override, *own))
     return named or (None if override else version_of_packages(credentials.packages))

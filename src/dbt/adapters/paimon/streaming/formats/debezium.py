@@ -375,7 +375,7 @@ def _fields_sql(fields: str) -> str:
 
 
 def _position_sql() -> str:
-    """The position of a change in its source's log, as a sortable string; NULL if there is none."""
+    """The position of a change in its source's log, as a sortable string, or NULL."""
     # The positions of a key's changes increase, because a row stays locked until its change is in the log. PostgreSQL
     # logs a change when it is made, not when it is committed, so a change that a snapshot does not see may have a lower
     # position than the snapshot. So for PostgreSQL, rows of snapshots sort before all changes.

@@ -48,7 +48,7 @@ class KafkaInput(DescribedInput):
     Attributes:
         options: Spark's options, including those of the profile.
         topic_ids: the topics' ids when the stream was opened; a different id means that a topic was recreated. Empty if
-            the broker has none (before Kafka 2.8), and with failOnDataLoss=false.
+            the broker does not have ids (before Kafka 2.8), and with failOnDataLoss=false.
     """
 
     options: Mapping[str, str] = field(default_factory=dict)
@@ -145,7 +145,7 @@ class KafkaInput(DescribedInput):
         return next(values, "").lower() == "false"
 
     def _topic_ids(self, session: SparkSession) -> str:
-        """The ids of the topics, as `topic=id`; empty if the broker has none. Refuses a topic that does not exist."""
+        """The ids of the topics, as `topic=id`, or empty without ids. Refuses a topic that does not exist."""
         topics, jvm = self.description.topics, cast("Any", session._jvm)
         with self._admin(session) as admin:
             existing = {str(name) for name in admin.listTopics().names().get()}

@@ -71,7 +71,7 @@ class PaimonTableInput(Input):
         schema: the id of the table's newest schema when it was opened.
         made: when the table was created, to recognize a recreated table.
         versions, incremental_catalog: see `changes.reads.read_mode`.
-        consumer: the table's consumer that keeps unread changes from expiring; empty if there is none.
+        consumer: the table's consumer that keeps unread changes from expiring, or empty.
         keeps_consumer: whether the consumer must not move forward.
         watermark: set if the model reads the rows of closed windows instead of the rows of each batch.
     """

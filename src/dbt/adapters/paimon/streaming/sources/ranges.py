@@ -65,12 +65,12 @@ class PlannedRanges:
         self._files = HadoopFolder(session, folder)
 
     def last(self) -> Range | None:
-        """The newest range; None if there is none."""
+        """The newest range, or None."""
         names = self._names()
         return self._read(names[-1]) if names else None
 
     def first(self) -> Range | None:
-        """The oldest range that is kept; None if there is none."""
+        """The oldest range that is kept, or None."""
         for name in self._names():
             # A batch that ends in the meantime removes older files.
             if text := self._files.read(name):
@@ -129,7 +129,7 @@ def rows_written(commit: Commit, at: Mapping[int, Commit]) -> int:
 
 
 def joined(ranges: Sequence[Range]) -> Range | None:
-    """Combine consecutive ranges into one; None if there are none."""
+    """Combine consecutive ranges into one, or None."""
     if not ranges:
         return None
     return Range(
