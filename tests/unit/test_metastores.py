@@ -56,14 +56,17 @@ def test_other_catalogs_are_not_asked(closed_port: int) -> None:
     ],
 )
 def test_only_an_error_of_the_metastore_has_its_address(
-    closed_port: int, error: str, is_of_the_metastore: bool
+    closed_port: int, error: str, is_of_the_metastore: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A wrong statement keeps its own error, even if a catalog that it does not use cannot be reached."""
+    # Another test's JVM may have been killed in this process.
+    monkeypatch.setattr("dbt.adapters.paimon.spark.launch.jvm_process.Spawned.last", None)
     credentials = PaimonCredentials(
         schema="s", warehouse="/tmp/wh", metastore="hive", uri=f"thrift://127.0.0.1:{closed_port}"
     )
     profile = SimpleNamespace(credentials=credentials)
     manager = PaimonConnectionManager(profile, multiprocessing.get_context("spawn"))
+    manager.cleanup_all()  # It has installed signal handlers.
     with pytest.raises(DbtRuntimeError) as raised, manager.exception_handler("select 1"):
         raise RuntimeError(error)
     assert (f"127.0.0.1:{closed_port}" in str(raised.value)) is is_of_the_metastore
