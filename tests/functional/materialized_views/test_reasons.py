@@ -65,7 +65,7 @@ MODELS: dict[str, tuple[str, str, str]] = {
     "few_groups": (
         "select shop, sum(price) as price from {sales} group by shop",
         "",
-        "full: its 9 groups of about 100,00",
+        "full: a full refresh is cheaper for 9 groups of about 100,00",
     ),
     "few_groups_remedy": (
         "select shop, sum(price) as price from {sales} group by shop",
