@@ -59,7 +59,7 @@ def _read(script: str, part: str) -> Statement:
     start = after_blanks(part)
     if call := _CALL.match(part, start):
         kind, arguments = call["procedure"].lower(), call["arguments"]
-        repeat = kind in conflicts.REPEATED_PROCEDURES
+        repeat = kind in conflicts.IDEMPOTENT_PROCEDURES
         if kind == "compact" and _ORDER.search(arguments):
             kind = SORTED_COMPACTION
         return Statement(script, kind, repeat=repeat, target=_table(arguments))
