@@ -295,7 +295,9 @@ def test_what_orders_rows_becomes_no_text(option, value, compared):
 def test_a_refusal_names_sync_only_where_it_alters():
     table, query = (ExistingColumn("n", "int"),), columns(("n", "string"))
     for options, named in (({}, True), ({"sequence.field": "n"}, False)):
-        where = replace(to(*table), spec=TableSpec(options=options), may_suggest_sync=True, versions=Versions.of("1.4.2"))
+        where = replace(
+            to(*table), spec=TableSpec(options=options), may_suggest_sync=True, versions=Versions.of("1.4.2")
+        )
         with pytest.raises(CompilationError) as raised:
             checked_columns(query, where)
         assert ("sync_all_columns" in str(raised.value)) is named
