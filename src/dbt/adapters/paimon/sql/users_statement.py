@@ -1,6 +1,6 @@
 """Classifies SQL of hooks, operations, models and macros: the only module that derives a statement's kind from its SQL.
 
-A statement that is not recognized is never repeated.
+A statement that is not recognized is never retried.
 """
 
 from __future__ import annotations
