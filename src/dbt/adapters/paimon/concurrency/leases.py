@@ -42,7 +42,7 @@ Watchdog = Callable[[str, "float | None"], None]
 
 
 class StoreError(Exception):
-    """A store did not answer or refused a request, but a write may have succeeded. The message is part of a sentence."""
+    """A store did not answer or refused a request; a write may have succeeded. The message is part of a sentence."""
 
 
 class LeaseLostError(DbtRuntimeError):

@@ -62,7 +62,6 @@ def counted(changes: int, retracting: int, rows: int, *, may_be_less: bool) -> R
 
     Unknown if the changelog covers other commits, or a key occurred twice.
 
-
     Args:
         changes: rows of its changelog.
         retracting: the number of `-U` among `changes`; there is no `-D`.
