@@ -18,5 +18,5 @@
   {%- if spelled == names -%}
     {%- do return(sql) -%}
   {%- endif -%}
-  {%- do return('select ' ~ paimon__quoted_key(spelled) | join(', ') ~ '\nfrom (\n' ~ sql ~ '\n)') -%}
+  {%- do return('select ' ~ paimon__quoted(spelled) | join(', ') ~ '\nfrom (\n' ~ sql ~ '\n)') -%}
 {% endmacro %}
