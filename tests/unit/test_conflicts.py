@@ -65,4 +65,4 @@ def test_is_conflict(text: str, conflict: bool) -> None:
 def test_pauses_are_bounded() -> None:
     assert sum(conflicts.BACK_OFF) < 20
     for seconds in conflicts.BACK_OFF:
-        assert seconds <= conflicts.pause(seconds) <= 1.5 * seconds
+        assert seconds <= conflicts.with_jitter(seconds) <= 1.5 * seconds

@@ -9,7 +9,7 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.plan.steps import Action
-from dbt.adapters.paimon.spark.scans import Scan, explained
+from dbt.adapters.paimon.spark.scans import Scan, by_explain
 from dbt.adapters.paimon.spec.build import build_table_spec
 from dbt.adapters.paimon.spec.component import PropertyChange
 from dbt.adapters.paimon.spec.problems import ConfigErrors
@@ -38,9 +38,9 @@ def node(**config: Any) -> dict[str, Any]:
 
 
 def test_scans_that_explain_shows():
-    assert explained([EXPLAINED]) == (Scan("d.k", 200), Scan("d.t", 12_300_000))
+    assert by_explain([EXPLAINED]) == (Scan("d.k", 200), Scan("d.t", 12_300_000))
     # As Spark 4.1 says it.
-    assert explained([EXPLAINED.replace(" d.", " paimon.d.")]) == explained([EXPLAINED])
+    assert by_explain([EXPLAINED.replace(" d.", " paimon.d.")]) == by_explain([EXPLAINED])
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_scans_that_explain_shows():
         (Scan("d.t", 12_408, 3, 12, 40 << 20), "d.t: 3 partitions, 12 files, 40.0 MiB, 12,408 rows"),
         (Scan("d.t", 1, 1, 1, 100), "d.t: 1 file, 100 bytes, 1 row"),
         (Scan("d.t", 0, 0, 0, 0), "d.t: nothing"),
-        (Scan("d.t"), "d.t: size not known"),
+        (Scan("d.t"), "d.t: size unknown"),
         (Scan("d.t", 5), "d.t: 5 rows"),
     ],
 )
@@ -129,7 +129,7 @@ def test_a_preview_as_text_and_as_json():
         "  audits",
         "  because key",
         "  LOSES 14 table snapshots and 1 tag (audited)",
-        "  and fails, unless it runs with --full-refresh or the config has on_rebuild: drop_history",
+        "  but fails first, unless run with --full-refresh or configured with on_rebuild: drop_history",
     ]
     assert found.as_dict() == {
         "unique_id": "model.p.m",

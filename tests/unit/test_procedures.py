@@ -165,10 +165,10 @@ def test_table_names(table, call, name):
             "compact",
             {"order_strategy": "sorted", "order_by": "a"},
             P09,
-            "one of order, zorder, hilbert is needed",
+            "must be one of order, zorder, hilbert",
         ),
         ("compact", {"order_strategy": "order", "order_by": []}, P09, "a column or a list of columns"),
-        ("compact", {"order_strategy": "order", "order_by": "a,,b"}, P09, "an empty column name"),
+        ("compact", {"order_strategy": "order", "order_by": "a,,b"}, P09, "contains an empty column name"),
         (
             "compact",
             {"order_strategy": "order", "order_by": "a", "partition_idle_time": "1 d"},
@@ -177,17 +177,17 @@ def test_table_names(table, call, name):
         ),
         ("compact", {"where": "a = 1", "partitions": [{"a": 1}]}, P09, "cannot be combined"),
         ("compact", {"partitions": "dt=2024"}, P09, "as in [{'dt': '2024-01-01'}]"),
-        ("compact", {"partitions": []}, P09, "a list of partitions is needed"),
-        ("compact", {"partitions": [{}]}, P09, "a list of partitions is needed"),
+        ("compact", {"partitions": []}, P09, "must be a list of partitions"),
+        ("compact", {"partitions": [{}]}, P09, "must be a list of partitions"),
         ("compact", {"partitions": [{"dt": 1.5}]}, P09, "a string, a whole number, a date or a boolean"),
-        ("compact", {"where": "  "}, P09, "a string is needed"),
+        ("compact", {"where": "  "}, P09, "must be a string"),
         ("compact", {"options": "a=b"}, P09, "a mapping of Paimon's option names"),
         ("compact", {"options": {"num_levels": 3}}, P09, "Did you mean 'num-levels'?"),
         ("compact", {"options": {"file.format.per.level": {"0": "avro", "1": "orc"}}}, P09, "contains a comma"),
         ("compact", {"compact_strategy": "full"}, P09, "needs Paimon >= 1.0, this is 0.9.0"),
-        ("compact", {"partition_idle_time": "a day"}, P09, "a duration is needed"),
-        ("expire_snapshots", {"retain_max": "ten"}, P09, "a whole number is needed"),
-        ("expire_snapshots", {"retain_max": True}, P09, "a whole number is needed"),
+        ("compact", {"partition_idle_time": "a day"}, P09, "must be a duration"),
+        ("expire_snapshots", {"retain_max": "ten"}, P09, "must be a whole number"),
+        ("expire_snapshots", {"retain_max": True}, P09, "must be a whole number"),
         ("expire_snapshots", {"retain_max": 0}, P09, "at least 1"),
         ("expire_snapshots", {"retain_max": 2, "retain_min": 3}, P09, "retain_min=3 is greater than retain_max=2"),
         ("expire_snapshots", {"older_than": "yesterday"}, P09, "a timestamp is needed"),
@@ -201,10 +201,10 @@ def test_table_names(table, call, name):
         ("expire_snapshots", {"options": {"snapshot.expire.limit": 1}}, P09, "needs Paimon >= 1.1"),
         ("create_tag", {}, P09, "tag: required."),
         ("create_tag", {"tag": "17"}, P09, "a number means a table snapshot"),
-        ("create_tag", {"tag": "v1", "snapshot": "newest"}, P09, "a whole number is needed"),
+        ("create_tag", {"tag": "v1", "snapshot": "newest"}, P09, "must be a whole number"),
         ("delete_tag", {"tag": None}, P09, "tag: required."),
-        ("rollback_to", {"version": " "}, P09, "a string is needed"),
-        ("remove_orphan_files", {"dry_run": "maybe"}, P09, "true or false is needed"),
+        ("rollback_to", {"version": " "}, P09, "must be a string"),
+        ("remove_orphan_files", {"dry_run": "maybe"}, P09, "must be true or false"),
         ("remove_orphan_files", {"mode": "local"}, P09, "needs Paimon >= 1.0"),
         ("expire_partitions", {}, P10, "Give expiration_time."),
         ("expire_partitions", {"expiration_time": "1 d", "max_expires": 1}, P09, "needs Paimon >= 1.0"),
@@ -224,7 +224,7 @@ def test_all_problems_and_the_usage_are_in_one_error():
     assert "snapshot='x'" in message
     assert "Did you mean 'time_retained'?" in message
     assert "tag: required." in message
-    assert "Arguments: tag (name, required), snapshot (number of a table snapshot), time_retained (duration)" in message
+    assert "Arguments: tag (name, required), snapshot (ID of a table snapshot), time_retained (duration)" in message
 
 
 @pytest.mark.parametrize("missing", [("", "db", "t"), ("paimon", None, "t"), ("paimon", "db", "")])

@@ -187,8 +187,8 @@ def test_valid(config, properties, partition_by, engine):
         # keys
         (pk(partition_by="id"), "primary_key=['id']", "a partition would hold one row"),
         ({"primary_key": ["a", "a"]}, "primary_key=['a', 'a']", "'a' is listed twice"),
-        ({"primary_key": 7}, "primary_key=7", "a column name or a list of them"),
-        ({"primary_key": ["a", 7]}, "primary_key=['a', 7]", "a column name or a list of them"),
+        ({"primary_key": 7}, "primary_key=7", "a column name or a list of column names"),
+        ({"primary_key": ["a", 7]}, "primary_key=['a', 7]", "a column name or a list of column names"),
         ({"primary_key": ["`a`"]}, "primary_key='`a`'", "not a plain column name"),
         ({"merge_engine": "aggregation"}, "merge_engine='aggregation'", "needs a primary key"),
         ({"sequence_field": "ts"}, "sequence_field='ts'", "needs a primary key"),

@@ -40,7 +40,7 @@ class Preview:
         kind: the materialization, and for an incremental model the strategy.
         alters: the options and columns that change.
         steps: what the run does in addition to writing rows.
-        reasons: why a new table replaces the old one.
+        reasons: why a new table replaces the old one, or why a materialized view is refreshed this way.
         lost: the history that is lost with the old table.
         asks: whether the run fails unless the user agrees to that loss.
         scans: what the node's query reads.
@@ -77,7 +77,7 @@ class Preview:
         if self.lost:
             yield f"  LOSES {self.lost}"
         if self.asks:
-            yield "  and fails, unless it runs with --full-refresh or the config has on_rebuild: drop_history"
+            yield "  but fails first, unless run with --full-refresh or configured with on_rebuild: drop_history"
         for action in self.maintenance:
             yield f"  then {action}"
         for line in self.problem.strip().splitlines():
@@ -107,56 +107,56 @@ class Previewer:
         """Preview a run of a compiled node, with or without `--full-refresh`; an error becomes the `problem`."""
         config = node["config"]
         kind = str(config.get("materialized"))
-        found = Preview(node["unique_id"], f"{node['schema']}.{node['alias']}", kind, Action.UNKNOWN)
+        preview = Preview(node["unique_id"], f"{node['schema']}.{node['alias']}", kind, Action.UNKNOWN)
         try:
             if kind == "view":
-                return self._of_view(node, found)
+                return self._of_view(node, preview)
             if kind not in TABLES:
-                return replace(found, problem=f"The materialization '{kind}' is not one of this adapter.")
+                return replace(preview, problem=f"This adapter has no materialization '{kind}'.")
             own = config.get("full_refresh")
-            return self._of_table(node, found, full_refresh if own is None else bool(own))
+            return self._of_table(node, preview, full_refresh if own is None else bool(own))
         except DbtRuntimeError as exc:
             if not metadata.is_not_found(exc):
-                return replace(found, does=Action.FAIL, problem=str(exc.msg))
+                return replace(preview, does=Action.FAIL, problem=str(exc.msg))
             # An input is missing; the run may build it first.
             creates = Action.CREATE_VIEW if kind == "view" else Action.CREATE
             does = creates if self._existing(node) is None else Action.UNKNOWN
             return replace(
-                found, does=does, problem=f"An input does not exist yet. {str(exc.msg).strip().splitlines()[0]}"
+                preview, does=does, problem=f"An input does not exist yet. {str(exc.msg).strip().splitlines()[0]}"
             )
 
-    def _of_view(self, node: Mapping[str, Any], found: Preview) -> Preview:
+    def _of_view(self, node: Mapping[str, Any], preview: Preview) -> Preview:
         self._adapter.specs.check_node(node)
         self._adapter.rows.query(node["compiled_code"])
         existing = self._existing(node)
-        return replace(found, does=Action.CREATE_VIEW if existing is None else Action.REPLACE_VIEW)
+        return replace(preview, does=Action.CREATE_VIEW if existing is None else Action.REPLACE_VIEW)
 
-    def _of_table(self, node: Mapping[str, Any], found: Preview, full_refresh: bool) -> Preview:
+    def _of_table(self, node: Mapping[str, Any], preview: Preview, full_refresh: bool) -> Preview:
         spec, strategy = self._adapter.plans.spec_of(node)
         if strategy:
-            found = replace(found, kind=f"{found.kind}, {strategy}")
+            preview = replace(preview, kind=f"{preview.kind}, {strategy}")
         query = self._query(node)
         if query is not None:
             spec = self._adapter.specs.spelled(spec, query.columns)
-            found = self._with_scans(node, found)
-            if found.problem:
-                return found
+            preview = self._with_scans(node, preview)
+            if preview.problem:
+                return preview
         target = self._target(node, strategy, full_refresh)
-        found = replace(found, does=Action.CREATE, steps=_descriptions(node, spec, target, strategy))
+        preview = replace(preview, does=Action.CREATE, steps=_descriptions(node, spec, target, strategy))
         table = target.table
         if table is None:
-            return found
+            return preview
         existing = self._adapter.tables.existing(table)
         plan = self._adapter.plans.preview(node, spec, existing, query, adds=target.adds, strategy=strategy)
         due = () if target.is_branch else tuple(self._adapter.maintenance.due_after_run(table, spec))
-        found = replace(found, does=plan.action, maintenance=due, alters=tuple(plan.alters))
+        preview = replace(preview, does=plan.action, maintenance=due, alters=tuple(plan.alters))
         if plan.rebuild.swaps:
             history = self._adapter.tables.history(table)
             asks = not full_refresh and may_need_asking(node, plan.rebuild) and history.is_worth_asking
-            return replace(found, reasons=plan.rebuild.reasons, lost=history, asks=asks)
-        if found.kind == MATERIALIZED_VIEW:
-            return self._refreshed(node, found, spec, table, full_refresh)
-        return found
+            return replace(preview, reasons=plan.rebuild.reasons, lost=history, asks=asks)
+        if preview.kind == MATERIALIZED_VIEW:
+            return self._refreshed(node, preview, spec, table, full_refresh)
+        return preview
 
     def _target(self, node: Mapping[str, Any], strategy: str, full_refresh: bool) -> _Target:
         existing = self._existing(node)
@@ -167,16 +167,16 @@ class Previewer:
             return _Target(None)
         return _Target(existing, adds=adds(node, full_refresh))
 
-    def _with_scans(self, node: Mapping[str, Any], found: Preview) -> Preview:
+    def _with_scans(self, node: Mapping[str, Any], preview: Preview) -> Preview:
         scans = self._adapter.rows.scans(node["compiled_code"])
         problem = read_limits.problem(node, scans)
-        return replace(found, scans=scans, problem=problem, does=Action.FAIL if problem else found.does)
+        return replace(preview, scans=scans, problem=problem, does=Action.FAIL if problem else preview.does)
 
     def _refreshed(
-        self, node: Mapping[str, Any], found: Preview, spec: TableSpec, table: PaimonRelation, full_refresh: bool
+        self, node: Mapping[str, Any], preview: Preview, spec: TableSpec, table: PaimonRelation, full_refresh: bool
     ) -> Preview:
         refresh = self._adapter.plans.refresh(node, spec, table, full_refresh=full_refresh)
-        return replace(found, does=_REFRESHES[refresh.does], reasons=(refresh.words,) if refresh.words else ())
+        return replace(preview, does=_REFRESHES[refresh.does], reasons=(refresh.words,) if refresh.words else ())
 
     def _query(self, node: Mapping[str, Any]) -> ModelQuery | None:
         """A node's query and columns; None for seeds, Python models, snapshots and streams."""

@@ -33,7 +33,7 @@ insert into <model_identifier> (`id`, `color`, `date_day`)
 select `id`, `color`, `date_day`
 from (
     select
-        case when `id` is null then raise_error('Cannot write null to non-null column(id) of model <model_identifier> which is part of its primary key.
+        case when `id` is null then raise_error('Cannot write null to non-null column(id) of model <model_identifier> because it is part of the primary key.
             Filter such rows out in the query, fill them in with coalesce(), or leave the column out of primary_key.') else `id` end as `id`,
         `color`,
         `date_day`
@@ -164,11 +164,11 @@ insert into <model_identifier> (`id`, `from`, `date_day`)
 select `id`, `from`, `date_day`
 from (
     select
-        case when `id` is null then raise_error('Cannot write null to non-null column(id) of model <model_identifier> which its contract or its table
-            declares NOT NULL. Filter such rows out in the query, fill them in with coalesce(), or remove the constraint
+        case when `id` is null then raise_error('Cannot write null to non-null column(id) of model <model_identifier> because the contract or the
+            table declares it NOT NULL. Filter such rows out in the query, fill them in with coalesce(), or remove the constraint
             and run once with --full-refresh.') else `id` end as `id`,
-        case when `from` is null then raise_error('Cannot write null to non-null column(from) of model <model_identifier> which its contract or its table
-            declares NOT NULL. Filter such rows out in the query, fill them in with coalesce(), or remove the constraint
+        case when `from` is null then raise_error('Cannot write null to non-null column(from) of model <model_identifier> because the contract or the
+            table declares it NOT NULL. Filter such rows out in the query, fill them in with coalesce(), or remove the constraint
             and run once with --full-refresh.') else `from` end as `from`,
         `date_day`
     from (

@@ -108,7 +108,7 @@ class TestRescale:
     @pytest.mark.parametrize(
         ("arguments", "said"),
         [
-            ({"relation": "partitioned", "bucket_num": 0}, "at least 1 is needed"),
+            ({"relation": "partitioned", "bucket_num": 0}, "must be at least 1"),
             ({"relation": "partitioned", "partitions": [{"id": 1}]}, "id is not a partition column"),
             ({"relation": "appended", "partitions": [{"id": 1}]}, "partitions: the table has no partitions"),
         ],

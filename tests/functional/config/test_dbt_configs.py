@@ -215,6 +215,6 @@ class TestRefused:
     def test_in_the_first_run(self, project, rows):
         results = run_dbt(["run"], expect_pass=False)
         messages = {result.node.name: result.message for result in results}
-        assert "concat(id, k) is not one" in messages["expression"]
+        assert "concat(id, k) is an expression" in messages["expression"]
         assert "names no column" in messages["no_columns"]
         assert rows("show tables in {schema}") == []

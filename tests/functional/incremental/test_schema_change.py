@@ -214,7 +214,7 @@ class TestSchemaChange:
     def test_nothing_is_matched_or_updated_by_a_column_that_is_left_out(self, results, rows):
         for name in LEFT_OUT:
             assert f"model '{name}'" in results[name].message, name
-            assert "its table has no column 'fresh'" in results[name].message, name
+            assert "the table has no column 'fresh'" in results[name].message, name
             assert rows(f"select * from {{schema}}.{name}") == [(1, "a", 10)], name
 
     def test_a_column_that_the_config_names_is_not_dropped(self, results, rows):

@@ -168,7 +168,7 @@ class TestRefused:
 
     def test_a_time_without_a_value(self, results):
         right = VERSIONS.supports(Capability.RECORD_EXPIRY_OF_NULL)
-        assert ("by which rows expire" in results["expiring"]) is not right
+        assert ("because rows expire by it" in results["expiring"]) is not right
 
     @pytest.mark.parametrize("name", ["structs", "structs_in_arrays"])
     def test_a_null_around_a_struct(self, results, rows, name):

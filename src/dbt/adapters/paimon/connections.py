@@ -207,7 +207,7 @@ class PaimonConnectionManager(SparkConnectionManager):
             except DbtDatabaseError as exc:  # noqa: PERF203 - only a few attempts
                 if not conflicts.is_conflict(messages.error_text(exc.__cause__ or exc)):
                     raise
-                wait = conflicts.pause(seconds)
+                wait = conflicts.with_jitter(seconds)
                 logger.info(f"Another writer committed first: retrying the statement in {wait:.1f} s")
                 time.sleep(wait)
         return self._execute(statement, fetch, limit)

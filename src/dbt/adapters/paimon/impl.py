@@ -1,4 +1,4 @@
-"""The adapter class that dbt loads: dbt's methods and one object per feature, which do the work."""
+"""The adapter class that dbt loads: dbt's methods, which delegate to one object per feature."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ from dbt.adapters.paimon.spec import strategies
 from dbt.adapters.paimon.spec.api import Specs
 from dbt.adapters.paimon.spec.config import PaimonConfig
 from dbt.adapters.paimon.sql import literals, ordering, users_statement, views
-from dbt.adapters.paimon.sql.text import quoted, string_literal
+from dbt.adapters.paimon.sql.text import quoted, string_literal, unquoted
 from dbt.adapters.paimon.streaming.api import Streams
 from dbt.adapters.paimon.tables import metadata
 from dbt.adapters.paimon.tables.api import Tables
@@ -154,15 +154,15 @@ class PaimonAdapter(SparkAdapter):
     @lazy_feature
     def unchanged(self) -> Unchanged:
         """Skips nodes whose inputs have not changed."""
-        return Unchanged(self, self.making)
+        return Unchanged(self, self.fingerprinter)
 
     @macro_api
     def unchanged_tests(self) -> DataTests:
         """Skips data tests that have passed on the same rows."""
-        return DataTests(self, self.making)
+        return DataTests(self, self.fingerprinter)
 
     @lazy_feature
-    def making(self) -> Fingerprinter:
+    def fingerprinter(self) -> Fingerprinter:
         return Fingerprinter(self)
 
     @macro_api
@@ -195,23 +195,23 @@ class PaimonAdapter(SparkAdapter):
     @macro_api
     def plans(self) -> Plans:
         return Plans(
-            self,
-            self.specs,
-            self.tables,
-            self.rows,
-            self.builds,
-            self.deletes,
-            self.buckets,
-            self.streams,
-            self.changes,
-            self.clones,
-            self.history,
-            self.unchanged,
-            self.materialized_views,
-            self.audits,
-            self.maintenance,
-            self.row_deletes,
-            self.views,
+            adapter=self,
+            specs=self.specs,
+            tables=self.tables,
+            rows=self.rows,
+            builds=self.builds,
+            deletes=self.deletes,
+            buckets=self.buckets,
+            streams=self.streams,
+            changes=self.changes,
+            clones=self.clones,
+            history=self.history,
+            unchanged=self.unchanged,
+            materialized_views=self.materialized_views,
+            audits=self.audits,
+            maintenance=self.maintenance,
+            row_deletes=self.row_deletes,
+            views=self.views,
         )
 
     @lazy_feature
@@ -237,7 +237,10 @@ class PaimonAdapter(SparkAdapter):
 
     @available
     def has_capability(self, capability: str) -> bool:
-        """Whether the versions in use have the `Capability` of this name; works while dbt parses, for `enabled`."""
+        """Whether the versions in use have the `Capability` of this name.
+
+        It can be called while dbt parses, for example in the config `enabled`.
+        """
         return self.versions.supports(capability_named(capability))
 
     @available
@@ -323,12 +326,16 @@ class PaimonAdapter(SparkAdapter):
 
     @property
     def _behavior_flags(self) -> list[BehaviorFlag]:
-        # For each adapter, dbt adds these to one list of the process, which would slow down each command in a shell.
+        # Each adapter instance appends its flags to DEFAULT_BASE_BEHAVIOR_FLAGS, which lives as long as the process.
+        # Without this filter, the list would grow with every command of the dbt-paimon shell.
         known = {flag["name"] for flag in DEFAULT_BASE_BEHAVIOR_FLAGS}
         return [flag for flag in behavior.FLAGS if flag["name"] not in known]
 
     def acquire_connection(self, name: str | None = None) -> Connection:
-        """Override: before dbt uses Spark, check the Paimon version of a profile that does not set one."""
+        """Override: before dbt uses Spark, report the default Paimon version if the profile sets none.
+
+        The flag require_paimon_version refuses such a profile instead.
+        """
         if chosen := packages.default_version(self.credentials):
             self.defaults.default_version(chosen)
         connection: Connection = super().acquire_connection(name)
@@ -337,7 +344,7 @@ class PaimonAdapter(SparkAdapter):
     def execute(
         self, sql: str, auto_begin: bool = False, fetch: bool = False, limit: int | None = None
     ) -> tuple[AdapterResponse, agate.Table]:
-        """Run a statement of a macro; refuses a DELETE with which Paimon would remove the wrong rows."""
+        """Run a statement of a macro; correct or refuse a DELETE for which Paimon would remove the wrong rows."""
         with self.names_suggested():
             prepared, conf = self.row_deletes.prepared(sql)
             try:
@@ -362,7 +369,11 @@ class PaimonAdapter(SparkAdapter):
         kwargs: dict[str, Any] | None = None,
         needs_conn: bool = False,
     ) -> Any:
-        """Run a macro; `dbt run-operation drop_table` runs the adapter's operation (see `Operations.macro_named`)."""
+        """Run a macro.
+
+        If an operation of the adapter shares its name with a dbt macro, as `drop_table` does, `dbt run-operation` runs
+        the operation (see `Operations.macro_named`).
+        """
         resolver = macro_resolver or self._macro_resolver
         macro_name = self.operations.macro_named(macro_name, resolver, project, kwargs or {})
         return super().execute_macro(macro_name, macro_resolver, project, context_override, kwargs, needs_conn)
@@ -424,7 +435,7 @@ class PaimonAdapter(SparkAdapter):
         return catalogs_yml.v2_table_format(catalog)
 
     def _translate_v2_properties(self, catalog_type: str, props: dict[str, Any]) -> dict[str, Any]:
-        """Convert a catalog's options to version 1 of the file."""
+        """Convert a catalog's options in catalogs.yml from version 2 to version 1."""
         return {name: value for name, value in props.items() if name != "catalog_database"}
 
     # -- relations --------------------------------------------------------------------------------------------------
@@ -433,13 +444,13 @@ class PaimonAdapter(SparkAdapter):
         """The schemas of a catalog, by default the target's; empty if Spark does not have the catalog."""
         # dbt lists the schemas of all nodes before it runs one, so an error here would not name the node.
         database = database or self.credentials.database
-        if not self.has_catalog(database.removeprefix("`").removesuffix("`").replace("``", "`")):
+        if not self.has_catalog(unquoted(database)):
             return []
         schemas: list[str] = super().list_schemas(database)
         return schemas
 
     def set_relations_cache(self, *arguments: Any, **more: Any) -> None:
-        """List the project's schemas; in commands that may not need Spark, only when the catalog is used."""
+        """Fill dbt's relation cache; in commands that may not need Spark, only when the cache is first used."""
         listing = partial(super().set_relations_cache, *arguments, **more)
         if early_start.may_end_without_spark():
             self.connections.deferred_cache_fill.defer(listing)
@@ -460,7 +471,7 @@ class PaimonAdapter(SparkAdapter):
     def get_relation(self, database: str | None, schema: str | None, identifier: str | None) -> PaimonRelation | None:
         """A relation by its name, from dbt's cache.
 
-        The database defaults to the target's catalog, even if it is just the schema's name, as in macros for dbt-spark.
+        If `database` is missing, or equals `schema` as in macros written for dbt-spark, the target's catalog is used.
         """
         database = PaimonRelation.catalog_of(database, schema) or self.credentials.database
         found: Any = super().get_relation(database, schema or "", identifier or "")
@@ -472,7 +483,10 @@ class PaimonAdapter(SparkAdapter):
         return Listing(self, self.builds, views.DIRECTORY, self.views.load)
 
     def get_columns_in_relation(self, relation: PaimonRelation) -> list[PaimonColumn]:  # type: ignore[override]
-        """The columns of a table or view, or those in the YAML of a folder or topic; empty if it does not exist."""
+        """The columns of a table or view; for a source that is a folder or Kafka topic, those declared in YAML.
+
+        Empty if the relation does not exist.
+        """
         found = self.tables.described(relation)
         if found is not None or self.get_macro_resolver() is None:
             return found or []

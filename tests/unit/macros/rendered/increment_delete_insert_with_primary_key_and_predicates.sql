@@ -8,17 +8,17 @@ select * from landing
   select DBT_INTERNAL_DEST.`id`, DBT_INTERNAL_DEST.`day`, cast(null as string), cast(null as decimal(10,2)), 'delete'
   from `lake`.`shop`.`orders` as DBT_INTERNAL_DEST
   where exists (
-    select 1 from (select distinct `day` as __dbt_tag_1, `status` as __dbt_tag_2
+    select 1 from (select distinct `day` as __dbt_delete_key_1, `status` as __dbt_delete_key_2
     from (
 select * from landing
-)) as __dbt_tags
-    where __dbt_tags.__dbt_tag_1 = DBT_INTERNAL_DEST.`day` and __dbt_tags.__dbt_tag_2 = DBT_INTERNAL_DEST.`status`
+)) as __dbt_delete_keys
+    where __dbt_delete_keys.__dbt_delete_key_1 = DBT_INTERNAL_DEST.`day` and __dbt_delete_keys.__dbt_delete_key_2 = DBT_INTERNAL_DEST.`status`
   )
   and not exists (
     select 1 from (
 select * from landing
-) as __dbt_again
-    where __dbt_again.`id` = DBT_INTERNAL_DEST.`id` and __dbt_again.`day` = DBT_INTERNAL_DEST.`day`
+) as __dbt_batch
+    where __dbt_batch.`id` = DBT_INTERNAL_DEST.`id` and __dbt_batch.`day` = DBT_INTERNAL_DEST.`day`
   )
   and (DBT_INTERNAL_DEST.amount > 10 or DBT_INTERNAL_DEST.status is null)
   and (DBT_INTERNAL_DEST.day > date '2024-01-01')

@@ -8,14 +8,14 @@ select * from landing
   select DBT_INTERNAL_DEST.`id`, cast(null as date), cast(null as string), cast(null as decimal(10,2)), 'delete'
   from `lake`.`shop`.`orders` as DBT_INTERNAL_DEST
   where exists (
-    select 1 from (select true as __dbt_tag_1) as __dbt_tags
-    where __dbt_tags.__dbt_tag_1 = (cast(DBT_INTERNAL_DEST.`day` as date) >= date '2024-01-01' and cast(DBT_INTERNAL_DEST.`day` as date) < date '2024-01-02')
+    select 1 from (select true as __dbt_delete_key_1) as __dbt_delete_keys
+    where __dbt_delete_keys.__dbt_delete_key_1 = (cast(DBT_INTERNAL_DEST.`day` as date) >= date '2024-01-01' and cast(DBT_INTERNAL_DEST.`day` as date) < date '2024-01-02')
   )
   and not exists (
     select 1 from (
 select * from landing
-) as __dbt_again
-    where __dbt_again.`id` = DBT_INTERNAL_DEST.`id`
+) as __dbt_batch
+    where __dbt_batch.`id` = DBT_INTERNAL_DEST.`id`
   )
   and (DBT_INTERNAL_DEST.amount > 10 or DBT_INTERNAL_DEST.status is null)
   and (DBT_INTERNAL_DEST.day > date '2024-01-01')

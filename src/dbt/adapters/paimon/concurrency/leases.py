@@ -42,7 +42,7 @@ Watchdog = Callable[[str, "float | None"], None]
 
 
 class StoreError(Exception):
-    """A store did not answer or refused a request; a write may still have succeeded. The message is a clause."""
+    """A store did not answer or refused a request; a write may have succeeded. The message is part of a sentence."""
 
 
 class LeaseLostError(DbtRuntimeError):
@@ -184,7 +184,10 @@ class Attempt:
         return Lease(self._store, self._watchdog, record, self._object, version, record.confirm(content))
 
     def others_wrote(self, since: float) -> bool:
-        """Whether another run has held the lease in the last `since` seconds, rounded up to HTTP's whole seconds."""
+        """Whether another run has held the lease in the last `since` seconds.
+
+        One second is added, because HTTP dates are in whole seconds.
+        """
         return self._before.run not in ("", self._record.run) and self._written_ago <= since + 1
 
 
@@ -202,8 +205,8 @@ class Lease:
         self._lock = threading.Lock()
         self._over = threading.Event()
         self._renewed = sent
-        # Why another run may hold the lease (_late) or holds it (_taken); the callback that stops the statement, and
-        # why it was called.
+        # Why another run may hold the lease (_late), or does hold it (_taken); '' if not. Then the callback that stops
+        # the running statement, and the reason for which it was called.
         self._late = ""
         self._taken = ""
         self._stop: Callable[[], object] | None = None

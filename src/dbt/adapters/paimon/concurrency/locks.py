@@ -1,4 +1,4 @@
-"""Table locks: one writer at a time, among the threads of this process and, with files or leases, among processes.
+"""Table locks: one writer at a time among this process's threads and, with lock files or leases, among processes.
 
 Paimon commits by renaming a file to the snapshot's name. On a local disk two processes can both succeed:
 LocalFileIO.rename checks the name and then moves the file, under a lock that only its own JVM sees (0.9.0 to 2.0.0).
@@ -37,7 +37,7 @@ _STORE_TIMEOUT: Final = 30.0
 # The folder of the lock files, in the warehouse next to the folders of its databases.
 FOLDER = ".dbt_paimon"
 
-# Location of a warehouse's locks: a folder, or leases on S3; None if there are only locks of this process.
+# Where a warehouse's locks are: in a folder, or as leases on S3; None if only this process's locks are needed.
 Place = Path | Leases | None
 
 
@@ -130,10 +130,10 @@ class TableLocks:
     def alone(
         self, name: str, place: Place, context: Callable[[], AbstractContextManager[object]] = nullcontext
     ) -> Iterator[None]:
-        """Hold a table's lock inside the block, unless this thread holds it already; see `hold` for errors.
+        """Hold a table's lock inside the block; does nothing if this thread already holds it.
 
         Raises:
-            LeaseLostError: the lock was lost inside the block.
+            LeaseLostError: the lock was lost inside the block. See `hold` for further errors.
         """
         if name in self._held.stacks:
             yield

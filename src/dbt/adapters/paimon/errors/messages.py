@@ -98,7 +98,7 @@ REMEDIES: tuple[Remedy, ...] = (
         "dbt run-operation delete_rows.",
     ),
     Remedy(
-        conflicts.SIGNS.pattern,
+        conflicts.CONFLICT_PATTERN.pattern,
         "Another writer changed the table's files in the meantime. Check its $snapshots before you run the "
         "model again: if only the compaction of an INSERT failed, its rows are committed.",
     ),

@@ -48,7 +48,7 @@ class Maintenance:
         self._builds = builds
 
     def after_run(self, relation: PaimonRelation, spec: TableSpec) -> None:
-        """Run what is due by a model's policy after its commit; without a policy, run no statement.
+        """Run the actions of a model's policy that are due after its commit; without a policy, run no statement.
 
         Raises:
             DbtRuntimeError: a step failed, and the policy's `on_failure` is 'error'. The model's rows are committed.
@@ -70,7 +70,7 @@ class Maintenance:
             self._report(relation, policy, failures)
 
     def _warn_if_outgrown(self, relation: PaimonRelation) -> None:
-        """Warn if a table has far too few buckets for its size; not with a remote Spark, where only `maintain` can."""
+        """Warn if a table has far too few buckets for its size; with a remote Spark, only `maintain` checks this."""
         # Errors here never fail the node, because its rows are written.
         embedded = self._adapter.handle.embedded()
         tasks = self._adapter.handle.setting(PARTITIONS)
@@ -79,7 +79,7 @@ class Maintenance:
         name = table_name(relation)
         try:
             found = embedded.fixed_buckets(name)
-        except Exception as exc:  # noqa: BLE001 - of py4j
+        except Exception as exc:  # noqa: BLE001 - from py4j
             logger.debug(f"{relation}: size unknown: {exc}")
             return
         if found is None or not bucket_numbers.has_outgrown(found.buckets, found.largest_partition, int(tasks)):
@@ -317,7 +317,7 @@ class Maintenance:
 def _read_or_none(relation: PaimonRelation, read: Callable[[], R]) -> R | None:
     try:
         return read()
-    except Exception as exc:  # noqa: BLE001 - of py4j, gRPC, Thrift or Spark
+    except Exception as exc:  # noqa: BLE001 - from py4j, gRPC, Thrift or Spark
         logger.debug(f"{relation}: cannot read what an operation changed: {exc}")
         return None
 

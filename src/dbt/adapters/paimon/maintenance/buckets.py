@@ -33,7 +33,7 @@ class Buckets:
         self._maintenance = maintenance
 
     def estimate(self, spec: TableSpec, source: ModelQuery) -> TableSpec:
-        """The spec of a new table, with the number of buckets for the size that Spark estimates for the query.
+        """The spec of a new table; its number of buckets suits the size that Spark estimates for the query's result.
 
         With `--empty`, a later run chooses the number.
         """
@@ -44,7 +44,7 @@ class Buckets:
         return bucket_numbers.with_buckets(spec, self._number_for(spec, source))
 
     def correct(self, spec: TableSpec, relation: PaimonRelation) -> None:
-        """Check the number against the rows of a new table, before the table gets its final name.
+        """Check the estimated number against the size of a new table's rows, before the table gets its final name.
 
         If the number is far off, the rows are written again. If there are no rows, a later run chooses the number.
         """
@@ -87,7 +87,7 @@ class Buckets:
         estimated = None
         try:
             estimated = self._estimated(f"select * from {source}")
-        except Exception as exc:  # noqa: BLE001 - of py4j; the statement that writes the rows reports the error
+        except Exception as exc:  # noqa: BLE001 - from py4j; the statement that writes the rows reports the error
             logger.debug(f"Spark's estimate of a query's size failed: {exc}")
         return bucket_numbers.expected(estimated, self._tasks, partitioned=bool(spec.partition_by))
 
@@ -102,7 +102,7 @@ class Buckets:
         if (embedded := self._adapter.handle.embedded()) is not None:
             try:
                 return embedded.largest_partition(table_name(relation))
-            except Exception as exc:  # noqa: BLE001 - of py4j; the query below is the fallback
+            except Exception as exc:  # noqa: BLE001 - from py4j; the query below is the fallback
                 logger.debug(f"{relation}: size unknown: {exc}")
         return files.totals(self._adapter.query, relation).largest_partition
 

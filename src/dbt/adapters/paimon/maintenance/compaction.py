@@ -1,4 +1,4 @@
-"""Compactions that sys.compact refuses, by the table's bucket mode (CompactProcedure.execute)."""
+"""Checks whether sys.compact supports a table's bucket mode, and converts partition values for it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dbt.adapters.paimon.spec.table import POSTPONE_BUCKET
 from dbt.adapters.paimon.sql.procedures import DateColumnValue
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping, Sequence
 
     from dbt.adapters.paimon.spec.table import TableSpec
     from dbt.adapters.paimon.tables.changeset import ExistingColumn
@@ -21,7 +21,7 @@ def compaction_problems(spec: TableSpec, arguments: Mapping[str, Any], versions:
     """The reasons why `compact` cannot run on a table with these arguments, each with a remedy; empty if it can."""
     given = {name for name, value in arguments.items() if value is not None}
     if spec.moves_keys:
-        # The default branch of its `switch (bucketMode)`.
+        # CompactProcedure.execute: the default branch of `switch (bucketMode)`.
         return (
             "its primary key leaves out a partition column and bucket is -1: Paimon compacts such a table "
             "only while writing to it. Remove the call, or rebuild the table with --full-refresh.",
@@ -37,12 +37,12 @@ def compaction_problems(spec: TableSpec, arguments: Mapping[str, Any], versions:
         for name in ("partitions", "where", "partition_idle_time")
         if name in given
     ]
-    if given & {"order_strategy", "order_by"}:
-        problems.append("order_strategy: only tables without a primary key can be sorted. Leave it out.")
+    if sorting := [name for name in ("order_strategy", "order_by") if name in given]:
+        problems.append(f"{sorting[0]}: only tables without a primary key can be sorted. Leave it out.")
     return tuple(problems)
 
 
-def typed_partitions(partitions: Any, columns: Iterable[ExistingColumn], versions: Versions) -> Any:
+def typed_partitions(partitions: Any, columns: Sequence[ExistingColumn], versions: Versions) -> Any:
     """Turn the values of DATE columns into dates, because Paimon 0.9 does not cast literals.
 
     Invalid partitions are left unchanged, and `procedures.render` reports them.

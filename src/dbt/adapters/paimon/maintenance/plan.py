@@ -154,7 +154,7 @@ class _Planner:
         return "; ".join(reasons)
 
     def _files_per_merge(self, compact: Compact, small: int) -> dict[str, int]:
-        """The options that merge all small files of one partition; for several, as many files as the threshold."""
+        """Options for how many files to merge: all small files of a single partition; for several, `small_files`."""
         # Paimon 0.9's default is 50 (UnawareAppendTableCompactionCoordinator.FileBin).
         one = not self.spec.partition_by or compact.newest == 1 or not compact.small_files
         number = max(small if one else compact.small_files, 2)
@@ -203,7 +203,7 @@ class _Planner:
             return Action("rescale", due=False, why="the table has no fixed buckets, or no rows")
         limit = rescale.max_bucket_size
         why = f"the largest bucket has {state.largest_bucket} bytes (due above {limit})"
-        # Fill buckets only by half, so that the next rescale is far off.
+        # Fill the buckets only to half the limit, so that the next rescale is far off.
         number = max(math.ceil(2 * state.largest_partition / limit), state.fixed_buckets + 1)
         due = state.largest_bucket > limit
         if due:

@@ -39,7 +39,7 @@ def rescale_steps(
     bucket_num: Any = None,
     partitions: Partition | Sequence[Partition] | None = None,
 ) -> tuple[Statement, ...]:
-    """The statements of a rescale, in order; each can be repeated.
+    """The statements of a rescale, in order; each can be run again.
 
     Args:
         bucket_num: the new number of buckets; None for the current number of the table.

@@ -15,15 +15,16 @@ from dbt.adapters.paimon.options.table_options import suggestion
 _GRAPH_OPERATOR: Final = re.compile(r"^[+@]|^\d+\+|\+\Z|,")
 # Materializations whose relation is a table.
 TABLES: Final = ("table", "incremental", "materialized_view", "streaming", "seed", "snapshot")
-_TYPES: Final = ("model", "seed", "snapshot")
+_RESOURCE_TYPES: Final = ("model", "seed", "snapshot")
 
 
 def select(nodes: Iterable[Node], wanted: str | Sequence[str] | None, operation: str) -> list[Node]:
     """The tables that a selection matches, ordered by name.
 
     Args:
-        wanted: a list, or items separated by blanks: a name, which may contain `*`; `tag:x`; `path:models/x` or a path;
-            or a prefix of the fully qualified name (`marts`, `project.marts`). None selects all tables.
+        wanted: a list, or a string of items separated by spaces; None selects all tables. An item is a name
+            (may contain `*`), `tag:x`, a path with or without `path:`, or a prefix of the fully qualified name
+            (`marts`, `project.marts`).
 
     Raises:
         DbtRuntimeError: part of the selection matches no table.
@@ -32,14 +33,16 @@ def select(nodes: Iterable[Node], wanted: str | Sequence[str] | None, operation:
     if wanted is None:
         return known
     items = wanted.split() if isinstance(wanted, str) else list(map(str, wanted))
-    problems = [_problem(item, known) for item in items] if items else ["is empty"]
+    if not items:
+        raise DbtRuntimeError(f"{operation}: select is empty")
+    problems = [_problem(item, known) for item in items]
     if any(problems):
         raise DbtRuntimeError(f"{operation}: select: {'; '.join(filter(None, problems))}")
     return [node for node in known if any(_matches(node, item) for item in items)]
 
 
 def _is_table(node: Node) -> bool:
-    return node["resource_type"] in _TYPES and node["config"].get("materialized") in TABLES
+    return node["resource_type"] in _RESOURCE_TYPES and node["config"].get("materialized") in TABLES
 
 
 def _problem(item: str, known: Sequence[Node]) -> str:
@@ -50,7 +53,7 @@ def _problem(item: str, known: Sequence[Node]) -> str:
         return ""
     near = suggestion(item, [str(node["name"]) for node in known], cutoff=0.6)
     hint = f"Did you mean '{near}'?" if near else "Give a name, tag:x, a path or a folder of the project"
-    return f"'{item}': not a table in this project. {hint}"
+    return f"'{item}': matches no table in this project. {hint}"
 
 
 def _matches(node: Node, item: str) -> bool:

@@ -18,7 +18,7 @@ _BY_FILE: Final = "update-time"
 
 
 def reads_the_jvms_clock(procedure: str, versions: Versions) -> bool:
-    """Whether a procedure takes `older_than` as a string, read on the JVM's clock, instead of a TIMESTAMP."""
+    """Whether a procedure's `older_than` is a string, which Paimon reads on the JVM's clock, instead of a TIMESTAMP."""
     return procedure != "expire_snapshots" or versions.supports(Capability.EXPIRE_SNAPSHOTS_OLDER_THAN_TEXT)
 
 
@@ -43,7 +43,7 @@ def with_paimons_clock(
         text = _evaluate(procedure, query, clocks.as_seconds(clocks.on_jvms_clock(instant)))
         given["older_than"] = datetime.fromisoformat(text)
     if procedure == "expire_partitions" and (ahead := int(_evaluate(procedure, query, clocks.jvms_lead()))):
-        # The table's own options apply to arguments that are not given.
+        # The table's options are the defaults of the arguments.
         table = options() if versions.supports(Capability.EXPIRE_PARTITIONS_BY_TABLE_OPTIONS) else {}
         if given.get("expire_strategy", table.get("partition.expiration-strategy")) != _BY_FILE:
             duration = given.get("expiration_time", table.get("partition.expiration-time"))
@@ -52,7 +52,7 @@ def with_paimons_clock(
 
 
 def expiration_time(duration: Any, ahead: int) -> Any:
-    """Convert an age on the session's clock to the JVM's clock, which is `ahead` seconds ahead.
+    """Adjust the age at which partitions expire, because the JVM's clock is `ahead` seconds ahead of the session's.
 
     Raises:
         DbtRuntimeError: the age would be negative.

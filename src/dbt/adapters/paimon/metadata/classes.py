@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def paimon_table(session: SparkSession, name: TableName) -> Any:
-    """Load Paimon's object of a table, bypassing its caches; raises if the table does not exist."""
+    """Load Paimon's Table object, bypassing its caches; raises if the table does not exist."""
     jvm: Any = session._jvm
     catalogs = session._jsparkSession.sessionState().catalogManager()
     identifier = jvm.org.apache.paimon.catalog.Identifier.create(name.schema, name.identifier)

@@ -1,7 +1,7 @@
 """What a statement committed, from the table's snapshots, without reading data files.
 
 With an embedded Spark, Paimon's own classes read the snapshot and its delta manifests, without a Spark job. On a
-server, one query reads `$snapshots`, which has no numbers of files.
+server, one query reads `$snapshots`, which has no file counts.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ class Committed:
         rows_deleted: the rows among `rows` that delete a key.
         files: added data files.
         growth: rows in added files minus rows in removed files.
-        rows_inserted: new keys, or rows of a table without keys.
-        rows_updated: existing keys.
+        rows_inserted: rows with a new key, or all rows of a table without a primary key.
+        rows_updated: rows with an existing key.
     """
 
     snapshot_id: int
@@ -60,27 +60,27 @@ def own_user(prefix: str) -> str:
 
 
 def by_classes(session: SparkSession, table: TableName, user: str, since: float) -> Committed | None:
-    """The newest commit of a user since a time (epoch seconds), ignoring compactions, by Paimon's own classes.
+    """The newest commit of a user since a time (epoch seconds), ignoring compactions, read with Paimon's own classes.
 
     `user` is a prefix of the commit user. Returns None if there is no such commit.
     """
     jvm: Any = session._jvm
-    paimon = paimon_table(session, table)
+    table_object = paimon_table(session, table)
     after: Commit | None = None
-    for commit in snapshots.newest_first(paimon):
+    for commit in snapshots.newest_first(table_object):
         if commit.at < since - _CLOCK_SKEW:
             return None
         if _is_of(commit, user):
-            found = with_files(jvm, paimon, commit)
-            kinds = row_kinds.by_changelog(jvm, paimon, commit, after, found.rows, found.rows_deleted)
+            found = with_files(jvm, table_object, commit)
+            kinds = row_kinds.by_changelog(jvm, table_object, commit, after, found.rows, found.rows_deleted)
             return replace(found, rows_inserted=kinds.inserted, rows_updated=kinds.updated)
         after = commit
     return None
 
 
-def with_files(jvm: Any, paimon: Any, commit: Commit) -> Committed:
-    """A commit with the totals of its files; `paimon` is Paimon's object of the table."""
-    entries = manifest_entries(jvm, paimon, commit.snapshot, "DELTA")
+def with_files(jvm: Any, table: Any, commit: Commit) -> Committed:
+    """A commit with the totals of its files; `table` is Paimon's Table object."""
+    entries = manifest_entries(jvm, table, commit.snapshot, "DELTA")
     if entries.size() > _MAX_FILES:
         return Committed(commit.snapshot, commit.kind, _rows_of(commit))
     return Committed(commit.snapshot, commit.kind, **_file_counts(entries))
@@ -108,7 +108,7 @@ def _file_counts(entries: Iterable[Any]) -> dict[str, int | None]:
 
 
 def by_sql(query: Query, table: TableName, user: str, whole: bool) -> Committed | None:
-    """The newest commit of a user, ignoring compactions, by a query, or None.
+    """The newest commit of a user, ignoring compactions, read with a query; None if there is none.
 
     `user` is a prefix of the commit user. `whole`: whether the statement replaces all rows.
     """

@@ -63,7 +63,7 @@ class Facts:
 
 
 def by_classes(session: SparkSession, table: TableName) -> Facts:
-    """A table's facts, by Paimon's own classes; raises an error for unknown classes or more than MOST_FILES files."""
+    """A table's facts, read with Paimon's own classes; raises for unknown classes or more than MOST_FILES files."""
     jvm: Any = session._jvm
     paimon = paimon_table(session, table)
     schema = Schema.of_json(str(paimon.schema().toString()))
@@ -97,7 +97,7 @@ def _file_groups(paimon: Any, schema: Schema) -> Iterable[FileGroup]:
 
 
 def by_sql(query: Query, table: Table) -> Facts:
-    """A table's facts, by two statements, for servers and for tables with many files."""
+    """A table's facts, read with two statements, for servers and for tables with many files."""
     schema = schemas.newest_first(query, table)[0]
     found: dict[str, list[list[Any]]] = {_FILES: [], _SNAPSHOTS: [], _TAGS: [], _CONSUMERS: []}
     for what, row in query(_sql(table, small_below(schema))):

@@ -9,7 +9,7 @@ from typing import Any, Final
 from dbt.adapters.paimon.metadata.table_name import Query, Table
 from dbt.adapters.paimon.sql.text import string_literal
 
-# A table with fewer rows per bucket needs no more buckets. The snapshot has the total, without reading manifests.
+# A table with fewer rows per bucket needs no more buckets. The snapshot has the total, so no manifest is read.
 _FEW_ROWS: Final = 100_000
 
 
@@ -49,7 +49,7 @@ def totals(query: Query, table: Table) -> FileTotals:
 
 
 def fixed_buckets(table: Any) -> FixedBuckets | None:
-    """The buckets of a table (Paimon's object); None if they are not fixed, or the table is small."""
+    """The buckets of a table (a Table object of Paimon); None if they are not fixed, or the table is small."""
     buckets = int(table.coreOptions().bucket())
     snapshot = table.snapshotManager().latestSnapshot()
     if buckets < 1 or snapshot is None or (snapshot.totalRecordCount() or 0) < _FEW_ROWS * buckets:
@@ -58,7 +58,7 @@ def fixed_buckets(table: Any) -> FixedBuckets | None:
 
 
 def largest_partition(table: Any) -> int | None:
-    """Bytes of a table's largest partition, from Paimon's object of the table; None without files."""
+    """Bytes of a table's largest partition, read from Paimon's Table object; None without files."""
     entries = table.store().newScan().readPartitionEntries()
     return max((int(entry.fileSizeInBytes()) for entry in entries if entry.fileCount() > 0), default=None)
 
@@ -97,11 +97,11 @@ def file_name(path: str) -> str:
 
 
 def lost_by_rollback(query: Query, table: Table, version: str | int, compactions: Sequence[int]) -> int:
-    """How many files of a state a rollback to it would delete, because a later compaction changed their level.
+    """How many files of a state would be deleted by a rollback to it, because a later compaction changed their level.
 
     Args:
-        version: the state: a tag, or the number of a table snapshot.
-        compactions: the numbers of later table snapshots that are compactions; without any, no query is sent.
+        version: the state: a tag, or the ID of a table snapshot.
+        compactions: the IDs of later table snapshots that are compactions; if there are none, no query is sent.
     """
     if not compactions:
         return 0

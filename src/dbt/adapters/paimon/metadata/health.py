@@ -23,7 +23,7 @@ _TARGET_SIZE: Final = f"""coalesce(
     )"""
 
 
-# The same in Python.
+# The same option and defaults, for `small_below`.
 _TARGET_FILE_SIZE: Final = "target-file-size"
 _KEYED_FILE, _OTHER_FILE = 128 * 1024**2, 256 * 1024**2
 

@@ -40,7 +40,7 @@ class ProcedureResult:
 
 
 def effect_by_classes(session: SparkSession, table: TableName, before: SnapshotRange) -> ProcedureResult:
-    """The changes to a table since it had the snapshots `before`, by Paimon's own classes."""
+    """The changes to a table since it had the snapshots `before`, read with Paimon's own classes."""
     jvm: Any = session._jvm
     paimon = paimon_table(session, table)
     news = takewhile(lambda commit: commit.snapshot > before.last, snapshots.newest_first(paimon))
@@ -49,7 +49,7 @@ def effect_by_classes(session: SparkSession, table: TableName, before: SnapshotR
 
 
 def effect_by_sql(query: Query, table: TableName, before: SnapshotRange) -> ProcedureResult:
-    """The changes to a table since it had the snapshots `before`, by a query, without numbers of files."""
+    """The changes to a table since it had the snapshots `before`, read with a query, without file counts."""
     commits = snapshots.by_sql(query, table)
     news = tuple(Committed(each.snapshot, each.kind) for each in commits if each.snapshot > before.last)
     after = SnapshotRange(commits[0].snapshot, commits[-1].snapshot) if commits else SnapshotRange()

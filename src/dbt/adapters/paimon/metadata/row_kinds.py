@@ -36,9 +36,11 @@ UNKNOWN: Final = RowKinds()
 def by_changelog(
     jvm: Any, paimon: Any, commit: Commit, after: Commit | None, rows: int | None, deleted: int | None
 ) -> RowKinds:
-    """Count the changes of a commit. Its changelog may be in the compaction of the same write instead.
+    """Count the keys that a commit inserted and updated, from its changelog.
 
-    `paimon` is Paimon's object of the table, `after` the next commit. The commit added data files of `rows` rows, of
+    The changelog may be in the compaction of the same write instead.
+
+    `paimon` is Paimon's Table object, and `after` the next commit. The commit added data files with `rows` rows, of
     which `deleted` delete a key.
     """
     producer = paimon.coreOptions().changelogProducer().toString()
@@ -56,7 +58,9 @@ def by_changelog(
 
 
 def counted(changes: int, retracting: int, rows: int, *, may_be_less: bool) -> RowKinds:
-    """The kinds of a commit without deletes; unknown if the changelog covers other commits, or a key occurred twice.
+    """The inserted and updated keys of a commit without deletes.
+
+    Unknown if the changelog covers other commits, or a key occurred twice.
 
     Args:
         changes: rows of its changelog.
@@ -72,7 +76,7 @@ def counted(changes: int, retracting: int, rows: int, *, may_be_less: bool) -> R
 
 
 def grows_by_inserts(kind: str, properties: Mapping[str, str], *, deletes: bool) -> bool:
-    """Whether a table grows by exactly the inserted rows: by a MERGE without deletes into a table without a key.
+    """Whether a table grows by exactly the inserted rows: true for a MERGE without deletes into a table without a key.
 
     With deletion vectors (in the table's `properties`), files keep the old rows of updates.
     """

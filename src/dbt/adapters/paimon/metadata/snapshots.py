@@ -23,7 +23,7 @@ COLUMNS: Final = (
     *("snapshot_id", "commit_kind", "commit_user", "total_record_count", "delta_record_count", "schema_id"),
     *("changelog_record_count", clocks.epoch_millis(_COMMITTED), clocks.age_in_seconds("commit_time")),
 )
-# Values that together distinguish two snapshots with the same number.
+# Values that together distinguish two snapshots with the same ID.
 _UNIQUE: Final = "commitUser commitIdentifier commitKind timeMillis deltaManifestList schemaId".split()
 
 
@@ -32,7 +32,7 @@ class Commit:
     """A table snapshot.
 
     Attributes:
-        snapshot: its number, which can occur again after a rollback or in a new table.
+        snapshot: its ID, which can occur again after a rollback or in a new table.
         kind: APPEND, OVERWRITE, COMPACT or ANALYZE.
         user: the commit user.
         rows: rows in the table's files, before merging.
@@ -41,8 +41,8 @@ class Commit:
         changelog: rows in its changelog files.
         at: when it was committed, in seconds since the epoch, by the committing process's clock.
         age: seconds from `at` until this was read.
-        unique: its number and a fingerprint, together unique; '' if read by SQL.
-        index: the name of its index manifest, which lists deletion vectors; '' without one, or if read by SQL.
+        unique: its ID and a fingerprint, together unique; '' if read by SQL.
+        index: the name of its index manifest, which lists deletion vectors; '' if it has none, or if read by SQL.
     """
 
     snapshot: int
@@ -85,7 +85,7 @@ class Commit:
 
 @dataclass(frozen=True)
 class SnapshotRange:
-    """The numbers of a table's oldest and newest snapshots; 0 for a table without snapshots."""
+    """The IDs of a table's oldest and newest snapshots; 0 for a table without snapshots."""
 
     first: int = 0
     last: int = 0
@@ -101,20 +101,20 @@ def fingerprint(text: str) -> str:
 
 
 def range_by_classes(table: Any) -> SnapshotRange:
-    """The numbers of a table's snapshots, from Paimon's object of the table."""
+    """The range of a table's snapshot IDs, from Paimon's Table object."""
     manager = table.snapshotManager()
     return SnapshotRange(manager.earliestSnapshotId() or 0, manager.latestSnapshotId() or 0)
 
 
 def newest_first(table: Any) -> Iterator[Commit]:
-    """Iterate over the commits of a table (Paimon's object), reading one at a time."""
+    """Iterate over the commits of a table (a Table object of Paimon), newest first, reading one at a time."""
     manager, found = table.snapshotManager(), range_by_classes(table)
     for number in range(found.last, found.last - found.count, -1):
         yield Commit.of_json(manager.snapshot(number).toJson())
 
 
 def by_classes(table: Any) -> tuple[Commit, ...]:
-    """The commits of a table (Paimon's object), oldest first."""
+    """The commits of a table (a Table object of Paimon), oldest first."""
     return tuple(newest_first(table))[::-1]
 
 
@@ -138,18 +138,18 @@ def _of_row(row: Sequence[Any]) -> Commit:
 
 
 def range_by_sql(query: Query, table: Table) -> SnapshotRange:
-    """The numbers of a table's snapshots, by a query of one row."""
+    """The range of a table's snapshot IDs, read with a query that returns one row."""
     ((first, last),) = query(f"select min(snapshot_id), max(snapshot_id) from {table.system_table('snapshots')}")
     return SnapshotRange(int(first or 0), int(last or 0))
 
 
 def newest(query: Query, table: Table) -> int | None:
-    """The number of a table's newest snapshot; None for a table without snapshots."""
+    """The ID of a table's newest snapshot; None for a table without snapshots."""
     return range_by_sql(query, table).last or None
 
 
 def before(query: Query, table: Table, moment: str) -> tuple[int | None, bool]:
-    """The newest table snapshot before a moment (SQL for a TIMESTAMP), and whether the moment is in the future."""
+    """The ID of the newest table snapshot before `moment` (SQL for a TIMESTAMP); whether `moment` is in the future."""
     ((found, is_in_the_future),) = query(
         f"select max(snapshot_id), {moment} > now() from {table.system_table('snapshots')} "
         f"where {_COMMITTED} < {clocks.utc(moment)}"

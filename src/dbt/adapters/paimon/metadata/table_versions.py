@@ -1,4 +1,4 @@
-"""A table's latest snapshot, and the latest one that changed rows, by Paimon's own classes in this process.
+"""A table's latest snapshot, and the latest one that changed rows, read with Paimon's own classes in this process.
 
 No Spark job runs. Only snapshots, the schema, and the manifests of commits without a change in row count are read.
 """
@@ -76,7 +76,7 @@ def other_state(options: Mapping[str, str]) -> str:
 
 
 def compaction_shows_rows(options: Mapping[str, str]) -> bool:
-    """Whether a table's rows become visible by compaction (CoreOptions.batchScanSkipLevel0, postpone buckets)."""
+    """Whether a table's rows become visible only by compaction (CoreOptions.batchScanSkipLevel0, postpone buckets)."""
     return (
         options.get("deletion-vectors.enabled", "").lower() == "true"
         or options.get("merge-engine") == "first-row"

@@ -40,7 +40,7 @@ class History:
 
     @property
     def is_worth_asking(self) -> bool:
-        """Whether it is more than one write, whose rows a new table replaces anyway."""
+        """Whether there is more to lose than a single write, whose rows the new table replaces anyway."""
         return self.writes > 1 or bool(self.tags)
 
     def __str__(self) -> str:
@@ -91,14 +91,14 @@ def history(query: Query, table: Table) -> History:
 
 
 def newest_and_tagged(query: Query, table: Table, name: str) -> tuple[int | None, int | None]:
-    """The newest table snapshot and a tag's, by one statement; None for one that does not exist."""
+    """The IDs of the newest table snapshot and of a tag's, read with one statement; None if there is none."""
     tagged = f"select max(snapshot_id) from {table.system_table('tags')} where tag_name = {string_literal(name)}"
     ((newest, at),) = query(f"select max(snapshot_id), ({tagged}) from {table.system_table('snapshots')}")
     return newest, at
 
 
 def lacking(query: Query, table: Table, branch: Table) -> Sequence[Sequence[Any]]:
-    """The table's commits and tags that a branch lacks: ('table snapshot' or 'tag', its number or name)."""
+    """The table's commits and tags that a branch lacks: ('table snapshot' or 'tag', its ID or name)."""
     ours, theirs = table.system_table("snapshots"), branch.system_table("snapshots")
     first = f"(select min(snapshot_id) from {theirs})"
     return query(

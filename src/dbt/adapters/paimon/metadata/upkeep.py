@@ -63,7 +63,7 @@ class TableState:
     """The state of a table; figures that were not requested are 0 or empty."""
 
     now: datetime  # on the session's wall clock
-    wall_clock: datetime  # on the JVM's
+    wall_clock: datetime  # the same moment on the JVM's wall clock
     types: Mapping[str, str]
     first_snapshot: int = 0
     last_snapshot: int = 0
@@ -78,7 +78,7 @@ class TableState:
 
 
 def read(query: Query, table: PaimonRelation, figures: Figures) -> TableState:
-    """Read the state of a table, by a query whose values are the same with every connection method."""
+    """Read the state of a table, with one query, whose result is the same with every connection method."""
     sources = [
         f"(select {clocks.as_seconds('now()')} as now, "
         f"{clocks.as_seconds(clocks.now_on_jvms_clock())} as wall_clock from {clocks.ONE_ROW})",

@@ -221,7 +221,7 @@ class Handle(ABC):
 
     def scanned_tables(self, sql: str) -> tuple[scans.Scan, ...]:
         """What a query would read from Paimon tables (see `scans`), without running it."""
-        return scans.explained(row[0] for row in self.rows_of(f"explain cost {sql}"))
+        return scans.by_explain(row[0] for row in self.rows_of(f"explain cost {sql}"))
 
     def progress(self, since: float) -> Progress | None:
         """Progress of this thread's work since `since` (epoch seconds); None if unknown. Called by another thread."""

@@ -17,7 +17,7 @@ _EVENTS_TIMEOUT_MS: Final = 500
 _MAX_STAGES: Final = 200
 # org.apache.spark.status.api.v1.StageStatus.
 _ACTIVE, _PENDING, _SKIPPED = "ACTIVE", "PENDING", "SKIPPED"
-_NOT_BEGUN: Final = (_PENDING, _SKIPPED)
+_NOT_STARTED: Final = (_PENDING, _SKIPPED)
 
 
 @dataclass(frozen=True)
@@ -35,11 +35,12 @@ class Progress:
     """Job progress; None where unknown.
 
     Attributes:
-        stage: number of stages that have begun.
+        stage: number of stages that have started.
         stages: number of known stages; adaptive execution adds more.
         tasks_done: completed tasks of the running stages.
-        tasks: tasks of the running stages; 0 if no job runs.
-        rows_read: counts completed tasks, like the metrics below; on a cluster, running tasks too.
+        tasks: tasks of the running stages; 0 if no job is running.
+        rows_read: rows read by completed tasks and, on a cluster, by running tasks. The same applies to the metrics
+            below.
     """
 
     stage: int = 0
@@ -58,11 +59,12 @@ def by_tag(session: SparkSession, tag: str) -> JobMetrics | None:
     context: Any = session.sparkContext._jsc.sc()
     try:
         context.listenerBus().waitUntilEmpty(_EVENTS_TIMEOUT_MS)
-    except Exception:  # noqa: BLE001 - java.util.concurrent.TimeoutException, by py4j
+    except Exception:  # noqa: BLE001 - a java.util.concurrent.TimeoutException, raised through py4j
         return None
     jobs = tuple(sorted(context.statusTracker().getJobIdsForTag(tag)))
     store = context.statusStore()
-    stages = [number for job in jobs for number in elements(store.job(job).stageIds())]
+    # Jobs share a stage if one reuses the other's shuffle files.
+    stages = {number for job in jobs for number in elements(store.job(job).stageIds())}
     if len(stages) > _MAX_STAGES:
         return JobMetrics(jobs)
     known = [stage for number in stages if (stage := _stage(store, number)) is not None]
@@ -76,15 +78,15 @@ def by_tag(session: SparkSession, tag: str) -> JobMetrics | None:
 
 def job_progress(session: SparkSession, tag: str, since: float) -> Progress:
     """The progress of the jobs with a tag that were submitted after `since` (epoch seconds)."""
-    begun, coming = _stages_since(session.sparkContext._jsc.sc(), tag, since)
-    active = [stage for stage in begun.values() if _state(stage) == _ACTIVE]
+    started, upcoming = _stages_since(session.sparkContext._jsc.sc(), tag, since)
+    active = [stage for stage in started.values() if _state(stage) == _ACTIVE]
 
     def total(metric: str) -> int:
-        return sum(getattr(stage, metric)() for stage in begun.values())
+        return sum(getattr(stage, metric)() for stage in started.values())
 
     return Progress(
-        stage=len(begun),
-        stages=len(begun.keys() | coming),
+        stage=len(started),
+        stages=len(started.keys() | upcoming),
         tasks_done=sum(stage.numCompleteTasks() for stage in active),
         tasks=sum(stage.numTasks() for stage in active),
         rows_read=total("inputRecords"),
@@ -96,20 +98,20 @@ def job_progress(session: SparkSession, tag: str, since: float) -> Progress:
 
 
 def _stages_since(context: Any, tag: str, since: float) -> tuple[dict[int, Any], set[int]]:
-    """The jobs' stages that have begun, by id, and the ids of the stages still to run."""
-    begun: dict[int, Any] = {}
-    coming: set[int] = set()
+    """The jobs' stages that have started, by id, and the ids of the stages still to run."""
+    started: dict[int, Any] = {}
+    upcoming: set[int] = set()
     for job in _jobs_since(context, tag, since):
         numbers = elements(job.stageIds())[:_MAX_STAGES]
         stages = {number: _stage(context.statusStore(), number) for number in numbers}
         states = {number: _state(stage) for number, stage in stages.items()}
         running, pending = _in_state(states, _ACTIVE), _in_state(states, _PENDING)
         # A pending stage before a running one will be skipped, because an earlier job computed its rows.
-        coming |= {number for number in pending if running and number > min(running)}
-        begun |= {number: stages[number] for number in states if states[number] not in _NOT_BEGUN}
-        if len(begun) > _MAX_STAGES:
+        upcoming |= {number for number in pending if running and number > min(running)}
+        started |= {number: stages[number] for number in states if states[number] not in _NOT_STARTED}
+        if len(started) > _MAX_STAGES:
             break
-    return begun, coming
+    return started, upcoming
 
 
 def _jobs_since(context: Any, tag: str, since: float) -> Iterator[Any]:
@@ -131,8 +133,8 @@ def _state(stage: Any) -> str:
 
 
 def _stage(store: Any, number: int) -> Any:
-    """A stage; None for a skipped one, which Spark deletes first (spark.ui.retainedStages)."""
+    """A stage, or None if Spark no longer keeps it (spark.ui.retainedStages); skipped stages are removed first."""
     try:
         return store.lastStageAttempt(number)
-    except Exception:  # noqa: BLE001 - java.util.NoSuchElementException, by py4j
+    except Exception:  # noqa: BLE001 - a java.util.NoSuchElementException, raised through py4j
         return None

@@ -57,7 +57,7 @@ class Scan:
             parts.append(size(self.bytes))
         if self.rows is not None:
             parts.append(counted(self.rows, "row"))
-        return f"{self.table}: {', '.join(parts) or 'size not known'}"
+        return f"{self.table}: {', '.join(parts) or 'size unknown'}"
 
 
 def by_plan(frame: DataFrame) -> tuple[Scan, ...]:
@@ -83,7 +83,7 @@ def _scans(plan: Any) -> Iterator[tuple[Any, str]]:
 def _read(scan: Any, table: str) -> Scan:
     from py4j.protocol import Py4JError, Py4JJavaError
 
-    rows = files = size = 0
+    rows = files = total = 0
     partitions = set()
     if scan.getClass().getSimpleName() == _LOCAL:
         return Scan(table, 0, 0, 0, 0)
@@ -93,17 +93,17 @@ def _read(scan: Any, table: str) -> Scan:
                 partitions.add(split.partition().hashCode())
                 for file in split.dataFiles():
                     files += 1
-                    size += file.fileSize()
+                    total += file.fileSize()
                     rows += file.rowCount()
     except Py4JJavaError:
         raise
     except Py4JError:
         # No such method: the splits of system tables have no data files.
         return Scan(table)
-    return Scan(table, rows, len(partitions), files, size)
+    return Scan(table, rows, len(partitions), files, total)
 
 
-def explained(lines: Iterable[str]) -> tuple[Scan, ...]:
+def by_explain(lines: Iterable[str]) -> tuple[Scan, ...]:
     """The scans in the output of EXPLAIN COST; a repeated scan counts once."""
     found: dict[str, Scan] = {}
     for line in "\n".join(lines).splitlines():

@@ -1,4 +1,7 @@
-"""The mark in a warehouse with the newest Paimon version that has opened it: no older one is chosen by default."""
+"""A file in each warehouse that records the newest Paimon version that has opened it.
+
+By default, the adapter does not run an older version.
+"""
 
 from __future__ import annotations
 
@@ -30,35 +33,38 @@ def check(session: SparkSession, credentials: PaimonCredentials) -> None:
         DbtRuntimeError: a newer Paimon has opened a warehouse, and the version was chosen by default.
     """
     version = parse_version(packages.effective_paimon_version(credentials))
-    chosen = packages.default_version(credentials) is not None
-    if version <= OLDEST_PAIMON and not chosen:
+    is_default = packages.default_version(credentials) is not None
+    if version <= OLDEST_PAIMON and not is_default:
         return
     for catalog in credentials.spark_catalogs:
         place = catalog.warehouse or catalog.uri or catalog.name
         if (place, version) in _CHECKED:
             continue
-        mark = _compare(session, catalog.name, version)
-        if chosen and mark is not None and mark > version:
+        recorded = _raise_mark(session, catalog.name, version)
+        if is_default and recorded is not None and recorded > version:
             raise DbtRuntimeError(
-                f"Paimon {mark} has opened the warehouse of {catalog.name}, but the default here is {version}, which "
-                f"may not be able to read what {mark} wrote. Nothing was written. Set the version in the target: "
-                f"paimon_version: '{mark}'"
+                f"Paimon {recorded} has opened the warehouse of {catalog.name}, but the default here is {version}, "
+                f"which may not be able to read what {recorded} wrote. Nothing was written. Set the version in the "
+                f"target: paimon_version: '{recorded}'"
             )
         _CHECKED.add((place, version))
 
 
-def _compare(session: SparkSession, name: str, version: Version) -> Version | None:
-    """Raise a warehouse's mark to `version`, and return the old mark; None if it did not have a mark, or no files."""
+def _raise_mark(session: SparkSession, name: str, version: Version) -> Version | None:
+    """Raise a warehouse's mark to `version`, and return the old mark.
+
+    None if there was no mark, or the warehouse's files cannot be accessed.
+    """
     # Source: SparkCatalog.paimonCatalog, AbstractCatalog and FileIO [ran, 0.9.0], the same methods at 1.4.2 and 2.0.0.
     jvm: Any = session._jvm
     try:
         catalog = session._jsparkSession.sessionState().catalogManager().catalog(name).paimonCatalog()
         files, path = catalog.fileIO(), jvm.org.apache.paimon.fs.Path(f"{catalog.warehouse()}/{MARK}")
         found = valid_version(files.readFileUtf8(path)) if files.exists(path) else None
-        mark = parse_version(found) if found else None
-        if version > (mark or OLDEST_PAIMON):
+        recorded = parse_version(found) if found else None
+        if version > (recorded or OLDEST_PAIMON):
             files.overwriteFileUtf8(path, f"{version}\n")
     except Exception as exc:  # noqa: BLE001 - a REST catalog has no files; others may be read-only
-        logger.debug(f"The warehouse of {name} has no mark of Paimon's version: {exc}")
+        logger.debug(f"Cannot read or write the Paimon version recorded in the warehouse of {name}: {exc}")
         return None
-    return mark
+    return recorded

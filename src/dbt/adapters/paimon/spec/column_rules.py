@@ -14,7 +14,7 @@ from typing import Any, Final
 from dbt.adapters.paimon.capabilities import Capability, Versions
 from dbt.adapters.paimon.spec.component import Found
 from dbt.adapters.paimon.spec.components import COMPONENTS, files
-from dbt.adapters.paimon.spec.config_columns import among, hint, unknown_columns
+from dbt.adapters.paimon.spec.config_columns import has_column, hint, unknown_columns
 from dbt.adapters.paimon.spec.config_origin import ConfigOrigin
 from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.spec.spelling import named_columns, with_column_case
@@ -75,7 +75,7 @@ def _missing_columns(
     spec: TableSpec, types: Mapping[str, str], names: Sequence[str], dropped: Collection[str], versions: Versions
 ) -> Found:
     for where, column in named_columns(spec):
-        is_given = where not in _MUST_BE_GIVEN or among(column, names, versions.case_sensitive)
+        is_given = where not in _MUST_BE_GIVEN or has_column(column, names, versions.case_sensitive)
         if column not in types or column in dropped or not is_given:
             known = types if is_given and column not in dropped else names
             yield where, f"the query has no column '{column}'. {hint(column, known)}"

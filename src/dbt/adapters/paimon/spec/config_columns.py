@@ -28,7 +28,7 @@ def unknown_columns(
     case_sensitive: bool = False,
     builds: bool = False,
 ) -> Iterator[tuple[str, str]]:
-    """(key, reason with remedy) for every name that is not a column of the query, or of the `table` if it differs.
+    """Yield (key, reason with remedy) for each name that is not a column of the query or, if given, of the `table`.
 
     If the run `builds` the table, unique_key is not read, and dbt's conformance suite (BaseIncrementalUniqueKey)
     requires that any name is accepted.
@@ -36,26 +36,26 @@ def unknown_columns(
     for key, name in _named_columns(config):
         if builds and key == "unique_key" and is_plain(name):
             continue
-        if not among(name, columns, case_sensitive):
+        if not has_column(name, columns, case_sensitive):
             yield key, _missing_reason(key, name, columns)
-        elif table is not None and _is_written(key, config) and not among(name, table, case_sensitive):
+        elif table is not None and _needs_table_column(key, config) and not has_column(name, table, case_sensitive):
             yield (
                 key,
-                f"its table has no column '{name}', and on_schema_change='ignore' adds none. "
-                "Set on_schema_change='append_new_columns', or leave out the name",
+                f"the table has no column '{name}', and on_schema_change='ignore' adds none. "
+                "Set on_schema_change='append_new_columns', or remove the name",
             )
 
 
 def _missing_reason(key: str, name: str, columns: Sequence[str]) -> str:
     if key == "unique_key" and not is_plain(name):
         return (
-            f"rows are matched by columns, and {name} is not one. Give the query a column with this expression, and "
-            "name that one, or list the columns in it"
+            f"unique_key must list columns, and {name} is an expression. Add it to the query as a column and use that "
+            "column, or list the columns that it consists of"
         )
     return f"the query has no column '{name}'. {hint(name, columns)}"
 
 
-def among(name: str, columns: Iterable[str], case_sensitive: bool) -> bool:
+def has_column(name: str, columns: Iterable[str], case_sensitive: bool) -> bool:
     """Whether Spark finds a column with this name."""
     return name in columns if case_sensitive else name.lower() in map(str.lower, columns)
 
@@ -65,7 +65,7 @@ def hint(name: str, columns: Iterable[str]) -> str:
     return did_you_mean(name, columns, label="Its columns")
 
 
-def _is_written(key: str, config: Mapping[str, Any]) -> bool:
+def _needs_table_column(key: str, config: Mapping[str, Any]) -> bool:
     matches = (config.get("incremental_strategy") or "default") in ("default", *_MATCHING)
     return key == "merge_update_columns" or (key == "unique_key" and matches)
 
@@ -73,12 +73,13 @@ def _is_written(key: str, config: Mapping[str, Any]) -> bool:
 def _named_columns(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     strategy = config.get("incremental_strategy") or ""
     # A strategy defined in the project may read these keys differently.
-    ours = strategy in ("", "default", *STRATEGIES)
-    if config.get("materialized") in _INCREMENTAL and ours:
+    is_builtin = strategy in ("", "default", *STRATEGIES)
+    if config.get("materialized") in _INCREMENTAL and is_builtin:
         for key in _MERGE_KEYS:
             yield from ((key, name) for name in column_list(config.get(key)))
-        # If no statement reads unique_key, it may be an expression, as in other adapters. Without a strategy, upsert
-        # has compared it with the primary key, or merge reads it.
+        # If no statement reads unique_key, it may be an expression, as in other adapters. If no strategy is configured,
+        # the default is `upsert`, which has already compared unique_key with the primary key, or `merge`, which reads
+        # it.
         read = strategy in (*_MATCHING, "", "default")
         names = column_list(config.get("unique_key"))
         yield from (("unique_key", name) for name in names if read or is_plain(name))

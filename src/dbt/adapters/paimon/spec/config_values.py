@@ -25,7 +25,7 @@ def plain_columns(value: Any, key: str, problems: Problems) -> tuple[str, ...]:
     """The column names in a config value; anything else in it becomes a problem."""
     items = [value] if isinstance(value, str) else value
     if not isinstance(items, (list, tuple)) or not all(isinstance(item, str) for item in items):
-        problems.add(key, value, "a column name or a list of them is needed. Write it as in ['id', 'dt']")
+        problems.add(key, value, "must be a column name or a list of column names. Write it as in ['id', 'dt']")
         return ()
     names = column_list(value)
     for name in names:
@@ -33,7 +33,8 @@ def plain_columns(value: Any, key: str, problems: Problems) -> tuple[str, ...]:
             problems.add(
                 key,
                 name,
-                "not a plain column name (without commas and backticks). Name it without quotes, or give it an alias",
+                "not a plain column name, because it contains a comma or backtick. Write it without quotes, or give "
+                "the column an alias in the query",
             )
     first: dict[str, str] = {}
     for name in names:
@@ -48,7 +49,7 @@ def columns_text(value: Any, key: str, problems: Problems) -> str | None:
     return ",".join(plain_columns(value, key, problems)) or None
 
 
-def own_or_property(
+def columns_or_property(
     own: tuple[str, ...], properties: dict[str, Any], key: str, option: str, problems: Problems
 ) -> tuple[str, ...]:
     """The columns of `key`, or else of its option in tblproperties. Removes the option from `properties`."""
@@ -65,5 +66,5 @@ def is_on(config: Mapping[str, Any], key: str, problems: Problems, default: str 
     value = config.get(key)
     text = default if value is None else str(value).lower()
     if text not in ("true", "false"):
-        problems.add(key, value, "true or false is needed. Write it without quotes")
+        problems.add(key, value, "must be true or false. Set one of the two")
     return text != "false"

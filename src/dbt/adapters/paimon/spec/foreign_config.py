@@ -201,7 +201,7 @@ def partition_column(value: Mapping[str, Any]) -> str:
     column = value.get("field")
     if not isinstance(column, str):
         # `config_values.plain_columns` reports the same message for other invalid values.
-        raise ValueError("a column name or a list of them is needed. Write it as in ['id', 'dt']")  # noqa: TRY004
+        raise ValueError("must be a column name or a list of column names. Write it as in ['id', 'dt']")  # noqa: TRY004
     data_type = str(value.get("data_type") or "date").lower()
     # dbt-bigquery's default, and the only one for a date.
     whole = data_type not in ("timestamp", "datetime")

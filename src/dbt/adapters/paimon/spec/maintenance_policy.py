@@ -283,7 +283,7 @@ class _Reader:
         if value is None:
             return default
         if not isinstance(value, bool):
-            self.add(key, "true or false is needed. Write it without quotes")
+            self.add(key, "must be true or false. Set one of the two")
             return default
         return value
 

@@ -33,7 +33,7 @@ def check(config: Mapping[str, Any], problems: Problems) -> None:
     """Add a problem for a value that is neither true nor false."""
     value = config.get(KEY)
     if value is not None and not isinstance(value, bool):
-        problems.add(KEY, value, "true or false (the default) is needed. Write it without quotes")
+        problems.add(KEY, value, "true or false (the default) is needed. Set one of the two")
 
 
 def is_on(config: Mapping[str, Any]) -> bool:

@@ -1,8 +1,8 @@
 """Casts of query values to column types: which types fit, and SQL that converts a value without loss.
 
-Paimon's INSERT and MERGE cast like Spark without ANSI, and match struct fields by position. Without an error, numbers
-wrap around, a decimal that is too large becomes NULL, and struct fields in a different order get each other's values
-(PaimonAnalysis.cast) [ran, 0.9.0]. So values are cast to the column's type before they are written.
+Paimon's INSERT and MERGE cast like Spark in non-ANSI mode, and match struct fields by position. Numbers silently
+wrap around, decimals that are too large become NULL, and struct fields in a different order receive each other's
+values (PaimonAnalysis.cast) [ran, 0.9.0]. So values are cast to the column's type before they are written.
 
 The rule is Spark's `Cast.canUpCast`, but stricter: numbers do not fit timestamps or vice versa, struct fields are
 matched by name, and a string must not be too long.
@@ -18,7 +18,7 @@ from typing import Final
 from dbt.adapters.paimon.sql.text import quoted, string_literal
 from dbt.adapters.paimon.sql.type_trees import Array, Atom, Map, Struct, TypeTree
 
-# Each type's values fit the next type; Cast.numericPrecedence.
+# In the order in which Spark up-casts them (Cast.numericPrecedence); some values may be rounded (see _ROUNDED).
 _NUMBERS: Final = ("tinyint", "smallint", "int", "bigint", "float", "double")
 # DecimalType.forType: the precision for all values of the type.
 _DIGITS: Final = {"tinyint": 3, "smallint": 5, "int": 10, "bigint": 20}
@@ -30,10 +30,12 @@ _ROUNDED: Final = {
     ("timestamp", "timestamp_ntz"),
     ("timestamp_ntz", "timestamp"),
 }
-# Casting 2^63 back gives the largest bigint, which has the same double.
+# The largest value is rounded up when cast to float or double, and casting it back saturates to the largest value
+# again. So the round trip does not detect this loss.
 _SATURATED: Final = {"int": 2**31 - 1, "bigint": 2**63 - 1}
-# Paimon itself casts values that were written before an ALTER. Unlike Spark, it formats timestamps with six digits and
-# in a different time zone, decimals in full, and takes a date for midnight in a different time zone [ran, 0.9.0].
+# Paimon itself casts values that were written before an ALTER. Unlike Spark, it formats timestamps with six
+# fractional digits and in the JVM's time zone instead of the session's, formats decimals with all digits, and converts
+# a date to midnight in the JVM's time zone [ran, 0.9.0].
 _CAST_DIFFERENTLY: Final = {
     ("decimal", "string"),
     ("timestamp", "string"),
@@ -43,7 +45,8 @@ _CAST_DIFFERENTLY: Final = {
 # Types that Spark casts to a string and back without loss.
 _AS_STRING: Final = frozenset({*_NUMBERS, "decimal", "boolean", "binary", "date", "timestamp", "timestamp_ntz"})
 _SIZED: Final = frozenset({"char", "varchar"})
-# Here with an argument, unlike in Spark: how many digits of a second the column keeps (`data_types.kept_type`).
+# Types that have a precision here (unlike in Spark): the number of fractional-second digits that the column stores (see
+# `data_types.kept_type`).
 _TIMES: Final = frozenset({"timestamp", "timestamp_ntz"})
 
 
@@ -70,7 +73,7 @@ Refuse = Callable[[Refusal], str]
 
 
 def fits(source: TypeTree, target: TypeTree) -> bool:
-    """Whether every value of `source` fits `target`, apart from those that `assigned` rejects at run time."""
+    """Whether every value of `source` fits `target`, apart from those that `cast_sql` rejects at run time."""
     return not misfits(source, target)
 
 
@@ -99,20 +102,20 @@ def misfits(source: TypeTree, target: TypeTree, field: str = "", lossless: bool 
 def _struct_misfits(source: Struct, target: Struct, field: str, lossless: bool) -> list[Misfit]:
     if source == target:
         return []
-    has = {name.lower(): kind for name, kind in source.fields}
-    wants = {name.lower(): kind for name, kind in target.fields}
+    has = {name.lower(): field_type for name, field_type in source.fields}
+    wants = {name.lower(): field_type for name, field_type in target.fields}
     if len(has) < len(source.fields) or len(wants) < len(target.fields):
         return [Misfit(field, "fields whose names differ only in case cannot be distinguished")]
     found = [*_lacking(field, has, target, "query's", "table's"), *_lacking(field, wants, source, "table's", "query's")]
-    for name, kind in target.fields:
+    for name, field_type in target.fields:
         if name.lower() in has:
-            found += misfits(has[name.lower()], kind, f"{field}.{name}", lossless)
+            found += misfits(has[name.lower()], field_type, f"{field}.{name}", lossless)
     return found
 
 
 def _lacking(field: str, has: Mapping[str, TypeTree], other: Struct, ours: str, theirs: str) -> Iterator[Misfit]:
     if names := [name for name, _ in other.fields if name.lower() not in has]:
-        yield Misfit(field, f"the {ours} struct lacks the field {', '.join(names)} of the {theirs}")
+        yield Misfit(field, f"the {ours} struct lacks fields of the {theirs} struct: {', '.join(names)}")
 
 
 def _atoms_fit(source: Atom, target: Atom) -> bool:
@@ -143,8 +146,11 @@ def _decimals_fit(source: Atom, target: Atom) -> bool:
     return wanted_scale >= scale and wanted_precision - wanted_scale >= precision - scale
 
 
-def loses_nothing(old: TypeTree, new: TypeTree) -> bool:
-    """Whether ALTER may change a column's atomic type, because Paimon then casts existing values as Spark does."""
+def can_alter_type(old: TypeTree, new: TypeTree) -> bool:
+    """Whether ALTER may change a column from `old` to `new`.
+
+    Only atomic types, and only if Paimon casts existing values as Spark does and without loss.
+    """
     if not isinstance(old, Atom) or not isinstance(new, Atom):
         return False
     if (old.name, new.name) in _ROUNDED | _CAST_DIFFERENTLY:
@@ -154,7 +160,7 @@ def loses_nothing(old: TypeTree, new: TypeTree) -> bool:
     return _atoms_fit(old, new)
 
 
-def assigned(
+def cast_sql(
     expression: str, source: TypeTree, target: TypeTree, refuse: Refuse, depth: int = 0, lossless: bool = True
 ) -> str:
     """SQL that converts a value to its column's type; `expression` itself if no change is needed. NULL stays NULL.
@@ -170,36 +176,34 @@ def assigned(
         case Atom("void"), _:
             return f"cast({expression} as {_declared(target)})"
         case Atom() as has, Atom() as wants:
-            return _assigned_atom(expression, has, wants, refuse, lossless)
+            return _atom_sql(expression, has, wants, refuse, lossless)
         case Array(has), Array(wants):
-            element = assigned(name, has, wants, refuse, depth + 1, lossless)
+            element = cast_sql(name, has, wants, refuse, depth + 1, lossless)
             return expression if element == name else f"transform({expression}, {name} -> {element})"
         case Map(key_from, value_from), Map(key_to, value_to):
             key_name, value_name = f"{name}_key", f"{name}_value"
-            key = assigned(key_name, key_from, key_to, refuse, depth + 1, lossless)
-            value = assigned(value_name, value_from, value_to, refuse, depth + 1, lossless)
+            key = cast_sql(key_name, key_from, key_to, refuse, depth + 1, lossless)
+            value = cast_sql(value_name, value_from, value_to, refuse, depth + 1, lossless)
             if value != value_name:
                 expression = f"transform_values({expression}, ({key_name}, {value_name}) -> {value})"
             if key != key_name:
                 expression = f"transform_keys({expression}, ({key_name}, {value_name}) -> {key})"
             return expression
         case Struct() as has, Struct() as wants:
-            return _assigned_struct(expression, has, wants, refuse, depth, lossless)
+            return _struct_sql(expression, has, wants, refuse, depth, lossless)
     raise AssertionError(f"{source} does not fit {target}")
 
 
-def _assigned_struct(
-    expression: str, source: Struct, target: Struct, refuse: Refuse, depth: int, lossless: bool
-) -> str:
-    given = {name.lower(): (name, kind) for name, kind in source.fields}
+def _struct_sql(expression: str, source: Struct, target: Struct, refuse: Refuse, depth: int, lossless: bool) -> str:
+    given = {name.lower(): (name, field_type) for name, field_type in source.fields}
     same_order = [name.lower() for name, _ in target.fields] == list(given)
     if source == target and not _has_sizes(target):
         return expression
     fields, changed = [], not same_order
-    for name, kind in target.fields:
+    for name, field_type in target.fields:
         written, has = given[name.lower()]
         path = f"{expression}.{quoted(written)}"
-        value = assigned(path, has, kind, refuse, depth, lossless)
+        value = cast_sql(path, has, field_type, refuse, depth, lossless)
         changed = changed or value != path
         fields.append(f"{string_literal(name)}, {value}")
     return f"if({expression} is null, null, named_struct({', '.join(fields)}))" if changed else expression
@@ -213,7 +217,7 @@ def _declared(tree: TypeTree) -> TypeTree:
         return Array(_declared(tree.element))
     if isinstance(tree, Map):
         return Map(_declared(tree.key), _declared(tree.value))
-    return Struct(tuple((name, _declared(kind)) for name, kind in tree.fields))
+    return Struct(tuple((name, _declared(field_type)) for name, field_type in tree.fields))
 
 
 def _declared_atom(atom: Atom) -> Atom:
@@ -227,15 +231,15 @@ def _has_sizes(tree: TypeTree) -> bool:
         return _has_sizes(tree.element)
     if isinstance(tree, Map):
         return _has_sizes(tree.key) or _has_sizes(tree.value)
-    return any(_has_sizes(kind) for _, kind in tree.fields)
+    return any(_has_sizes(field_type) for _, field_type in tree.fields)
 
 
-def _assigned_atom(expression: str, source: Atom, target: Atom, refuse: Refuse, lossless: bool) -> str:
+def _atom_sql(expression: str, source: Atom, target: Atom, refuse: Refuse, lossless: bool) -> str:
     if target.name in _SIZED:
         text = expression if source.name in ("string", *_SIZED) else f"cast({expression} as string)"
-        return _sized(text, target, refuse)
+        return _char_sql(text, target, refuse)
     if target.name in _TIMES and target.arguments and lossless:
-        return _timed(expression, source, target, refuse)
+        return _timestamp_sql(expression, source, target, refuse)
     target = _declared_atom(target)
     if source == target:
         return expression
@@ -249,19 +253,19 @@ def _assigned_atom(expression: str, source: Atom, target: Atom, refuse: Refuse, 
     return f"case when {expression} is null or ({same}) then {cast} else {refused} end"
 
 
-def _timed(expression: str, source: Atom, target: Atom, refuse: Refuse) -> str:
+def _timestamp_sql(expression: str, source: Atom, target: Atom, refuse: Refuse) -> str:
     (digits,) = target.arguments
-    value = _assigned_atom(expression, source, _declared_atom(target), refuse, lossless=True)
+    value = _atom_sql(expression, source, _declared_atom(target), refuse, lossless=True)
     whole = f"date_format({value}, 'SSSSSS') like '%{'0' * (6 - digits)}'"
-    refused = refuse(Refusal(f"{target} keeps at most {digits} digits of a second", f"cast({value} as string)"))
+    refused = refuse(Refusal(f"{target} stores only {digits} fractional-second digits", f"cast({value} as string)"))
     return f"case when {expression} is null or {whole} then {value} else {refused} end"
 
 
-def _sized(text: str, target: Atom, refuse: Refuse) -> str:
-    # Trailing blanks do not count: a char(n) is padded with them.
+def _char_sql(text: str, target: Atom, refuse: Refuse) -> str:
+    # Trailing spaces do not count, because a char(n) is padded with them.
     (size,) = target.arguments
     length, value = f"length({text})", text
     if target.name == "char":
         length, value = f"length(rtrim({text}))", f"rpad({text}, {size}, ' ')"
-    refused = refuse(Refusal(f"a string exceeds the length limitation of {size} characters", text))
+    refused = refuse(Refusal(f"the string is longer than {size} characters", text))
     return f"case when {length} > {size} then {refused} else {value} end"

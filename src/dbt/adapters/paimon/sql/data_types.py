@@ -22,10 +22,10 @@ _PARAMETRIC = re.compile(r"^(?P<name>[A-Z]+)\s*\((?P<args>[\d, ]+)\)")
 
 
 def kept_type(paimon_type: str | dict[str, Any]) -> str:
-    """The Spark type, with digits, of a Paimon type whose timestamps have fewer digits than Spark's; '' for others.
+    """A Paimon type with timestamps less precise than Spark's, as a Spark type such as `timestamp(3)`; '' for others.
 
-    Spark can only declare `TIMESTAMP(6)`, but writes to the others without an error [ran, 0.9.0]: in a `TIMESTAMP(3)`
-    the microseconds are lost. Values that are too long for a `BINARY(n)` are not truncated.
+    Spark can only declare `TIMESTAMP(6)`, but writes to less precise columns without an error [ran, 0.9.0]: in a
+    `TIMESTAMP(3)` the microseconds are lost. Values that are too long for a `BINARY(n)` are not truncated.
     """
     text = to_spark_type(paimon_type, digits=True)
     return text if text != to_spark_type(paimon_type) else ""
@@ -35,7 +35,7 @@ def to_spark_type(paimon_type: str | dict[str, Any], digits: bool = False) -> st
     """The Spark type of a Paimon type, in lower case and without nullability: `array<struct<a:int>>`.
 
     `paimon_type` is JSON from `$schemas`: a string, or an object for nested types. With `digits`, timestamps with fewer
-    than six digits show the number.
+    than six fractional digits show their precision.
     Source: org.apache.paimon.spark.SparkTypeUtils.fromPaimonType.
     """
     if isinstance(paimon_type, dict):

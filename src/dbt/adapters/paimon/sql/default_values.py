@@ -1,8 +1,8 @@
 """Checks that a column's default value is a valid value of its type.
 
-Paimon casts the default when rows are written. Without an error it cuts off an integer's decimals, a date's time and
-the end of a string that is too long; it takes `2024` for the date 2024 days after 1970, and a decimal that is too
-large for NULL. Other invalid values make the write fail (CastExecutors, DefaultValueAssigner) [ran, 0.9.0].
+Paimon casts the default when rows are written. It silently cuts off an integer's decimals, a date's time and the end of
+a string that is too long, reads `2024` as the date 2024 days after 1970-01-01, and replaces a decimal that is too large
+by NULL. Other invalid values make the write fail (CastExecutors, DefaultValueAssigner) [ran, 0.9.0].
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def _is_float(text: str, kind: Atom) -> bool:
     return _NO_NUMBER.fullmatch(text) is not None or math.isfinite(float(text))
 
 
-# A type's pattern, and the check that a pattern cannot do.
+# Per type: a pattern, and a check of what the pattern does not cover.
 _CHECKS: Final[Mapping[str, tuple[re.Pattern[str], Callable[[str, Atom], bool]]]] = {
     **dict.fromkeys(_BITS, (_WHOLE, _is_integer)),
     "decimal": (_NUMBER, _is_decimal),

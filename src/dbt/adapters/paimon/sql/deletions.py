@@ -55,7 +55,7 @@ def strict(condition: str) -> str:
 
 
 def opaque(condition: str) -> str:
-    """A condition that is never NULL, and by which Paimon cannot skip files or partitions."""
+    """A condition that is never NULL, and with which Paimon cannot skip files or partitions."""
     return f" cast(({condition}\n) as string) <=> 'true'"
 
 

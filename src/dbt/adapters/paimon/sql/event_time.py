@@ -50,7 +50,8 @@ UNBOUNDED: Final = Window(None, None)
 def condition(column: str, window: Window, data_type: str = "") -> str:
     """SQL that is true for the rows in a window, and NULL for a NULL in the column.
 
-    Without a `data_type`, Spark folds `typeof` when it plans, and pushes the remaining condition down to the files.
+    Without a `data_type`, the SQL depends on `typeof`, which Spark evaluates while it plans; Spark pushes the condition
+    for that type down to the files.
 
     Raises:
         ValueError: the type is not a date or time type.
@@ -155,7 +156,7 @@ def _clock(column: str, window: Window) -> str:
 
 
 def _day(column: str, window: Window) -> str:
-    # A date means its midnight: it is before a moment if it is before the next midnight.
+    # A date stands for its midnight. So it is before a moment if it is before the first midnight from that moment on.
     days = Window(*(_next_midnight(moment) for moment in (window.start, window.end)))
     return _between(f"cast({column} as date)", days, lambda moment: f"date '{moment.date()}'")
 
@@ -175,7 +176,7 @@ def _text(column: str, window: Window) -> str:
     return _between(instant, window, lambda moment: f"timestamp_ltz '{moment}'")
 
 
-# Spark's `typeof` -> the condition; the last one is for all other types, which are strings.
+# Spark's `typeof` -> the condition; the last one also applies to every other type that `typeof` may return.
 _CONDITIONS: Final = {"timestamp": _instant, "timestamp_ntz": _clock, "date": _day, "string": _text}
 
 

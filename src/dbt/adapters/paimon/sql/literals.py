@@ -44,7 +44,7 @@ def safe_cast(field: Any, data_type: str) -> str:
         literal = _QUOTED.match(expression)
         return f"try_cast({_unescaped(literal['text']) if literal else expression} as {data_type})"
     value = f"try_cast({expression} as {data_type})"
-    # Spark does not check these two limits.
+    # Spark checks neither the length of a char or varchar, nor whether a number is too large for a float or double.
     if sized := _SIZED_TEXT.fullmatch(data_type.strip()):
         text = f"cast({expression} as string)"
         measured = f"rtrim({text})" if data_type.strip().lower().startswith("char(") else text

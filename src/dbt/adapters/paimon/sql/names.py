@@ -55,9 +55,9 @@ def schema_problem(schema: str) -> str:
 
 
 def pattern_problem(name: str) -> str:
-    """Why a name is not a valid regular expression, which a connector uses it as; '' if it is valid.
+    """Why a name that a connector uses as a regular expression is not a valid one; '' if it is valid.
 
-    Python's syntax matches Java's, except that Python takes a brace that starts no quantifier for a literal.
+    Python's syntax matches Java's, except that Python reads a brace that starts no quantifier as a literal.
     """
     try:
         re.compile(f"({name})")

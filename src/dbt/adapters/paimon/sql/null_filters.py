@@ -1,7 +1,7 @@
 """Finds conditions that are true for NULL, but for which Paimon 0.9 skips files with NULLs.
 
-Paimon takes `NOT (column <=> 'a')`, Spark's form of these conditions, for `column <> 'a'` (SparkFilterConverter), and
-skips files whose values are all NULL or 'a' [ran, 0.9.0].
+Spark rewrites these conditions to `NOT (column <=> 'a')`. Paimon treats that as `column <> 'a'` (SparkFilterConverter),
+and skips files whose values are all NULL or 'a' [ran, 0.9.0].
 """
 
 from __future__ import annotations

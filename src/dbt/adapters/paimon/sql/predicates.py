@@ -67,13 +67,13 @@ def qualify(text: str, references: Iterable[Reference], columns: set[str]) -> st
 
 
 def by_spark(session: SparkSession, text: str) -> list[Reference]:
-    """The column names in an expression outside of subqueries, by Spark's parser."""
+    """The column names in an expression outside of subqueries, found with Spark's parser."""
     parser = session._jsparkSession.sessionState().sqlParser()
     return list(_walk(parser.parseExpression(text), frozenset()))
 
 
 def by_sqlglot(text: str) -> list[Reference]:
-    """The column names in an expression outside of subqueries, by sqlglot; for Spark on a server."""
+    """The column names in an expression outside of subqueries, found with sqlglot; for Spark on a server."""
     import sqlglot
     from sqlglot import expressions
 

@@ -1,7 +1,7 @@
 """Renders CALL statements of Paimon's procedures from typed arguments.
 
 Parameter names, types and versions come from paimon-spark-common's procedure/*Procedure.java at the release tags 0.9.0
-to 2.0.0. Every statement here was run on 0.9.0.
+to 2.0.0. Every statement that 0.9.0 supports was run on it.
 """
 
 from __future__ import annotations
@@ -39,40 +39,40 @@ ORPHAN_MODES: Final = ("local", "distributed")
 
 
 class _InvalidValueError(ValueError):
-    """A value that its parameter does not accept; the message says what it accepts."""
+    """An invalid value of a parameter; the message says which values are accepted."""
 
 
 @dataclass(frozen=True)
 class Parameter:
     """A parameter of a procedure. `render` returns a value's SQL; it raises _InvalidValueError for an invalid value.
 
-    `to` is Paimon's name for it, if different; `needs` is the capability that it requires.
+    `paimon_name` is the parameter's name in Paimon, if different; `needs` is the capability that it requires.
     """
 
-    takes: str
+    accepted: str
     render: Callable[[Any, Versions], str]
     required: bool = False
     needs: Capability | None = None
-    to: str = ""
+    paimon_name: str = ""
 
 
 @dataclass(frozen=True)
 class Procedure:
-    """A procedure of Paimon's `sys` schema. `check` returns the problems of combined arguments.
+    """A procedure of Paimon's `sys` schema. `check` returns problems with the combination of arguments.
 
-    `to` is Paimon's name for it, if different.
+    `paimon_name` is the procedure's name in Paimon, if different.
     """
 
     parameters: Mapping[str, Parameter]
     needs: Capability | None = None
     check: Callable[[Mapping[str, Any], Versions], Sequence[str]] = lambda arguments, versions: ()
-    to: str = ""
+    paimon_name: str = ""
 
     @property
     def usage(self) -> str:
         """The arguments, for error messages."""
         return ", ".join(
-            f"{name} ({parameter.takes}{', required' if parameter.required else ''})"
+            f"{name} ({parameter.accepted}{', required' if parameter.required else ''})"
             for name, parameter in self.parameters.items()
         )
 
@@ -83,7 +83,7 @@ def statement(procedure: str, table: TableName, arguments: Mapping[str, Any], ve
     return Statement(
         render(procedure, table, arguments, versions),
         SORTED_COMPACTION if sorts else procedure,
-        repeat=procedure in conflicts.REPEATED_PROCEDURES,
+        repeat=procedure in conflicts.IDEMPOTENT_PROCEDURES,
         target=table,
     )
 
@@ -105,8 +105,8 @@ def render(procedure: str, table: TableName, arguments: Mapping[str, Any], versi
     rendered = {}
     for name, value in given.items():
         parameter = definition.parameters[name]
-        rendered[parameter.to or name] = parameter.render(value, versions)
-    return _call(definition.to or procedure, table, rendered)
+        rendered[parameter.paimon_name or name] = parameter.render(value, versions)
+    return _call(definition.paimon_name or procedure, table, rendered)
 
 
 def _unmet(needs: Capability | None, versions: Versions) -> str:
@@ -114,7 +114,7 @@ def _unmet(needs: Capability | None, versions: Versions) -> str:
 
 
 def _problems(procedure: str, definition: Procedure, given: Mapping[str, Any], versions: Versions) -> Iterator[str]:
-    """The problems of the single arguments of a procedure."""
+    """The problems with the individual arguments of a procedure."""
     if why := _unmet(definition.needs, versions):
         yield why
     for name, value in given.items():
@@ -152,7 +152,7 @@ def _call(name: str, table: TableName, arguments: Mapping[str, str]) -> str:
 
 def table_argument(table: TableName) -> str:
     """The string literal that names a table in a procedure call."""
-    # Always three parts: of two parts, Spark would take a schema that has a catalog's name for the catalog.
+    # Always pass three parts. Given two, Spark treats the first as a catalog if a catalog has that name.
     return string_literal(
         ".".join(part if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", part) else quoted(part) for part in table)
     )
@@ -160,44 +160,46 @@ def table_argument(table: TableName) -> str:
 
 def _string(value: Any, versions: Versions) -> str:
     if not isinstance(value, str) or not value.strip():
-        raise _InvalidValueError("a string is needed.")
+        raise _InvalidValueError("must be a string that is not empty.")
     return string_literal(value)
 
 
-def _name(problem_of: Callable[[str], str]) -> Callable[[Any, Versions], str]:
+def _checked_name(problem_of: Callable[[str], str]) -> Callable[[Any, Versions], str]:
     def check(value: Any, versions: Versions) -> str:
-        if problem := problem_of(value) if isinstance(value, str) else "a string is needed.":
+        if not isinstance(value, str):
+            raise _InvalidValueError("must be a string.")
+        if problem := problem_of(value):
             raise _InvalidValueError(problem)
         return string_literal(value)
 
     return check
 
 
-_tag = _name(tag_problem)
-_branch = _name(branch_problem)
+_tag = _checked_name(tag_problem)
+_branch = _checked_name(branch_problem)
 
 
-def _whole(value: Any) -> int:
+def _whole_number(value: Any) -> int:
     if isinstance(value, bool) or not re.fullmatch(r"[0-9]+", str(value)):
-        raise _InvalidValueError("a whole number is needed.")
+        raise _InvalidValueError("must be a whole number.")
     return int(value)
 
 
 def _positive(value: Any, versions: Versions) -> str:
-    if not (number := _whole(value)):
-        raise _InvalidValueError("at least 1 is needed.")
+    if not (number := _whole_number(value)):
+        raise _InvalidValueError("must be at least 1.")
     return str(number)
 
 
 def _long(value: Any, versions: Versions) -> str:
-    return f"{_whole(value)}L"
+    return f"{_whole_number(value)}L"
 
 
 def _boolean(value: Any, versions: Versions) -> str:
     if isinstance(value, str) and value.lower() in ("true", "false"):
         return value.lower()
     if not isinstance(value, bool):
-        raise _InvalidValueError("true or false is needed.")
+        raise _InvalidValueError("must be true or false.")
     return "true" if value else "false"
 
 
@@ -205,7 +207,7 @@ def _duration(value: Any, versions: Versions) -> str:
     try:
         parse_duration(str(value))
     except ValueError:
-        raise _InvalidValueError("a duration is needed, as in '1 d' or '12 h'.") from None
+        raise _InvalidValueError("must be a duration, as in '1 d' or '12 h'.") from None
     return string_literal(str(value))
 
 
@@ -230,7 +232,7 @@ def _choice(allowed: Sequence[str], needs: Capability | None = None) -> Paramete
 
     def check(value: Any, versions: Versions) -> str:
         if not isinstance(value, str) or value.lower() not in allowed:
-            raise _InvalidValueError(f"one of {', '.join(allowed)} is needed.")
+            raise _InvalidValueError(f"must be one of {', '.join(allowed)}.")
         return string_literal(value.lower())
 
     return Parameter(" or ".join(allowed), check, needs=needs)
@@ -239,21 +241,21 @@ def _choice(allowed: Sequence[str], needs: Capability | None = None) -> Paramete
 def _column_names(value: Any, versions: Versions) -> str:
     names = [value] if isinstance(value, str) else value
     if not isinstance(names, (list, tuple)) or not names or not all(isinstance(name, str) for name in names):
-        raise _InvalidValueError("a column or a list of columns is needed.")
+        raise _InvalidValueError("must be a column or a list of columns.")
     # CompactProcedure splits at every comma and does not trim.
     parts = [part.strip() for name in names for part in name.split(",")]
     if not all(parts):
-        raise _InvalidValueError("an empty column name is in the list.")
+        raise _InvalidValueError("the list contains an empty column name.")
     return string_literal(",".join(parts))
 
 
 def _options(value: Any, versions: Versions) -> str:
     if not isinstance(value, Mapping):
-        raise _InvalidValueError("a mapping of Paimon's option names to values is needed.")
+        raise _InvalidValueError("must be a mapping of Paimon's option names to values.")
     pairs = []
     for name, item in value.items():
-        for problem in validate_option(str(name), item, versions.paimon):
-            raise _InvalidValueError(f"'{name}': {problem}.")
+        if problems := validate_option(str(name), item, versions.paimon):
+            raise _InvalidValueError(f"'{name}': {problems[0]}.")
         text = normalize(item)
         if "," in text:
             # ParameterUtils.parseCommaSeparatedKeyValues
@@ -268,7 +270,7 @@ def _partitions(value: Any, versions: Versions) -> str:
 
 
 def partition_condition(value: Any) -> str:
-    """The condition for a partition {column: value} or a list of them; raises ValueError if it is invalid."""
+    """The condition for a partition {column: value} or a list of them; raises ValueError for an invalid partition."""
     partitions = [value] if isinstance(value, Mapping) else value
     if (
         not isinstance(partitions, (list, tuple))
@@ -276,7 +278,7 @@ def partition_condition(value: Any) -> str:
         or not all(isinstance(partition, Mapping) and partition for partition in partitions)
     ):
         raise _InvalidValueError(
-            "a list of partitions is needed, each a mapping of column to value, as in [{'dt': '2024-01-01'}]."
+            "must be a list of partitions, each a mapping of column to value, as in [{'dt': '2024-01-01'}]."
         )
     return " OR ".join(
         "(" + " AND ".join(f"{quoted(str(column))} {_equals(item)}" for column, item in p.items()) + ")"
@@ -300,7 +302,7 @@ def _equals(value: Any) -> str:
     if isinstance(value, (str, date)):
         text = value.strftime("%Y-%m-%d %H:%M:%S") if isinstance(value, datetime) else str(value)
         return f"= {string_literal(text)}"
-    raise _InvalidValueError(f"a partition's value is a string, a whole number, a date or a boolean, not {value!r}.")
+    raise _InvalidValueError(f"a partition value must be a string, a whole number, a date or a boolean, not {value!r}.")
 
 
 def _check_compact(arguments: Mapping[str, Any], versions: Versions) -> list[str]:
@@ -320,7 +322,7 @@ def _check_compact(arguments: Mapping[str, Any], versions: Versions) -> list[str
 def _check_expire_snapshots(arguments: Mapping[str, Any], versions: Versions) -> list[str]:
     low, high = arguments.get("retain_min"), arguments.get("retain_max")
     if low is not None and high is not None and int(low) > int(high):
-        return [f"retain_min={low} is greater than retain_max={high}. Lower it."]
+        return [f"retain_min={low} is greater than retain_max={high}. Lower retain_min or raise retain_max."]
     return []
 
 
@@ -334,14 +336,14 @@ _TAG: Final = Parameter("name", _tag, required=True)
 _BRANCH: Final = Parameter("name", _branch, required=True)
 _TAGGING: Final = {
     "tag": _TAG,
-    "snapshot": Parameter("number of a table snapshot", _long),
+    "snapshot": Parameter("ID of a table snapshot", _long),
     "time_retained": Parameter("duration", _duration),
 }
 
 PROCEDURES: Final[Mapping[str, Procedure]] = {
     "compact": Procedure(
         {
-            "partitions": Parameter("list of {column: value}", _partitions, to="where"),
+            "partitions": Parameter("list of {column: value}", _partitions, paimon_name="where"),
             "order_strategy": _choice(ORDER_STRATEGIES, needs=Capability.COMPACT_ORDER),
             "order_by": Parameter("column or list of columns", _column_names),
             "where": Parameter("condition over partition columns", _string),
@@ -370,12 +372,12 @@ PROCEDURES: Final[Mapping[str, Procedure]] = {
     "rollback_to": Procedure(
         {
             "version": Parameter(
-                "number of a table snapshot, or a tag",
+                "ID of a table snapshot, or a tag",
                 lambda value, versions: _string(str(value), versions),
                 required=True,
             )
         },
-        to="rollback",
+        paimon_name="rollback",
     ),
     "remove_orphan_files": Procedure(
         {
@@ -397,11 +399,11 @@ PROCEDURES: Final[Mapping[str, Procedure]] = {
         needs=Capability.EXPIRE_PARTITIONS,
         check=_check_expire_partitions,
     ),
-    # The other steps are in the module `rescale`.
+    # Only the procedure call. Module `maintenance.rescale` does the rest of a rescale.
     "rescale": Procedure(
         {
             "bucket_num": Parameter("whole number", _positive),
-            "partitions": Parameter("list of {column: value}", _partitions, to="where"),
+            "partitions": Parameter("list of {column: value}", _partitions, paimon_name="where"),
         },
         needs=Capability.RESCALE,
     ),

@@ -15,8 +15,8 @@ BACKUP_SUFFIX: Final = "__dbt_backup"
 # The table with a model's positions in the tables whose changes it reads (see `changes.positions`).
 POSITIONS_SUFFIX: Final = "__dbt_changes"
 
-# Without a lock, two runs may build the same table at once. Each build then has its own name, with the second of its
-# start and a random part, both hexadecimal.
+# Without a lock, two runs may build the same table at once. Each build then has its own name, which ends with its start
+# time in seconds and a random part, both hexadecimal.
 OWN_STAGING: Final = re.compile(re.escape(STAGING_SUFFIX) + r"_(?P<second>[0-9a-f]{8})[0-9a-f]{8}$")
 
 LONGEST_SUFFIX: Final = len(STAGING_SUFFIX) + 17

@@ -19,7 +19,7 @@ _OPAQUE: Final = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-# Separators of statements, as in the same grammar.
+# What may stand between statements (blanks, semicolons, comments), as in the same grammar.
 _BLANK: Final = re.compile(r"[\s;]+|--(?:\\\r?\n|[^\r\n])*|(?P<bracketed>/\*)")
 # Statements that end in free text (`.*?` in SqlBaseParser.g4), in which Spark does not recognize comments.
 _TO_THE_END: Final = re.compile(r"(?:set|reset|add|list)\b", re.IGNORECASE)
@@ -33,8 +33,8 @@ _PLAIN_NAME: Final = re.compile(r"(?!\d+(?:e\d+)?(?:[lsydf]|bd)?\Z)\w+", re.ASCI
 def string_literal(text: str) -> str:
     """A Spark SQL string literal.
 
-    Quotes are escaped with a backslash: Spark 3.5 takes '' inside a literal for two adjacent literals, and drops the
-    quote [ran].
+    Quotes are escaped with a backslash: Spark 3.5 reads '' inside a literal as the end of one literal and the start of
+    the next, and drops the quote [ran].
 
     Source: https://spark.apache.org/docs/3.5.7/sql-ref-literals.html#string-literal
     """

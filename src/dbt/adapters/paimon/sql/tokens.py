@@ -1,4 +1,4 @@
-"""Splits SQL into tokens, by sqlglot."""
+"""Splits SQL into tokens with sqlglot."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Classifies SQL of hooks, operations, models and macros: the only module that derives a statement's kind from its SQL.
 
-A statement that is not recognized is never repeated.
+A statement that is not recognized is never retried.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def _read(script: str, part: str) -> Statement:
     start = after_blanks(part)
     if call := _CALL.match(part, start):
         kind, arguments = call["procedure"].lower(), call["arguments"]
-        repeat = kind in conflicts.REPEATED_PROCEDURES
+        repeat = kind in conflicts.IDEMPOTENT_PROCEDURES
         if kind == "compact" and _ORDER.search(arguments):
             kind = SORTED_COMPACTION
         return Statement(script, kind, repeat=repeat, target=_table(arguments))

@@ -193,7 +193,7 @@ class ViewDirectory:
         except NewerStateError:
             self._listed.discard(schema)
             raise
-        except Exception:  # noqa: BLE001 - of Spark, py4j, gRPC or Thrift
+        except Exception:  # noqa: BLE001 - from Spark, py4j, gRPC or Thrift
             return
 
     def _schemas_mentioned(self, sql: str) -> set[str]:

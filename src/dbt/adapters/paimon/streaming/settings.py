@@ -35,9 +35,10 @@ class StreamSettings:
     """The stream-specific settings of a model.
 
     Attributes:
-        processing_time: how often a long-running stream looks for rows, as in Spark's Trigger.ProcessingTime.
-        checkpoint_location: empty for the folder of the table.
-        on_bad_message: 'dead_letter' writes messages that cannot be parsed to `<model>__dead_letters`, 'fail' stops.
+        processing_time: how often a long-running stream checks for new rows, as in Spark's Trigger.ProcessingTime.
+        checkpoint_location: folder of the checkpoint; if empty, a folder inside the table's.
+        on_bad_message: 'dead_letter' writes messages that cannot be parsed to `<model>__dead_letters`; 'fail' stops the
+            stream.
     """
 
     processing_time: str = DEFAULT_PROCESSING_TIME
@@ -74,7 +75,12 @@ def collect_settings(config: Mapping[str, Any], spec: TableSpec, strategy: str, 
     """Read the settings from a model's config; adds invalid ones to `problems`."""
     processing_time = str(config.get("processing_time") or DEFAULT_PROCESSING_TIME)
     if not _INTERVAL.fullmatch(processing_time.strip()):
-        problems.add("processing_time", processing_time, "is not an interval. Write '10 seconds', for example")
+        problems.add(
+            "processing_time",
+            processing_time,
+            "is not a supported interval. Use a number of milliseconds, seconds, minutes or hours, for example "
+            "'10 seconds'",
+        )
     on_bad_message = str(config.get("on_bad_message") or DEAD_LETTER)
     if on_bad_message not in _ON_BAD_MESSAGE:
         problems.add("on_bad_message", on_bad_message, f"is unknown. Use {' or '.join(map(repr, _ON_BAD_MESSAGE))}")
@@ -82,7 +88,8 @@ def collect_settings(config: Mapping[str, Any], spec: TableSpec, strategy: str, 
         problems.add(
             "incremental_strategy",
             strategy,
-            f"replaces the result of the whole query, but a stream delivers it one batch at a time. {_SUITABLE}",
+            "replaces existing rows with the result of the whole query, but a stream delivers that result one batch at "
+            f"a time. {_SUITABLE}",
         )
     elif strategy not in STRATEGIES:
         problems.add("incremental_strategy", strategy, f"a stream cannot use a custom strategy. {_SUITABLE}")

@@ -48,6 +48,10 @@ class ExistingColumn:
     # The column's type in Paimon if it is narrower than the Spark type, such as `timestamp(3)` for a `timestamp`.
     kept_type: str = ""
 
+    @property
+    def stored_type(self) -> str:
+        return self.kept_type or self.data_type
+
 
 def as_dbt_columns(columns: Iterable[ExistingColumn]) -> tuple[PaimonColumn, ...]:
     """The columns as instances of dbt's class."""

@@ -11,7 +11,7 @@ from dbt_common.exceptions import CompilationError
 from dbt.adapters.paimon.capabilities import Capability, Versions
 from dbt.adapters.paimon.spec.strategies import UPSERTING
 from dbt.adapters.paimon.spec.table import TableSpec
-from dbt.adapters.paimon.sql.assignment import loses_nothing
+from dbt.adapters.paimon.sql.assignment import can_alter_type
 from dbt.adapters.paimon.sql.data_types import typed_nulls
 from dbt.adapters.paimon.sql.text import quoted
 from dbt.adapters.paimon.sql.type_trees import Atom, TypeTree, type_tree
@@ -351,7 +351,7 @@ def alterable(column: ExistingColumn, data_type: str, spec: TableSpec) -> bool:
     # As a string, 10 sorts before 9.
     if spec.compares(column.name) and _is_string(new) and not _is_string(old):
         return False
-    return old is not None and new is not None and loses_nothing(old, new)
+    return old is not None and new is not None and can_alter_type(old, new)
 
 
 def _is_string(tree: TypeTree | None) -> bool:

@@ -106,7 +106,7 @@ class Listing:
             except DbtRuntimeError as exc:  # noqa: PERF203 - a few attempts
                 if metadata.GONE_MEANWHILE not in str(exc):
                     raise
-                time.sleep(conflicts.pause(seconds))
+                time.sleep(conflicts.with_jitter(seconds))
         return [row[1] for row in self._adapter.query(sql)]
 
 

@@ -24,36 +24,36 @@ def require_commit(
     writers: ServerWriters,
     relation: PaimonRelation,
     user: str,
-    began: float,
+    started_at: float,
     cause: Exception,
 ) -> None:
     """Require that a statement has committed although its response was lost; reconnects this thread.
 
     Args:
-        user: the commit user of the statement; '' for a new table, which nothing else writes.
+        user: the commit user of the statement; '' for a new table, to which nothing else writes.
 
     Raises:
-        DbtRuntimeError: the statement has not committed, or that is unknown.
+        DbtRuntimeError: the statement did not commit, or it is unknown whether it did.
     """
-    lost = adapter.handle.client_record()
+    lost_client = adapter.handle.client_record()
     try:
         adapter.connections.reopen()
         handle = adapter.handle
-        if lost is not None:
-            handle.end_statements_of(lost, lambda ids: None)
+        if lost_client is not None:
+            handle.end_statements_of(lost_client, remember=lambda ids: None)
         writers.move()
-        committed = handle.committed(table_name(relation), user, began, whole=False)
-        known = committed is not None or not user or not _may_have_expired(adapter, relation, time.time() - began)
+        committed = handle.committed(table_name(relation), user, started_at, whole=False)
+        known = committed is not None or not user or not _may_have_expired(adapter, relation, time.time() - started_at)
     except Exception as exc:  # noqa: BLE001 - from gRPC, Thrift or Spark
         raise _unknown(
             relation, user, f"the server does not respond: {messages.shorten(messages.error_text(exc))}"
         ) from cause
     if not known:
-        raise _unknown(relation, user, "table snapshots of that time have expired") from cause
+        raise _unknown(relation, user, "the table snapshots from that time have expired") from cause
     if committed is None:
         raise DbtRuntimeError(
             f"{relation}: the connection to the server was lost, and the statement has ended without a commit. The "
-            f"table is unchanged. Run again. {messages.shorten(messages.error_text(cause))}"
+            f"table is unchanged. Run again. The connection error was: {messages.shorten(messages.error_text(cause))}"
         ) from cause
     logger.warning(
         f"{relation}: the connection to the server was lost, but the statement has committed snapshot "
@@ -62,7 +62,7 @@ def require_commit(
 
 
 def _may_have_expired(adapter: AdapterProtocol, relation: PaimonRelation, seconds: float) -> bool:
-    """Whether the table snapshot of a statement that began `seconds` ago may have expired."""
+    """Whether the table snapshot of a statement that started `seconds` ago may have expired."""
     oldest = next(iter(snapshots.by_sql(adapter.query, relation)), None)
     return oldest is not None and oldest.snapshot > 1 and oldest.age <= seconds + _CLOCK_SKEW
 

@@ -1,9 +1,10 @@
 """Checks every row before it is written, for all materializations, strategies and seeds.
 
-A statement reads the rows to write through `checked_columns`, and an invalid row fails it before anything is written:
+A statement reads the rows to write through `checked_columns`. An invalid row makes it fail before anything is written:
 
 - A NOT NULL column (key, partition of a primary-key table, contract) must be present and have a value. Paimon checks
-  most cases itself, but MERGE, and a key without the partition, store NULL as 0, '' or 1970-01-01 [ran, 0.9.0].
+  most cases itself, but MERGE, and any write to a table whose primary key leaves out a partition column, store NULL as
+  0, '' or 1970-01-01 [ran, 0.9.0].
 - A value must have the column's type, or cast to it without loss (`sql.assignment`). A type that does not fit is
   refused before the statement runs.
 """
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from dbt_common.exceptions import CompilationError
@@ -19,7 +21,7 @@ from dbt_common.exceptions import CompilationError
 from dbt.adapters.paimon.capabilities import OLDEST_PAIMON, Capability, Versions
 from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.spec.table import TableSpec
-from dbt.adapters.paimon.sql.assignment import Refusal, assigned, misfits
+from dbt.adapters.paimon.sql.assignment import Refusal, cast_sql, misfits
 from dbt.adapters.paimon.sql.text import quoted, string_literal
 from dbt.adapters.paimon.sql.type_trees import Atom, TypeTree, type_tree
 from dbt.adapters.paimon.tables.changeset import ExistingColumn
@@ -40,16 +42,20 @@ class Destination:
     columns: tuple[ExistingColumn, ...]
     spec: TableSpec
     # SQL condition for the rows whose values are written; empty for all.
-    applies: str = ""
+    condition: str = ""
     # Whether `on_schema_change='sync_all_columns'` is a remedy.
-    syncs: bool = False
+    may_suggest_sync: bool = False
     # Whether `--full-refresh` rebuilds the table.
-    refreshes: bool = True
+    full_refresh_rebuilds: bool = True
     # The columns, in lower case, that a snapshot derives from its `updated_at`.
-    times: frozenset[str] = frozenset()
+    snapshot_time_columns: frozenset[str] = frozenset()
     # Whether casts must be lossless (the flag `require_lossless_casts`); otherwise Spark's cast is used.
     lossless: bool = True
     versions: Versions = field(default_factory=lambda: Versions.of(OLDEST_PAIMON))
+
+    @property
+    def and_condition(self) -> str:
+        return f" and {self.condition}" if self.condition else ""
 
 
 def destination(
@@ -57,7 +63,7 @@ def destination(
     table: Sequence[ExistingColumn],
     wanted: Sequence[ExistingColumn],
     spec: TableSpec,
-    applies: str = "",
+    condition: str = "",
     lossless: bool = True,
     *,
     versions: Versions,
@@ -67,29 +73,37 @@ def destination(
     Args:
         wanted: the columns that the node wants (`column_changes.wanted_columns`); their NOT NULL is checked even if the
             existing table does not declare it yet.
-        applies, lossless: see `Destination`.
+        condition, lossless: see `Destination`.
     """
     required = {column.name.lower() for column in (*table, *wanted) if not column.nullable}
     columns = tuple(replace(column, nullable=column.name.lower() not in required) for column in table)
     kind, config = model["resource_type"], model["config"]
-    syncs = (
+    may_suggest_sync = (
         config.get("materialized") in ("incremental", "streaming")
         and config.get("on_schema_change") != "sync_all_columns"
         # dbt does not allow both together.
         and not (config.get("contract") or {}).get("enforced")
     )
-    node, refreshes = f"{kind} '{model['name']}'", kind != "snapshot"
-    times = time_columns(model)
-    return Destination(node, columns, spec, applies, syncs, refreshes, times, lossless, versions)
+    return Destination(
+        f"{kind} '{model['name']}'",
+        columns,
+        spec,
+        condition=condition,
+        may_suggest_sync=may_suggest_sync,
+        full_refresh_rebuilds=kind != "snapshot",
+        snapshot_time_columns=time_columns(model),
+        lossless=lossless,
+        versions=versions,
+    )
 
 
 def checked_columns(columns: Sequence[PaimonColumn], to: Destination) -> list[str]:
-    """The SQL of a query's columns, cast to the table's types; an invalid row fails the statement.
+    """The SQL of a query's columns, cast to the table's types; an invalid row makes the statement fail.
 
     A column that the table lacks is unchanged; a column that the query lacks is NULL in the table.
 
     Raises:
-        CompilationError: every column whose type does not fit or that is missing but required, with the remedy.
+        CompilationError: lists every column that is required but missing, or whose type does not fit, with remedies.
     """
     have = {column.name.lower(): column for column in to.columns}
     given = {column.name.lower() for column in columns}
@@ -123,10 +137,9 @@ def lossy_columns(columns: Sequence[PaimonColumn], to: Destination) -> list[str]
     for column in columns:
         if (target := have.get(column.name.lower())) is None:
             continue
-        wanted = target.kept_type or target.data_type
-        has, wants = type_tree(column.dtype), type_tree(wanted)
+        has, wants = type_tree(column.dtype), type_tree(target.stored_type)
         if has is not None and wants is not None and _is_lossy(has, wants):
-            found.append(f"{target.name} ({column.dtype} into {wanted})")
+            found.append(f"{target.name} ({column.dtype} into {target.stored_type})")
     return found
 
 
@@ -135,17 +148,17 @@ def _is_lossy(has: TypeTree, wants: TypeTree) -> bool:
         return False  # No cast helps: the column is refused anyway.
     if misfits(has, wants):
         return True
-    casts = {assigned("x", has, wants, lambda refusal: refusal.reason, lossless=way) for way in (True, False)}
-    return len(casts) > 1
+    cast = partial(cast_sql, "x", has, wants, lambda refusal: refusal.reason)
+    return cast(lossless=True) != cast(lossless=False)
 
 
 def _type_fault(column: PaimonColumn, target: ExistingColumn, to: Destination) -> str:
-    has, wants = type_tree(column.dtype), type_tree(target.kept_type or target.data_type)
+    has, wants = type_tree(column.dtype), type_tree(target.stored_type)
     if has is None:
         return (
             f"column {target.name} is {target.data_type} in the table and {column.dtype} in the query. That type "
-            "cannot be parsed, because a Thrift server does not escape field names. Nothing was written. Give the "
-            "fields names without commas, colons, brackets and backticks, or use another method (session, "
+            "cannot be parsed, because a Thrift server does not escape field names. Nothing was written. Rename the "
+            "fields so that they contain no commas, colons, brackets or backticks, or use another method (session, "
             "connect)."
         )
     if wants is None or not (found := misfits(has, wants, lossless=to.lossless)):
@@ -153,7 +166,7 @@ def _type_fault(column: PaimonColumn, target: ExistingColumn, to: Destination) -
     can_alter = alterable(target, column.dtype, to.spec)
     missing = missing_filter_capability(target, column.dtype, to.spec, to.versions) if can_alter else None
     remedies = [_remedy_in_the_query(target, wants, to)]
-    if to.syncs and can_alter and missing is None:
+    if to.may_suggest_sync and can_alter and missing is None:
         remedies.append("set on_schema_change='sync_all_columns', which widens the table's column")
     remedies.append(_remedy_of_the_table(to, missing))
     why = f" ALTER cannot change it: {to.versions.explain(missing)}" if missing else ""
@@ -164,15 +177,15 @@ def _type_fault(column: PaimonColumn, target: ExistingColumn, to: Destination) -
 
 
 def _remedy_in_the_query(target: ExistingColumn, wants: TypeTree, to: Destination) -> str:
-    if target.name.lower() in to.times:
-        return f"name a column of type {target.data_type} as the snapshot's updated_at"
+    if target.name.lower() in to.snapshot_time_columns:
+        return f"set the snapshot's updated_at to a column of type {target.data_type}"
     if isinstance(wants, Atom):
         return f"cast it in the query (cast({quoted(target.name)} as {target.data_type}))"
-    return "give it the fields and types of the table's column in the query"
+    return "convert it in the query to the fields and types of the table's column"
 
 
 def _remedy_of_the_table(to: Destination, missing: Capability | None) -> str:
-    if to.refreshes:
+    if to.full_refresh_rebuilds:
         return "run once with --full-refresh"
     if missing is None:
         return "alter the table's column by hand"
@@ -180,25 +193,24 @@ def _remedy_of_the_table(to: Destination, missing: Capability | None) -> str:
 
 
 def _value(column: PaimonColumn, target: ExistingColumn, to: Destination) -> str:
-    has, wants = type_tree(column.dtype), type_tree(target.kept_type or target.data_type)
+    has, wants = type_tree(column.dtype), type_tree(target.stored_type)
     value = column.quoted
 
     def refuse(refusal: Refusal) -> str:
         fault = string_literal(f"{to.node}: column {target.name}: {refusal.reason}: ")
-        remedy = string_literal(". Cast or cut it in the query, or filter such rows out.")
+        remedy = string_literal(". Cast or truncate it in the query, or filter such rows out.")
         return f"raise_error(concat({fault}, left({refusal.value}, {_MAX_SHOWN}), {remedy}))"
 
     if has is not None and wants is not None:
-        value = assigned(column.quoted, has, wants, refuse, lossless=to.lossless)
+        value = cast_sql(column.quoted, has, wants, refuse, lossless=to.lossless)
         value = _readable(value, column, has, target, to)
         value = stored(value, wants, target.name, to.spec.options, to.versions)
     if target.nullable:
         return value
-    applies = f" and {to.applies}" if to.applies else ""
     fault = string_literal(_null_fault(target.name, to))
     # A cast that is not lossless turns some values into NULL.
     checked = column.quoted if to.lossless else value
-    return f"case when {checked} is null{applies} then raise_error({fault}) else {value} end"
+    return f"case when {checked} is null{to.and_condition} then raise_error({fault}) else {value} end"
 
 
 def _readable(value: str, column: PaimonColumn, has: TypeTree, target: ExistingColumn, to: Destination) -> str:
@@ -208,19 +220,18 @@ def _readable(value: str, column: PaimonColumn, has: TypeTree, target: ExistingC
         return value
     if not (unreadable := null_around_struct(column.quoted, has)):
         return value
-    applies = f" and {to.applies}" if to.applies else ""
     fault = string_literal(f"{to.node}: column {target.name}: {to.versions.explain(capability)} Nothing was written.")
-    return f"case when {unreadable}{applies} then raise_error({fault}) else {value} end"
+    return f"case when {unreadable}{to.and_condition} then raise_error({fault}) else {value} end"
 
 
 def _absence_fault(name: str, to: Destination) -> str:
-    remedies = ["add it to the query"]
-    if to.syncs:
-        remedies.append("set on_schema_change='sync_all_columns', which drops it")
-    remedies.append("run once with --full-refresh" if to.refreshes else "drop it from the table by hand")
+    remedies = ["Add it to the query"]
+    if to.may_suggest_sync:
+        remedies.append("set on_schema_change='sync_all_columns' to drop it from the table")
+    remedies.append("run once with --full-refresh" if to.full_refresh_rebuilds else "drop it from the table by hand")
     return (
-        f"column {name} is NOT NULL in the table, but the query does not return it. Nothing was written. To "
-        f"write the other columns, {', or '.join(remedies)}."
+        f"column {name} is NOT NULL in the table, but the query does not return it. Nothing was written. "
+        f"{', or '.join(remedies)}."
     )
 
 
@@ -228,16 +239,16 @@ def _null_fault(name: str, to: Destination) -> str:
     is_key = name.lower() in {key.lower() for key in to.spec.primary_key}
     is_partition = name.lower() in {key.lower() for key in to.spec.partition_by}
     if is_key:
-        why, undo = "which is part of its primary key", "leave the column out of primary_key"
+        why, undo = "because it is part of the primary key", "leave the column out of primary_key"
     elif is_partition and to.spec.primary_key:
-        why = "by which the table, which has a primary key, is partitioned"
+        why = "because it is a partition column of a primary-key table"
         undo = "leave it out of partition_by"
     elif name.lower() == to.spec.options.get("record-level.time-field", "").lower():
-        why = "by which rows expire ('record-level.time-field')"
+        why = "because rows expire by it ('record-level.time-field')"
         undo = f"remove 'record-level.expire-time': {to.versions.explain(Capability.RECORD_EXPIRY_OF_NULL)}"
     else:
-        why = "which its contract or its table declares NOT NULL"
-        undo = "remove the constraint and run once with --full-refresh" if to.refreshes else "drop NOT NULL"
+        why = "because the contract or the table declares it NOT NULL"
+        undo = "remove the constraint and run once with --full-refresh" if to.full_refresh_rebuilds else "drop NOT NULL"
     return (
         f"Cannot write null to non-null column({name}) of {to.node}, {why}. Filter such rows out in the query, "
         f"fill them in with coalesce(), or {undo}."

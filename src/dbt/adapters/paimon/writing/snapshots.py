@@ -16,7 +16,7 @@ from dbt_common.exceptions import CompilationError
 
 from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.spec.spelling import speller
-from dbt.adapters.paimon.sql.assignment import Refusal, assigned, misfits
+from dbt.adapters.paimon.sql.assignment import Refusal, cast_sql, misfits
 from dbt.adapters.paimon.sql.text import quoted, string_literal
 from dbt.adapters.paimon.sql.type_trees import Array, Map, Struct, TypeTree, type_tree
 from dbt.adapters.paimon.tables.changeset import ExistingColumn, ExistingTable
@@ -51,7 +51,7 @@ def with_fields_of_table(source: ModelQuery, columns: Iterable[ExistingColumn]) 
             selected.append(column.quoted)
             changed.append(column)
         else:
-            value = assigned(column.quoted, has, wants, partial(_refused, column.name))
+            value = cast_sql(column.quoted, has, wants, partial(_refused, column.name))
             selected.append(f"{value} as {column.quoted}")
             changed.append(replace(column, dtype=str(wants)))
     if selected == [column.quoted for column in source.columns]:

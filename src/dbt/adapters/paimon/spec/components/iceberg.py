@@ -46,7 +46,7 @@ def read(config: Mapping[str, Any], options: dict[str, str], problems: Problems)
     if value is None or str(value).lower() == "false":
         return
     if str(value).lower() != "true":
-        problems.add(KEY, value, "true or false (the default) is needed. Write it without quotes")
+        problems.add(KEY, value, "true or false (the default) is needed. Set one of the two")
     elif STORAGE not in options:
         options[STORAGE] = _TABLE_LOCATION
     elif options[STORAGE] == _OFF:

@@ -7,8 +7,8 @@
 {% macro scd2(
   rows, key, columns, valid_from, order_by=none, row_kind=none, valid_from_as='valid_from', valid_to='valid_to', is_current='is_current'
 ) -%}
-  {%- set quoted_keys = paimon__quoted_key([key] if key is string else key) -%}
-  {%- set kept = paimon__quoted_key(columns | list + ([order_by] if order_by and order_by not in columns else [])) -%}
+  {%- set quoted_keys = paimon__quoted([key] if key is string else key) -%}
+  {%- set kept = paimon__quoted(columns | list + ([order_by] if order_by and order_by not in columns else [])) -%}
   {%- set kind = adapter.quote(row_kind) if row_kind else none -%}
   {%- set from_as = adapter.quote(valid_from_as) -%}
   {%- set row = (quoted_keys + kept) | join(', ') -%}

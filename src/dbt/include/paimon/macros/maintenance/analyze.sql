@@ -7,7 +7,7 @@
   {%- elif columns is none -%}
     {%- set of_columns = '' -%}
   {%- else -%}
-    {%- set names = paimon__quoted_key([columns] if columns is string else columns) -%}
+    {%- set names = paimon__quoted([columns] if columns is string else columns) -%}
     {%- set of_columns = ' for columns ' ~ names | join(', ') -%}
   {%- endif -%}
   {%- set sql = 'analyze table ' ~ target_relation ~ ' compute statistics' ~ of_columns -%}

@@ -4,7 +4,7 @@ create table {{ relation.render() }} ({{ paimon__columns_ddl(columns) }}
 )
 using paimon
 {%- if spec.partition_by %}
-partitioned by ({{ paimon__quoted_key(spec.partition_by) | join(', ') }})
+partitioned by ({{ paimon__quoted(spec.partition_by) | join(', ') }})
 {%- endif %}
 {%- if comment %}
 comment {{ adapter.string_literal(comment) }}

@@ -3,7 +3,7 @@
   {%- if names -%}
     {%- call statement('drop_columns') -%}
       alter table {{ target.render() }} drop columns (
-        {{- paimon__quoted_key(names) | join(', ') -}}
+        {{- paimon__quoted(names) | join(', ') -}}
       )
     {%- endcall -%}
   {%- endif -%}

@@ -20,5 +20,5 @@ from {{ source }}
 {%- endmacro %}
 
 {% macro paimon__quoted_names(columns) %}
-  {%- do return(paimon__quoted_key(columns | map(attribute='name'))) -%}
+  {%- do return(paimon__quoted(columns | map(attribute='name'))) -%}
 {% endmacro %}

@@ -1,4 +1,4 @@
-{#- For dbt's check of a contract: column names in the contract's spelling, because Spark ignores case. -#}
+{#- Override for dbt's contract check: spells column names as the contract does, because Spark ignores case. -#}
 {% macro paimon__format_column(column) -%}
   {%- set formatted = default__format_column(column) -%}
   {%- do formatted.update(name=paimon__spelled_as_contract([column.name])[0]) -%}
@@ -11,12 +11,12 @@
   {%- do return(adapter.rows.spelled_names(names, contract)) -%}
 {% endmacro %}
 
-{#- A view's query with its columns in the contract's spelling and in the same order. -#}
+{#- A view's query, with column names spelled as in the contract; the order of the columns is unchanged. -#}
 {% macro paimon__spelled_query(sql) %}
   {%- set names = get_column_schema_from_query(sql) | map(attribute='name') | list -%}
   {%- set spelled = paimon__spelled_as_contract(names) -%}
   {%- if spelled == names -%}
     {%- do return(sql) -%}
   {%- endif -%}
-  {%- do return('select ' ~ paimon__quoted_key(spelled) | join(', ') ~ '\nfrom (\n' ~ sql ~ '\n)') -%}
+  {%- do return('select ' ~ paimon__quoted(spelled) | join(', ') ~ '\nfrom (\n' ~ sql ~ '\n)') -%}
 {% endmacro %}

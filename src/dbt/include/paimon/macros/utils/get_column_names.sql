@@ -1,6 +1,6 @@
 {#- A contract's columns in backticks. dbt quotes only those with `quote: true`, so `Order Id` would not parse. -#}
 {% macro paimon__get_column_names() -%}
-  {{ paimon__quoted_key(model['columns']) | join(', ') }}
+  {{ paimon__quoted(model['columns']) | join(', ') }}
 {%- endmacro %}
 
 {% macro paimon__get_empty_schema_sql(columns) -%}

@@ -12,8 +12,8 @@
   {%- set target, spec, source = arg_dict.target_relation, arg_dict.spec, arg_dict.temp_relation -%}
   {%- set kept = arg_dict.kept_deletes -%}
   {%- set names = paimon__quoted_names(arg_dict.dest_columns) -%}
-  {%- set keys = paimon__quoted_key(spec.primary_key) -%}
-  {%- set order = paimon__quoted_key(spec.sequence_columns) -%}
+  {%- set keys = paimon__quoted(spec.primary_key) -%}
+  {%- set order = paimon__quoted(spec.sequence_columns) -%}
   {%- set sql -%}
 {{ paimon__keep_deletes_sql(spec, kept, source) }};
 

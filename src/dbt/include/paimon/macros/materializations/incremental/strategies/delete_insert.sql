@@ -5,7 +5,7 @@
 {% macro paimon__get_incremental_delete_insert_sql(arg_dict) %}
   {%- set keys = adapter.specs.columns(arg_dict.unique_key) -%}
   {%- set keys_of_batch -%}
-    select distinct {% for key in keys %}{{ adapter.quote(key) }} as __dbt_tag_{{ loop.index }}{{ ', ' if not loop.last }}{% endfor %}
+    select distinct {% for key in keys %}{{ adapter.quote(key) }} as __dbt_delete_key_{{ loop.index }}{{ ', ' if not loop.last }}{% endfor %}
     from {{ arg_dict.temp_relation }}
   {%- endset -%}
   {%- set matches = [] -%}

@@ -15,7 +15,7 @@
     ) -%}
   {%- endif -%}
   {%- if not arg_dict.spec.partition_by -%}
-    {%- do return(paimon__replace_rows_sql(arg_dict, 'select true as __dbt_tag_1', ['(' ~ window ~ ')'])) -%}
+    {%- do return(paimon__replace_rows_sql(arg_dict, 'select true as __dbt_delete_key_1', ['(' ~ window ~ ')'])) -%}
   {%- endif -%}
   {%- set names = paimon__quoted_names(arg_dict.table_columns) | join(', ') -%}
   {%- set batch = paimon__with_columns(arg_dict.temp_relation, arg_dict.dest_columns, arg_dict.table_columns) -%}
@@ -49,7 +49,7 @@ where not exists (select 1 from {{ arg_dict.target_relation }} as DBT_INTERNAL_D
 
 {% macro paimon__same_columns(names, equals) %}
   {%- set same = [] -%}
-  {%- for name in paimon__quoted_key(names) -%}
+  {%- for name in paimon__quoted(names) -%}
     {%- do same.append('__dbt_batch.' ~ name ~ ' ' ~ equals ~ ' DBT_INTERNAL_DEST.' ~ name) -%}
   {%- endfor -%}
   {%- do return(same | join(' and ')) -%}

@@ -1,15 +1,17 @@
 {#-
   One MERGE that deletes rows of the table and inserts the batch.
 
-  tags: a query whose columns __dbt_tag_1 to __dbt_tag_n identify the rows to delete;
-  matches: for each tag, the expression over a table row (alias `{alias}`) that equals the tag if the row is deleted.
+  delete_keys: a query whose columns __dbt_delete_key_1 to __dbt_delete_key_n identify the rows to delete.
+  matches: one SQL expression per column of delete_keys, in which `{alias}` stands for the table's alias. A row is deleted
+    if each expression equals its column.
 
-  Without a primary key, rows to insert have NULL tags and match nothing. With a primary key, a deleted key that is also in
-  the batch is an update: Paimon does not guarantee the order of a delete and an insert within a commit.
+  Without a primary key, rows to insert have NULL in these columns and match nothing. With a primary key, a key that is both
+  deleted and in the batch is written as an update, because Paimon does not guarantee the order of a delete and an insert
+  within a commit.
 -#}
-{% macro paimon__replace_rows_sql(arg_dict, tags, matches) %}
+{% macro paimon__replace_rows_sql(arg_dict, delete_keys, matches) %}
   {%- if arg_dict.spec.primary_key -%}
-    {%- do return(paimon__replace_rows_by_key_sql(arg_dict, tags, matches)) -%}
+    {%- do return(paimon__replace_rows_by_key_sql(arg_dict, delete_keys, matches)) -%}
   {%- endif -%}
   {%- set names = paimon__quoted_names(arg_dict.table_columns) -%}
   {%- set batch = paimon__with_columns(arg_dict.temp_relation, arg_dict.dest_columns, arg_dict.table_columns) -%}
@@ -17,15 +19,15 @@
 merge into {{ arg_dict.target_relation }} as DBT_INTERNAL_DEST
 using (
   select {{ names | join(', ') }}, 'insert' as __dbt_change
-    {%- for _ in matches %}, null as __dbt_tag_{{ loop.index }}{% endfor %}
+    {%- for _ in matches %}, null as __dbt_delete_key_{{ loop.index }}{% endfor %}
   from {{ batch }}
   union all
   select {{ paimon__typed_nulls(arg_dict.table_columns) }}, 'delete'
-    {%- for _ in matches %}, __dbt_tag_{{ loop.index }}{% endfor %}
-  from ({{ tags }})
+    {%- for _ in matches %}, __dbt_delete_key_{{ loop.index }}{% endfor %}
+  from ({{ delete_keys }})
 ) as DBT_INTERNAL_SOURCE
 on {% for match in matches -%}
-  DBT_INTERNAL_SOURCE.__dbt_tag_{{ loop.index }} = {{ match | replace('{alias}', 'DBT_INTERNAL_DEST') }}{{ '\n  and ' if not loop.last }}
+  DBT_INTERNAL_SOURCE.__dbt_delete_key_{{ loop.index }} = {{ match | replace('{alias}', 'DBT_INTERNAL_DEST') }}{{ '\n  and ' if not loop.last }}
   {%- endfor %}
   {%- for predicate in arg_dict.incremental_predicates %}
   and {{ predicate }}
@@ -37,10 +39,10 @@ when not matched and DBT_INTERNAL_SOURCE.__dbt_change = 'insert' then
   {%- do return(sql) -%}
 {% endmacro %}
 
-{% macro paimon__replace_rows_by_key_sql(arg_dict, tags, matches) %}
+{% macro paimon__replace_rows_by_key_sql(arg_dict, delete_keys, matches) %}
   {%- set names = paimon__quoted_names(arg_dict.table_columns) -%}
   {%- set batch = paimon__with_columns(arg_dict.temp_relation, arg_dict.dest_columns, arg_dict.table_columns) -%}
-  {%- set keys = paimon__quoted_key(arg_dict.spec.primary_key) -%}
+  {%- set keys = paimon__quoted(arg_dict.spec.primary_key) -%}
   {%- set sql -%}
 merge into {{ arg_dict.target_relation }} as DBT_INTERNAL_DEST
 using (
@@ -50,14 +52,14 @@ using (
   select {{ paimon__typed_nulls(arg_dict.table_columns, arg_dict.spec.primary_key, 'DBT_INTERNAL_DEST') }}, 'delete'
   from {{ arg_dict.target_relation }} as DBT_INTERNAL_DEST
   where exists (
-    select 1 from ({{ tags }}) as __dbt_tags
+    select 1 from ({{ delete_keys }}) as __dbt_delete_keys
     where {% for match in matches -%}
-      __dbt_tags.__dbt_tag_{{ loop.index }} = {{ match | replace('{alias}', 'DBT_INTERNAL_DEST') }}{{ ' and ' if not loop.last }}
+      __dbt_delete_keys.__dbt_delete_key_{{ loop.index }} = {{ match | replace('{alias}', 'DBT_INTERNAL_DEST') }}{{ ' and ' if not loop.last }}
     {%- endfor %}
   )
   and not exists (
-    select 1 from {{ arg_dict.temp_relation }} as __dbt_again
-    where {% for key in keys %}__dbt_again.{{ key }} = DBT_INTERNAL_DEST.{{ key }}{{ ' and ' if not loop.last }}{% endfor %}
+    select 1 from {{ arg_dict.temp_relation }} as __dbt_batch
+    where {% for key in keys %}__dbt_batch.{{ key }} = DBT_INTERNAL_DEST.{{ key }}{{ ' and ' if not loop.last }}{% endfor %}
   )
   {%- for predicate in arg_dict.incremental_predicates %}
   and {{ predicate }}
@@ -75,13 +77,7 @@ when not matched and DBT_INTERNAL_SOURCE.__dbt_change = 'insert' then
   {%- do return(sql) -%}
 {% endmacro %}
 
-{% macro paimon__quoted_key(names) %}
-  {%- set quoted = [] -%}
-  {%- for name in names -%}{%- do quoted.append(adapter.quote(name)) -%}{%- endfor -%}
-  {%- do return(quoted) -%}
-{% endmacro %}
-
-{#- A row of typed NULLs, except for the columns `kept` of `alias`. -#}
+{#- A select list of typed NULLs; the columns in `kept` are taken from `alias` instead. -#}
 {% macro paimon__typed_nulls(columns, kept=[], alias='') -%}
   {%- set kept = kept | map('lower') | list -%}
   {%- for column in columns -%}
