@@ -43,6 +43,11 @@ def writers(catalog: SparkCatalog, paimon_version: str, no_leases: str | None = 
     )
 
 
+def renames_by_copying(catalog: SparkCatalog) -> bool:
+    """Whether a table's rename copies its files one by one; a REST server renames by itself."""
+    return catalog.scheme in NOT_ATOMIC and catalog.metastore != "rest"
+
+
 def _by_own_lock(catalog: SparkCatalog) -> tuple[bool, str]:
     if catalog.options.get("lock.enabled", "true").lower() == "false":
         return False, (

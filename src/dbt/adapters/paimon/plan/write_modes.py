@@ -162,8 +162,9 @@ class StagedBuild(WriteMode):
 
     @property
     def _is_kept(self) -> bool:
-        """Whether a later run must keep the staged table: during a swap it may be the only complete one."""
-        return self.replaced is not None or self.spec.wap
+        """Whether a later run must keep the staged table: during a rename its files may be the only complete copy."""
+        by_copying = self.writer.plans.builds.renames_by_copying(self.target)
+        return self.replaced is not None or self.spec.wap or by_copying
 
     def _build(self) -> PaimonRelation:
         plans, macros = self.writer.plans, self.writer.macros

@@ -8,6 +8,7 @@ from dbt.adapters.paimon.metadata import files, snapshots, table_versions
 from dbt.adapters.paimon.metadata.classes import paimon_table
 from dbt.adapters.paimon.metadata.schemas import Schema
 from dbt.adapters.paimon.spark import analysis, branch_schemas, row_writer, sorted_compaction
+from dbt.adapters.paimon.spark.copied_renames import CopiedRenames
 from dbt.adapters.paimon.sql import predicates
 
 if TYPE_CHECKING:
@@ -89,6 +90,10 @@ class EmbeddedSpark:
     def largest_partition(self, table: TableName) -> int | None:
         """The size of a table's largest partition in bytes; None without files."""
         return files.largest_partition(self._table(table))
+
+    def copied_renames(self, table: TableName) -> CopiedRenames:
+        """The unfinished renames of a table, on a store that renames by copying."""
+        return CopiedRenames(self._session, table)
 
     def commit_nothing(self, table: TableName, mark: str) -> None:
         """Commit a table snapshot without rows (see `row_writer.commit_nothing`)."""

@@ -84,15 +84,18 @@ class Listing:
             if not self._builds.may_wait_for(target):
                 continue
             with self._builds.alone(target):
-                if rename in swaps.unfinished_swaps(self._table_names(schema_relation)):
-                    self._rename(source, target, rename)
+                self._finish(schema_relation, source, target, rename)
                 tables = self._table_names(schema_relation)
         return tables
 
-    def _rename(self, source: PaimonRelation, target: PaimonRelation, rename: swaps.Rename) -> None:
-        logger.info(f"a killed run left {target} half replaced: {rename.source} is renamed to it")
+    def _finish(
+        self, schema_relation: PaimonRelation, source: PaimonRelation, target: PaimonRelation, rename: swaps.Rename
+    ) -> None:
         try:
-            self._adapter.query(f"alter table {source} rename to {target.in_catalog}")
+            self._builds.finish_renames(target)
+            if rename in swaps.unfinished_swaps(self._table_names(schema_relation)):
+                logger.info(f"a killed run left {target} half replaced: {rename.source} is renamed to it")
+                self._adapter.query(f"alter table {source} rename to {target.in_catalog}")
         except DbtRuntimeError as exc:
             # A node that does not need this table can continue.
             logger.warning(f"{source} could not be renamed to {target.in_catalog}: {exc}")

@@ -14,7 +14,7 @@ from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, table_name
-from dbt.adapters.paimon.catalogs import lock_places
+from dbt.adapters.paimon.catalogs import lock_places, writers
 from dbt.adapters.paimon.catalogs.catalog import SparkCatalog
 from dbt.adapters.paimon.catalogs.s3_objects import NoConditionsError
 from dbt.adapters.paimon.concurrency import conflicts
@@ -142,6 +142,8 @@ class TableWriter:
         """
         if hold or self._cached(target) is None:
             self.hold(target)
+        if self.finish_renames(target):
+            self._list_again(target)
         for leftover in self.leftovers(target):
             self._adapter.drop_relation(leftover)
         return self._cached(target)
@@ -176,6 +178,28 @@ class TableWriter:
         alone = self.lock_place(target) is not None
         names = swaps.leftovers(target.identifier or "", beside, time.time(), alone)
         return [beside[name] for name in names]
+
+    def finish_renames(self, target: PaimonRelation) -> bool:
+        """Finish the renames of a table in whose middle a run was killed; False if there were none.
+
+        Only a rename that copies files one by one has a middle (see `copied_renames`).
+        """
+        spark = self._adapter.handle.embedded()
+        if spark is None or not self.renames_by_copying(target):
+            return False
+        renames = spark.copied_renames(table_name(target))
+        if not renames.possible():
+            return False
+        with self.alone(target):
+            finished = renames.finish()
+        for old, new in finished:
+            logger.info(f"a killed run had renamed {old} to {new} in part: the remaining files were moved")
+        return bool(finished)
+
+    def renames_by_copying(self, relation: PaimonRelation) -> bool:
+        """Whether the store of a relation's catalog renames a table by copying its files."""
+        catalog = self._catalog_here(relation)
+        return catalog is not None and writers.renames_by_copying(catalog)
 
     def begins(self, relation: PaimonRelation) -> None:
         """Register a table that is about to be built, so that it is dropped if its node fails before it is complete."""
