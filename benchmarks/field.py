@@ -27,12 +27,15 @@ def write_project(folder: Path, files: Mapping[str, str]) -> Path:
 def started(
     contestants: Sequence[Contestant], project: Path, folder: Path, threads: int = 1
 ) -> Iterator[dict[str, Worker]]:
-    """Their workers by name, until the block ends; then their warehouses are gone."""
+    """Their workers by name, until the block ends; then their warehouses are deleted. Raises FailedError."""
     shutil.rmtree(folder, ignore_errors=True)
     workers: dict[str, Worker] = {}
     try:
         for number, one in enumerate(contestants):
-            workers[one.name] = Worker(one, project, folder / str(number), threads)
+            workers[one.name] = worker = Worker(one, project, folder / str(number), threads)
+            if "spark.jars.packages" in one.conf:
+                # Ivy breaks a file that two processes download at once.
+                worker.sql("select 1")
         yield workers
     finally:
         for worker in workers.values():

@@ -16,7 +16,7 @@ from benchmarks.report import Report
 READ = "select count(*), sum(amount), max(updated_at), count(distinct status) from {table}"
 # After so many batches the table is read; the state that a day of runs leaves.
 READ_AFTER = 10
-
+_LEFT_OUT: Final = "Left out"
 
 NOTHING: Final = Spent(0.0, 0.0)
 
@@ -36,7 +36,11 @@ class Course:
 
 
 def run(options: Options) -> Iterator[Report]:
-    """One report a size of the table and of the batch, and one on how a batch grows with its table."""
+    """One report per size of the table and of the batch, and one on how a batch grows with its table.
+
+    Raises:
+        RuntimeError: after the reports, if a contestant could not go on.
+    """
     reports = []
     for base in options.bases:
         for size in options.batch_sizes:
@@ -47,6 +51,9 @@ def run(options: Options) -> Iterator[Report]:
             yield report
     if len(options.bases) > 1:
         yield _growth(reports)
+    left_out = [note for report in reports for note in report.notes if note.startswith(_LEFT_OUT)]
+    if left_out:
+        raise RuntimeError(" ".join(left_out))
 
 
 def _compare(options: Options, base: int, size: int) -> dict[str, Course]:
@@ -162,7 +169,7 @@ def _report(courses: dict[str, Course], conditions: dict[str, int]) -> Report:
             "A batch: half updates all over the table, half new rows; the time of dbt's model, its compactions in it.",
             f"Contestants take turns, one batch each; `scan` is the median of three reads after {READ_AFTER} batches.",
             "At the end all tables hold the same rows.",
-            *(f"Left out: {name}. {course.failed}" for name, course in courses.items() if course.failed),
+            *(f"{_LEFT_OUT}: {name}. {course.failed}" for name, course in courses.items() if course.failed),
         ],
         conditions,
     )
