@@ -7,6 +7,8 @@ column ROW_KIND (WriteIntoPaimonTable, PaimonSparkWriter.write at 0.9.0 to 2.0.0
 from __future__ import annotations
 
 import uuid
+from contextlib import suppress
+from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
@@ -31,8 +33,20 @@ def write(frame: DataFrame, table: Any, options: Mapping[str, str]) -> None:
         options: table options for this write only, such as the commit user.
     """
     session: Any = frame.sparkSession
-    writer = session._jvm.org.apache.paimon.spark.commands.PaimonSparkWriter.apply(table.copy(dict(options)))
+    writers = session._jvm.org.apache.paimon.spark.commands.PaimonSparkWriter
+    writer = writers.apply(table.copy(dict(options)), *_defaults(writers))
     writer.commit(writer.write(frame._jdf))
+
+
+def _defaults(writers: Any) -> list[Any]:
+    """The default values of the parameters after the table, which Scala fills in but py4j does not."""
+    from py4j.protocol import Py4JError
+
+    found: list[Any] = []
+    with suppress(Py4JError):
+        for number in count(2):
+            found.append(getattr(writers, f"apply$default${number}")())  # noqa: PERF401 - it ends with an error
+    return found
 
 
 def commit_nothing(jvm: Any, table: Any, mark: str) -> None:
