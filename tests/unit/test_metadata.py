@@ -23,6 +23,7 @@ ALLOWED = {
     "dbt/adapters/paimon/capabilities.py": "which version of Paimon has which system table",
     "dbt/adapters/paimon/maintenance/health_api.py": "the names for macros, which only write them after FROM",
     "dbt/adapters/paimon/spark/branch_schemas.py": "writes schemas",
+    "dbt/adapters/paimon/spark/copied_renames.py": "moves files",
     "dbt/adapters/paimon/spark/row_writer.py": "writes rows",
     "dbt/adapters/paimon/spark/sorted_compaction.py": "writes files",
     "dbt/adapters/paimon/spark/warehouse_version.py": "reads and writes a file of the adapter's own",
