@@ -31,25 +31,25 @@ def test_every_default_of_the_catalogue_is_valid(version):
 
 
 @pytest.mark.parametrize(
-    ("name", "version", "kind", "type_", "immutable"),
+    ("name", "version", "type_", "immutable"),
     [
-        ("merge-engine", "0.9.0", "table", "Enum", True),
-        ("bucket", "0.9.0", "table", "Integer", False),
-        ("sequence.field", "0.9.0", "table", "String", True),
-        ("sequence.field", "1.4.2", "table", "String", False),
+        ("merge-engine", "0.9.0", "Enum", True),
+        ("bucket", "0.9.0", "Integer", False),
+        ("sequence.field", "0.9.0", "String", True),
+        ("sequence.field", "1.4.2", "String", False),
         # between two catalogues the stricter one holds
-        ("sequence.field", "1.2.0", "table", "String", True),
-        ("fields.v.aggregate-function", "0.9.0", "field", "AggregateFunction", False),
-        ("fields.a,b.sequence-group", "0.9.0", "field", "String", False),
-        ("file-index.bloom-filter.columns", "0.9.0", "pattern", "String", False),
-        ("parquet.block.size", "0.9.0", "pattern", "Long", False),
-        ("commit.callback.com.example.Hook.param", "0.9.0", "pattern", "String", False),
+        ("sequence.field", "1.2.0", "String", True),
+        ("fields.v.aggregate-function", "0.9.0", "AggregateFunction", False),
+        ("fields.a,b.sequence-group", "0.9.0", "String", False),
+        ("file-index.bloom-filter.columns", "0.9.0", "String", False),
+        ("parquet.block.size", "0.9.0", "Long", False),
+        ("commit.callback.com.example.Hook.param", "0.9.0", "String", False),
     ],
 )
-def test_lookup(name, version, kind, type_, immutable):
+def test_lookup(name, version, type_, immutable):
     definition = lookup(name, version)
     assert definition is not None
-    assert (definition.kind, definition.type, definition.immutable) == (kind, type_, immutable)
+    assert (definition.type, definition.immutable) == (type_, immutable)
 
 
 @pytest.mark.parametrize(

@@ -682,26 +682,18 @@ def names_at(names: Mapping[str, str], paimon: str | Version) -> list[str]:
     return [name for name, since in names.items() if reaches(paimon, since)]
 
 
-def options_version(paimon: Version) -> str:
-    """The key in paimon_options.json for a Paimon version: the newest catalogue that is not newer."""
-    known = [key for key in OPTION_CATALOGUES if reaches(paimon, key)]
-    if not known:
+def options_versions(paimon: Version) -> tuple[str, ...]:
+    """The keys in paimon_options.json for a Paimon version: two for a release between two catalogues.
+
+    1.2 has all of 0.9's options and some of 1.4's; which ones was not recorded. Raises DbtRuntimeError below 0.9.
+    """
+    number = sum(reaches(paimon, key) for key in OPTION_CATALOGUES)
+    if not number:
         raise DbtRuntimeError(
             f"Paimon {paimon} is too old: the oldest supported is {OLDEST_PAIMON}. Set paimon_version to it."
         )
-    return known[-1]
-
-
-def neighbouring_options_version(paimon: Version) -> str | None:
-    """The catalogue after `options_version`, for a release between two; None otherwise.
-
-    1.2 has all of 0.9's options and some of 1.4's. Which ones was not recorded, so both count as known.
-    """
-    current = options_version(paimon)
-    if current == minor(paimon):
-        return None
-    later = OPTION_CATALOGUES[OPTION_CATALOGUES.index(current) + 1 :]
-    return later[0] if later else None
+    is_listed = OPTION_CATALOGUES[number - 1] == minor(paimon)
+    return OPTION_CATALOGUES[number - 1 : number if is_listed else number + 1]
 
 
 def connector_artifact(spark_version: str | Version, paimon_version: str | Version) -> str:
@@ -711,7 +703,7 @@ def connector_artifact(spark_version: str | Version, paimon_version: str | Versi
     Scala version from 1.4.
     """
     spark, paimon = as_version(spark_version), as_version(paimon_version)
-    options_version(paimon)  # also refuses versions that are too old
+    options_versions(paimon)  # refuses versions that are too old
     spark_line = minor(spark)
     first = _CONNECTORS.get(spark_line)
     if first is None:
