@@ -215,17 +215,16 @@ def normalize(value: Any) -> str:
     return str(value).strip()
 
 
-def validate_option(name: str, value: Any, paimon_version: Version | str) -> list[str]:
-    """The problems with setting option `name` to `value`, each as 'reason. Remedy'."""
+def option_fault(name: str, value: Any, version: Version | str) -> str | None:
+    """Why an option cannot have a value at Paimon `version`, as 'reason. Remedy'; None if it can."""
     if is_secret_option(name):
-        return [REFUSAL]
+        return REFUSAL
     if refusal := RESERVED_PROPERTIES.get(name) or REMOVED_OPTIONS.get(name):
-        return [refusal]
+        return refusal
     if name in FLINK_ONLY:
-        return ["only Flink reads this option; on Spark it does nothing. Remove it"]
-    definition = lookup(name, paimon_version)
-    problem = _value_fault(definition, value, paimon_version) if definition else _unknown(name, paimon_version)
-    return [problem] if problem else []
+        return "only Flink reads this option; on Spark it does nothing. Remove it"
+    definition = lookup(name, version)
+    return _value_fault(definition, value, version) if definition else _unknown(name, version)
 
 
 def canonical(name: str, value: Any, version: Version | str) -> object:
@@ -404,6 +403,15 @@ def _quantity(text: str, units: Mapping[str, int], bare: int) -> int:
 def parse_duration(text: str) -> int:
     """The nanoseconds in '1 h', '30min' or '100' (milliseconds); raises ValueError. Source: TimeUtils."""
     return _quantity(text, _DURATION_UNITS, bare=10**6)
+
+
+def is_duration(text: str) -> bool:
+    """Whether Paimon can read a duration."""
+    try:
+        parse_duration(text)
+    except ValueError:
+        return False
+    return True
 
 
 def parse_memory_size(text: str) -> int:

@@ -11,7 +11,7 @@ from typing import Any
 from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.errors.dialects import declared_type_remedy
 from dbt.adapters.paimon.options.read_options import read_fault
-from dbt.adapters.paimon.options.table_options import canonical, did_you_mean, normalize, validate_option
+from dbt.adapters.paimon.options.table_options import canonical, did_you_mean, normalize, option_fault
 from dbt.adapters.paimon.spec import run_tag, safeguards, skipping
 from dbt.adapters.paimon.spec.components import (
     COMPONENTS,
@@ -142,17 +142,15 @@ def _options(
     options: dict[str, str] = {}
     for component in COMPONENTS:
         for where, name, value in component.option_values(config, problems):
-            faults = validate_option(name, value, versions.paimon)
-            for fault in faults:
+            if fault := option_fault(name, value, versions.paimon):
                 problems.add(where, value, fault)
-            if not faults:
+            else:
                 options[name] = normalize(value)
     for name, value in given.items():
         text = column_text(name, normalize(value))
-        faults = _property_faults(name, value, options.get(name, text), versions)
-        for fault in faults:
+        if fault := _property_fault(name, value, options.get(name, text), versions):
             problems.add(f"tblproperties['{name}']", value, fault)
-        if not faults:
+        else:
             options.setdefault(name, text)
     if "merge-engine" in options:
         options["merge-engine"] = options["merge-engine"].lower()
@@ -160,13 +158,10 @@ def _options(
     return options
 
 
-def _property_faults(name: str, value: Any, own: str, versions: Versions) -> list[str]:
+def _property_fault(name: str, value: Any, own: str, versions: Versions) -> str | None:
     """Why tblproperties cannot set an option; `own` is the value from the option's config key."""
-    if fault := read_fault(name, normalize(value)):
-        return [fault]
-    if faults := validate_option(name, value, versions.paimon):
-        return faults
+    if fault := read_fault(name, normalize(value)) or option_fault(name, value, versions.paimon):
+        return fault
     text = column_text(name, normalize(value))
-    if canonical(name, own, versions.paimon) != canonical(name, text, versions.paimon):
-        return [f"the model's own key is '{own}'. Keep one of the two"]
-    return []
+    agrees = canonical(name, own, versions.paimon) == canonical(name, text, versions.paimon)
+    return None if agrees else f"the model's own key is '{own}'. Keep one of the two"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from dbt.adapters.paimon.keys import BOOLEAN, COLUMNS, DURATION, NUMBER, Key
-from dbt.adapters.paimon.options.table_options import parse_duration, parse_memory_size, suggestion
+from dbt.adapters.paimon.options.table_options import is_duration, parse_duration, parse_memory_size, suggestion
 from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.sql.procedures import COMPACT_STRATEGIES, EXPIRE_STRATEGIES, ORDER_STRATEGIES
 
@@ -252,9 +252,7 @@ class _Reader:
         value = self.get(key)
         if value is None:
             return default
-        try:
-            parse_duration(str(value))
-        except ValueError:
+        if not is_duration(str(value)):
             self.add(key, "a duration is needed. Write a whole number and a unit, as in '2 d' or '12 h'")
             return default
         return str(value)
