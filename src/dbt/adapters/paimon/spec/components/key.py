@@ -10,7 +10,7 @@ from dbt.adapters.paimon.capabilities import Capability, Versions
 from dbt.adapters.paimon.keys import COLUMNS
 from dbt.adapters.paimon.options.table_options import split_field_option
 from dbt.adapters.paimon.spec.component import Columns, Component, Found, Types, config_key
-from dbt.adapters.paimon.spec.config_values import columns_or_property, plain_columns
+from dbt.adapters.paimon.spec.config_values import columns_or_property
 from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.spec.table import DEFAULT_FUNCTION, DYNAMIC_BUCKET, TableSpec
 from dbt.adapters.paimon.sql.data_types import NESTED, type_name
@@ -34,9 +34,7 @@ _FOR_ANY_TABLE: Final = ("default-value", "stats-mode", "map.storage-layout")
 
 def read(config: Mapping[str, Any], properties: dict[str, Any], problems: Problems) -> tuple[str, ...]:
     """The primary key in a config; removes its option from `properties`."""
-    value = config.get("primary_key")
-    own = () if value is None else plain_columns(value, "primary_key", problems)
-    return columns_or_property(own, properties, "primary_key", "primary-key", problems)
+    return columns_or_property(config.get("primary_key"), properties, "primary_key", "primary-key", problems)
 
 
 def with_contract(
