@@ -259,7 +259,7 @@ class PaimonCredentials(Credentials):
 
     @property
     def spark_catalog(self) -> SparkCatalog:
-        return SparkCatalog.of(self.database, self.metastore, self.warehouse, self.uri, self.catalog_options)
+        return SparkCatalog(self.database, self.metastore, self.warehouse, self.uri, self.catalog_options)
 
     @property
     def spark_catalogs(self) -> tuple[SparkCatalog, ...]:

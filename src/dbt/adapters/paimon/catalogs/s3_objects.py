@@ -56,11 +56,13 @@ class S3Objects:
         return None if found is None else Stored(found["content"], found["ETag"], _age(found))
 
     def create(self, name: str, content: bytes) -> str | None:
-        written = self._answer(self._client.put_object, name, _CONDITION_FAILED, Body=content, IfNoneMatch="*")
-        return None if written is None else str(written["ETag"])
+        return self._write(name, content, IfNoneMatch="*")
 
     def replace(self, name: str, content: bytes, version: str) -> str | None:
-        written = self._answer(self._client.put_object, name, _CONDITION_FAILED, Body=content, IfMatch=version)
+        return self._write(name, content, IfMatch=version)
+
+    def _write(self, name: str, content: bytes, **condition: str) -> str | None:
+        written = self._answer(self._client.put_object, name, _CONDITION_FAILED, Body=content, **condition)
         return None if written is None else str(written["ETag"])
 
     def require_conditional_writes(self) -> None:

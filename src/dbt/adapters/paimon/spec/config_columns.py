@@ -83,10 +83,7 @@ def _named_columns(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         read = strategy in (*_MATCHING, "", "default")
         names = column_list(config.get("unique_key"))
         yield from (("unique_key", name) for name in names if read or is_plain(name))
-    yield from _event_time_column(config.get("event_time"), strategy)
-
-
-def _event_time_column(event_time: Any, strategy: str) -> Iterator[tuple[str, str]]:
     # dbt inserts event_time into a filter, so it may be an expression. For microbatch it must be a column name.
+    event_time = config.get("event_time")
     if isinstance(event_time, str) and (is_plain(event_time) or strategy == MICROBATCH):
         yield "event_time", event_time

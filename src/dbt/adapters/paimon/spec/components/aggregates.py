@@ -30,10 +30,10 @@ def _aggregate_rules(spec: TableSpec, versions: Versions) -> Found:
             yield name, f"'{column}' is in the primary key, which Paimon never aggregates. Remove it"
         elif spec.merge_engine in ("deduplicate", "first-row"):
             yield name, _does_not_aggregate(spec)
-        elif spec.merge_engine == "partial-update":
-            fault = _fault_outside_groups(spec, column, function, versions)
-            if fault:
-                yield name, fault
+        elif spec.merge_engine == "partial-update" and (
+            fault := _fault_outside_groups(spec, column, function, versions)
+        ):
+            yield name, fault
 
 
 def _does_not_aggregate(spec: TableSpec) -> str:
@@ -197,8 +197,7 @@ def _aggregate_type_rules(spec: TableSpec, types: Types, versions: Versions) -> 
 
 
 def _aggregate_fault(function: str, data_type: str, versions: Versions) -> str | None:
-    known = _AGGREGATES.get(function)
-    if known is None:
+    if not (known := _AGGREGATES.get(function)):
         return None
     if not re.match(known.types, data_type.replace(" ", "").lower()):
         return f"'{function}' takes {known.words}. {known.instead}"

@@ -60,8 +60,7 @@ def _partition_rules(spec: TableSpec, versions: Versions) -> Found:
 def _pattern_rules(spec: TableSpec, types: Types, versions: Versions) -> Found:
     # PartitionTimeExtractor: names are case-sensitive, and a name that is not replaced cannot be parsed as a time.
     name = "partition.timestamp-pattern"
-    fault = pattern_fault(spec.options.get(name, ""), spec.partition_by)
-    if fault and spec.partition_by:
+    if spec.partition_by and (fault := pattern_fault(spec.options.get(name, ""), spec.partition_by)):
         yield name, fault
 
 
