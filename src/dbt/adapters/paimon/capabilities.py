@@ -658,7 +658,7 @@ def parse_version(text: str) -> Version:
         leading = re.match(r"\s*v?(\d+(?:\.\d+){0,2})", text)
         if leading is None:
             raise DbtRuntimeError(f"'{text}' is not a version. Write it as in '0.9.0' or '1.4.2'.") from None
-        return Version(leading.group(1))
+        return Version(leading[1])
 
 
 def as_version(version: str | Version) -> Version:
@@ -724,7 +724,7 @@ def connector_artifact(spark_version: str | Version, paimon_version: str | Versi
 def releases(spark_version: str | Version) -> list[str]:
     """The Paimon releases with a connector for a Spark, the newest last."""
     first = _CONNECTORS.get(minor(spark_version))
-    return [release for release in RELEASES if first is not None and Version(release) >= Version(first)]
+    return [release for release in RELEASES if first and reaches(release, first)]
 
 
 def tested(spark_version: str | Version) -> tuple[str, ...]:
@@ -822,8 +822,8 @@ class Versions:
 
     def describe(self) -> list[tuple[str, bool, str]]:
         """For `dbt debug`: (feature, whether it is supported, why not)."""
-        listed = [capability for capability in Capability if capability.value.listed]
-        return [(each.value.label, self.supports(each), self._missing(each) or "") for each in listed]
+        missing = ((each.value.label, self._missing(each)) for each in Capability if each.value.listed)
+        return [(label, why is None, why or "") for label, why in missing]
 
     def defects(self) -> list[str]:
         """The known defects of this Paimon version."""

@@ -195,7 +195,7 @@ def lookup(name: str, version: Version | str) -> OptionDefinition | None:
 def is_immutable(name: str, version: Version | str) -> bool:
     """Whether an option is fixed when a table is created, at Paimon `version`."""
     definition = lookup(name, version)
-    return definition is not None and definition.immutable
+    return bool(definition and definition.immutable)
 
 
 def split_field_option(name: str) -> tuple[tuple[str, ...], str] | None:
@@ -230,15 +230,13 @@ def option_fault(name: str, value: Any, version: Version | str) -> str | None:
 def canonical(name: str, value: Any, version: Version | str) -> object:
     """A value in comparable form: '60 min' and '1 h' become equal, and None becomes the option's default."""
     definition = lookup(name, version)
-    if value is None and definition is not None:
+    if value is None and definition:
         value = definition.default
     if value is None:
         return None
     text = normalize(value)
-    if definition is None:
-        return text
     try:
-        return _PARSERS[definition.type](text)
+        return _PARSERS[definition.type](text) if definition else text
     except (KeyError, ValueError):
         return text
 
@@ -270,18 +268,15 @@ def _unknown(name: str, version: Version | str) -> str:
             if reaches(version, key):
                 return f"Paimon {version} no longer has it; {key} did. Remove it"
             return f"needs a newer Paimon: {key} has it, {version} does not. Remove it or set paimon_version"
-    near = suggestion(name, table_options(version))
-    if near is not None:
+    if near := suggestion(name, table_options(version)):
         return f"unknown option. Did you mean '{near}'?"
-    newer = suggestion(name, (other for key in OPTION_CATALOGUES for other in _option_lists()[key]))
-    if newer is not None:
+    if newer := suggestion(name, (other for key in OPTION_CATALOGUES for other in _option_lists()[key])):
         return f"unknown option. Did you mean '{newer}'? Paimon {version} does not have that one either"
     return f"Paimon {version} has no such table option. Remove it; Paimon would accept it and do nothing"
 
 
 def _unknown_field_option(name: str, version: Version | str) -> str:
-    field = split_field_option(name)
-    if field is not None:
+    if field := split_field_option(name):
         since = FIELD_ATTRIBUTES[field[1]]
         return f"needs Paimon >= {since}, this is {version}. Remove it or set paimon_version"
     near = suggestion(name.rsplit(".", 1)[-1], FIELD_ATTRIBUTES)
@@ -323,7 +318,9 @@ def _word_fault(definition: OptionDefinition, text: str) -> str | None:
     near = suggestion(text, definition.values)
     hint = f"Did you mean '{near}'? " if near else ""
     # A rule of `spec.components.retention` refuses 'async'.
-    advised = [value for value in definition.values if (definition.name, value) != _BACKGROUND]
+    advised = [
+        value for value in definition.values if (definition.name, value) != ("snapshot.expire.execution-mode", "async")
+    ]
     return f"not an allowed value. {hint}Allowed: {', '.join(advised)}"
 
 
@@ -394,7 +391,7 @@ def _quantity(text: str, units: Mapping[str, int], bare: int) -> int:
     match = re.fullmatch(r"([0-9]+)\s*(\D*)", text.strip())
     if match is None:
         raise ValueError(text)
-    number, unit = int(match.group(1)), match.group(2).strip().lower()
+    number, unit = int(match[1]), match[2].strip().lower()
     if number > _LONG_MAX or (unit and unit not in units):
         raise ValueError(text)
     return number * (units[unit] if unit else bare)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -196,8 +196,7 @@ def read_policy(value: Any, problems: Problems) -> MaintenancePolicy | None:
     """The policy in a model's config, or None. It must not be used if `problems` has any."""
     if value is None or value == {}:
         return None
-    keys = (*ACTIONS, *POLICY_KEYS)
-    top = _Reader("maintenance", value, problems, keys, "{'compact': {'small_files': 10}}")
+    top = _Reader("maintenance", value, problems, (*ACTIONS, *POLICY_KEYS), "{'compact': {'small_files': 10}}")
     if not top.flag("enabled", default=True):
         return None
     actions: dict[str, Any] = {}
@@ -206,8 +205,7 @@ def read_policy(value: Any, problems: Problems) -> MaintenancePolicy | None:
         # null and false remove an action that a folder has set; true means all defaults.
         if given is None or given is False:
             continue
-        values = {} if given is True else given
-        reader = _Reader(f"maintenance.{name}", values, problems, tuple(ACTION_KEYS[name]), example)
+        reader = _Reader(f"maintenance.{name}", {} if given is True else given, problems, ACTION_KEYS[name], example)
         action = read(reader)
         actions[name] = replace(action, after_run=reader.flag("after_run", default=action.after_run))
     return MaintenancePolicy(**actions, on_failure=top.one_of("on_failure", ON_FAILURE, "warn"))
@@ -216,7 +214,7 @@ def read_policy(value: Any, problems: Problems) -> MaintenancePolicy | None:
 class _Reader:
     """Reads the keys of one mapping by their types, and reports unknown keys."""
 
-    def __init__(self, where: str, value: Any, problems: Problems, keys: Sequence[str], example: str) -> None:
+    def __init__(self, where: str, value: Any, problems: Problems, keys: Collection[str], example: str) -> None:
         self.where, self.problems = where, problems
         self.values: Mapping[str, Any] = value if isinstance(value, Mapping) else {}
         if not isinstance(value, Mapping):
@@ -294,35 +292,21 @@ class _Reader:
         return tuple(part.strip() for name in names for part in name.split(",") if part.strip())
 
 
-def _read_order(reader: _Reader) -> tuple[str, tuple[str, ...]]:
+def _read_compact(reader: _Reader) -> Compact:
     order_by = reader.columns("order_by")
     order = reader.one_of("order", ORDER_STRATEGIES, "order" if order_by else "")
     if order and not order_by:
         reader.add("order", "needs order_by, the columns to sort by. Set order_by, or remove it")
-    return order, order_by
-
-
-def _read_compact(reader: _Reader) -> Compact:
-    order, order_by = _read_order(reader)
     strategy = reader.one_of("strategy", COMPACT_STRATEGIES, "full")
     if order and strategy == "minor":
         reader.add("strategy", "sorting rewrites whole partitions. Use full, or remove order_by")
-    commits = reader.number("every_commits")
+    commits = reader.number("every_commits") or 0
     # Merging needs at least two files.
-    small = reader.number("small_files", least=2)
+    small = reader.number("small_files", least=2) or (0 if commits else SMALL_FILES)
     newest, idle, condition = _read_partitions(reader)
     if idle and order:
         reader.add("partitions", "older_than does not work with order_by. Use newest or where")
-    return Compact(
-        strategy=strategy,
-        order=order,
-        order_by=order_by,
-        newest=newest,
-        idle=idle,
-        where=condition,
-        small_files=small or (0 if commits else SMALL_FILES),
-        every_commits=commits or 0,
-    )
+    return Compact(strategy, order, order_by, newest, idle, condition, small, commits)
 
 
 def _read_partitions(reader: _Reader) -> tuple[int, str, str]:

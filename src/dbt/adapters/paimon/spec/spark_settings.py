@@ -58,7 +58,7 @@ def settings_of(name: str, given: Any, version: Version | str) -> dict[str, str]
     problems = Problems(name)
     if not isinstance(given, Mapping):
         problems.add(KEY, given, "must be a mapping. Write it as in {'spark.sql.shuffle.partitions': 400}")
-        problems.raise_if_any()
+        given = {}
     for key, value in given.items():
         if reason := _fault(key, value, version):
             problems.add(f"{KEY}: {key}", value, reason)
