@@ -80,8 +80,7 @@ def of_project(
 ) -> Iterable[CatalogIntegrationConfig]:
     """The active write integrations in a project's catalogs.yml; `bridge` converts those of version 2.
 
-    dbt-core passes them only in some commands, not in `ls`, `docs generate`, `clone`, `run-operation` and
-    `source freshness`.
+    dbt-core does not pass them in `ls`, `docs generate`, `clone`, `run-operation` and `source freshness`.
     """
     root = getattr(config, "project_root", None)
     if not root:

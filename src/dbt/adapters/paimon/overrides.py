@@ -1,4 +1,4 @@
-"""Overrides of dbt's macros in projects and packages: finds those to call, and warns about those that are never called.
+"""Overrides of dbt's macros in projects and packages: which of them to call, and which are never called.
 
 Source of the names: the materializations of dbt-core 1.12 and dbt-spark 1.11.
 """
@@ -107,7 +107,6 @@ def override_of(context: Mapping[str, Any], name: str) -> str:
 
 
 def _found(context: Mapping[str, Any], macro: Any) -> Any:
-    """The macro that dbt's dispatch finds."""
     if macro.macro.package_name != "dbt":
         return macro
     return context["adapter"].dispatch(macro.macro.name, "dbt")

@@ -35,7 +35,7 @@ class NoConditionsError(DbtRuntimeError):
 
 
 class _RefusedError(StoreError):
-    """The store rejected a request, and would reject it again."""
+    """The store rejected a request, and a retry would not help."""
 
 
 class S3Objects:
@@ -82,7 +82,7 @@ class S3Objects:
             raise NoConditionsError(f"the store of {self.place} ignores the condition of a write (If-None-Match)")
 
     def _answer(self, ask: Any, name: str, absent: frozenset[int], **more: Any) -> dict[str, Any] | None:
-        """The response to a request, with its content; None for a status in `absent`; raises StoreError for others."""
+        """The response to a request, with its content; None for a status in `absent`. Other errors raise StoreError."""
         from botocore.exceptions import BotoCoreError, ClientError
 
         try:

@@ -55,7 +55,7 @@ _FIELD_TYPES: Final[Mapping[str, str]] = {
     "map.shared-shredding.max-columns": "Integer",
 }
 
-# Column names may contain dots, so the longest known attribute at the end is taken.
+# Column names and attributes may contain dots: the longest known attribute at the end counts.
 _FIELD_OPTION: Final = re.compile(rf"(?s)fields\.(.+?)\.({'|'.join(map(re.escape, FIELD_ATTRIBUTES))})")
 
 # Functions that can retract the value of a '-U' or '-D' row. Source: FieldAggregator.retract, 0.9 to 2.0.
@@ -170,8 +170,8 @@ def _option_lists() -> Mapping[str, Mapping[str, OptionDefinition]]:
 def table_options(version: Version | str) -> Mapping[str, OptionDefinition]:
     """The table options that Paimon `version` reads, by name; raises DbtRuntimeError below Paimon 0.9.
 
-    A release between two lists gets the options of both, because refusing an option that exists is worse than passing
-    one that does not. An option is immutable if it is immutable in either list.
+    A release between two lists gets the options of both: it is worse to refuse an option that exists than to pass one
+    that does not. An option is immutable if it is immutable in either list.
     """
     lists = [_option_lists()[key] for key in options_versions(as_version(version))]
     merged = dict(lists[-1])
@@ -318,9 +318,7 @@ def _word_fault(definition: OptionDefinition, text: str) -> str | None:
     near = suggestion(text, definition.values)
     hint = f"Did you mean '{near}'? " if near else ""
     # A rule of `spec.components.retention` refuses 'async'.
-    advised = [
-        value for value in definition.values if (definition.name, value) != ("snapshot.expire.execution-mode", "async")
-    ]
+    advised = [value for value in definition.values if (definition.name, value) != _BACKGROUND]
     return f"not an allowed value. {hint}Allowed: {', '.join(advised)}"
 
 

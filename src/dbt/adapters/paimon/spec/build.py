@@ -44,8 +44,8 @@ def build_table_spec(
 ) -> TableSpec:
     """The table of a model's config and contract; raises ConfigErrors with all problems.
 
-    `constraints` and `columns` come from the model's YAML, and are used if the contract is enforced. `warn` is called
-    for keys that nothing reads (see `Problems`).
+    `constraints` and `columns` are those of the model's YAML, for an enforced contract. `warn` gets a warning for each
+    key that nothing reads (see `Problems`).
     """
     problems = Problems(model, warn=warn)
     spec = collect_table_spec(config, problems=problems, constraints=constraints, columns=columns, versions=versions)
@@ -107,7 +107,6 @@ def _check_rules(config: Mapping[str, Any], spec: TableSpec, problems: Problems,
 def _check_contract(
     config: Mapping[str, Any], spec: TableSpec, columns: Mapping[str, Any], problems: Problems, versions: Versions
 ) -> None:
-    """Add a problem for each column in the config that is not in the contract."""
     origin = ConfigOrigin(config)
     known = set(columns) if versions.case_sensitive else {name.lower() for name in columns}
     for name, column in named_columns(spec):
@@ -138,7 +137,7 @@ def _contract_enforced(config: Mapping[str, Any]) -> bool:
 def _options(
     config: Mapping[str, Any], given: Mapping[str, Any], problems: Problems, versions: Versions
 ) -> dict[str, str]:
-    """All options of a config; `given` are the ones in tblproperties."""
+    # `given` are the options in tblproperties.
     options: dict[str, str] = {}
     for component in COMPONENTS:
         for where, name, value in component.option_values(config, problems):

@@ -27,7 +27,7 @@ OptionValue: TypeAlias = tuple[str, str, Any]
 
 
 def config_key(meaning: str, takes: str = "", **description: Any) -> Any:
-    """A field for a config key with default None; it sets Paimon's `option`, if given (see `Key`)."""
+    """A dataclass field for a config key, with default None and the description of the key (see `Key`)."""
     return key_field(None, meaning, takes, **description)
 
 
@@ -63,13 +63,12 @@ class Component:
         groups: config key that is a mapping -> (the keys in it, an example).
         read: returns further options that a config sets.
         columns: Paimon's options that list columns, which must exist.
-        rules: find what Paimon refuses at CREATE TABLE (one at a time), at the first INSERT, or never. Each names its
-            source: SchemaValidation, TableSchema and the merge functions, at release-0.9.0, 1.4.2 and 2.0.0.
+        rules: find what Paimon refuses at CREATE TABLE (one at a time), at the first INSERT, or never. Sources, which
+            each rule names: SchemaValidation, TableSchema and the merge functions, at release-0.9.0, 1.4.2 and 2.0.0.
         unread_rules: find options that Paimon silently ignores (the flag `require_strict_config`).
         column_rules: find config that does not match the columns.
         advice: warnings about a valid config with surprising effects; the types are empty if not known yet.
-        guards: option that ALTER can change -> whether a change is refused or would lead to wrong rows, given all
-            options of the table.
+        guards: option that ALTER can change -> whether Paimon refuses a change, or would return wrong rows after it.
     """
 
     keys: type | None = None

@@ -30,8 +30,8 @@ def unknown_columns(
 ) -> Iterator[tuple[str, str]]:
     """Yield (key, reason with remedy) for each name that is not a column of the query or, if given, of the `table`.
 
-    If the run `builds` the table, unique_key is not read, and dbt's conformance suite (BaseIncrementalUniqueKey)
-    requires that any name is accepted.
+    A run that `builds` the table does not read unique_key, and dbt's BaseIncrementalUniqueKey requires that it accepts
+    any name.
     """
     for key, name in _named_columns(config):
         if builds and key == "unique_key" and is_plain(name):

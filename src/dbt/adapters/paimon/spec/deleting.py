@@ -1,8 +1,8 @@
 """How to delete rows of a table correctly, and when Paimon's DELETE or MERGE deletes the wrong rows.
 
-Source: DeleteFromPaimonTableCommand, MergeIntoPaimonTable and the merge functions, 0.9.0 to 2.0.0. DELETE writes delete
-records for `deduplicate`. For other tables without deletion vectors it rewrites files, and it drops partitions if the
-condition is about partition columns only.
+DELETE writes delete records for `deduplicate`. For other tables without deletion vectors it rewrites files. It drops
+partitions if the condition is about partition columns only. Sources: DeleteFromPaimonTableCommand, MergeIntoPaimonTable
+and the merge functions, 0.9.0 to 2.0.0.
 """
 
 from __future__ import annotations

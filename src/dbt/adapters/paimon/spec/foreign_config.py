@@ -1,6 +1,6 @@
 """Handles config keys of other adapters, so that packages written for those run unchanged.
 
-A key that does not change rows is ignored with a warning; a key that would change rows, or cannot work, is refused.
+A key that would change rows, or cannot work, is refused. Any other key is ignored with a warning.
 Sources: the config classes and macros of dbt-spark 1.11, dbt-databricks 1.12, dbt-bigquery 1.12, dbt-snowflake
 1.12, dbt-redshift 1.11, dbt-postgres 1.11, dbt-athena 1.11, dbt-trino 1.11, dbt-duckdb 1.11, dbt-clickhouse 1.10,
 dbt-fabric 1.12 and dbt-sqlserver 1.12.

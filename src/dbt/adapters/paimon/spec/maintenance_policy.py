@@ -15,7 +15,7 @@ from dbt.adapters.paimon.sql.procedures import COMPACT_STRATEGIES, EXPIRE_STRATE
 SMALL_FILES: Final = 10
 # Paimon's default (CoreOptions.SNAPSHOT_NUM_RETAINED_MIN).
 RETAIN_MIN: Final = 10
-# OrphanFilesClean.olderThanMillis: younger files may belong to a writer that has not committed yet.
+# OrphanFilesClean.olderThanMillis: younger files may belong to a writer before its commit.
 ORPHAN_AGE: Final = "1 d"
 ON_FAILURE: Final = ("warn", "error")
 # Twice the recommended maximum (bucket_numbers.MOST_BYTES).
@@ -73,7 +73,7 @@ class ExpirePartitions:
 
 @dataclass(frozen=True)
 class RemoveOrphanFiles:
-    """Delete orphan files. This lists the table's whole folder, so runs do it only with `after_run`."""
+    """Delete orphan files, which requires a listing of the table's whole folder."""
 
     older_than: str = ORPHAN_AGE
     after_run: bool = False
@@ -81,10 +81,7 @@ class RemoveOrphanFiles:
 
 @dataclass(frozen=True)
 class Rescale:
-    """Give a table with `bucket: auto` more buckets when one exceeds `max_bucket_size` (bytes).
-
-    This writes all rows again, so runs do it only with `after_run`.
-    """
+    """Give a table with `bucket: auto` more buckets if one exceeds `max_bucket_size` bytes; this rewrites all rows."""
 
     max_bucket_size: int = MAX_BUCKET_SIZE
     after_run: bool = False

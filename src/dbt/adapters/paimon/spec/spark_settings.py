@@ -89,10 +89,7 @@ def to_look_up(settings: Iterable[str]) -> list[str]:
 
 
 def misspelt(name: str, keys: Iterable[str], known: Iterable[str]) -> None:
-    """Raise ConfigErrors for unknown settings that are similar to a known one.
-
-    Other unknown settings may belong to an extension.
-    """
+    """Raise ConfigErrors for unknown settings that are similar to a known one; others may belong to an extension."""
     problems = Problems(name)
     names = list(known)
     for key in keys:

@@ -99,10 +99,8 @@ def _option(name: str, spell: Speller) -> str:
 
 
 def column_text(name: str, value: str, spell: Speller = str) -> str:
-    """An option's value, with columns spelled by `spell`, and without spaces between them.
-
-    For 'id, dt', Paimon would look for a column ' dt' [ran, 0.9.0].
-    """
+    """An option's value, with columns spelled by `spell`, and without spaces between them."""
+    # For 'id, dt', Paimon would look for a column ' dt' [ran, 0.9.0].
     found = split_field_option(name)
     if name in NAMING_OPTIONS or (found and found[1] == "sequence-group"):
         return ",".join(map(spell, split_columns(value)))

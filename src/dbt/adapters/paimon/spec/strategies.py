@@ -404,7 +404,7 @@ class Strategy:
         faults: finds the problems of a config that uses the strategy.
         is_idempotent: whether running its statement twice on a table has the same result as running it once.
         reads_once: whether its statement reads the model's rows once. MERGE reads them twice, to match and to write.
-        skips: whether `skip_unchanged` may skip a model, because a run commits all its rows at once.
+        skips: whether `skip_unchanged` may skip a model; only if a run commits all its rows at once.
     """
 
     faults: Callable[[_Request], _Faults]
@@ -426,10 +426,7 @@ STRATEGIES: Final[Mapping[str, Strategy]] = {
 
 
 def may_repeat(kind: str, spec: TableSpec) -> bool:
-    """Whether a statement may run again after a conflict (see `concurrency.conflicts`).
-
-    `kind` is a strategy, REBUILD, SNAPSHOT or REFRESH. A statement of an unknown kind may not run again.
-    """
+    """Whether a statement of this kind (a strategy, REBUILD, SNAPSHOT or REFRESH) may run again after a conflict."""
     # These are an INSERT OVERWRITE, a MERGE by dbt_scd_id, and upserts and deletes by the key of a materialized view.
     if kind in (REBUILD, SNAPSHOT, REFRESH):
         return True

@@ -130,7 +130,7 @@ def _hashed_column_rules(spec: TableSpec, versions: Versions) -> Found:
 
 
 def _unread_bucket_options(spec: TableSpec, types: Types, versions: Versions) -> Found:
-    # PaimonSparkWriter.write: HASH_FIXED and BUCKET_UNAWARE read none of these options.
+    # PaimonSparkWriter.write: HASH_FIXED and BUCKET_UNAWARE do not read these options.
     for name in spec.options:
         if name.startswith("dynamic-bucket.") and not spec.primary_key:
             yield name, "only a primary-key table has dynamic buckets, so it does nothing here. Remove it"

@@ -52,7 +52,6 @@ def checked(spec: TableSpec, problems: Problems, versions: Versions) -> TableSpe
 
 
 def _policy_rules(policy: MaintenancePolicy, spec: TableSpec, versions: Versions) -> Found:
-    """(key, reason with remedy) for each action of a policy that the table does not support."""
     if policy.compact:
         yield from _compact_rules(policy.compact, spec, versions)
     if policy.expire_partitions:

@@ -107,7 +107,7 @@ def _rowkind_rules(spec: TableSpec, types: Types, versions: Versions) -> Found:
 
 
 def _drops_changes(change: PropertyChange, options: Mapping[str, str], versions: Versions) -> bool:
-    """Whether the table has dropped deletes or updates, which are lost."""
+    # The table has already dropped deletes or updates, which are lost.
     return canonical(change.name, change.old, versions.paimon) is True
 
 
