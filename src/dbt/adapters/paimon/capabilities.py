@@ -703,8 +703,7 @@ def connector_artifact(spark_version: str | Version, paimon_version: str | Versi
     spark, paimon = as_version(spark_version), as_version(paimon_version)
     options_versions(paimon)  # refuses versions that are too old
     spark_line = minor(spark)
-    first = _CONNECTORS.get(spark_line)
-    if first is None:
+    if not (first := _CONNECTORS.get(spark_line)):
         raise DbtRuntimeError(
             f"Paimon has no connector for Spark {spark}, only for {', '.join(_CONNECTORS)}. Install one of them: "
             f"{install_command('session')} (Spark 3.5) or {install_command('spark4')} (Spark 4.1); or name the "

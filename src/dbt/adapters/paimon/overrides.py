@@ -132,8 +132,7 @@ def not_called(macros: Iterable[Any], project: str, order: Sequence[str] | None)
     before_dbt = set(takewhile(lambda package: package != "dbt", order or ()))
     for macro, prefix, bare in _overrides(others, order or [project], _names(every, "dbt", "dbt_spark")):
         own = f"paimon__{bare}"
-        place = f"macro '{macro.package_name}.{macro.name}' ({macro.original_file_path})"
-        where = f"{place} overrides dbt's {bare},"
+        where = f"macro '{macro.package_name}.{macro.name}' ({macro.original_file_path}) overrides dbt's {bare},"
         is_shadowed = prefix in _SHADOWED and own in ours - _names(every, macro.package_name)
         if bare in _INSTEAD and macro.unique_id not in called:
             yield f"{where} which the materializations of dbt-paimon do not call. {_INSTEAD[bare]}."

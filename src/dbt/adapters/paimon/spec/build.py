@@ -29,7 +29,7 @@ from dbt.adapters.paimon.spec.config_values import is_on
 from dbt.adapters.paimon.spec.key_names import check_key_names
 from dbt.adapters.paimon.spec.maintenance_policy import read_policy
 from dbt.adapters.paimon.spec.problems import Problems
-from dbt.adapters.paimon.spec.spelling import column_text, doubled_options, named_columns, one_spelling
+from dbt.adapters.paimon.spec.spelling import column_text, doubled_options, has_column, named_columns, one_spelling
 from dbt.adapters.paimon.spec.table import TableSpec
 
 
@@ -108,9 +108,8 @@ def _check_contract(
     config: Mapping[str, Any], spec: TableSpec, columns: Mapping[str, Any], problems: Problems, versions: Versions
 ) -> None:
     origin = ConfigOrigin(config)
-    known = set(columns) if versions.case_sensitive else {name.lower() for name in columns}
     for name, column in named_columns(spec):
-        if (column if versions.case_sensitive else column.lower()) not in known:
+        if not has_column(column, columns, versions.case_sensitive):
             hint = did_you_mean(column, columns, label="Its columns")
             problems.add(*origin.find(name, spec), f"the contract has no column '{column}'. {hint}")
 
@@ -127,11 +126,9 @@ def _check_types(config: Mapping[str, Any], columns: Mapping[str, Mapping[str, A
 
 
 def _contract_enforced(config: Mapping[str, Any]) -> bool:
-    """Whether the model's contract is enforced; `contract` is a mapping or an object of dbt."""
+    # The contract is a mapping or an object of dbt.
     contract = config.get("contract")
-    if isinstance(contract, Mapping):
-        return bool(contract.get("enforced"))
-    return bool(getattr(contract, "enforced", False))
+    return bool(contract.get("enforced") if isinstance(contract, Mapping) else getattr(contract, "enforced", False))
 
 
 def _options(

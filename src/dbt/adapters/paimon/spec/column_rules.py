@@ -14,10 +14,10 @@ from typing import Any, Final
 from dbt.adapters.paimon.capabilities import Capability, Versions
 from dbt.adapters.paimon.spec.component import Found
 from dbt.adapters.paimon.spec.components import COMPONENTS, files
-from dbt.adapters.paimon.spec.config_columns import has_column, hint, unknown_columns
+from dbt.adapters.paimon.spec.config_columns import hint, unknown_columns
 from dbt.adapters.paimon.spec.config_origin import ConfigOrigin
 from dbt.adapters.paimon.spec.problems import Problems
-from dbt.adapters.paimon.spec.spelling import named_columns, with_column_case
+from dbt.adapters.paimon.spec.spelling import has_column, named_columns, with_column_case
 from dbt.adapters.paimon.spec.strategies import merges
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql.data_types import type_name

@@ -8,7 +8,6 @@ from typing import Any, TypeAlias
 
 from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.keys import Key, key_field, keys_of
-from dbt.adapters.paimon.options.table_options import did_you_mean
 from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.spec.table import TableSpec
 
@@ -42,11 +41,8 @@ class PropertyChange:
     merges: frozenset[str] = frozenset()
 
     def __str__(self) -> str:
-        return f"{self.name}: {_shown(self.old)} -> {_shown(self.new)}"
-
-
-def _shown(value: str | None) -> str:
-    return "not set" if value is None else f"'{value}'"
+        old, new = ("not set" if value is None else f"'{value}'" for value in (self.old, self.new))
+        return f"{self.name}: {old} -> {new}"
 
 
 # (change, all options of the table, versions).
@@ -108,10 +104,6 @@ class Component:
             example = f"{example}, with any of {', '.join(keys)}"
             problems.add(group, given, f"a mapping is needed. Write it as in {example}")
             return
-        for key, value in given.items():
-            if value is None:
-                continue
-            if key in keys:
-                yield f"{group}.{key}", keys[key].option, value
-            else:
-                problems.add(f"{group}.{key}", value, f"unknown key. {did_you_mean(str(key), keys, 0.6)}")
+        given = {key: value for key, value in given.items() if value is not None}
+        problems.add_unknown(group, given, keys)
+        yield from ((f"{group}.{key}", keys[key].option, value) for key, value in given.items() if key in keys)

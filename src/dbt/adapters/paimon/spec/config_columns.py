@@ -11,6 +11,7 @@ from typing import Any
 
 from dbt.adapters.paimon.options.table_options import did_you_mean
 from dbt.adapters.paimon.spec.config_values import column_list
+from dbt.adapters.paimon.spec.spelling import has_column
 from dbt.adapters.paimon.spec.strategies import DELETE_INSERT, MERGE, MICROBATCH, STRATEGIES
 from dbt.adapters.paimon.sql.text import is_plain
 
@@ -55,11 +56,6 @@ def _missing_reason(key: str, name: str, columns: Sequence[str]) -> str:
     return f"the query has no column '{name}'. {hint(name, columns)}"
 
 
-def has_column(name: str, columns: Iterable[str], case_sensitive: bool) -> bool:
-    """Whether Spark finds a column with this name."""
-    return name in columns if case_sensitive else name.lower() in map(str.lower, columns)
-
-
 def hint(name: str, columns: Iterable[str]) -> str:
     """A hint with the column that a name probably means, or with all columns."""
     return did_you_mean(name, columns, label="Its columns")
@@ -83,7 +79,10 @@ def _named_columns(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         read = strategy in (*_MATCHING, "", "default")
         names = column_list(config.get("unique_key"))
         yield from (("unique_key", name) for name in names if read or is_plain(name))
+    yield from _event_time_column(config.get("event_time"), strategy)
+
+
+def _event_time_column(event_time: Any, strategy: str) -> Iterator[tuple[str, str]]:
     # dbt inserts event_time into a filter, so it may be an expression. For microbatch it must be a column name.
-    event_time = config.get("event_time")
     if isinstance(event_time, str) and (is_plain(event_time) or strategy == MICROBATCH):
         yield "event_time", event_time

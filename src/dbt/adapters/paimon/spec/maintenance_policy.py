@@ -238,7 +238,7 @@ class _Reader:
         value = self.get(key)
         if value is None:
             return None
-        if isinstance(value, bool) or not str(value).isdigit() or int(value) < least:
+        if not str(value).isdigit() or int(value) < least:
             self.add(key, f"a whole number from {least} is needed. Write it as in {max(least, 10)}")
             return None
         return int(value)
@@ -264,7 +264,7 @@ class _Reader:
         if value is None:
             return default
         try:
-            size = 0 if isinstance(value, bool) else parse_memory_size(str(value))
+            size = parse_memory_size(str(value))
         except ValueError:
             size = 0
         if size <= 0:
@@ -289,11 +289,16 @@ class _Reader:
         return tuple(part.strip() for name in names for part in name.split(",") if part.strip())
 
 
-def _read_compact(reader: _Reader) -> Compact:
+def _read_order(reader: _Reader) -> tuple[str, tuple[str, ...]]:
     order_by = reader.columns("order_by")
     order = reader.one_of("order", ORDER_STRATEGIES, "order" if order_by else "")
     if order and not order_by:
         reader.add("order", "needs order_by, the columns to sort by. Set order_by, or remove it")
+    return order, order_by
+
+
+def _read_compact(reader: _Reader) -> Compact:
+    order, order_by = _read_order(reader)
     strategy = reader.one_of("strategy", COMPACT_STRATEGIES, "full")
     if order and strategy == "minor":
         reader.add("strategy", "sorting rewrites whole partitions. Use full, or remove order_by")

@@ -66,6 +66,6 @@ def max_bytes_read(config: Mapping[str, Any]) -> int | None:
     value = config.get(MAX_BYTES_READ)
     if value is None:
         return None
-    if isinstance(value, bool) or (size := parse_memory_size(str(value))) <= 0:
+    if (size := parse_memory_size(str(value))) <= 0:
         raise ValueError(value)
     return size

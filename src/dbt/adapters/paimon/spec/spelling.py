@@ -38,6 +38,11 @@ def speller(columns: Iterable[str]) -> Speller:
     return spell
 
 
+def has_column(name: str, columns: Iterable[str], case_sensitive: bool) -> bool:
+    """Whether Spark finds a column with this name."""
+    return name in columns if case_sensitive else name.lower() in map(str.lower, columns)
+
+
 def with_column_case(spec: TableSpec, columns: Iterable[str]) -> TableSpec:
     """The table with column names spelled as in `columns`."""
     spell = speller(columns)
