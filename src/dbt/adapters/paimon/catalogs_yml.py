@@ -108,8 +108,8 @@ def v2_table_format(catalog: CatalogV2) -> str:
 def known(credentials: PaimonCredentials) -> frozenset[str]:
     """The Spark catalogs of the profile and catalogs.yml, and Spark's own."""
     ours = (catalog.name for catalog in credentials.spark_catalogs)
-    others = (credentials.view_catalog or SESSION_CATALOG, SESSION_CATALOG)
-    return frozenset({*ours, *credentials.configured_catalogs, *others})
+    views = credentials.view_catalog or SESSION_CATALOG
+    return frozenset({*ours, *credentials.configured_catalogs, views, SESSION_CATALOG})
 
 
 def unknown_catalog(name: str, credentials: PaimonCredentials) -> str:

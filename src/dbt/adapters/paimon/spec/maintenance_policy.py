@@ -73,7 +73,7 @@ class ExpirePartitions:
 
 @dataclass(frozen=True)
 class RemoveOrphanFiles:
-    """Delete orphan files, which requires a listing of the table's whole folder."""
+    """Delete orphan files. This lists the table's whole folder, so runs do it only with `after_run`."""
 
     older_than: str = ORPHAN_AGE
     after_run: bool = False
@@ -81,7 +81,10 @@ class RemoveOrphanFiles:
 
 @dataclass(frozen=True)
 class Rescale:
-    """Give a table with `bucket: auto` more buckets if one exceeds `max_bucket_size` bytes; this rewrites all rows."""
+    """Give a table with `bucket: auto` more buckets if one exceeds `max_bucket_size` bytes.
+
+    This rewrites all rows, so runs do it only with `after_run`.
+    """
 
     max_bucket_size: int = MAX_BUCKET_SIZE
     after_run: bool = False

@@ -30,10 +30,10 @@ def _aggregate_rules(spec: TableSpec, versions: Versions) -> Found:
             yield name, f"'{column}' is in the primary key, which Paimon never aggregates. Remove it"
         elif spec.merge_engine in ("deduplicate", "first-row"):
             yield name, _does_not_aggregate(spec)
-        elif spec.merge_engine == "partial-update" and (
-            fault := _fault_outside_groups(spec, column, function, versions)
-        ):
-            yield name, fault
+        elif spec.merge_engine == "partial-update":
+            fault = _fault_outside_groups(spec, column, function, versions)
+            if fault:
+                yield name, fault
 
 
 def _does_not_aggregate(spec: TableSpec) -> str:
