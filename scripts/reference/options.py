@@ -8,7 +8,6 @@ from typing import Final
 from dbt.adapters.paimon.capabilities import OPTION_CATALOGUES
 from dbt.adapters.paimon.options.read_options import READ_OPTIONS
 from dbt.adapters.paimon.options.table_options import (
-    FLINK_ACTED,
     FLINK_ONLY,
     REMOVED_OPTIONS,
     RESERVED_PROPERTIES,
@@ -65,7 +64,7 @@ def page() -> str:
         versions=", ".join(OPTION_CATALOGUES),
         options=table(("option", "takes", *OPTION_CATALOGUES, "", "config key"), map(_row, _names())),
         refused=table(("option", "instead"), _refused()),
-        flink=codes(sorted({*FLINK_ONLY, *FLINK_ACTED})),
+        flink=codes(sorted(FLINK_ONLY)),
     )
 
 
@@ -97,7 +96,7 @@ def _definition(name: str) -> OptionDefinition | None:
 
 def _names() -> list[str]:
     every = {name for version in OPTION_CATALOGUES for name in table_options(version)}
-    return sorted(every - {*READ_OPTIONS, *RESERVED_PROPERTIES, *REMOVED_OPTIONS, *FLINK_ONLY, *FLINK_ACTED})
+    return sorted(every - {*READ_OPTIONS, *RESERVED_PROPERTIES, *REMOVED_OPTIONS, *FLINK_ONLY})
 
 
 def _row(name: str) -> tuple[str, ...]:

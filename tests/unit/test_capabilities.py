@@ -8,8 +8,7 @@ from dbt.adapters.paimon.capabilities import (
     Capability,
     Versions,
     connector_artifact,
-    neighbouring_options_version,
-    options_version,
+    options_versions,
     parse_version,
 )
 
@@ -35,25 +34,24 @@ def test_no_version_is_refused(text):
 
 
 @pytest.mark.parametrize(
-    ("paimon", "current", "neighbour"),
+    ("paimon", "keys"),
     [
-        ("0.9.0", "0.9", None),
-        ("1.0.1", "0.9", "1.4"),
-        ("1.3.2", "0.9", "1.4"),
-        ("1.4.2", "1.4", None),
-        ("1.5.0", "1.4", "2.0"),
-        ("2.0.0", "2.0", None),
-        ("2.1.0", "2.0", None),
+        ("0.9.0", ("0.9",)),
+        ("1.0.1", ("0.9", "1.4")),
+        ("1.3.2", ("0.9", "1.4")),
+        ("1.4.2", ("1.4",)),
+        ("1.5.0", ("1.4", "2.0")),
+        ("2.0.0", ("2.0",)),
+        ("2.1.0", ("2.0",)),
     ],
 )
-def test_options_version(paimon, current, neighbour):
-    assert options_version(Version(paimon)) == current
-    assert neighbouring_options_version(Version(paimon)) == neighbour
+def test_options_version(paimon, keys):
+    assert options_versions(Version(paimon)) == keys
 
 
 def test_a_paimon_older_than_the_catalogue_is_refused():
     with pytest.raises(DbtRuntimeError, match=r"Paimon 0\.8\.2 is too old"):
-        options_version(Version("0.8.2"))
+        options_versions(Version("0.8.2"))
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,7 @@ sys.stdin.readline()
 
 
 def storage_in(store: S3, folder: str = "lake", **options: str) -> storage.Storage:
-    lake = SparkCatalog.of(
+    lake = SparkCatalog(
         "paimon", "filesystem", f"s3://{store.bucket}/{folder}", None, {**store.catalog_options(), **options}
     )
     return storage.storage_of(lake, storage.StorageContext({}, (), {}))
@@ -330,7 +330,7 @@ class TestAskingTheStore:
         ],
     )
     def test_who_needs_leases(self, warehouse: str, metastore: str, s3_lock: bool | None, needed: bool) -> None:
-        catalog = SparkCatalog.of("paimon", metastore, warehouse, None, {})
+        catalog = SparkCatalog("paimon", metastore, warehouse, None, {})
         assert lock_places.needs_leases(catalog, s3_lock) is needed
 
 
@@ -344,7 +344,7 @@ class TestSettings:
         jars: tuple[str, ...] = (),
         **environ: str,
     ) -> Any:
-        lake = SparkCatalog.of("paimon", "filesystem", "s3a://b/w", None, options)
+        lake = SparkCatalog("paimon", "filesystem", "s3a://b/w", None, options)
         around = storage.StorageContext(conf or {}, jars, environ)
         return s3_objects.s3_objects(storage.storage_of(lake, around), FOLDER)._client
 

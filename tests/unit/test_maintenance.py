@@ -13,7 +13,7 @@ from dbt.adapters.paimon.maintenance import selection, times
 from dbt.adapters.paimon.maintenance.plan import plan
 from dbt.adapters.paimon.metadata.partitions import partition_values
 from dbt.adapters.paimon.metadata.upkeep import Partition, TableState
-from dbt.adapters.paimon.options.table_options import validate_option
+from dbt.adapters.paimon.options.table_options import option_fault
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spec.build import build_table_spec
 from dbt.adapters.paimon.spec.maintenance_policy import (
@@ -164,10 +164,10 @@ def test_async_expiry_is_refused(versions):
 @pytest.mark.parametrize("name", ["compaction.min.file-num", "full-compaction.delta-commits"])
 @pytest.mark.parametrize("version", ["0.9.0", "1.4.2", "2.0.0"])
 def test_options_of_the_guide(name, version):
-    assert validate_option(name, 5, version) == []
-    assert validate_option("compaction.optimization-interval", "1h", version) == []
-    gone = validate_option("compaction.max.file-num", 10, version)
-    assert gone == ([] if version == "0.9.0" else [f"Paimon {version} no longer has it; 0.9 did. Remove it"])
+    assert option_fault(name, 5, version) is None
+    assert option_fault("compaction.optimization-interval", "1h", version) is None
+    gone = option_fault("compaction.max.file-num", 10, version)
+    assert gone == (None if version == "0.9.0" else f"Paimon {version} no longer has it; 0.9 did. Remove it")
 
 
 # -- plans ---------------------------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from dbt.adapters.paimon.credentials import PaimonCredentials
 
 def catalog(*ports: int, metastore: str = "hive") -> SparkCatalog:
     uri = ",".join(f"thrift://127.0.0.1:{port}" for port in ports)
-    return SparkCatalog.of("lake", metastore, "/tmp/wh", uri, {})
+    return SparkCatalog("lake", metastore, "/tmp/wh", uri, {})
 
 
 @pytest.fixture

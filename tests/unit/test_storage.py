@@ -28,7 +28,7 @@ BOUNDS = {f"s3.{name}": value for name, value in storage.S3.bounds.items()}
 
 
 def catalog(warehouse: str = "s3://b/w", metastore: str = "filesystem", **options: str) -> SparkCatalog:
-    return SparkCatalog.of("paimon", metastore, warehouse, None, options)
+    return SparkCatalog("paimon", metastore, warehouse, None, options)
 
 
 def needs(
@@ -171,7 +171,7 @@ class TestSchemes:
 
     def test_a_catalog_of_catalogs_yml(self) -> None:
         credentials = PaimonCredentials(schema="s", warehouse="/tmp/w")
-        credentials.integrations["far"] = SparkCatalog.of("far", "filesystem", "s3a://b/w", None, KEYS)
+        credentials.integrations["far"] = SparkCatalog("far", "filesystem", "s3a://b/w", None, KEYS)
         settings = spark_conf(credentials, credentials.storages(), PackagePlan((), (), (), "0.9.0"))
         assert settings["spark.sql.catalog.far.warehouse"] == "s3://b/w"
         assert settings["spark.sql.catalog.far.s3.retry.limit"] == "3"

@@ -8,11 +8,11 @@ from dbt.adapters.paimon.options.table_options import (
     check_aggregate_function,
     lookup,
     normalize,
+    option_fault,
     parse_duration,
     split_field_option,
     suggestion,
     table_options,
-    validate_option,
 )
 
 VERSIONS = ("0.9.0", "1.2.0", "1.4.2", "2.0.0")
@@ -22,7 +22,7 @@ VERSIONS = ("0.9.0", "1.2.0", "1.4.2", "2.0.0")
 def test_every_default_of_the_catalogue_is_valid(version):
     """Paimon's own defaults are the first values the parsers have to take."""
     wrong = {
-        name: validate_option(name, definition.default, version)
+        name: option_fault(name, definition.default, version)
         for name, definition in table_options(version).items()
         # shown in words, and two options that no model may set
         if definition.default not in (None, "infinite") and name not in ("type", "auto-create")
@@ -31,25 +31,25 @@ def test_every_default_of_the_catalogue_is_valid(version):
 
 
 @pytest.mark.parametrize(
-    ("name", "version", "kind", "type_", "immutable"),
+    ("name", "version", "type_", "immutable"),
     [
-        ("merge-engine", "0.9.0", "table", "Enum", True),
-        ("bucket", "0.9.0", "table", "Integer", False),
-        ("sequence.field", "0.9.0", "table", "String", True),
-        ("sequence.field", "1.4.2", "table", "String", False),
+        ("merge-engine", "0.9.0", "Enum", True),
+        ("bucket", "0.9.0", "Integer", False),
+        ("sequence.field", "0.9.0", "String", True),
+        ("sequence.field", "1.4.2", "String", False),
         # between two catalogues the stricter one holds
-        ("sequence.field", "1.2.0", "table", "String", True),
-        ("fields.v.aggregate-function", "0.9.0", "field", "AggregateFunction", False),
-        ("fields.a,b.sequence-group", "0.9.0", "field", "String", False),
-        ("file-index.bloom-filter.columns", "0.9.0", "pattern", "String", False),
-        ("parquet.block.size", "0.9.0", "pattern", "Long", False),
-        ("commit.callback.com.example.Hook.param", "0.9.0", "pattern", "String", False),
+        ("sequence.field", "1.2.0", "String", True),
+        ("fields.v.aggregate-function", "0.9.0", "AggregateFunction", False),
+        ("fields.a,b.sequence-group", "0.9.0", "String", False),
+        ("file-index.bloom-filter.columns", "0.9.0", "String", False),
+        ("parquet.block.size", "0.9.0", "Long", False),
+        ("commit.callback.com.example.Hook.param", "0.9.0", "String", False),
     ],
 )
-def test_lookup(name, version, kind, type_, immutable):
+def test_lookup(name, version, type_, immutable):
     definition = lookup(name, version)
     assert definition is not None
-    assert (definition.kind, definition.type, definition.immutable) == (kind, type_, immutable)
+    assert (definition.type, definition.immutable) == (type_, immutable)
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_lookup_of_what_is_not_there(name, version):
     ],
 )
 def test_valid_values(name, value):
-    assert validate_option(name, value, "0.9.0") == []
+    assert option_fault(name, value, "0.9.0") is None
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_valid_values(name, value):
     ],
 )
 def test_wrong_values(name, value, part):
-    (problem,) = validate_option(name, value, "0.9.0")
+    problem = option_fault(name, value, "0.9.0")
     assert part in problem
 
 
@@ -152,13 +152,13 @@ def test_wrong_values(name, value, part):
     ],
 )
 def test_names_that_do_nothing(name, version, part):
-    (problem,) = validate_option(name, "1", version)
+    problem = option_fault(name, "1", version)
     assert part in problem
 
 
 @pytest.mark.parametrize("name", ["row-tracking.enabled", "metadata.iceberg-compatible"])
 def test_between_two_catalogues_the_options_of_both_are_known(name):
-    assert validate_option(name, True, "1.3.0") == []
+    assert option_fault(name, True, "1.3.0") is None
 
 
 @pytest.mark.parametrize(

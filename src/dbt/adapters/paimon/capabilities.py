@@ -25,7 +25,7 @@ USUAL_SPARK: Final = "3.5.7"
 RELEASES: Final[tuple[str, ...]] = ("0.9.0", "1.0.1", "1.1.1", "1.2.0", "1.3.1", "1.4.2", "2.0.0")
 
 # Spark line -> the releases with a whole run of the functional tests in docs/compatibility, the newest first. A profile
-# without paimon_version takes the first whose connector is available, else the line's oldest release.
+# without paimon_version takes the first with an available connector, or the line's oldest release.
 _TESTED: Final[Mapping[str, tuple[str, ...]]] = {"3.5": ("1.4.2",)}
 
 # The catalogs whose options paimon_options.json lists, by the release they were read from.
@@ -88,8 +88,8 @@ class Capability(Enum):
         remedy="Set paimon_version to a release that has it, or metastore to filesystem, hive or jdbc.",
         listed=True,
     )
-    # HiveCatalog.createTableImpl of 0.9 takes a second client from its pool while it holds one: as many threads as
-    # there are clients deadlock [ran, 0.9.0].
+    # HiveCatalog.createTableImpl of 0.9 takes a second client from its pool while it holds one, so threads deadlock
+    # if there are as many as clients [ran, 0.9.0].
     HIVE_CALLS_ONE_AT_A_TIME = Rule("hive catalogs that create tables with one client of the metastore", paimon="1.0")
     # PostgresqlDistributedLockDialect, from 1.1.
     JDBC_LOCK_ON_POSTGRESQL = Rule(
@@ -115,8 +115,8 @@ class Capability(Enum):
     )
     # Spark's RescaleProcedure, from 1.4; Flink's is older.
     RESCALE = Rule("sys.rescale", paimon="1.4", listed=True)
-    # AbstractFileStoreScan.checkNumOfBuckets, up to 0.9. AbstractFileStoreWrite only checks the bucket that it
-    # writes and accepts rows for new ones: a key that is in an old bucket then exists twice [ran, 1.4.2].
+    # AbstractFileStoreScan.checkNumOfBuckets, up to 0.9. Later, AbstractFileStoreWrite checks only the bucket that it
+    # writes, and accepts rows for new buckets. A key in an old bucket then exists twice [ran, 1.4.2].
     OLD_BUCKETS_GUARDED = Rule(
         "a check that refuses writes to partitions with another number of buckets than the table",
         until="1.0",
@@ -132,11 +132,11 @@ class Capability(Enum):
         remedy="Add every partition column to primary_key, or use bucket = -1.",
         listed=True,
     )
-    # PaimonScan.extractBucketTransform quotes the bucket key since 1.3; before that, every read fails [ran, 0.9.0].
+    # PaimonScan.extractBucketTransform quotes the bucket key from 1.3 on; before, every read fails [ran, 0.9.0].
     FIXED_BUCKET_BY_QUOTED_COLUMN = Rule(
         "fixed buckets by one column whose name needs backticks",
         paimon="1.3",
-        # There, reads fail as before 1.3 [ran, 2.0.0].
+        # On Spark 4.1, reads fail as before Paimon 1.3 [ran, 2.0.0].
         until_spark="4.1",
         remedy="Give the column a name of letters, digits and _, or use bucket = -1.",
     )
@@ -152,23 +152,23 @@ class Capability(Enum):
         until="1.0",
         remedy="Use a name without the characters of regular expressions.",
     )
-    # Parquet's CodecFactory keeps a codec by its name for the whole JVM; at 1.4 with its level [ran, 0.9.0, 1.4.2].
+    # Parquet's CodecFactory caches codecs for the whole JVM by name; from 1.4, by name and level [ran, 0.9.0, 1.4.2].
     PARQUET_ZSTD_LEVEL_IS_ITS_OWN = Rule(
         "file.compression.zstd-level of Parquet, for each table",
         paimon="1.4",
         remedy="Set it for all models or for none, use file_format: orc, or another codec.",
         listed=True,
     )
-    # VectorizedColumnReader reads delta encodings since 1.4; before: "Unsupported encoding" [ran, 0.9.0].
+    # VectorizedColumnReader reads delta encodings from 1.4 on; before, "Unsupported encoding" [ran, 0.9.0].
     PARQUET_FORMAT_V2 = Rule(
         "reading Parquet files of writer version v2",
         paimon="1.4",
         remedy="Remove it: the table could be written, and not read.",
     )
-    # AvroFileFormat.createCodecFactory: until 1.0 only avro.codec and zstd are read, any other text is ignored.
+    # AvroFileFormat.createCodecFactory: before 1.0, it reads only avro.codec and zstd, and ignores any other text.
     AVRO_CODEC_IS_ITS_OWN = Rule("compressions of other formats for Avro files, which ignore them", until="1.0")
-    # NestedColumnReader.readRow of 0.9 asks the first field's vector for its length, which a vector of decimals
-    # lacks: such rows can be written but not read [ran, 0.9.0].
+    # NestedColumnReader.readRow of 0.9 asks the first field's vector for its length, which a vector of decimals does
+    # not have. Such rows can be written but not read [ran, 0.9.0].
     DECIMAL_FIRST_IN_STRUCT = Rule(
         "structs that begin with a decimal, in Parquet files",
         paimon="1.0",
@@ -178,8 +178,8 @@ class Capability(Enum):
         test="unit/test_corpus.py",
         listed=True,
     )
-    # ParquetFilters.toParquetObject, https://github.com/apache/paimon/pull/4365: until then a Byte or a Short is
-    # compared with Parquet's Integer. By its statistics that fails, by a dictionary no row is found [ran, 0.9.0].
+    # ParquetFilters.toParquetObject, https://github.com/apache/paimon/pull/4365: before, Paimon compared a Byte or a
+    # Short with Parquet's Integer. With statistics this fails, and with a dictionary it finds no row [ran, 0.9.0].
     FILTERS_ON_SMALL_INTEGERS = Rule(
         "filters on tinyint and smallint columns in Parquet files",
         paimon="1.0",
@@ -187,8 +187,8 @@ class Capability(Enum):
         answer="avoided: filters inside Parquet files are off for such tables",
         test="functional/types/test_round_trip.py",
     )
-    # SparkFilterConverter, https://github.com/apache/paimon/pull/6943: until then NOT (column <=> 'a') is taken for
-    # column <> 'a', which skips files of NULL [ran, 0.9.0].
+    # SparkFilterConverter, https://github.com/apache/paimon/pull/6943: before, Paimon read NOT (column <=> 'a') as
+    # column <> 'a', and skipped files of NULL [ran, 0.9.0].
     FILTERS_THAT_KEEP_NULLS = Rule(
         "filters that keep rows of NULL (is distinct from, is not true)",
         paimon="1.4",
@@ -196,11 +196,11 @@ class Capability(Enum):
         answer="a warning for each such condition",
         test="functional/types/test_null_filters.py",
     )
-    # PredicateBuilder.in: until then it fails for an empty list, which dynamic partition pruning gives if one
-    # side of a join has no rows: "There must be at least 1 inner predicate" [ran, 0.9.0].
+    # PredicateBuilder.in of older releases fails for an empty list: "There must be at least 1 inner predicate". Dynamic
+    # partition pruning passes one if one side of a join has no rows [ran, 0.9.0].
     JOINS_WITH_NOTHING = Rule("joins of a partitioned table by its partition columns with no rows", paimon="1.4")
-    # SchemaEvolutionUtil.createDataFilters, https://github.com/apache/paimon/pull/4705: until then the values of a
-    # filter are cast to the type of the file: 3000000000 to -1294967296, 5.5 to 5 [ran, 0.9.0].
+    # SchemaEvolutionUtil.createDataFilters, https://github.com/apache/paimon/pull/4705: before, Paimon cast a filter's
+    # values to the type in the file: 3000000000 to -1294967296, and 5.5 to 5 [ran, 0.9.0].
     FILTERS_AFTER_TYPE_CHANGE = Rule(
         "filters that find the rows of older ORC files after a column's type has changed",
         paimon="1.0",
@@ -208,8 +208,8 @@ class Capability(Enum):
         answer="Parquet: avoided, filters inside its files are off; ORC: the change of type is refused",
         test="functional/incremental/test_older_types.py",
     )
-    # The same cast fails for a text that is no number. And least and greatest values of older files are compared
-    # as texts, https://github.com/apache/paimon/pull/5825.
+    # The same cast fails for a string that is not a number. And Paimon compares the minimum and maximum of older files
+    # as strings, https://github.com/apache/paimon/pull/5825.
     FILTERS_AFTER_CHANGE_TO_TEXT = Rule(
         "filters that find the rows of older files after a column has become a text, or was one",
         paimon="1.3",
@@ -228,11 +228,11 @@ class Capability(Enum):
         remedy="Give the default in the model's SQL, with coalesce().",
         listed=True,
     )
-    # PartialUpdateMergeFunction: until 1.1, one sequence group for any column was enough [ran, 0.9.0].
+    # PartialUpdateMergeFunction: before 1.1, one sequence group for any column was enough [ran, 0.9.0].
     AGGREGATE_OUTSIDE_SEQUENCE_GROUP = Rule(
         "partial-update that aggregates columns outside its sequence groups", until="1.1"
     )
-    # PartialUpdateMergeFunction, from 1.1; before that it counts like any other function [ran, 0.9.0].
+    # PartialUpdateMergeFunction, from 1.1; before, it counts like any other function [ran, 0.9.0].
     LAST_VALUE_WITHOUT_SEQUENCE_GROUP = Rule(
         "last_non_null_value in partial-update tables without a sequence group", paimon="1.1"
     )
@@ -264,7 +264,7 @@ class Capability(Enum):
         remedy='Add post_hook="{{ compact(this) }}".',
         listed=True,
     )
-    # MergeTreeCompactManagerFactory reads the time of the last full compaction from 2.0 on; until then a new writer
+    # MergeTreeCompactManagerFactory reads the time of the last full compaction from 2.0 on; before, a new writer
     # compacts at once [ran, 0.9.0].
     COMPACTION_INTERVAL_ACROSS_RUNS = Rule(
         "compaction.optimization-interval that counts from one run to the next",
@@ -282,8 +282,8 @@ class Capability(Enum):
         answer="new tables are refused; a warning for existing ones",
         test="functional/merge_engines/test_right_values.py",
     )
-    # FieldProductAgg, FieldCollectAgg, FieldMergeMapAgg, FieldNestedUpdateAgg and FieldLastNonNullValueAgg: retract
-    # without a value to take it back from [ran, 0.9.0, 1.4.2 and 2.0.0].
+    # FieldProductAgg, FieldCollectAgg, FieldMergeMapAgg, FieldNestedUpdateAgg and FieldLastNonNullValueAgg retract
+    # a value before there is one [ran, 0.9.0, 1.4.2 and 2.0.0].
     RETRACTIONS_BEFORE_OLDER_ROWS = Rule(
         "product, collect, merge_map, nested_update and last_non_null_value that take back a row before they meet "
         "the older ones",
@@ -293,7 +293,7 @@ class Capability(Enum):
         answer="new tables are refused; a warning for existing ones",
         test="functional/merge_engines/test_right_values.py",
     )
-    # AggregateMergeFunction.getResult has the sequence of the latest row [ran, 0.9.0, 1.4.2 and 2.0.0].
+    # AggregateMergeFunction.getResult returns the sequence of the latest row [ran, 0.9.0, 1.4.2 and 2.0.0].
     FIRST_VALUE_BY_SEQUENCE = Rule(
         "first_value and first_non_null_value in the order of a sequence",
         paimon=None,
@@ -301,8 +301,8 @@ class Capability(Enum):
         answer="new tables are refused; a warning for existing ones",
         test="functional/merge_engines/test_right_values.py",
     )
-    # NestedColumnReader of 0.9 skips the values below a NULL that is two levels above them: such rows can be
-    # written but not read [ran, 0.9.0].
+    # NestedColumnReader of 0.9 skips the values two levels below a NULL: such rows can be written but not read
+    # [ran, 0.9.0].
     STRUCT_IN_NULL_STRUCT = Rule(
         "NULL in place of a struct that has a struct in it, in Parquet files",
         paimon="1.0",
@@ -311,7 +311,7 @@ class Capability(Enum):
         answer="the row is refused",
         test="functional/merge_engines/test_right_values.py",
     )
-    # RecordLevelExpire of 0.9 asserts that the time of each row is not NULL, in every compaction [ran, 0.9.0].
+    # RecordLevelExpire of 0.9 asserts in every compaction that the time of each row is not NULL [ran, 0.9.0].
     RECORD_EXPIRY_OF_NULL = Rule(
         "rows without a value in their record-level.time-field",
         paimon="1.0",
@@ -319,8 +319,8 @@ class Capability(Enum):
         answer="the column is made NOT NULL",
         test="functional/merge_engines/test_right_values.py",
     )
-    # GlobalIndexAssigner of 0.9 joins the key's fields and the partition's: "Field names must be unique", in the
-    # first write [ran, 0.9.0]. 1.4.2 and 2.0.0 are right.
+    # GlobalIndexAssigner of 0.9 joins the fields of key and partition, so the first write fails: "Field names must be
+    # unique" [ran, 0.9.0]. 1.4.2 and 2.0.0 are right.
     KEY_WITH_ONE_OF_TWO_PARTITIONS = Rule(
         "primary keys with some of the partition columns, but not all",
         paimon="1.0",
@@ -372,7 +372,7 @@ class Capability(Enum):
     )
     COMPACT_ORDER = Rule("sys.compact with order, zorder and hilbert (append tables)", listed=True)
     # commit.strict-mode.last-safe-snapshot (StrictModeChecker), from 1.4. Without it, the overwrite of a sorted
-    # compaction takes away what others append while it runs [ran, 0.9.0, 1.4.2 and 2.0.0].
+    # compaction removes rows that others append meanwhile [ran, 0.9.0, 1.4.2 and 2.0.0].
     COMPACT_ORDER_CHECKS_APPENDS = Rule(
         "sorted compaction that fails where other programs append meanwhile",
         paimon="1.4",
@@ -382,8 +382,8 @@ class Capability(Enum):
         answer="on 0.9 with method: session, the rows are kept; otherwise a warning",
         test="functional/maintenance/test_sorted_beside_writers.py",
     )
-    # PaimonSparkWriter and CommitMessageImpl as `spark.sorted_compaction` uses them [ran, 0.9.0]; the releases up
-    # to 1.3 were not tried.
+    # PaimonSparkWriter and CommitMessageImpl, as `spark.sorted_compaction` uses them [ran, 0.9.0]. The releases from
+    # 1.0 to 1.3 were not tried.
     COMPACT_ORDER_IN_PROCESS = Rule("a sorted compaction by Paimon's classes in dbt's process", until="1.0")
     # CompactProcedure's parameter compact_strategy, from 1.0.
     COMPACT_STRATEGY = Rule(
@@ -391,7 +391,7 @@ class Capability(Enum):
     )
     # ExpireSnapshotsProcedure: older_than is a TIMESTAMP at 0.9 and a STRING from 1.0.
     EXPIRE_SNAPSHOTS_OLDER_THAN_TEXT = Rule("sys.expire_snapshots with older_than as text", paimon="1.0")
-    # ExpireSnapshotsImpl.expire: a table snapshot goes if the next one is old, too [ran, 2.0.0].
+    # ExpireSnapshotsImpl.expire of 2.0 deletes a table snapshot only if the next one is old, too [ran, 2.0.0].
     EXPIRE_SNAPSHOTS_KEEPS_THE_STATE_THEN = Rule(
         "sys.expire_snapshots that keeps what the table was at older_than", paimon="2.0"
     )
@@ -403,8 +403,8 @@ class Capability(Enum):
         answer="a warning, if the JVM's time zone has clock changes",
         test="functional/maintenance/test_time_zones.py",
     )
-    # ProcedureUtils.fillInSnapshotOptions: without retain_min the table's own counts, by default 10, which must not
-    # be above retain_max [ran, 1.4.2, 2.0.0].
+    # ProcedureUtils.fillInSnapshotOptions: without retain_min, the table's own minimum applies (by default 10), which
+    # must not exceed retain_max [ran, 1.4.2, 2.0.0].
     EXPIRE_SNAPSHOTS_RETAIN_MAX_ALONE = Rule(
         "sys.expire_snapshots with retain_max below snapshot.num-retained.min", until="1.1"
     )
@@ -436,11 +436,11 @@ class Capability(Enum):
     )
     # RemoveOrphanFilesProcedure's parameters parallelism and mode, from 1.0.
     REMOVE_ORPHAN_FILES_MODE = Rule("sys.remove_orphan_files with parallelism and mode", paimon="1.0", listed=True)
-    # PaimonTableValuedFunctions.resolvePaimonTableValuedFunction always uses the session's catalog until 1.0.
+    # PaimonTableValuedFunctions.resolvePaimonTableValuedFunction always uses the session's catalog up to 1.0.
     INCREMENTAL_QUERY_IN_ANY_CATALOG = Rule(
         "paimon_incremental_query on other catalogs than the session's", paimon="1.1"
     )
-    # IncrementalDeltaStartingScanner reads its splits as a stream since 1.1: a key may have several rows.
+    # IncrementalDeltaStartingScanner reads its splits as a stream from 1.1 on, so a key may have several rows.
     INCREMENTAL_QUERY_MERGES = Rule(
         "paimon_incremental_query that gives one row a key",
         until="1.1",
@@ -448,13 +448,13 @@ class Capability(Enum):
         answer="`paimon_changes` merges the rows of a key itself",
         test="functional/changes/test_ways.py",
     )
-    # DataTableBatchScan up to 1.4 leaves level 0 of first-row tables out of every scan, AbstractBatchTableScan of
-    # 2.0 not out of incremental ones [ran, 2.0.0]. Only a test asks for it.
+    # DataTableBatchScan up to 1.4 leaves level 0 of first-row tables out of every scan. AbstractBatchTableScan of 2.0
+    # reads it in incremental scans [ran, 2.0.0]. Only a test asks for it.
     INCREMENTAL_QUERY_OF_LEVEL_0 = Rule(
         "paimon_incremental_query that shows what came into first-row tables", paimon="2.0"
     )
-    # DeleteFromPaimonTableCommand.performNonPrimaryKeyDelete keeps the rows of Not(condition), which has none where
-    # the condition is NULL; Not(EqualNullSafe(condition, true)) at 1.4 [ran, 0.9.0, 1.4.2].
+    # DeleteFromPaimonTableCommand.performNonPrimaryKeyDelete keeps the rows of Not(condition), which drops those where
+    # the condition is NULL; at 1.4, of Not(EqualNullSafe(condition, true)) [ran, 0.9.0, 1.4.2].
     DELETE_KEEPS_ROWS_OF_NULL_CONDITIONS = Rule(
         "DELETE that keeps rows for which its condition is NULL",
         paimon="1.4",
@@ -462,8 +462,8 @@ class Capability(Enum):
         answer="in hooks and operations, `is true` is added to the condition",
         test="functional/maintenance/test_delete_rows.py",
     )
-    # If its condition is only about partition columns, DELETE drops partitions: 0.9 leaves out the parts that it
-    # cannot translate, so that `dt > '2024' and upper(dt) = 'X'` drops all since 2024 [ran, 0.9.0, 1.4.2].
+    # DELETE drops partitions if its condition is only about partition columns. 0.9 ignores the parts that it cannot
+    # translate: `dt > '2024' and upper(dt) = 'X'` drops all partitions after 2024 [ran, 0.9.0, 1.4.2].
     DELETE_BY_WHOLE_CONDITION = Rule(
         "DELETE of partitions by all of its condition",
         paimon="1.4",
@@ -471,7 +471,7 @@ class Capability(Enum):
         answer="in hooks and operations, DELETE checks the condition on each row",
         test="functional/maintenance/test_delete_rows.py",
     )
-    # InternalRowPartitionComputer.generatePartValues has one name for NULL and for blank text, and it is read as
+    # InternalRowPartitionComputer.generatePartValues gives NULL and blank strings the same name, which Paimon reads as
     # NULL [ran, 0.9.0, 1.4.2].
     DELETE_OF_BLANK_PARTITIONS = Rule(
         "DELETE that tells a partition of blank text from that of NULL",
@@ -480,7 +480,7 @@ class Capability(Enum):
         answer="in hooks and operations, DELETE checks the condition on each row",
         test="functional/maintenance/test_delete_rows.py",
     )
-    # RowKindGenerator takes the kind from the column, also of the rows that DELETE writes as -D [ran, 0.9.0].
+    # RowKindGenerator reads the kind from the column, even for rows that DELETE writes as -D [ran, 0.9.0].
     DELETE_BESIDE_ROWKIND = Rule(
         "DELETE on tables with rowkind.field",
         paimon=None,
@@ -488,7 +488,7 @@ class Capability(Enum):
         answer="DELETE is refused; `delete_rows` deletes",
         test="functional/maintenance/test_delete_rows.py",
     )
-    # DELETE writes the other rows of a file again, in level 0, which scans of first-row leave out [ran, 0.9.0].
+    # DELETE rewrites the other rows of a file to level 0, which scans of first-row tables skip [ran, 0.9.0].
     DELETE_SHOWS_FIRST_ROWS = Rule(
         "DELETE on first-row tables that hides no other rows",
         paimon=None,
@@ -496,7 +496,7 @@ class Capability(Enum):
         answer="DELETE is refused; `delete_rows` deletes",
         test="functional/maintenance/test_delete_rows.py",
     )
-    # PartialUpdateMergeFunction, AggregateMergeFunction: the fields of a delete stay for the key's next record, and
+    # PartialUpdateMergeFunction and AggregateMergeFunction keep the fields of a delete for the key's next record, and
     # DELETE and MERGE write whole rows as deletes [ran, 1.4.2].
     DELETED_VALUES_FORGOTTEN = Rule(
         "remove-record-on-delete that forgets the values of deleted rows",
@@ -506,9 +506,9 @@ class Capability(Enum):
         answer="a warning, with the remedy: a compaction after the run",
         test="functional/maintenance/test_delete_rows.py",
     )
-    # PaimonCommand.findTouchedFiles fails unless the files that it writes again hold all there is of their keys. It
-    # does not look at files that the condition skips: `delete … where id = 2` gives key 1 an older value, which
-    # then hides the newer one in a file without key 2 [ran, 1.4.2, 2.0.0].
+    # A DELETE is wrong unless the files that it rewrites (PaimonCommand.findTouchedFiles) hold all rows of their keys.
+    # It ignores files that the condition skips: `delete … where id = 2` rewrites an older value of key 1, which then
+    # hides the newer value in a file without key 2 [ran, 1.4.2, 2.0.0].
     DELETE_WITHOUT_COMPACTION = Rule(
         "DELETE on partial-update and aggregation tables that are not compacted",
         paimon=None,
@@ -517,8 +517,7 @@ class Capability(Enum):
         answer="DELETE is refused; `delete_rows` compacts first",
         test="functional/maintenance/test_delete_rows.py",
     )
-    # RollbackHelper.cleanSnapshotsDataFiles until 1.1.1 deletes files that a later compaction moved to another
-    # level.
+    # RollbackHelper.cleanSnapshotsDataFiles up to 1.1.1 deletes files that a later compaction moved to another level.
     ROLLBACK_KEEPS_FILES = Rule(
         "a rollback behind a compaction that keeps the files it needs",
         paimon="1.2",
@@ -536,7 +535,7 @@ class Capability(Enum):
     )
     # JdbcCatalog.assertMainBranch, at 0.9.0 to 2.0.0.
     BRANCHES = Rule("branches", catalogs=_WITH_BRANCHES, remedy="Use another kind of catalog.", listed=True)
-    # BranchManager.createBranch of 0.9 copies one schema, and files of the others cannot be read [ran, 0.9.0].
+    # BranchManager.createBranch of 0.9 copies one schema, so files of older schemas cannot be read [ran, 0.9.0].
     BRANCHES_WITH_ALL_SCHEMAS = Rule(
         "branches that read rows older than the last ALTER of their table",
         paimon="1.0",
@@ -559,11 +558,11 @@ class Capability(Enum):
     BINLOG_TABLE = Rule("$binlog", paimon="1.0", remedy="Use $audit_log.")
     TABLE_INDEXES_TABLE = Rule("$table_indexes", paimon="1.0")
     FILE_KEY_RANGES_TABLE = Rule("$file_key_ranges", paimon="1.4", remedy="Use min_key and max_key of $files.")
-    # S3Loader.requiredOptions does not exist in 2.0: the machine's own keys can be used.
+    # S3Loader of 2.0 has no requiredOptions, so Paimon can use the machine's own keys.
     S3_WITHOUT_KEYS = Rule("S3 without keys in the catalog's options", paimon="2.0")
-    # OSSFileIO.tryToWriteAtomic, which forbids overwriting, from 2.0; S3FileIO has no such method yet.
+    # OSSFileIO.tryToWriteAtomic, from 2.0, does not overwrite; S3FileIO has no such method yet.
     ATOMIC_OSS_COMMITS = Rule("atomic commits on OSS", paimon="2.0")
-    # From 4.1, Spark's parser puts the values in, and Paimon's takes its place without them [ran, 2.0.0, 4.1.1].
+    # From 4.1 on, Spark's parser fills in the values. Paimon's parser replaces it and does not [ran, 2.0.0, 4.1.1].
     STATEMENT_PARAMETERS = Rule("values for the ? of a statement", until_spark="4.1")
     # StructType.fieldIndex of Spark 4.1 parses the names that SparkRowUtils.getFieldIndex asks for [ran, 2.0.0].
     COLUMN_NAMES_OF_ANY_TEXT = Rule(
@@ -658,7 +657,7 @@ def parse_version(text: str) -> Version:
         leading = re.match(r"\s*v?(\d+(?:\.\d+){0,2})", text)
         if leading is None:
             raise DbtRuntimeError(f"'{text}' is not a version. Write it as in '0.9.0' or '1.4.2'.") from None
-        return Version(leading.group(1))
+        return Version(leading[1])
 
 
 def as_version(version: str | Version) -> Version:
@@ -682,39 +681,29 @@ def names_at(names: Mapping[str, str], paimon: str | Version) -> list[str]:
     return [name for name, since in names.items() if reaches(paimon, since)]
 
 
-def options_version(paimon: Version) -> str:
-    """The key in paimon_options.json for a Paimon version: the newest catalogue that is not newer."""
-    known = [key for key in OPTION_CATALOGUES if reaches(paimon, key)]
-    if not known:
+def options_versions(paimon: Version) -> tuple[str, ...]:
+    """The keys in paimon_options.json for a Paimon version; raises DbtRuntimeError below Paimon 0.9.
+
+    A release between two keys gets both: 1.2 has all of 0.9's options, and an unknown part of 1.4's.
+    """
+    number = sum(reaches(paimon, key) for key in OPTION_CATALOGUES)
+    if not number:
         raise DbtRuntimeError(
             f"Paimon {paimon} is too old: the oldest supported is {OLDEST_PAIMON}. Set paimon_version to it."
         )
-    return known[-1]
-
-
-def neighbouring_options_version(paimon: Version) -> str | None:
-    """The catalogue after `options_version`, for a release between two; None otherwise.
-
-    1.2 has all of 0.9's options and some of 1.4's. Which ones was not recorded, so both count as known.
-    """
-    current = options_version(paimon)
-    if current == minor(paimon):
-        return None
-    later = OPTION_CATALOGUES[OPTION_CATALOGUES.index(current) + 1 :]
-    return later[0] if later else None
+    is_listed = OPTION_CATALOGUES[number - 1] == minor(paimon)
+    return OPTION_CATALOGUES[number - 1 : number if is_listed else number + 1]
 
 
 def connector_artifact(spark_version: str | Version, paimon_version: str | Version) -> str:
-    """The Maven coordinates (group:artifact:version) of Paimon's connector for a Spark, if there is one.
+    """The Maven coordinates (group:artifact:version) of Paimon's connector for a Spark; DbtRuntimeError without one.
 
-    Source: artifactId in paimon-spark/paimon-spark-*/pom.xml at the release tags: plain up to 1.3, with the
-    Scala version from 1.4.
+    Source: artifactId in paimon-spark/paimon-spark-*/pom.xml at the release tags; with the Scala version from 1.4.
     """
     spark, paimon = as_version(spark_version), as_version(paimon_version)
-    options_version(paimon)  # also refuses versions that are too old
+    options_versions(paimon)  # refuses versions that are too old
     spark_line = minor(spark)
-    first = _CONNECTORS.get(spark_line)
-    if first is None:
+    if not (first := _CONNECTORS.get(spark_line)):
         raise DbtRuntimeError(
             f"Paimon has no connector for Spark {spark}, only for {', '.join(_CONNECTORS)}. Install one of them: "
             f"{install_command('session')} (Spark 3.5) or {install_command('spark4')} (Spark 4.1); or name the "
@@ -732,7 +721,7 @@ def connector_artifact(spark_version: str | Version, paimon_version: str | Versi
 def releases(spark_version: str | Version) -> list[str]:
     """The Paimon releases with a connector for a Spark, the newest last."""
     first = _CONNECTORS.get(minor(spark_version))
-    return [release for release in RELEASES if first is not None and Version(release) >= Version(first)]
+    return [release for release in RELEASES if first and reaches(release, first)]
 
 
 def tested(spark_version: str | Version) -> tuple[str, ...]:
@@ -830,8 +819,8 @@ class Versions:
 
     def describe(self) -> list[tuple[str, bool, str]]:
         """For `dbt debug`: (feature, whether it is supported, why not)."""
-        listed = [capability for capability in Capability if capability.value.listed]
-        return [(each.value.label, self.supports(each), self._missing(each) or "") for each in listed]
+        missing = ((each.value.label, self._missing(each)) for each in Capability if each.value.listed)
+        return [(label, why is None, why or "") for label, why in missing]
 
     def defects(self) -> list[str]:
         """The known defects of this Paimon version."""

@@ -59,14 +59,12 @@ class PaimonCatalogIntegration(CatalogIntegration):
             "uri": properties.pop("uri", None),
             "catalog_options": properties,
         }
-        problems = list(_problems(config, self.catalog_name, target))
-        if problems:
-            listed = "".join(f"\n  - {problem}" for problem in problems)
+        if listed := "".join(f"\n  - {problem}" for problem in _problems(config, target)):
             raise InvalidCatalogIntegrationConfigError(config.name, f"In catalogs.yml:{listed}")
         options = {name: option_text(value) for name, value in properties.items()}
         if self.file_format:
             options.setdefault("table-default.file.format", self.file_format)
-        self.spark_catalog = SparkCatalog.of(
+        self.spark_catalog = SparkCatalog(
             self.catalog_name or "", self.catalog_type, config.external_volume, target["uri"], options
         )
 
@@ -82,8 +80,7 @@ def of_project(
 ) -> Iterable[CatalogIntegrationConfig]:
     """The active write integrations in a project's catalogs.yml; `bridge` converts those of version 2.
 
-    dbt-core passes them only in some commands, not in `ls`, `docs generate`, `clone`, `run-operation` and
-    `source freshness`.
+    dbt-core does not pass them in `ls`, `docs generate`, `clone`, `run-operation` and `source freshness`.
     """
     root = getattr(config, "project_root", None)
     if not root:
@@ -96,8 +93,7 @@ def of_project(
             yield from map(bridge, found)
             return
         for catalog in core.load_catalogs(root, config.project_name, config.cli_vars):
-            active = core.get_active_write_integration(catalog)
-            if active is not None:
+            if active := core.get_active_write_integration(catalog):
                 yield active
     except ValidationError as exc:
         raise DbtRuntimeError(_malformed(exc)) from None
@@ -112,8 +108,8 @@ def v2_table_format(catalog: CatalogV2) -> str:
 def known(credentials: PaimonCredentials) -> frozenset[str]:
     """The Spark catalogs of the profile and catalogs.yml, and Spark's own."""
     ours = (catalog.name for catalog in credentials.spark_catalogs)
-    view_catalog = filter(None, [credentials.view_catalog])
-    return frozenset({*ours, *credentials.configured_catalogs, *view_catalog, SESSION_CATALOG})
+    views = credentials.view_catalog or SESSION_CATALOG
+    return frozenset({*ours, *credentials.configured_catalogs, views, SESSION_CATALOG})
 
 
 def unknown_catalog(name: str, credentials: PaimonCredentials) -> str:
@@ -181,8 +177,8 @@ def _malformed(exc: ValidationError) -> str:
     return f"catalogs.yml: {named}{place}: {exc.message.splitlines()[0][:200]}. {remedy}."
 
 
-def _problems(config: CatalogIntegrationConfig, name: str | None, target: Mapping[str, Any]) -> Iterator[str]:
-    if name == SESSION_CATALOG:
+def _problems(config: CatalogIntegrationConfig, target: Mapping[str, Any]) -> Iterator[str]:
+    if config.catalog_name == SESSION_CATALOG:
         yield (
             "name: spark_catalog can only be the profile's own catalog (`catalog: spark_catalog`); give it another name"
         )

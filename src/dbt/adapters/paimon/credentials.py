@@ -259,7 +259,7 @@ class PaimonCredentials(Credentials):
 
     @property
     def spark_catalog(self) -> SparkCatalog:
-        return SparkCatalog.of(self.database, self.metastore, self.warehouse, self.uri, self.catalog_options)
+        return SparkCatalog(self.database, self.metastore, self.warehouse, self.uri, self.catalog_options)
 
     @property
     def spark_catalogs(self) -> tuple[SparkCatalog, ...]:
@@ -273,9 +273,9 @@ class PaimonCredentials(Credentials):
     @property
     def paimon_catalogs(self) -> frozenset[str]:
         """The names of the Spark catalogs known to be Paimon's, including those in `spark_config`."""
-        added = self.configured_catalogs.items()
-        ours = (name for name, kind in added if kind.startswith("org.apache.paimon.spark."))
-        return frozenset({*(catalog.name for catalog in self.spark_catalogs), *ours})
+        configured = self.configured_catalogs.items()
+        added = (name for name, kind in configured if kind.startswith("org.apache.paimon.spark."))
+        return frozenset({*(catalog.name for catalog in self.spark_catalogs), *added})
 
     @property
     def configured_catalogs(self) -> dict[str, str]:

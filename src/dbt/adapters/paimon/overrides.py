@@ -1,4 +1,4 @@
-"""Overrides of dbt's macros in projects and packages: finds those to call, and warns about those that are never called.
+"""Overrides of dbt's macros in projects and packages: which of them to call, and which are never called.
 
 Source of the names: the materializations of dbt-core 1.12 and dbt-spark 1.11.
 """
@@ -107,7 +107,6 @@ def override_of(context: Mapping[str, Any], name: str) -> str:
 
 
 def _found(context: Mapping[str, Any], macro: Any) -> Any:
-    """The macro that dbt's dispatch finds."""
     if macro.macro.package_name != "dbt":
         return macro
     return context["adapter"].dispatch(macro.macro.name, "dbt")
@@ -133,8 +132,7 @@ def not_called(macros: Iterable[Any], project: str, order: Sequence[str] | None)
     before_dbt = set(takewhile(lambda package: package != "dbt", order or ()))
     for macro, prefix, bare in _overrides(others, order or [project], _names(every, "dbt", "dbt_spark")):
         own = f"paimon__{bare}"
-        place = f"macro '{macro.package_name}.{macro.name}' ({macro.original_file_path})"
-        where = f"{place} overrides dbt's {bare},"
+        where = f"macro '{macro.package_name}.{macro.name}' ({macro.original_file_path}) overrides dbt's {bare},"
         is_shadowed = prefix in _SHADOWED and own in ours - _names(every, macro.package_name)
         if bare in _INSTEAD and macro.unique_id not in called:
             yield f"{where} which the materializations of dbt-paimon do not call. {_INSTEAD[bare]}."

@@ -10,26 +10,25 @@ from pathlib import Path
 from typing import Any
 
 SESSION_CATALOG = "spark_catalog"
-
-
 METASTORES = ("filesystem", "hive", "jdbc", "rest")
-
-
 _SCHEME = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]+):")
-
-
 THRIFT_URI = re.compile(r"^thrift://(?P<host>[^\s/:]+|\[[^\]]+\]):(?P<port>\d{1,5})/?$")
 
 
 @dataclass(frozen=True)
 class SparkCatalog:
-    """A Paimon catalog as configured in Spark; values are normalized like those of a profile."""
+    """A Paimon catalog as configured in Spark; a local warehouse gets an absolute path."""
 
     name: str
     metastore: str
     warehouse: str | None
     uri: str | None
     options: Mapping[str, str]
+
+    def __post_init__(self) -> None:
+        # A REST catalog's warehouse is only a name.
+        if self.warehouse is not None and self.metastore != "rest":
+            object.__setattr__(self, "warehouse", absolute_location(self.warehouse))
 
     @property
     def sqlite_folder(self) -> Path | None:
@@ -45,15 +44,6 @@ class SparkCatalog:
         addresses = split_list(self.uri or "") if self.metastore == "hive" else ()
         found = (THRIFT_URI.match(address) for address in addresses)
         return tuple((match["host"].strip("[]"), int(match["port"])) for match in found if match)
-
-    @classmethod
-    def of(
-        cls, name: str, metastore: str, warehouse: str | None, uri: str | None, options: Mapping[str, str]
-    ) -> SparkCatalog:
-        """Make a catalog; a local warehouse gets an absolute path. A REST catalog's warehouse is only a name."""
-        if warehouse is not None and metastore != "rest":
-            warehouse = absolute_location(warehouse)
-        return cls(name, metastore, warehouse, uri, options)
 
     @property
     def scheme(self) -> str:
@@ -71,7 +61,7 @@ class SparkCatalog:
     def jdbc_protocol(self) -> str:
         """The database of a JDBC catalog (`sqlite`, `postgresql`…); '' for any other kind of catalog."""
         found = re.match(r"jdbc:(\w+):", self.uri or "") if self.metastore == "jdbc" else None
-        return found.group(1).lower() if found else ""
+        return found[1].lower() if found else ""
 
     @property
     def local_folder(self) -> Path | None:
@@ -94,7 +84,7 @@ def split_list(text: str) -> list[str]:
 def location_scheme(location: str) -> str:
     """The scheme of a path or URI in lower case; `file` for a path without one."""
     found = _SCHEME.match(location)
-    return found.group(1).lower() if found else "file"
+    return found[1].lower() if found else "file"
 
 
 def absolute_location(location: str) -> str:
@@ -103,7 +93,7 @@ def absolute_location(location: str) -> str:
     if found is None:
         return _absolute(location)
     rest = location[found.end() :]
-    if found.group(1).lower() == "file" and not rest.startswith("/"):
+    if found[1].lower() == "file" and not rest.startswith("/"):
         return f"file:{_absolute(rest)}"
     return location
 

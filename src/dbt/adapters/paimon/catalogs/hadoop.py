@@ -20,8 +20,6 @@ _HDFS_BOUNDS: Final[Mapping[str, str]] = {
     "spark.hadoop.ipc.client.connect.max.retries": "5",
     "spark.hadoop.ipc.client.connect.retry.interval": "1000",
 }
-
-
 _S3A_BOUNDS: Final = {f"spark.hadoop.{S3.hadoop}{name}": value for name, value in S3.bounds.items()}
 
 

@@ -45,9 +45,8 @@ def load(session: SparkSession, catalog: SparkCatalog) -> None:
 
 
 def _close_queries(loaded: Any, name: str) -> None:
-    """Close the queries that checked whether the tables of a catalog on SQLite exist."""
-    # Paimon leaves them open up to 1.4 (2.0 closes them). An open query holds a read lock on the file, and its
-    # connection keeps reading old data.
+    # Paimon up to 1.4 leaves the queries open that check whether the catalog's tables exist. On SQLite, an open query
+    # holds a read lock on the file, and its connection keeps reading old data.
     try:
         with suppress(AttributeError):
             while loaded.getClass().getSimpleName() != "JdbcCatalog":

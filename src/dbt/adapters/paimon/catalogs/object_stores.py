@@ -1,8 +1,8 @@
 """The object stores that Paimon has a plug-in for, with the names of their options.
 
 Paimon reaches `s3://` and `oss://` through its own plug-ins (S3FileIO, OSSFileIO), which read only the catalog's
-options: neither Spark's `spark.hadoop.fs.s3a.*` nor core-site.xml and, before 2.0, not the environment either
-(FileIO.get ignores S3Loader if `s3.access-key` is missing). `storage` turns all of these into catalog options.
+options. They ignore `spark.hadoop.fs.s3a.*`, core-site.xml and, before 2.0, the environment (FileIO.get skips S3Loader
+if `s3.access-key` is missing). `storage` turns all of these into catalog options.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ class NoConditionsError(DbtRuntimeError):
 
 
 class _RefusedError(StoreError):
-    """The store rejected a request, and would reject it again."""
+    """The store rejected a request, and a retry would not help."""
 
 
 class S3Objects:
@@ -56,11 +56,13 @@ class S3Objects:
         return None if found is None else Stored(found["content"], found["ETag"], _age(found))
 
     def create(self, name: str, content: bytes) -> str | None:
-        written = self._answer(self._client.put_object, name, _CONDITION_FAILED, Body=content, IfNoneMatch="*")
-        return None if written is None else str(written["ETag"])
+        return self._write(name, content, IfNoneMatch="*")
 
     def replace(self, name: str, content: bytes, version: str) -> str | None:
-        written = self._answer(self._client.put_object, name, _CONDITION_FAILED, Body=content, IfMatch=version)
+        return self._write(name, content, IfMatch=version)
+
+    def _write(self, name: str, content: bytes, **condition: str) -> str | None:
+        written = self._answer(self._client.put_object, name, _CONDITION_FAILED, Body=content, **condition)
         return None if written is None else str(written["ETag"])
 
     def require_conditional_writes(self) -> None:
@@ -80,7 +82,7 @@ class S3Objects:
             raise NoConditionsError(f"the store of {self.place} ignores the condition of a write (If-None-Match)")
 
     def _answer(self, ask: Any, name: str, absent: frozenset[int], **more: Any) -> dict[str, Any] | None:
-        """The response to a request, with its content; None for a status in `absent`; raises StoreError for others."""
+        """The response to a request, with its content; None for a status in `absent`. Other errors raise StoreError."""
         from botocore.exceptions import BotoCoreError, ClientError
 
         try:

@@ -121,8 +121,7 @@ def settings_outside(environ: Mapping[str, str]) -> list[tuple[str, str]]:
 
 
 def _plug_in(catalog: SparkCatalog, given: Mapping[str, str], around: StorageContext) -> ObjectStore | None:
-    """Paimon's plug-in for a catalog's warehouse, or None."""
-    # Hadoop takes a scheme for which it has a file system (`fs.s3.impl`, as on EMR; hadoop-aws for s3a), unless the
+    # Hadoop reads a scheme for which it has a file system (`fs.s3.impl`, as on EMR; hadoop-aws for s3a), unless the
     # catalog has keys.
     store = STORES.get(catalog.scheme)
     if store is None:
@@ -136,7 +135,6 @@ def _plug_in(catalog: SparkCatalog, given: Mapping[str, str], around: StorageCon
 def _added(
     catalog: SparkCatalog, store: ObjectStore | None, given: Mapping[str, str], around: StorageContext
 ) -> dict[str, str]:
-    """The options to add to the profile's (`given`)."""
     # Precedence: catalog options in the profile, Hadoop settings in `spark_config`, core-site.xml (`HADOOP_CONF_DIR`),
     # and the environment, which is read only if no other place has keys.
     options: dict[str, str] = {}

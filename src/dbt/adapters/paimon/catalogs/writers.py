@@ -24,7 +24,7 @@ def writers(catalog: SparkCatalog, paimon_version: str, no_leases: str | None = 
     if catalog.metastore == "rest":
         return True, "the REST server commits: several writers at once are safe"
     if catalog.scheme == "file":
-        return True, ("dbt runs on this machine exclude one another with file locks, which other programs do not see")
+        return True, "dbt runs on this machine exclude one another with file locks, which other programs do not see"
     if catalog.scheme not in NOT_ATOMIC:
         return True, f"a commit is one atomic rename on {place}: several writers at once are safe"
     if catalog.metastore in LOCKING:
@@ -54,7 +54,4 @@ def _by_own_lock(catalog: SparkCatalog) -> tuple[bool, str]:
             f"a rename on {catalog.scheme} is not atomic, and lock.enabled is false: two writers of one table at once "
             "can lose rows. Remove lock.enabled from catalog_options"
         )
-    return (
-        True,
-        f"a rename on {catalog.scheme} is not atomic, but the {catalog.metastore} catalog locks: this is safe",
-    )
+    return True, f"a rename on {catalog.scheme} is not atomic, but the {catalog.metastore} catalog locks: this is safe"

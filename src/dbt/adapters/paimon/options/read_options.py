@@ -7,54 +7,37 @@ Source: CoreOptions at release-0.9.0, 1.4.2 and 2.0.0.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Final
 
 _STATE: Final = (
     "Remove it, and read with at(ref('…'), snapshot=…, tag=… or timestamp=…) for one state, or start a "
     "stream with stream(ref('…'), scan_mode=…)"
 )
-_CHANGES: Final = "Remove it, and read what has changed with paimon_changes(ref('…'))"
-_STREAM: Final = "Remove it, and put it into the options of the stream(…) that reads the table"
-_OWN_STREAM: Final = (
-    "Remove it: only Paimon's own streaming source reads it. A stream(…) begins where its scan_mode says, and a run "
-    "of it ends once it has read what is there"
-)
-_BRANCH: Final = "Remove it, and read with at(ref('…'), branch=…)"
-_SESSION: Final = "Remove it, and set 'spark.paimon.{name}' in the spark_config of the one run that needs it"
-
-# Option -> what to do instead.
-READ_OPTIONS: Final[Mapping[str, str]] = {
-    **dict.fromkeys(
-        (
-            "scan.snapshot-id",
-            "scan.tag-name",
-            "scan.timestamp",
-            "scan.timestamp-millis",
-            "scan.watermark",
-            "scan.version",
-            "scan.file-creation-time-millis",
-            "scan.creation-time-millis",
-        ),
+# (what to do instead, options)
+_GROUPS: Final = (
+    (
         _STATE,
+        "scan.snapshot-id scan.tag-name scan.timestamp scan.timestamp-millis scan.watermark scan.version "
+        "scan.file-creation-time-millis scan.creation-time-millis",
     ),
-    **dict.fromkeys(
-        (
-            "incremental-between",
-            "incremental-between-timestamp",
-            "incremental-between-tag-to-snapshot",
-            "incremental-to-auto-tag",
-        ),
-        _CHANGES,
+    (
+        "Remove it, and read what has changed with paimon_changes(ref('…'))",
+        "incremental-between incremental-between-timestamp incremental-between-tag-to-snapshot incremental-to-auto-tag",
     ),
-    "consumer-id": _STREAM,
-    **dict.fromkeys(("consumer.ignore-progress", "scan.bounded.watermark"), _OWN_STREAM),
-    "branch": _BRANCH,
-    **dict.fromkeys(
-        ("scan.bucket", "scan.ignore-corrupt-files", "scan.ignore-lost-files", "commit.strict-mode.last-safe-snapshot"),
-        _SESSION,
+    ("Remove it, and put it into the options of the stream(…) that reads the table", "consumer-id"),
+    (
+        "Remove it: only Paimon's own streaming source reads it. A stream(…) begins where its scan_mode says, and a "
+        "run of it ends once it has read what is there",
+        "consumer.ignore-progress scan.bounded.watermark",
     ),
-}
+    ("Remove it, and read with at(ref('…'), branch=…)", "branch"),
+    (
+        "Remove it, and set 'spark.paimon.{name}' in the spark_config of the one run that needs it",
+        "scan.bucket scan.ignore-corrupt-files scan.ignore-lost-files commit.strict-mode.last-safe-snapshot",
+    ),
+)
+# Option -> what to do instead.
+READ_OPTIONS: Final = {name: instead for instead, names in _GROUPS for name in names.split()}
 
 _REASON: Final = "applies to one read; as a table property it would apply to all later ones"
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import lru_cache, partial
 from importlib.resources import files
@@ -25,8 +25,7 @@ from dbt.adapters.paimon.capabilities import (
     Versions,
     as_version,
     names_at,
-    neighbouring_options_version,
-    options_version,
+    options_versions,
     reaches,
 )
 from dbt.adapters.paimon.errors.redaction import REFUSAL, is_secret_option
@@ -38,14 +37,13 @@ _LONG_MAX: Final = 2**63 - 1
 
 @dataclass(frozen=True)
 class OptionDefinition:
-    """An option; `kind` is 'table', 'field' (`fields.<column>.…`) or 'pattern' (any other family of open names)."""
+    """An option of a table, or of a column (`fields.<column>.…`)."""
 
     name: str
     type: str
     default: str | None = None
     values: tuple[str, ...] = ()
     immutable: bool = False
-    kind: str = "table"
 
 
 # Types of the attributes in `fields.<column>.<attribute>`; the others are strings.
@@ -56,6 +54,9 @@ _FIELD_TYPES: Final[Mapping[str, str]] = {
     "count-limit": "Integer",
     "map.shared-shredding.max-columns": "Integer",
 }
+
+# Column names and attributes may contain dots: the longest known attribute at the end counts.
+_FIELD_OPTION: Final = re.compile(rf"(?s)fields\.(.+?)\.({'|'.join(map(re.escape, FIELD_ATTRIBUTES))})")
 
 # Functions that can retract the value of a '-U' or '-D' row. Source: FieldAggregator.retract, 0.9 to 2.0.
 RETRACTING_FUNCTIONS: Final = frozenset(
@@ -73,67 +74,49 @@ FUNCTION_SETTINGS: Final[Mapping[str, tuple[str, ...]]] = {
     "ts-field": ("merge_map_with_keytime",),
 }
 
-# Families of options with open names: (pattern, type). Sources: `commit.callback.#.param` in CoreOptions,
-# FileIndexOptions, IcebergOptions, and the writer options that FileFormat passes on.
-_OPEN_FAMILIES: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
-    (re.compile(r"commit\.callback\.[^.#].*\.param"), "String"),
-    (re.compile(r"tag\.callback\.[^.#].*\.param"), "String"),
-    (re.compile(r"file-index\.[\w-]+\.columns"), "String"),
-    (re.compile(r"file-index\.[\w-]+\.[^.]+\.[\w.-]+"), "String"),
-    (re.compile(r"metadata\.iceberg\.[\w.-]+"), "String"),
-    (re.compile(r"(?:parquet|orc|avro|csv|json|lance)\.[\w.-]+"), "String"),
-    (re.compile(r"rocksdb\.[\w.-]+"), "String"),
+# Families of options with open names. Sources: `commit.callback.#.param` in CoreOptions, FileIndexOptions,
+# IcebergOptions, and the writer options that FileFormat passes on.
+_OPEN_FAMILIES: Final = re.compile(
+    r"(commit|tag)\.callback\.[^.#].*\.param"
+    r"|file-index\.[\w-]+\.(columns|[^.]+\.[\w.-]+)"
+    r"|(metadata\.iceberg|parquet|orc|avro|csv|json|lance|rocksdb)\.[\w.-]+"
 )
 
 # Numeric options of the file formats. Sources: RowDataParquetBuilder, OrcConf.
-_FORMAT_TYPES: Final[Mapping[str, str]] = {
-    **dict.fromkeys(("parquet.block.size", "orc.stripe.size", "orc.compress.size"), "Long"),
-    **dict.fromkeys(
-        (
-            "parquet.page.size",
-            "parquet.dictionary.page.size",
-            "parquet.writer.max-padding",
-            "orc.row.index.stride",
-            "orc.write.batch-size",
-        ),
-        "Integer",
-    ),
-}
+_LONGS: Final = "parquet.block.size orc.stripe.size orc.compress.size"
+_INTEGERS: Final = (
+    "parquet.page.size parquet.dictionary.page.size parquet.writer.max-padding orc.row.index.stride "
+    "orc.write.batch-size"
+)
+_FORMAT_TYPES: Final = {**dict.fromkeys(_LONGS.split(), "Long"), **dict.fromkeys(_INTEGERS.split(), "Integer")}
 
-# Options of Paimon's Flink connector that Spark never reads. Sources: FlinkConnectorOptions at the release tags, and
-# the keys of Flink's DDL.
+# Options of Paimon's Flink connector that Spark never reads. Sources: FlinkConnectorOptions at the release tags, the
+# keys of Flink's DDL, and `auto-create` of CoreOptions, which only Flink's table factory reads.
 FLINK_ONLY: Final = frozenset(
     """
-    connector scan.infer-parallelism scan.infer-parallelism.max scan.parallelism scan.push-down
-    scan.partitions
+    connector scan.infer-parallelism scan.infer-parallelism.max scan.parallelism scan.push-down scan.partitions
     scan.remove-normalize scan.split-enumerator.batch-size scan.split-enumerator.mode scan.bounded
-    scan.max-snapshot.count scan.dedicated-split-generation scan.watermark.emit.strategy
-    scan.watermark.alignment.group scan.watermark.alignment.max-drift scan.watermark.alignment.update-interval
-    scan.watermark.idle-timeout sink.parallelism sink.use-managed-memory-allocator
-    sink.managed.writer-buffer-memory sink.cross-partition.managed-memory sink.savepoint.auto-tag
-    sink.writer-cpu sink.writer-memory sink.committer-cpu sink.committer-memory
-    sink.committer-operator-chaining sink.clustering.by-columns sink.clustering.strategy
-    sink.clustering.sort-in-cluster sink.clustering.sample-factor sink.operator-uid.suffix
-    source.operator-uid.suffix sink.writer-coordinator.enabled sink.writer-coordinator.cache-memory
-    sink.writer-coordinator.page-size sink.writer-refresh-detectors sink.coordinator-commit.enabled
-    sink.key-only-deletes.enabled source.checkpoint-align.enabled source.checkpoint-align.timeout
-    lookup.async lookup.async-thread-number lookup.bootstrap-parallelism lookup.cache lookup.dynamic-partition
-    lookup.dynamic-partition.refresh-interval lookup.dynamic-partition.refresh.async lookup.refresh.async
-    lookup.refresh.async.pending-snapshot-count lookup.refresh.time-periods-blacklist
-    lookup.refresh.full-load-threshold log.system log.system.partitions log.system.replication
-    changelog-producer.compaction-interval unaware-bucket.compaction.parallelism unaware-bucket.no-shuffle
-    compaction.bucket-distribution-strategy streaming-read.shuffle-bucket-with-partition
+    scan.max-snapshot.count scan.dedicated-split-generation scan.watermark.emit.strategy scan.watermark.alignment.group
+    scan.watermark.alignment.max-drift scan.watermark.alignment.update-interval scan.watermark.idle-timeout
+    sink.parallelism sink.use-managed-memory-allocator sink.managed.writer-buffer-memory
+    sink.cross-partition.managed-memory sink.savepoint.auto-tag sink.writer-cpu sink.writer-memory sink.committer-cpu
+    sink.committer-memory sink.committer-operator-chaining sink.clustering.by-columns sink.clustering.strategy
+    sink.clustering.sort-in-cluster sink.clustering.sample-factor sink.operator-uid.suffix source.operator-uid.suffix
+    sink.writer-coordinator.enabled sink.writer-coordinator.cache-memory sink.writer-coordinator.page-size
+    sink.writer-refresh-detectors sink.coordinator-commit.enabled sink.key-only-deletes.enabled
+    source.checkpoint-align.enabled source.checkpoint-align.timeout lookup.async lookup.async-thread-number
+    lookup.bootstrap-parallelism lookup.cache lookup.dynamic-partition lookup.dynamic-partition.refresh-interval
+    lookup.dynamic-partition.refresh.async lookup.refresh.async lookup.refresh.async.pending-snapshot-count
+    lookup.refresh.time-periods-blacklist lookup.refresh.full-load-threshold log.system log.system.partitions
+    log.system.replication changelog-producer.compaction-interval unaware-bucket.compaction.parallelism
+    unaware-bucket.no-shuffle compaction.bucket-distribution-strategy streaming-read.shuffle-bucket-with-partition
     read.shuffle-bucket-with-partition partition.idle-time-to-done partition.time-interval
-    partition.mark-done-action.mode partition.mark-done.recover-from-state end-input.watermark
-    precommit-compact changelog.precommit-compact.thread-num changelog.precommit-compact.buffer-size
-    commit.custom-listeners filesystem.job-level-settings.enabled
-    sink.writer-coordinator.cache-expire-after-access sink.writer-coordinator.cache-soft-values
-    sink.writer-coordinator.prefetch-manifests
+    partition.mark-done-action.mode partition.mark-done.recover-from-state end-input.watermark precommit-compact
+    changelog.precommit-compact.thread-num changelog.precommit-compact.buffer-size commit.custom-listeners
+    filesystem.job-level-settings.enabled sink.writer-coordinator.cache-expire-after-access
+    sink.writer-coordinator.cache-soft-values sink.writer-coordinator.prefetch-manifests auto-create
     """.split()
 )
-
-# An option in CoreOptions that only Flink's table factory reads.
-FLINK_ACTED: Final = frozenset({"auto-create"})
 
 # Options older than `paimon_options.json` that users still copy from old documentation.
 REMOVED_OPTIONS: Final[Mapping[str, str]] = {
@@ -187,56 +170,38 @@ def _option_lists() -> Mapping[str, Mapping[str, OptionDefinition]]:
 def table_options(version: Version | str) -> Mapping[str, OptionDefinition]:
     """The table options that Paimon `version` reads, by name; raises DbtRuntimeError below Paimon 0.9.
 
-    A release between two lists gets the options of both, because refusing an option that exists is worse than passing
-    one that does not. An option is immutable if it is immutable in either list.
+    A release between two lists gets the options of both: it is worse to refuse an option that exists than to pass one
+    that does not. An option is immutable if it is immutable in either list.
     """
-    paimon = as_version(version)
-    current = _option_lists()[options_version(paimon)]
-    neighbour = neighbouring_options_version(paimon)
-    if neighbour is None:
-        return current
-    merged = dict(_option_lists()[neighbour])
-    for name, definition in current.items():
-        newer = merged.get(name)
-        values = tuple(dict.fromkeys((*definition.values, *(newer.values if newer else ()))))
-        immutable = definition.immutable or (newer is not None and newer.immutable)
-        merged[name] = OptionDefinition(name, definition.type, definition.default, values, immutable)
+    lists = [_option_lists()[key] for key in options_versions(as_version(version))]
+    merged = dict(lists[-1])
+    for name, definition in lists[0].items():
+        newer = merged.get(name, definition)
+        values = tuple(dict.fromkeys((*definition.values, *newer.values)))
+        merged[name] = replace(definition, values=values, immutable=definition.immutable or newer.immutable)
     return merged
 
 
 def lookup(name: str, version: Version | str) -> OptionDefinition | None:
     """The definition of an option at Paimon `version`; None if that version does not read it."""
-    definition = table_options(version).get(name)
-    if definition is not None:
+    if definition := table_options(version).get(name):
         return definition
-    field = split_field_option(name)
-    if field is not None:
-        kind = _FIELD_TYPES.get(field[1], "String")
+    if field := split_field_option(name):
         known = reaches(version, FIELD_ATTRIBUTES[field[1]])
-        return OptionDefinition(name, kind, kind="field") if known else None
-    for pattern, kind in _OPEN_FAMILIES:
-        if pattern.fullmatch(name):
-            return OptionDefinition(name, _FORMAT_TYPES.get(name, kind), kind="pattern")
-    return None
+        return OptionDefinition(name, _FIELD_TYPES.get(field[1], "String")) if known else None
+    return OptionDefinition(name, _FORMAT_TYPES.get(name, "String")) if _OPEN_FAMILIES.fullmatch(name) else None
 
 
 def is_immutable(name: str, version: Version | str) -> bool:
     """Whether an option is fixed when a table is created, at Paimon `version`."""
     definition = lookup(name, version)
-    return definition is not None and definition.immutable
+    return bool(definition and definition.immutable)
 
 
 def split_field_option(name: str) -> tuple[tuple[str, ...], str] | None:
     """Returns (('c1', 'c2'), 'sequence-group') for 'fields.c1,c2.sequence-group'; None for other names."""
-    if not name.startswith("fields."):
-        return None
-    rest = name.removeprefix("fields.")
-    # Column names may contain dots, so the longest known attribute at the end is taken.
-    for attribute in sorted(FIELD_ATTRIBUTES, key=len, reverse=True):
-        columns = rest.removesuffix(f".{attribute}")
-        if columns != rest and columns:
-            return tuple(column.strip() for column in columns.split(",")), attribute
-    return None
+    found = _FIELD_OPTION.fullmatch(name)
+    return (tuple(column.strip() for column in found[1].split(",")), found[2]) if found else None
 
 
 def normalize(value: Any) -> str:
@@ -250,33 +215,28 @@ def normalize(value: Any) -> str:
     return str(value).strip()
 
 
-def validate_option(name: str, value: Any, paimon_version: Version | str) -> list[str]:
-    """The problems with setting option `name` to `value`, each as 'reason. Remedy'."""
+def option_fault(name: str, value: Any, version: Version | str) -> str | None:
+    """Why an option cannot have a value at Paimon `version`, as 'reason. Remedy'; None if it can."""
     if is_secret_option(name):
-        return [REFUSAL]
+        return REFUSAL
     if refusal := RESERVED_PROPERTIES.get(name) or REMOVED_OPTIONS.get(name):
-        return [refusal]
-    if name in FLINK_ONLY or name in FLINK_ACTED:
-        return ["only Flink reads this option; on Spark it does nothing. Remove it"]
-    definition = lookup(name, paimon_version)
-    if definition is None:
-        return [_unknown(name, paimon_version)]
-    problem = _value_fault(definition, value, paimon_version)
-    return [problem] if problem else []
+        return refusal
+    if name in FLINK_ONLY:
+        return "only Flink reads this option; on Spark it does nothing. Remove it"
+    definition = lookup(name, version)
+    return _value_fault(definition, value, version) if definition else _unknown(name, version)
 
 
 def canonical(name: str, value: Any, version: Version | str) -> object:
     """A value in comparable form: '60 min' and '1 h' become equal, and None becomes the option's default."""
     definition = lookup(name, version)
-    if value is None and definition is not None:
+    if value is None and definition:
         value = definition.default
     if value is None:
         return None
     text = normalize(value)
-    if definition is None:
-        return text
     try:
-        return _PARSERS[definition.type](text)
+        return _PARSERS[definition.type](text) if definition else text
     except (KeyError, ValueError):
         return text
 
@@ -308,18 +268,15 @@ def _unknown(name: str, version: Version | str) -> str:
             if reaches(version, key):
                 return f"Paimon {version} no longer has it; {key} did. Remove it"
             return f"needs a newer Paimon: {key} has it, {version} does not. Remove it or set paimon_version"
-    near = suggestion(name, table_options(version))
-    if near is not None:
+    if near := suggestion(name, table_options(version)):
         return f"unknown option. Did you mean '{near}'?"
-    newer = suggestion(name, (other for key in OPTION_CATALOGUES for other in _option_lists()[key]))
-    if newer is not None:
+    if newer := suggestion(name, (other for key in OPTION_CATALOGUES for other in _option_lists()[key])):
         return f"unknown option. Did you mean '{newer}'? Paimon {version} does not have that one either"
     return f"Paimon {version} has no such table option. Remove it; Paimon would accept it and do nothing"
 
 
 def _unknown_field_option(name: str, version: Version | str) -> str:
-    field = split_field_option(name)
-    if field is not None:
+    if field := split_field_option(name):
         since = FIELD_ATTRIBUTES[field[1]]
         return f"needs Paimon >= {since}, this is {version}. Remove it or set paimon_version"
     near = suggestion(name.rsplit(".", 1)[-1], FIELD_ATTRIBUTES)
@@ -346,9 +303,8 @@ def _value_fault(definition: OptionDefinition, value: Any, version: Version | st
     text = normalize(value)
     if definition.type == "AggregateFunction" or definition.name == "fields.default-aggregate-function":
         return check_aggregate_function(text, version)
-    if definition.kind == "field" and definition.name.endswith(".default-value"):
-        versions = Versions.of(as_version(version))
-        return versions.explain(Capability.FIELD_DEFAULT_VALUE) or None
+    if definition.name.startswith("fields.") and definition.name.endswith(".default-value"):
+        return Versions.of(version).explain(Capability.FIELD_DEFAULT_VALUE) or None
     if definition.type == "Enum":
         return _word_fault(definition, text)
     if not _is_parsed(definition, text):
@@ -433,7 +389,7 @@ def _quantity(text: str, units: Mapping[str, int], bare: int) -> int:
     match = re.fullmatch(r"([0-9]+)\s*(\D*)", text.strip())
     if match is None:
         raise ValueError(text)
-    number, unit = int(match.group(1)), match.group(2).strip().lower()
+    number, unit = int(match[1]), match[2].strip().lower()
     if number > _LONG_MAX or (unit and unit not in units):
         raise ValueError(text)
     return number * (units[unit] if unit else bare)
@@ -442,6 +398,15 @@ def _quantity(text: str, units: Mapping[str, int], bare: int) -> int:
 def parse_duration(text: str) -> int:
     """The nanoseconds in '1 h', '30min' or '100' (milliseconds); raises ValueError. Source: TimeUtils."""
     return _quantity(text, _DURATION_UNITS, bare=10**6)
+
+
+def is_duration(text: str) -> bool:
+    """Whether Paimon can read a duration."""
+    try:
+        parse_duration(text)
+    except ValueError:
+        return False
+    return True
 
 
 def parse_memory_size(text: str) -> int:

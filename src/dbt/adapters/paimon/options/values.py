@@ -13,8 +13,6 @@ from packaging.version import Version
 
 from dbt.adapters.paimon.capabilities import FILE_FORMATS, reaches
 
-_FORMAT_OPTIONS: Final = frozenset({"file.format", "changelog-file.format"})
-
 # Compression codecs of data files. Sources: CompressionCodecName, CompressionKind, CodecFactory. Paimon's jars lack the
 # classes for lzo and brotli in Parquet, and its ORC writer does not support brotli [ran, 0.9.0 and 2.0.0].
 CODECS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -76,8 +74,8 @@ _LEAST: Final[Mapping[str, tuple[int, str]]] = {
 
 def value_fault(name: str, text: str, version: Version) -> str | None:
     """Why a value of the right type does not work for an option, as 'reason. Remedy'; None if it does."""
-    if name in _FORMAT_OPTIONS:
-        return file_format_fault(text, version)
+    if name in ("file.format", "changelog-file.format"):
+        return _file_format_fault(text, version)
     if name in _WORDS:
         allowed = _WORDS[name]
         return None if text.lower() in allowed else f"not an allowed value. Allowed: {', '.join(allowed)}"
@@ -86,7 +84,7 @@ def value_fault(name: str, text: str, version: Version) -> str | None:
     if name == "metadata.stats-mode.per.level":
         return next(filter(None, map(_stats_mode_fault, _values(text))), None)
     if name == "file.format.per.level":
-        return next(filter(None, (file_format_fault(kind, version) for kind in _values(text))), None)
+        return next(filter(None, (_file_format_fault(kind, version) for kind in _values(text))), None)
     if name in _LEAST:
         least, consequence = _LEAST[name]
         return f"below {least}, {consequence}. Use {least} or more" if int(text) < least else None
@@ -103,8 +101,7 @@ def _bloom_filter_fault(name: str, text: str) -> str | None:
     return None
 
 
-def file_format_fault(text: str, version: Version) -> str | None:
-    """Why `text` is not a file format of Paimon `version`; None if it is."""
+def _file_format_fault(text: str, version: Version) -> str | None:
     since = FILE_FORMATS.get(text.lower())
     choices = "Use parquet (the default), orc or avro"
     if since and reaches(version, since):

@@ -31,7 +31,6 @@ def advice(
 
 
 def _strategy_advice(spec: TableSpec, config: Mapping[str, Any], versions: Versions) -> Iterator[tuple[str, str]]:
-    """(config key, reason with remedy) of each warning about the strategy."""
     strategy, merge_deletes = config.get("incremental_strategy"), config.get("merge_delete_condition")
     deletes = merge_deletes or strategy in ("delete+insert", "microbatch", "apply_changes")
     if deletes and deleting.waits_for_compaction(spec):

@@ -146,7 +146,7 @@ class Specs:
         if new and warn_new is None:
             problems.raise_if_any()
         for message in problems.messages:
-            if new and warn_new is not None:
+            if new and warn_new:
                 warn_new(message)
             else:
                 self._warn_once("doubt", message)

@@ -11,7 +11,7 @@ from typing import Any
 from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.errors.dialects import declared_type_remedy
 from dbt.adapters.paimon.options.read_options import read_fault
-from dbt.adapters.paimon.options.table_options import canonical, did_you_mean, normalize, validate_option
+from dbt.adapters.paimon.options.table_options import canonical, did_you_mean, normalize, option_fault
 from dbt.adapters.paimon.spec import run_tag, safeguards, skipping
 from dbt.adapters.paimon.spec.components import (
     COMPONENTS,
@@ -29,7 +29,7 @@ from dbt.adapters.paimon.spec.config_values import is_on
 from dbt.adapters.paimon.spec.key_names import check_key_names
 from dbt.adapters.paimon.spec.maintenance_policy import read_policy
 from dbt.adapters.paimon.spec.problems import Problems
-from dbt.adapters.paimon.spec.spelling import column_text, doubled_options, named_columns, one_spelling
+from dbt.adapters.paimon.spec.spelling import column_text, doubled_options, has_column, named_columns, one_spelling
 from dbt.adapters.paimon.spec.table import TableSpec
 
 
@@ -44,8 +44,8 @@ def build_table_spec(
 ) -> TableSpec:
     """The table of a model's config and contract; raises ConfigErrors with all problems.
 
-    `constraints` and `columns` come from the model's YAML, and are used if the contract is enforced. `warn` is called
-    for keys that nothing reads (see `Problems`).
+    `constraints` and `columns` are those of the model's YAML, for an enforced contract. `warn` gets a warning for each
+    key that nothing reads (see `Problems`).
     """
     problems = Problems(model, warn=warn)
     spec = collect_table_spec(config, problems=problems, constraints=constraints, columns=columns, versions=versions)
@@ -107,11 +107,9 @@ def _check_rules(config: Mapping[str, Any], spec: TableSpec, problems: Problems,
 def _check_contract(
     config: Mapping[str, Any], spec: TableSpec, columns: Mapping[str, Any], problems: Problems, versions: Versions
 ) -> None:
-    """Add a problem for each column in the config that is not in the contract."""
     origin = ConfigOrigin(config)
-    known = set(columns) if versions.case_sensitive else {name.lower() for name in columns}
     for name, column in named_columns(spec):
-        if (column if versions.case_sensitive else column.lower()) not in known:
+        if not has_column(column, columns, versions.case_sensitive):
             hint = did_you_mean(column, columns, label="Its columns")
             problems.add(*origin.find(name, spec), f"the contract has no column '{column}'. {hint}")
 
@@ -128,31 +126,27 @@ def _check_types(config: Mapping[str, Any], columns: Mapping[str, Mapping[str, A
 
 
 def _contract_enforced(config: Mapping[str, Any]) -> bool:
-    """Whether the model's contract is enforced; `contract` is a mapping or an object of dbt."""
+    # The contract is a mapping or an object of dbt.
     contract = config.get("contract")
-    if isinstance(contract, Mapping):
-        return bool(contract.get("enforced"))
-    return bool(getattr(contract, "enforced", False))
+    return bool(contract.get("enforced") if isinstance(contract, Mapping) else getattr(contract, "enforced", False))
 
 
 def _options(
     config: Mapping[str, Any], given: Mapping[str, Any], problems: Problems, versions: Versions
 ) -> dict[str, str]:
-    """All options of a config; `given` are the ones in tblproperties."""
+    # `given` are the options in tblproperties.
     options: dict[str, str] = {}
     for component in COMPONENTS:
         for where, name, value in component.option_values(config, problems):
-            faults = validate_option(name, value, versions.paimon)
-            for fault in faults:
+            if fault := option_fault(name, value, versions.paimon):
                 problems.add(where, value, fault)
-            if not faults:
+            else:
                 options[name] = normalize(value)
     for name, value in given.items():
         text = column_text(name, normalize(value))
-        faults = _property_faults(name, value, options.get(name, text), versions)
-        for fault in faults:
+        if fault := _property_fault(name, value, options.get(name, text), versions):
             problems.add(f"tblproperties['{name}']", value, fault)
-        if not faults:
+        else:
             options.setdefault(name, text)
     if "merge-engine" in options:
         options["merge-engine"] = options["merge-engine"].lower()
@@ -160,13 +154,10 @@ def _options(
     return options
 
 
-def _property_faults(name: str, value: Any, own: str, versions: Versions) -> list[str]:
+def _property_fault(name: str, value: Any, own: str, versions: Versions) -> str | None:
     """Why tblproperties cannot set an option; `own` is the value from the option's config key."""
-    if fault := read_fault(name, normalize(value)):
-        return [fault]
-    if faults := validate_option(name, value, versions.paimon):
-        return faults
+    if fault := read_fault(name, normalize(value)) or option_fault(name, value, versions.paimon):
+        return fault
     text = column_text(name, normalize(value))
-    if canonical(name, own, versions.paimon) != canonical(name, text, versions.paimon):
-        return [f"the model's own key is '{own}'. Keep one of the two"]
-    return []
+    agrees = canonical(name, own, versions.paimon) == canonical(name, text, versions.paimon)
+    return None if agrees else f"the model's own key is '{own}'. Keep one of the two"

@@ -1,7 +1,7 @@
-"""Change rows: SQL that converts the rows of a model with strategy `apply_changes` for its table.
+"""SQL that converts the change rows of a model with strategy `apply_changes` for its table.
 
-A change row has a column with its row kind. Paimon reads `+I`, `+U`, `-U` and `-D` (org.apache.paimon.types.RowKind)
-from the column in `rowkind.field`; other tools use different words.
+The column in `rowkind.field` has the row kind: `+I`, `+U`, `-U` or `-D` in Paimon (org.apache.paimon.types.RowKind),
+and different words in other tools.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ WORDS: Final[Mapping[str, tuple[str, ...]]] = {
 def ordered_by_kind(spec: TableSpec) -> TableSpec:
     """The table with the row kind as its last sequence field.
 
-    Without it, of several changes with the same sequence, Paimon keeps the one written last, which depends on how runs
+    Without it, Paimon would keep the last written of several changes with the same sequence, which depends on how runs
     split the changes. As strings, `+I` < `+U` < `-D`, so a delete always wins.
     """
     rowkind = spec.options.get(ROWKIND, "")
@@ -56,11 +56,9 @@ def change_rows_sql(
 ) -> str:
     """The query for the rows to write, with Paimon's row kinds and without the old values of updates.
 
-    It fails on an unknown row kind and on a change without a key or sequence. A delete needs only those columns: any
-    other NOT NULL column gets a placeholder, because Paimon checks a row before discarding it.
-
-    `source` is the SQL after FROM, and `columns` are all its columns. `required` maps the columns that are NOT NULL in
-    the table to their Spark types.
+    It fails on an unknown row kind and on a change without a key or sequence. Other NOT NULL columns of a delete get a
+    placeholder, because Paimon checks a row before discarding it. `source` is the SQL after FROM, and `columns` are all
+    its columns. `required` maps the columns that are NOT NULL in the table to their Spark types.
     """
     rowkind = spec.options[ROWKIND]
     ordering = [*spec.primary_key, *spec.sequence_columns]

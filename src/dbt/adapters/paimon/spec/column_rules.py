@@ -1,8 +1,8 @@
 """Checks a table's columns: those in the config must exist and have a type that Paimon accepts.
 
-Paimon reports some of these errors at CREATE TABLE, some when the first or second row of a key is written, and some at
-the first read. Here all are checked before any DDL, after Spark has analyzed the model's query. Sources:
-SchemaValidation, the FieldAggregator classes and RowKindGenerator at release-0.9.0, 1.4.2 and 2.0.0.
+Paimon reports some of these errors only when it writes or reads rows. Here all are checked before any DDL, after Spark
+has analyzed the query. Sources: SchemaValidation, the FieldAggregator classes and RowKindGenerator at release-0.9.0,
+1.4.2 and 2.0.0.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from typing import Any, Final
 from dbt.adapters.paimon.capabilities import Capability, Versions
 from dbt.adapters.paimon.spec.component import Found
 from dbt.adapters.paimon.spec.components import COMPONENTS, files
-from dbt.adapters.paimon.spec.config_columns import has_column, hint, unknown_columns
+from dbt.adapters.paimon.spec.config_columns import hint, unknown_columns
 from dbt.adapters.paimon.spec.config_origin import ConfigOrigin
 from dbt.adapters.paimon.spec.problems import Problems
-from dbt.adapters.paimon.spec.spelling import named_columns, with_column_case
+from dbt.adapters.paimon.spec.spelling import has_column, named_columns, with_column_case
 from dbt.adapters.paimon.spec.strategies import merges
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql.data_types import type_name
@@ -49,7 +49,7 @@ def check_columns(
         model: the model's name, for messages.
         given: the columns of the model's query, if they differ from the table's.
         builds: whether the table is created rather than written to.
-        dropped: the ones of `columns` that are dropped after the rows are written.
+        dropped: columns that are dropped after the rows are written.
     """
     types = dict(columns)
     if not versions.case_sensitive:

@@ -8,7 +8,6 @@ from typing import Any, TypeAlias
 
 from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.keys import Key, key_field, keys_of
-from dbt.adapters.paimon.options.table_options import did_you_mean
 from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.spec.table import TableSpec
 
@@ -27,7 +26,7 @@ OptionValue: TypeAlias = tuple[str, str, Any]
 
 
 def config_key(meaning: str, takes: str = "", **description: Any) -> Any:
-    """A field for a config key with default None; it sets Paimon's `option`, if given (see `Key`)."""
+    """A dataclass field for a config key, with default None and the description of the key (see `Key`)."""
     return key_field(None, meaning, takes, **description)
 
 
@@ -42,11 +41,8 @@ class PropertyChange:
     merges: frozenset[str] = frozenset()
 
     def __str__(self) -> str:
-        return f"{self.name}: {_shown(self.old)} -> {_shown(self.new)}"
-
-
-def _shown(value: str | None) -> str:
-    return "not set" if value is None else f"'{value}'"
+        old, new = ("not set" if value is None else f"'{value}'" for value in (self.old, self.new))
+        return f"{self.name}: {old} -> {new}"
 
 
 # (change, all options of the table, versions).
@@ -63,13 +59,12 @@ class Component:
         groups: config key that is a mapping -> (the keys in it, an example).
         read: returns further options that a config sets.
         columns: Paimon's options that list columns, which must exist.
-        rules: find what Paimon refuses at CREATE TABLE (one at a time), at the first INSERT, or never. Each names its
-            source: SchemaValidation, TableSchema and the merge functions, at release-0.9.0, 1.4.2 and 2.0.0.
+        rules: find what Paimon refuses at CREATE TABLE (one at a time), at the first INSERT, or never. Sources, which
+            each rule names: SchemaValidation, TableSchema and the merge functions, at release-0.9.0, 1.4.2 and 2.0.0.
         unread_rules: find options that Paimon silently ignores (the flag `require_strict_config`).
         column_rules: find config that does not match the columns.
         advice: warnings about a valid config with surprising effects; the types are empty if not known yet.
-        guards: option that ALTER can change -> whether a change is refused or would lead to wrong rows, given all
-            options of the table.
+        guards: option that ALTER can change -> whether Paimon refuses a change, or would return wrong rows after it.
     """
 
     keys: type | None = None
@@ -109,10 +104,6 @@ class Component:
             example = f"{example}, with any of {', '.join(keys)}"
             problems.add(group, given, f"a mapping is needed. Write it as in {example}")
             return
-        for key, value in given.items():
-            if value is None:
-                continue
-            if key in keys:
-                yield f"{group}.{key}", keys[key].option, value
-            else:
-                problems.add(f"{group}.{key}", value, f"unknown key. {did_you_mean(str(key), keys, 0.6)}")
+        given = {key: value for key, value in given.items() if value is not None}
+        problems.add_unknown(group, given, keys)
+        yield from ((f"{group}.{key}", keys[key].option, value) for key, value in given.items() if key in keys)

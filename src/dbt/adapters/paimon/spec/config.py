@@ -16,13 +16,9 @@ FAIL: Final = "fail"
 DEFAULT_PROCESSING_TIME: Final = "10 seconds"
 VIEW_KEYS: Final = ("refresh_mode",)
 STREAM_KEYS: Final = ("processing_time", "checkpoint_location", "on_bad_message")
-STRATEGY_KEYS: Final = (
-    "merge_update_columns",
-    "merge_exclude_columns",
-    "matched_condition",
-    "not_matched_condition",
-    "merge_delete_condition",
-    "incremental_predicates",
+STRATEGY_KEYS: Final = tuple(
+    "merge_update_columns merge_exclude_columns matched_condition not_matched_condition merge_delete_condition "
+    "incremental_predicates".split()
 )
 
 

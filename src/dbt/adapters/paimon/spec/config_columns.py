@@ -11,6 +11,7 @@ from typing import Any
 
 from dbt.adapters.paimon.options.table_options import did_you_mean
 from dbt.adapters.paimon.spec.config_values import column_list
+from dbt.adapters.paimon.spec.spelling import has_column
 from dbt.adapters.paimon.spec.strategies import DELETE_INSERT, MERGE, MICROBATCH, STRATEGIES
 from dbt.adapters.paimon.sql.text import is_plain
 
@@ -30,8 +31,8 @@ def unknown_columns(
 ) -> Iterator[tuple[str, str]]:
     """Yield (key, reason with remedy) for each name that is not a column of the query or, if given, of the `table`.
 
-    If the run `builds` the table, unique_key is not read, and dbt's conformance suite (BaseIncrementalUniqueKey)
-    requires that any name is accepted.
+    A run that `builds` the table does not read unique_key, and dbt's BaseIncrementalUniqueKey requires that it accepts
+    any name.
     """
     for key, name in _named_columns(config):
         if builds and key == "unique_key" and is_plain(name):
@@ -53,11 +54,6 @@ def _missing_reason(key: str, name: str, columns: Sequence[str]) -> str:
             "column, or list the columns that it consists of"
         )
     return f"the query has no column '{name}'. {hint(name, columns)}"
-
-
-def has_column(name: str, columns: Iterable[str], case_sensitive: bool) -> bool:
-    """Whether Spark finds a column with this name."""
-    return name in columns if case_sensitive else name.lower() in map(str.lower, columns)
 
 
 def hint(name: str, columns: Iterable[str]) -> str:

@@ -50,9 +50,10 @@ def columns_text(value: Any, key: str, problems: Problems) -> str | None:
 
 
 def columns_or_property(
-    own: tuple[str, ...], properties: dict[str, Any], key: str, option: str, problems: Problems
+    value: Any, properties: dict[str, Any], key: str, option: str, problems: Problems
 ) -> tuple[str, ...]:
-    """The columns of `key`, or else of its option in tblproperties. Removes the option from `properties`."""
+    """The columns in the value of `key`, or else in its option, which is removed from `properties`."""
+    own = () if value is None else plain_columns(value, key, problems)
     if option not in properties:
         return own
     other = plain_columns(properties.pop(option), f"tblproperties['{option}']", problems)

@@ -1,8 +1,8 @@
 """How to delete rows of a table correctly, and when Paimon's DELETE or MERGE deletes the wrong rows.
 
-Source: DeleteFromPaimonTableCommand, MergeIntoPaimonTable and the merge functions, 0.9.0 to 2.0.0. DELETE writes delete
-records for `deduplicate`. For other tables without deletion vectors it rewrites files, and it drops partitions if the
-condition is about partition columns only.
+DELETE writes delete records for `deduplicate`. For other tables without deletion vectors it rewrites files. It drops
+partitions if the condition is about partition columns only. Sources: DeleteFromPaimonTableCommand, MergeIntoPaimonTable
+and the merge functions, 0.9.0 to 2.0.0.
 """
 
 from __future__ import annotations
@@ -68,10 +68,8 @@ def refusal(spec: TableSpec, versions: Versions) -> str | None:
 
 def delete_fault(spec: TableSpec, versions: Versions) -> str | None:
     """What a DELETE with a condition does wrong; None if it is correct, or fails with a message."""
-    if refused := refusal(spec, versions):
-        return refused
-    if carried := carried_values(spec, versions):
-        return carried
+    if fault := refusal(spec, versions) or carried_values(spec, versions):
+        return fault
     chosen = way(spec, versions)
     if chosen is DeleteMethod.DELETE_AND_COMPACT:
         return "the rows beside those that it deletes are hidden until a compaction"
@@ -124,5 +122,5 @@ def waits_for_compaction(spec: TableSpec) -> bool:
     return (
         bool(spec.primary_key)
         and spec.bucket == POSTPONE_BUCKET
-        and (spec.options.get("postpone.batch-write-fixed-bucket", "true").lower() == "false")
+        and spec.options.get("postpone.batch-write-fixed-bucket", "true").lower() == "false"
     )

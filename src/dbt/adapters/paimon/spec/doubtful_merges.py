@@ -25,8 +25,7 @@ def doubtful(spec: TableSpec, config: Mapping[str, Any], model: str, versions: V
     """The problems of a table's aggregations that may give a wrong value."""
     problems = Problems(model)
     in_one_write = config.get("materialized") in ("table", "seed")
-    doubts = _doubts(spec, versions, in_one_write=in_one_write)
-    ConfigOrigin(config).report(problems, spec, doubts)
+    ConfigOrigin(config).report(problems, spec, _doubts(spec, versions, in_one_write=in_one_write))
     return problems
 
 

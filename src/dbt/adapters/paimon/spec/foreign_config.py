@@ -1,6 +1,6 @@
 """Handles config keys of other adapters, so that packages written for those run unchanged.
 
-A key that does not change rows is ignored with a warning; a key that would change rows, or cannot work, is refused.
+A key that would change rows, or cannot work, is refused. Any other key is ignored with a warning.
 Sources: the config classes and macros of dbt-spark 1.11, dbt-databricks 1.12, dbt-bigquery 1.12, dbt-snowflake
 1.12, dbt-redshift 1.11, dbt-postgres 1.11, dbt-athena 1.11, dbt-trino 1.11, dbt-duckdb 1.11, dbt-clickhouse 1.10,
 dbt-fabric 1.12 and dbt-sqlserver 1.12.
@@ -122,7 +122,6 @@ _SOURCE_ROWS: Final = (
 )
 _UPDATES: Final = "Use matched_condition"
 _INSERTS: Final = "Use not_matched_condition"
-_DELETES: Final = "Use merge_delete_condition"
 _SETS: Final = "Compute the values in the query, with merge_update_columns for which of them are written"
 _SEES: Final = "Leave rows and values out in a view: every reader of the table sees them"
 # Keys that decide which rows an incremental model writes -> (adapter, what to use instead).
@@ -134,7 +133,7 @@ IN_INCREMENTAL: Final[Mapping[str, tuple[str, str]]] = {
     "merge_with_schema_evolution": ("dbt-databricks", "Use on_schema_change='append_new_columns'"),
     "update_condition": ("dbt-athena", _UPDATES),
     "insert_condition": ("dbt-athena", _INSERTS),
-    "delete_condition": ("dbt-athena and dbt-fabric", _DELETES),
+    "delete_condition": ("dbt-athena and dbt-fabric", "Use merge_delete_condition"),
     "merge_update_columns_rules": ("dbt-athena", _SETS),
     "merge_update_columns_default_rule": ("dbt-athena", _SETS),
     "delete_not_matched_by_source": ("dbt-fabric", _SOURCE_ROWS),

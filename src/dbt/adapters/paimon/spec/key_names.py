@@ -17,29 +17,20 @@ _OURS: Final = (*TABLE_KEYS, *STRATEGY_KEYS, *VIEW_KEYS)
 # Keys that dbt-core and its materializations read, so they are not misspelt.
 _DBT_KEYS: Final = frozenset(
     """
-    access alias batch_size begin catalog_name check_cols column_types concurrent_batches contract
-    database dbt_valid_to_current delimiter deprecation_date docs enabled error_if event_time
-    fail_calc freshness full_refresh grants group hard_deletes incremental_strategy
-    invalidate_hard_deletes limit lookback materialized meta on_configuration_change on_error
-    on_schema_change packages persist_docs post_hook post-hook pre_hook pre-hook quote_columns
-    quoting schema severity snapshot_meta_column_names snapshot_name sql_header static_analysis
-    store_failures store_failures_as strategy table_format tags target_database target_schema
-    target_schemas unique_key updated_at warn_if where
-    loaded_at_field loaded_at_query adapter_properties submission_method
+    access alias batch_size begin catalog_name check_cols column_types concurrent_batches contract database
+    dbt_valid_to_current delimiter deprecation_date docs enabled error_if event_time fail_calc freshness full_refresh
+    grants group hard_deletes incremental_strategy invalidate_hard_deletes limit lookback materialized meta
+    on_configuration_change on_error on_schema_change packages persist_docs post_hook post-hook pre_hook pre-hook
+    quote_columns quoting schema severity snapshot_meta_column_names snapshot_name sql_header static_analysis
+    store_failures store_failures_as strategy table_format tags target_database target_schema target_schemas unique_key
+    updated_at warn_if where loaded_at_field loaded_at_query adapter_properties submission_method
     """.split()
 )
 
 # dbt's keys that decide which rows are written. A misspelt one would silently change the rows.
 _DECIDING_KEYS: Final = (
-    "unique_key",
-    "incremental_strategy",
-    "on_schema_change",
-    "event_time",
-    "batch_size",
-    "full_refresh",
-    "check_cols",
-    "hard_deletes",
-)
+    "unique_key incremental_strategy on_schema_change event_time batch_size full_refresh check_cols hard_deletes"
+).split()
 
 # Common mistakes that are not similar enough for `suggestion`.
 _ALIASES: Final[Mapping[str, str]] = {
@@ -54,16 +45,13 @@ def check_key_names(config: Mapping[str, Any], problems: Problems, versions: Ver
     """Report keys of other adapters, misspelt keys, and Paimon options outside `tblproperties`."""
     for key, reason in refusals(config):
         problems.add_ignored(key, config[key], reason)
-    unknown = [
-        key
-        for key, value in config.items()
-        if not (value is None or key in _OURS or key in _DBT_KEYS or is_foreign(key))
-    ]
-    for key in unknown:
+    for key, value in config.items():
+        if value is None or key in _OURS or key in _DBT_KEYS or is_foreign(key):
+            continue
         if near := _meant_key(key):
-            problems.add(key, config[key], f"unknown config key. Did you mean '{near}'?")
+            problems.add(key, value, f"unknown config key. Did you mean '{near}'?")
         elif option := _option_named(key, versions):
-            problems.add(key, config[key], f"a Paimon option, not a config key. Put '{option}' into tblproperties")
+            problems.add(key, value, f"a Paimon option, not a config key. Put '{option}' into tblproperties")
 
 
 def _option_named(key: str, versions: Versions) -> str | None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from dbt.adapters.paimon.keys import BOOLEAN, COLUMNS, DURATION, NUMBER, Key
-from dbt.adapters.paimon.options.table_options import parse_duration, parse_memory_size, suggestion
+from dbt.adapters.paimon.options.table_options import is_duration, parse_duration, parse_memory_size, suggestion
 from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.sql.procedures import COMPACT_STRATEGIES, EXPIRE_STRATEGIES, ORDER_STRATEGIES
 
@@ -15,7 +15,7 @@ from dbt.adapters.paimon.sql.procedures import COMPACT_STRATEGIES, EXPIRE_STRATE
 SMALL_FILES: Final = 10
 # Paimon's default (CoreOptions.SNAPSHOT_NUM_RETAINED_MIN).
 RETAIN_MIN: Final = 10
-# OrphanFilesClean.olderThanMillis: younger files may belong to a writer that has not committed yet.
+# OrphanFilesClean.olderThanMillis: younger files may belong to a writer before its commit.
 ORPHAN_AGE: Final = "1 d"
 ON_FAILURE: Final = ("warn", "error")
 # Twice the recommended maximum (bucket_numbers.MOST_BYTES).
@@ -81,9 +81,9 @@ class RemoveOrphanFiles:
 
 @dataclass(frozen=True)
 class Rescale:
-    """Give a table with `bucket: auto` more buckets when one exceeds `max_bucket_size` (bytes).
+    """Give a table with `bucket: auto` more buckets if one exceeds `max_bucket_size` bytes.
 
-    This writes all rows again, so runs do it only with `after_run`.
+    This rewrites all rows, so runs do it only with `after_run`.
     """
 
     max_bucket_size: int = MAX_BUCKET_SIZE
@@ -196,8 +196,7 @@ def read_policy(value: Any, problems: Problems) -> MaintenancePolicy | None:
     """The policy in a model's config, or None. It must not be used if `problems` has any."""
     if value is None or value == {}:
         return None
-    keys = (*ACTIONS, *POLICY_KEYS)
-    top = _Reader("maintenance", value, problems, keys, "{'compact': {'small_files': 10}}")
+    top = _Reader("maintenance", value, problems, (*ACTIONS, *POLICY_KEYS), "{'compact': {'small_files': 10}}")
     if not top.flag("enabled", default=True):
         return None
     actions: dict[str, Any] = {}
@@ -206,8 +205,7 @@ def read_policy(value: Any, problems: Problems) -> MaintenancePolicy | None:
         # null and false remove an action that a folder has set; true means all defaults.
         if given is None or given is False:
             continue
-        values = {} if given is True else given
-        reader = _Reader(f"maintenance.{name}", values, problems, tuple(ACTION_KEYS[name]), example)
+        reader = _Reader(f"maintenance.{name}", {} if given is True else given, problems, ACTION_KEYS[name], example)
         action = read(reader)
         actions[name] = replace(action, after_run=reader.flag("after_run", default=action.after_run))
     return MaintenancePolicy(**actions, on_failure=top.one_of("on_failure", ON_FAILURE, "warn"))
@@ -216,7 +214,7 @@ def read_policy(value: Any, problems: Problems) -> MaintenancePolicy | None:
 class _Reader:
     """Reads the keys of one mapping by their types, and reports unknown keys."""
 
-    def __init__(self, where: str, value: Any, problems: Problems, keys: Sequence[str], example: str) -> None:
+    def __init__(self, where: str, value: Any, problems: Problems, keys: Collection[str], example: str) -> None:
         self.where, self.problems = where, problems
         self.values: Mapping[str, Any] = value if isinstance(value, Mapping) else {}
         if not isinstance(value, Mapping):
@@ -243,7 +241,7 @@ class _Reader:
         value = self.get(key)
         if value is None:
             return None
-        if isinstance(value, bool) or not str(value).isdigit() or int(value) < least:
+        if not str(value).isdigit() or int(value) < least:
             self.add(key, f"a whole number from {least} is needed. Write it as in {max(least, 10)}")
             return None
         return int(value)
@@ -252,9 +250,7 @@ class _Reader:
         value = self.get(key)
         if value is None:
             return default
-        try:
-            parse_duration(str(value))
-        except ValueError:
+        if not is_duration(str(value)):
             self.add(key, "a duration is needed. Write a whole number and a unit, as in '2 d' or '12 h'")
             return default
         return str(value)
@@ -271,7 +267,7 @@ class _Reader:
         if value is None:
             return default
         try:
-            size = 0 if isinstance(value, bool) else parse_memory_size(str(value))
+            size = parse_memory_size(str(value))
         except ValueError:
             size = 0
         if size <= 0:
@@ -309,22 +305,13 @@ def _read_compact(reader: _Reader) -> Compact:
     strategy = reader.one_of("strategy", COMPACT_STRATEGIES, "full")
     if order and strategy == "minor":
         reader.add("strategy", "sorting rewrites whole partitions. Use full, or remove order_by")
-    commits = reader.number("every_commits")
+    commits = reader.number("every_commits") or 0
     # Merging needs at least two files.
-    small = reader.number("small_files", least=2)
+    small = reader.number("small_files", least=2) or (0 if commits else SMALL_FILES)
     newest, idle, condition = _read_partitions(reader)
     if idle and order:
         reader.add("partitions", "older_than does not work with order_by. Use newest or where")
-    return Compact(
-        strategy=strategy,
-        order=order,
-        order_by=order_by,
-        newest=newest,
-        idle=idle,
-        where=condition,
-        small_files=small or (0 if commits else SMALL_FILES),
-        every_commits=commits or 0,
-    )
+    return Compact(strategy, order, order_by, newest, idle, condition, small, commits)
 
 
 def _read_partitions(reader: _Reader) -> tuple[int, str, str]:

@@ -1,8 +1,4 @@
-"""Finds nodes whose table names differ only in case.
-
-On a case-sensitive file system, Paimon distinguishes `Tab` from `tab`, but dbt's cache
-(`reference_keys._make_ref_key`) confuses them.
-"""
+"""Finds nodes whose table names differ only in case, which dbt's cache confuses (`reference_keys._make_ref_key`)."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Refuses NaN in primary keys and sequence fields.
 
 Paimon compares with `<` and `>`, for which NaN is neither less nor greater. So the row after a NaN wins: of 7, NaN and
-5, Paimon keeps 5 (UserDefinedSeqComparator). NaN in a primary key also breaks the order of nearby rows, whose keys are
-duplicated or lost [ran, 0.9.0]. Most floating-point columns contain no NaN, so values are checked, not types.
+5, Paimon keeps 5 (UserDefinedSeqComparator). In a primary key, NaN also breaks the order of nearby rows, whose keys are
+then duplicated or lost [ran, 0.9.0]. Values are checked, not types: most floating-point columns contain no NaN.
 """
 
 from __future__ import annotations
@@ -19,10 +19,7 @@ _FLOATING = ("float", "double")
 
 
 def select_list(columns: Sequence[PaimonColumn], spec: TableSpec, model: Mapping[str, Any]) -> str | None:
-    """A SELECT list of the query's columns that raises an error if a key or sequence column contains NaN.
-
-    None if no such column has a floating-point type.
-    """
+    """A SELECT list that raises an error for NaN in a key or sequence column; None if no such column has floats."""
     ordering = {name for group in spec.sequence_groups for name in group}
     ordering |= {*spec.columns_in("sequence.field"), *spec.primary_key}
     conditions = {

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from dbt.adapters.paimon.keys import DURATION, Key
-from dbt.adapters.paimon.options.table_options import parse_duration
+from dbt.adapters.paimon.options.table_options import is_duration
 from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.sql.names import tag_problem
 
@@ -45,16 +45,8 @@ def read(value: Any, problems: Problems) -> RunTag | None:
     )
     if problem:
         problems.add("table_tag", value, problem)
-    if retained is not None and not _is_duration(str(retained)):
+    if retained is not None and not is_duration(str(retained)):
         problems.add("table_tag.time_retained", retained, "a duration is needed. Write it as in '7 d' or '12 h'")
     if if_exists not in (None, REPLACE, KEEP):
         problems.add("table_tag.if_exists", if_exists, f"not allowed. Use {REPLACE} or {KEEP}")
     return RunTag(str(name), None if retained is None else str(retained), if_exists or REPLACE)
-
-
-def _is_duration(text: str) -> bool:
-    try:
-        parse_duration(text)
-    except ValueError:
-        return False
-    return True

@@ -45,21 +45,15 @@ def check(config: Mapping[str, Any], problems: Problems) -> None:
     on_rebuild = config.get(ON_REBUILD)
     if on_rebuild not in (None, ASK, DROP_HISTORY):
         problems.add(ON_REBUILD, on_rebuild, f"not allowed. Use {ASK} (the default) or {DROP_HISTORY}")
-    materialized = config.get("materialized")
-    if config.get(MAX_BYTES_READ) is not None and materialized in _READ_NO_TABLES:
-        problems.add(
-            MAX_BYTES_READ,
-            config[MAX_BYTES_READ],
-            f"a {materialized} node has no query that could be refused before it runs. Remove it",
-        )
+    limit, kind = config.get(MAX_BYTES_READ), config.get("materialized")
+    if limit is not None and kind in _READ_NO_TABLES:
+        reason = f"a {kind} node has no query that could be refused before it runs. Remove it"
+        problems.add(MAX_BYTES_READ, limit, reason)
     try:
         max_bytes_read(config)
     except ValueError:
-        problems.add(
-            MAX_BYTES_READ,
-            config[MAX_BYTES_READ],
-            "a size above 0 is needed. Write a whole number and a unit, as in '10 gb' or '500 mb'",
-        )
+        reason = "a size above 0 is needed. Write a whole number and a unit, as in '10 gb' or '500 mb'"
+        problems.add(MAX_BYTES_READ, limit, reason)
 
 
 def drops_history(config: Mapping[str, Any]) -> bool:
@@ -72,6 +66,6 @@ def max_bytes_read(config: Mapping[str, Any]) -> int | None:
     value = config.get(MAX_BYTES_READ)
     if value is None:
         return None
-    if isinstance(value, bool) or (size := parse_memory_size(str(value))) <= 0:
+    if (size := parse_memory_size(str(value))) <= 0:
         raise ValueError(value)
     return size

@@ -14,8 +14,6 @@ from dbt.adapters.paimon.spark.catalog_conf import V2_WRITE, V2_WRITE_FAILS
 from dbt.adapters.paimon.spec.problems import Problems
 
 KEY: Final = "spark_config"
-_SQL: Final = "spark.sql."
-_CATALOGS: Final = "spark.sql.catalog."
 _PAIMON: Final = "spark.paimon."
 _FIXED: Final = (
     "is fixed when Spark starts. Put it under spark_config in the profile, or into the server's configuration"
@@ -23,19 +21,18 @@ _FIXED: Final = (
 # Families of settings that Spark reads only at startup; a session silently ignores many of them.
 # Source: the page "Configuration" of Spark 3.5 and the pages of its cluster managers.
 _FIXED_FAMILIES: Final = frozenset(
-    "acls admin app appStateStore archives authenticate barrier blacklist blockManager broadcast "
-    "buffer checkpoint cleaner closure connect cores default deploy driver dynamicAllocation "
-    "eventLog excludeOnFailure executor executorEnv extraListeners files hadoop history io jars "
-    "kerberos kryo kryoserializer kubernetes launcher local locality log logConf master "
-    "maxRemoteBlockSizeFetchToMem memory mesos metrics modify network plugins port pyspark python r "
-    "rdd redaction reducer repl resources rpc scheduler security serializer shuffle speculation ssl "
-    "stage standalone storage submit task taskMetrics ui unsafe user worker yarn".split()
+    "acls admin app appStateStore archives authenticate barrier blacklist blockManager broadcast buffer checkpoint "
+    "cleaner closure connect cores default deploy driver dynamicAllocation eventLog excludeOnFailure executor "
+    "executorEnv extraListeners files hadoop history io jars kerberos kryo kryoserializer kubernetes launcher local "
+    "locality log logConf master maxRemoteBlockSizeFetchToMem memory mesos metrics modify network plugins port pyspark "
+    "python r rdd redaction reducer repl resources rpc scheduler security serializer shuffle speculation ssl stage "
+    "standalone storage submit task taskMetrics ui unsafe user worker yarn".split()
 )
 _OWN: Final = "dbt-paimon sets it for each statement"
 # Settings on which this adapter's own statements depend -> 'reason. Remedy'.
 _RELIED_ON: Final[Mapping[str, str]] = {
     "spark.sql.defaultCatalog": "every name that dbt writes has its catalog. Use `database` or `catalog_name`",
-    "spark.sql.caseSensitive": ("all nodes of a run spell names alike. Put it under spark_config in the profile"),
+    "spark.sql.caseSensitive": "all nodes of a run spell names alike. Put it under spark_config in the profile",
     "spark.sql.sources.partitionOverwriteMode": (
         f"{_OWN}. Use incremental_strategy='insert_overwrite' to replace single partitions"
     ),
@@ -61,7 +58,7 @@ def settings_of(name: str, given: Any, version: Version | str) -> dict[str, str]
     problems = Problems(name)
     if not isinstance(given, Mapping):
         problems.add(KEY, given, "must be a mapping. Write it as in {'spark.sql.shuffle.partitions': 400}")
-        problems.raise_if_any()
+        given = {}
     for key, value in given.items():
         if reason := _fault(key, value, version):
             problems.add(f"{KEY}: {key}", value, reason)
@@ -77,7 +74,7 @@ def _fault(key: Any, value: Any, version: Version | str) -> str | None:
         return "must be text, a number or a boolean. Remove it if it shall keep its value"
     if key in _RELIED_ON:
         return _RELIED_ON[key]
-    if key.startswith(_CATALOGS):
+    if key.startswith("spark.sql.catalog."):
         return "catalogs are set up with the session. Put it under spark_config or catalog_options in the profile"
     if key in STATIC_CONF or key.split(".")[1] in _FIXED_FAMILIES:
         return _FIXED
@@ -88,14 +85,11 @@ def _fault(key: Any, value: Any, version: Version | str) -> str | None:
 
 def to_look_up(settings: Iterable[str]) -> list[str]:
     """The settings to look up in Spark: those of Spark SQL."""
-    return [key for key in settings if key.startswith(_SQL)]
+    return [key for key in settings if key.startswith("spark.sql.")]
 
 
 def misspelt(name: str, keys: Iterable[str], known: Iterable[str]) -> None:
-    """Raise ConfigErrors for unknown settings that are similar to a known one.
-
-    Other unknown settings may belong to an extension.
-    """
+    """Raise ConfigErrors for unknown settings that are similar to a known one; others may belong to an extension."""
     problems = Problems(name)
     names = list(known)
     for key in keys:

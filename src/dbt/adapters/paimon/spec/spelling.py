@@ -38,6 +38,11 @@ def speller(columns: Iterable[str]) -> Speller:
     return spell
 
 
+def has_column(name: str, columns: Iterable[str], case_sensitive: bool) -> bool:
+    """Whether Spark finds a column with this name."""
+    return name in columns if case_sensitive else name.lower() in map(str.lower, columns)
+
+
 def with_column_case(spec: TableSpec, columns: Iterable[str]) -> TableSpec:
     """The table with column names spelled as in `columns`."""
     spell = speller(columns)
@@ -91,22 +96,18 @@ def doubled_options(options: Mapping[str, str]) -> list[tuple[str, str]]:
 
 
 def _option(name: str, spell: Speller) -> str:
-    found = split_field_option(name)
-    if found is not None:
+    if found := split_field_option(name):
         return f"fields.{','.join(map(spell, found[0]))}.{found[1]}"
-    setting = _FILE_INDEX_SETTING.fullmatch(name)
-    if setting is not None:
+    if setting := _FILE_INDEX_SETTING.fullmatch(name):
         return f"{setting[1]}.{_indexed(setting[2], spell)}.{setting[3]}"
     return name
 
 
 def column_text(name: str, value: str, spell: Speller = str) -> str:
-    """An option's value, with columns spelled by `spell`, and without spaces between them.
-
-    For 'id, dt', Paimon would look for a column ' dt' [ran, 0.9.0].
-    """
+    """An option's value, with columns spelled by `spell`, and without spaces between them."""
+    # For 'id, dt', Paimon would look for a column ' dt' [ran, 0.9.0].
     found = split_field_option(name)
-    if name in NAMING_OPTIONS or (found is not None and found[1] == "sequence-group"):
+    if name in NAMING_OPTIONS or (found and found[1] == "sequence-group"):
         return ",".join(map(spell, split_columns(value)))
     if _FILE_INDEX_COLUMNS.fullmatch(name):
         return ",".join(_indexed(column, spell) for column in split_columns(value))

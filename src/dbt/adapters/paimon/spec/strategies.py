@@ -126,16 +126,12 @@ def collect_strategy(spec: TableSpec, config: Mapping[str, Any], versions: Versi
     """
     strategy = _strategy_of(spec, config)
     _check_schema_change(config, problems)
-    known = STRATEGIES.get(strategy)
-    if known is None:
-        near = suggestion(strategy, STRATEGIES)
-        if near is not None:
-            problems.add("incremental_strategy", strategy, f"unknown strategy. Did you mean '{near}'?")
-        return strategy
-    request = _Request(spec, config, versions)
-    for key, reason in (*_merge_key_faults(strategy, config), *known.faults(request)):
-        value = strategy if key == _STRATEGY else config.get(key)
-        problems.add(key, value, reason)
+    if strategy in STRATEGIES:
+        faults = STRATEGIES[strategy].faults(_Request(spec, config, versions))
+        for key, reason in (*_merge_key_faults(strategy, config), *faults):
+            problems.add(key, strategy if key == _STRATEGY else config.get(key), reason)
+    elif near := suggestion(strategy, STRATEGIES):
+        problems.add(_STRATEGY, strategy, f"unknown strategy. Did you mean '{near}'?")
     return strategy
 
 
@@ -171,9 +167,7 @@ def replace_fault(spec: TableSpec) -> str | None:
     """
     if spec.merge_engine not in ("", "deduplicate"):
         return f"merge_engine='{spec.merge_engine}' does not let a new row replace an old one"
-    if not spec.primary_key:
-        return None
-    return deleting.deletes_lost(spec)
+    return deleting.deletes_lost(spec) if spec.primary_key else None
 
 
 # -- what each strategy needs ----------------------------------------------------------------------------
@@ -213,10 +207,8 @@ def _merge(request: _Request) -> _Faults:
     if not request.unique_key:
         yield _STRATEGY, "needs unique_key, to match rows by. Set unique_key, or use 'append'"
     yield from _merge_column_faults(request)
-    if request.config.get("merge_delete_condition"):
-        fault = _merge_delete_fault(spec, request.versions)
-        if fault:
-            yield "merge_delete_condition", fault
+    if request.config.get("merge_delete_condition") and (fault := _merge_delete_fault(spec, request.versions)):
+        yield "merge_delete_condition", fault
     for key in _CONDITIONS:
         if any(_SUBQUERY.search(text) for text in _conditions(request.config.get(key))):
             yield key, "Paimon's MERGE does not accept a subquery in a condition. Join it in the model instead"
@@ -248,11 +240,9 @@ def _conditions(value: Any) -> list[str]:
 
 def _merge_delete_fault(spec: TableSpec, versions: Versions) -> str | None:
     # MERGE writes delete records (PartialUpdateMergeFunction.add).
-    lost = deleting.deletes_lost(spec) if spec.primary_key else None
-    if lost is not None:
+    if spec.primary_key and (lost := deleting.deletes_lost(spec)):
         return f"{lost}. Remove one of the two"
-    unreadable = deleting.unreadable_by_deletes(spec)
-    if unreadable is None:
+    if not (unreadable := deleting.unreadable_by_deletes(spec)):
         return None
     if not versions.supports(Capability.REMOVE_RECORD_ON_DELETE):
         return f"{unreadable}. Remove it, or use merge_engine='deduplicate'"
@@ -295,8 +285,7 @@ def _insert_overwrite(request: _Request) -> _Faults:
 
 
 def _delete_insert(request: _Request) -> _Faults:
-    fault = replace_fault(request.spec)
-    if fault is not None:
+    if fault := replace_fault(request.spec):
         yield _STRATEGY, f"{fault}. Use 'upsert' ({_insert_means(request.spec)}), or 'insert_overwrite'"
     if not request.unique_key:
         yield _STRATEGY, "needs unique_key, to know what to delete. Set unique_key, or use 'append'"
@@ -415,7 +404,7 @@ class Strategy:
         faults: finds the problems of a config that uses the strategy.
         is_idempotent: whether running its statement twice on a table has the same result as running it once.
         reads_once: whether its statement reads the model's rows once. MERGE reads them twice, to match and to write.
-        skips: whether `skip_unchanged` may skip a model, because a run commits all its rows at once.
+        skips: whether `skip_unchanged` may skip a model; only if a run commits all its rows at once.
     """
 
     faults: Callable[[_Request], _Faults]
@@ -437,10 +426,7 @@ STRATEGIES: Final[Mapping[str, Strategy]] = {
 
 
 def may_repeat(kind: str, spec: TableSpec) -> bool:
-    """Whether a statement may run again after a conflict (see `concurrency.conflicts`).
-
-    `kind` is a strategy, REBUILD, SNAPSHOT or REFRESH. A statement of an unknown kind may not run again.
-    """
+    """Whether a statement of this kind (a strategy, REBUILD, SNAPSHOT or REFRESH) may run again after a conflict."""
     # These are an INSERT OVERWRITE, a MERGE by dbt_scd_id, and upserts and deletes by the key of a materialized view.
     if kind in (REBUILD, SNAPSHOT, REFRESH):
         return True

@@ -141,15 +141,16 @@ class TableSpec:
     def compares(self, column: str) -> bool:
         """Whether Paimon compares a column's values to choose one: in a sequence, or for max and min."""
         grouped = [name for group in self.sequence_groups for name in group]
-        if column.lower() in _lower((*self.columns_in("sequence.field"), *grouped)):
+        if column.lower() in lower_names((*self.columns_in("sequence.field"), *grouped)):
             return True
         functions = {columns[0].lower(): value for _, columns, value in self.field_options("aggregate-function")}
         return functions.get(column.lower(), self.options.get(DEFAULT_FUNCTION)) in ("max", "min")
 
     def places(self, column: str) -> bool:
         """Whether a column's values decide a row's partition or bucket."""
-        return column.lower() in _lower((*self.primary_key, *self.partition_by, *self.columns_in("bucket-key")))
+        return column.lower() in lower_names((*self.primary_key, *self.partition_by, *self.columns_in("bucket-key")))
 
 
-def _lower(names: Iterable[str]) -> set[str]:
+def lower_names(names: Iterable[str]) -> set[str]:
+    """The names in lower case, because Spark ignores case in column names."""
     return {name.lower() for name in names}

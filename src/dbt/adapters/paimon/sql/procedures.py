@@ -20,9 +20,9 @@ from dbt.adapters.paimon.errors.redaction import redacted
 from dbt.adapters.paimon.options.table_options import (
     did_you_mean,
     normalize,
+    option_fault,
     parse_duration,
     suggestion,
-    validate_option,
 )
 from dbt.adapters.paimon.sql.names import branch_problem, tag_problem
 from dbt.adapters.paimon.sql.statements import SORTED_COMPACTION, Statement
@@ -254,8 +254,8 @@ def _options(value: Any, versions: Versions) -> str:
         raise _InvalidValueError("must be a mapping of Paimon's option names to values.")
     pairs = []
     for name, item in value.items():
-        if problems := validate_option(str(name), item, versions.paimon):
-            raise _InvalidValueError(f"'{name}': {problems[0]}.")
+        if fault := option_fault(str(name), item, versions.paimon):
+            raise _InvalidValueError(f"'{name}': {fault}.")
         text = normalize(item)
         if "," in text:
             # ParameterUtils.parseCommaSeparatedKeyValues

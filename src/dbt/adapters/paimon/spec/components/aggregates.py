@@ -41,10 +41,8 @@ def _does_not_aggregate(spec: TableSpec) -> str:
 
 
 def _fault_outside_groups(spec: TableSpec, column: str, function: str, versions: Versions) -> str | None:
-    """Why partial-update does not aggregate a column ('' for all columns); Paimon fails when rows are written.
-
-    PartialUpdateMergeFunction: "Must use sequence group for aggregation functions".
-    """
+    """Why partial-update does not aggregate a column ('' for all columns)."""
+    # PartialUpdateMergeFunction refuses it when rows are written: "Must use sequence group for aggregation functions".
     groups = spec.sequence_groups
     grouped = {name for columns, members in groups.items() for name in (*columns, *members)}
     keeps_last = function == "last_non_null_value"
@@ -197,8 +195,7 @@ def _aggregate_type_rules(spec: TableSpec, types: Types, versions: Versions) -> 
 
 
 def _aggregate_fault(function: str, data_type: str, versions: Versions) -> str | None:
-    known = _AGGREGATES.get(function)
-    if known is None:
+    if not (known := _AGGREGATES.get(function)):
         return None
     if not re.match(known.types, data_type.replace(" ", "").lower()):
         return f"'{function}' takes {known.words}. {known.instead}"

@@ -110,17 +110,12 @@ def _bucket_key_rules(spec: TableSpec, versions: Versions) -> Found:
         yield (
             "bucket-key",
             "Cannot define 'bucket-key' with bucket = -1: it needs a fixed number of buckets, and bucket is -1 "
-            "(dynamic), also where it is not set. "
-            "Set bucket to a number from 1, or remove bucket_key",
+            "(dynamic), also where it is not set. Set bucket to a number from 1, or remove bucket_key",
         )
     outside = ", ".join(name for name in keys if name not in spec.primary_key)
-    if spec.primary_key and outside:
-        yield (
-            "bucket-key",
-            f"{outside} is not in the primary key ({', '.join(spec.primary_key)}). Use a part of the primary key",
-        )
-    inside = ", ".join(name for name in keys if name in spec.partition_by)
-    if inside:
+    if outside and (key := ", ".join(spec.primary_key)):
+        yield "bucket-key", f"{outside} is not in the primary key ({key}). Use a part of the primary key"
+    if inside := ", ".join(name for name in keys if name in spec.partition_by):
         yield "bucket-key", f"{inside} is in partition_by, and buckets are inside partitions. Use other columns"
 
 
@@ -129,24 +124,21 @@ def _hashed_column_rules(spec: TableSpec, versions: Versions) -> Found:
     keys = spec.columns_in("bucket-key")
     hashed = keys or tuple(name for name in spec.primary_key if name not in spec.partition_by)
     if spec.bucket > 0 and len(hashed) == 1 and not is_plain(hashed[0]):
-        missing = versions.explain(Capability.FIXED_BUCKET_BY_QUOTED_COLUMN)
-        if not missing and "." in hashed[0]:
-            missing = versions.explain(Capability.FIXED_BUCKET_BY_DOTTED_COLUMN)
-        if missing:
+        dotted = "." in hashed[0] and versions.explain(Capability.FIXED_BUCKET_BY_DOTTED_COLUMN)
+        if missing := versions.explain(Capability.FIXED_BUCKET_BY_QUOTED_COLUMN) or dotted:
             yield "bucket-key" if keys else "primary_key", f"'{hashed[0]}': {missing}"
 
 
 def _unread_bucket_options(spec: TableSpec, types: Types, versions: Versions) -> Found:
-    # PaimonSparkWriter.write: HASH_FIXED and BUCKET_UNAWARE read none of these options.
-    dynamic = bool(spec.primary_key) and spec.bucket == DYNAMIC_BUCKET
+    # PaimonSparkWriter.write: HASH_FIXED and BUCKET_UNAWARE do not read these options.
     for name in spec.options:
-        if name.startswith("dynamic-bucket.") and not dynamic:
+        if name.startswith("dynamic-bucket.") and not spec.primary_key:
+            yield name, "only a primary-key table has dynamic buckets, so it does nothing here. Remove it"
+        elif name.startswith("dynamic-bucket.") and spec.bucket != DYNAMIC_BUCKET:
             yield (
                 name,
                 "only a primary-key table with bucket=-1 reads it, so it does nothing here. Set bucket to -1, or "
-                "remove it"
-                if spec.primary_key
-                else "only a primary-key table has dynamic buckets, so it does nothing here. Remove it",
+                "remove it",
             )
         if name.startswith("postpone.") and spec.bucket != POSTPONE_BUCKET:
             yield name, "only bucket=-2 (postpone) reads it, so it does nothing here. Set bucket to -2, or remove it"

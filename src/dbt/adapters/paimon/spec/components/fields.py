@@ -104,9 +104,8 @@ def _sequence_group_rules(spec: TableSpec, versions: Versions) -> Found:
                 f"only merge_engine='partial-update' reads it, and this is '{spec.merge_engine}'. "
                 "Set merge_engine, or use sequence_field",
             )
-        keys = [member for member in (*columns, *members) if member in spec.primary_key]
-        if keys:
-            yield name, f"{', '.join(keys)} is in the primary key, which no update changes. Remove it"
+        if keys := ", ".join(member for member in (*columns, *members) if member in spec.primary_key):
+            yield name, f"{keys} is in the primary key, which no update changes. Remove it"
         for member in members:
             if member in owner:
                 yield name, f"'{member}' is already in the group of '{owner[member]}'. Keep it in one group"
@@ -116,22 +115,17 @@ def _sequence_group_rules(spec: TableSpec, versions: Versions) -> Found:
 def _sequence_column_rules(spec: TableSpec, versions: Versions) -> Found:
     # SchemaValidation.validateSequenceGroup
     for column in sorted({column for columns in spec.sequence_groups for column in columns}):
-        if f"fields.{column}.aggregate-function" in spec.options:
-            yield (
-                f"fields.{column}.aggregate-function",
-                f"'{column}' orders a sequence group and cannot be aggregated. Remove its aggregate_function",
-            )
+        own = f"fields.{column}.aggregate-function"
+        if own in spec.options:
+            yield own, f"'{column}' orders a sequence group and cannot be aggregated. Remove its aggregate_function"
 
 
 def _default_value_rules(spec: TableSpec, versions: Versions) -> Found:
     # SchemaValidation.validateDefaultValues
+    keys = (*spec.primary_key, *spec.partition_by)
     for name, columns, _ in spec.field_options("default-value"):
-        for column in columns:
-            if column in (*spec.primary_key, *spec.partition_by):
-                yield (
-                    name,
-                    f"'{column}' is a key or partition column and cannot have a default. Write coalesce() in SQL",
-                )
+        for column in (each for each in columns if each in keys):
+            yield name, f"'{column}' is a key or partition column and cannot have a default. Write coalesce() in SQL"
 
 
 def _default_type_rules(spec: TableSpec, types: Types, versions: Versions) -> Found:
@@ -140,10 +134,7 @@ def _default_type_rules(spec: TableSpec, types: Types, versions: Versions) -> Fo
         for column in columns:
             kind = type_tree(types.get(column, "string"))
             if isinstance(kind, (Array, Map, Struct)):
-                yield (
-                    name,
-                    f"'{column}' is {types[column]}, which cannot have a default. Write coalesce() in the model",
-                )
+                yield name, f"'{column}' is {types[column]}, which cannot have a default. Write coalesce() in the model"
             elif isinstance(kind, Atom) and not is_value(value, kind):
                 yield name, f"'{column}' is {types[column]}, and the text is not a valid one. Write a {kind.name}"
 

@@ -130,9 +130,9 @@ def _name_fault(file_format: str, name: str) -> str:
 def filterable(spec: TableSpec, types: Types, versions: Versions, *, older_types: bool = False) -> TableSpec:
     """The table with options that make WHERE find all rows.
 
-    - Before Paimon 1.0, no Parquet filters for small integers, or if files are older than a column's type.
-    - No statistics for floating-point numbers in ORC: if the first value is NaN, so are the minimum and maximum, and
-      `<` and `<=` find no rows [ran, 0.9.0 and 1.4.2].
+    - Before Paimon 1.0: no Parquet filters for small integers, or if files are older than a column's type.
+    - ORC: no statistics of floating-point numbers. If the first value is NaN, so are the minimum and maximum, and `<`
+      and `<=` find no rows [ran, 0.9.0 and 1.4.2].
     """
     has = {*types.values()}
     if spec.file_format == "orc" and has & {"float", "double"}:

@@ -1,8 +1,7 @@
 """`iceberg: true`: Paimon writes Iceberg metadata with each commit, for Iceberg's readers.
 
-For a table with a primary key, the metadata lists only the files of the highest level, which the last full compaction
-wrote (IcebergCommitCallback.shouldAddFileToIceberg, 1.4).
-Source: https://paimon.apache.org/docs/1.4/iceberg/overview/
+For a table with a primary key, the metadata lists only files of the last full compaction
+(IcebergCommitCallback.shouldAddFileToIceberg, 1.4). Source: https://paimon.apache.org/docs/1.4/iceberg/overview/
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -10,9 +10,9 @@ from dbt.adapters.paimon.capabilities import Capability, Versions
 from dbt.adapters.paimon.keys import COLUMNS
 from dbt.adapters.paimon.options.table_options import split_field_option
 from dbt.adapters.paimon.spec.component import Columns, Component, Found, Types, config_key
-from dbt.adapters.paimon.spec.config_values import columns_or_property, plain_columns
+from dbt.adapters.paimon.spec.config_values import columns_or_property
 from dbt.adapters.paimon.spec.problems import Problems
-from dbt.adapters.paimon.spec.table import DEFAULT_FUNCTION, DYNAMIC_BUCKET, TableSpec
+from dbt.adapters.paimon.spec.table import DEFAULT_FUNCTION, DYNAMIC_BUCKET, TableSpec, lower_names
 from dbt.adapters.paimon.sql.data_types import NESTED, type_name
 
 
@@ -34,9 +34,7 @@ _FOR_ANY_TABLE: Final = ("default-value", "stats-mode", "map.storage-layout")
 
 def read(config: Mapping[str, Any], properties: dict[str, Any], problems: Problems) -> tuple[str, ...]:
     """The primary key in a config; removes its option from `properties`."""
-    value = config.get("primary_key")
-    own = () if value is None else plain_columns(value, "primary_key", problems)
-    return columns_or_property(own, properties, "primary_key", "primary-key", problems)
+    return columns_or_property(config.get("primary_key"), properties, "primary_key", "primary-key", problems)
 
 
 def with_contract(
@@ -48,11 +46,11 @@ def with_contract(
     """The primary key of the config or of the contract's constraints, which must not contradict each other."""
     found = _contract_keys(constraints, columns)
     contract_key = next(filter(None, found), ())
-    if any(_folded(keys) != _folded(contract_key) for keys in found if keys):
+    if any(lower_names(keys) != lower_names(contract_key) for keys in found if keys):
         listed = " and ".join(f"({', '.join(keys)})" for keys in found)
         problems.add("constraints", None, f"the contract has several primary keys: {listed}. Keep one")
         return primary_key
-    if contract_key and primary_key and _folded(primary_key) != _folded(contract_key):
+    if contract_key and primary_key and lower_names(primary_key) != lower_names(contract_key):
         problems.add(
             "primary_key",
             list(primary_key),
@@ -70,10 +68,6 @@ def _contract_keys(
         name for name, column in columns.items() if any(map(_is_primary_key, column.get("constraints") or ()))
     )
     return [*found, on_columns] if on_columns else found
-
-
-def _folded(names: Iterable[str]) -> frozenset[str]:
-    return frozenset(name.lower() for name in names)
 
 
 def _is_primary_key(constraint: Mapping[str, Any]) -> bool:

@@ -52,7 +52,6 @@ def checked(spec: TableSpec, problems: Problems, versions: Versions) -> TableSpe
 
 
 def _policy_rules(policy: MaintenancePolicy, spec: TableSpec, versions: Versions) -> Found:
-    """(key, reason with remedy) for each action of a policy that the table does not support."""
     if policy.compact:
         yield from _compact_rules(policy.compact, spec, versions)
     if policy.expire_partitions:
@@ -65,16 +64,14 @@ def _policy_rules(policy: MaintenancePolicy, spec: TableSpec, versions: Versions
 
 
 def _partition_expiry_rules(expire: ExpirePartitions, spec: TableSpec, versions: Versions) -> Found:
+    where = "maintenance.expire_partitions"
     if not spec.partition_by:
-        yield (
-            "maintenance.expire_partitions",
-            "the table has no partitions. Set partition_by, or expire_partitions: null",
-        )
+        yield where, "the table has no partitions. Set partition_by, or expire_partitions: null"
     missing = versions.explain(Capability.EXPIRE_PARTITIONS_OUTSIDE_THE_METASTORE)
     if missing and not spec.is_true("metastore.partitioned-table"):
-        yield "maintenance.expire_partitions", missing
+        yield where, missing
     if fault := pattern_fault(expire.timestamp_pattern, spec.partition_by):
-        yield "maintenance.expire_partitions.timestamp_pattern", fault
+        yield f"{where}.timestamp_pattern", fault
 
 
 def _snapshot_expiry_rules(expire: ExpireSnapshots, spec: TableSpec, versions: Versions) -> Found:
@@ -88,8 +85,7 @@ def _snapshot_expiry_rules(expire: ExpireSnapshots, spec: TableSpec, versions: V
 
 
 def _compact_rules(compact: Compact, spec: TableSpec, versions: Versions) -> Found:
-    partial = compact.newest or compact.idle or compact.where
-    if partial and not spec.partition_by:
+    if (compact.newest or compact.idle or compact.where) and not spec.partition_by:
         yield "maintenance.compact.partitions", "the table has no partitions. Set partition_by, or remove it"
     if compact.strategy == "minor" and (missing := versions.explain(Capability.COMPACT_STRATEGY)):
         yield "maintenance.compact.strategy", missing
@@ -104,17 +100,11 @@ def _compact_rules(compact: Compact, spec: TableSpec, versions: Versions) -> Fou
 
 
 def _sort_rules(compact: Compact, spec: TableSpec) -> Found:
-    if compact.order and (spec.primary_key or spec.bucket != -1):
-        yield (
-            "maintenance.compact.order_by",
-            "only tables without primary_key and with bucket=-1 can be sorted. Remove it",
-        )
-    inside = [name for name in compact.order_by if name in spec.partition_by]
-    if inside:
-        yield (
-            "maintenance.compact.order_by",
-            f"{', '.join(inside)} is in partition_by, and rows are sorted inside partitions. Use other columns",
-        )
+    where = "maintenance.compact.order_by"
+    if compact.order and (spec.primary_key or spec.bucket != DYNAMIC_BUCKET):
+        yield where, "only tables without primary_key and with bucket=-1 can be sorted. Remove it"
+    if inside := ", ".join(name for name in compact.order_by if name in spec.partition_by):
+        yield where, f"{inside} is in partition_by, and rows are sorted inside partitions. Use other columns"
 
 
 def _column_rules(spec: TableSpec, types: Types, versions: Versions) -> Found:
@@ -123,17 +113,13 @@ def _column_rules(spec: TableSpec, types: Types, versions: Versions) -> Found:
         return
     keyed = {name: types[name].lower() for name in spec.partition_by if name in types}
     if policy.compact:
-        yield from _sort_problems(policy.compact, types)
+        for column in policy.compact.order_by:
+            if column not in types:
+                hint = did_you_mean(column, types, 0.6, label="The model's columns")
+                yield "maintenance.compact.order_by", f"there is no column '{column}'. {hint}"
         yield from _newest_problems(policy.compact, keyed)
     if policy.expire_partitions:
         yield from _expiry_problems(policy.expire_partitions, keyed, spec.partition_by)
-
-
-def _sort_problems(compact: Compact, types: Mapping[str, str]) -> Found:
-    for column in compact.order_by:
-        if column not in types:
-            hint = did_you_mean(column, types, 0.6, label="The model's columns")
-            yield "maintenance.compact.order_by", f"there is no column '{column}'. {hint}"
 
 
 def _newest_problems(compact: Compact, keyed: Mapping[str, str]) -> Found:
@@ -163,12 +149,10 @@ def _expiry_problems(expire: ExpirePartitions, keyed: Mapping[str, str], partiti
 
 
 def _delta_commit_rules(spec: TableSpec, versions: Versions) -> Found:
+    name = "full-compaction.delta-commits"
     unaware = spec.bucket == DYNAMIC_BUCKET and not spec.primary_key and not spec.auto_buckets
-    if unaware and "full-compaction.delta-commits" in spec.options:
-        yield (
-            "full-compaction.delta-commits",
-            "needs buckets on a table without primary key. Set bucket, or remove it",
-        )
+    if unaware and name in spec.options:
+        yield name, "needs buckets on a table without primary key. Set bucket, or remove it"
 
 
 def _append_table_options(spec: TableSpec, types: Types, versions: Versions) -> Found:

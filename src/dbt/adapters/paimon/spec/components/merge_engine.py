@@ -83,9 +83,8 @@ def _group_delete_rules(spec: TableSpec, versions: Versions) -> Found:
     if spec.is_true("ignore-delete"):
         yield name, "contradicts 'ignore-delete'='true'. Keep one of the two"
     ordering = {column for columns in spec.sequence_groups for column in columns}
-    missing = [column for column in spec.columns_in(name) if column not in ordering]
-    if missing:
-        yield name, f"{', '.join(missing)} orders no sequence_group. Name a column that has one"
+    if missing := ", ".join(column for column in spec.columns_in(name) if column not in ordering):
+        yield name, f"{missing} orders no sequence_group. Name a column that has one"
 
 
 def _aggregation_delete_rules(spec: TableSpec, versions: Versions) -> Found:
@@ -108,7 +107,7 @@ def _rowkind_rules(spec: TableSpec, types: Types, versions: Versions) -> Found:
 
 
 def _drops_changes(change: PropertyChange, options: Mapping[str, str], versions: Versions) -> bool:
-    """Whether the table has dropped deletes or updates, which are lost."""
+    # The table has already dropped deletes or updates, which are lost.
     return canonical(change.name, change.old, versions.paimon) is True
 
 
@@ -126,16 +125,13 @@ def _sequence_rules(spec: TableSpec, versions: Versions) -> Found:
     if spec.crosses_partitions:
         yield (
             "sequence.field",
-            "cannot order rows that move between partitions: "
-            f"primary_key leaves out {spec.partitions_outside_key}. "
-            "Add it to primary_key, or remove sequence_field",
+            "cannot order rows that move between partitions: primary_key leaves out "
+            f"{spec.partitions_outside_key}. Add it to primary_key, or remove sequence_field",
         )
     for name in fields:
-        if f"fields.{name}.aggregate-function" in spec.options:
-            yield (
-                f"fields.{name}.aggregate-function",
-                f"'{name}' is the sequence field, which Paimon keeps itself. Remove its aggregate_function",
-            )
+        own = f"fields.{name}.aggregate-function"
+        if own in spec.options:
+            yield own, f"'{name}' is the sequence field, which Paimon keeps itself. Remove its aggregate_function"
 
 
 def _snapshot_ordering_rules(spec: TableSpec, versions: Versions) -> Found:
@@ -174,14 +170,12 @@ def _changelog_rules(spec: TableSpec, versions: Versions) -> Found:
     producer = spec.changelog_producer
     if spec.merge_engine == "first-row" and producer not in ("none", "lookup"):
         yield "changelog-producer", "first-row supports only 'none' and 'lookup'. Use one of them"
-    if spec.is_true("streaming-read-overwrite"):
+    name = "streaming-read-overwrite"
+    if spec.is_true(name):
         if not spec.primary_key:
-            yield "streaming-read-overwrite", "needs a primary key. Set primary_key, or remove it"
+            yield name, "needs a primary key. Set primary_key, or remove it"
         elif producer in ("full-compaction", "lookup"):
-            yield (
-                "streaming-read-overwrite",
-                f"returns changes twice with changelog_producer='{producer}'. Remove one",
-            )
+            yield name, f"returns changes twice with changelog_producer='{producer}'. Remove one"
     both = producer == "lookup" and "full-compaction.delta-commits" in spec.options
     if both and (missing := versions.explain(Capability.LOOKUP_WITH_DELTA_COMMITS)):
         yield "full-compaction.delta-commits", missing

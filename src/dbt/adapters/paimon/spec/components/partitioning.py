@@ -10,7 +10,7 @@ from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.keys import COLUMNS
 from dbt.adapters.paimon.options.table_options import parse_duration
 from dbt.adapters.paimon.spec.component import Component, Found, Types, config_key
-from dbt.adapters.paimon.spec.config_values import columns_or_property, plain_columns
+from dbt.adapters.paimon.spec.config_values import columns_or_property
 from dbt.adapters.paimon.spec.foreign_config import NoColumnError, with_columns
 from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.spec.table import TableSpec
@@ -26,22 +26,16 @@ class Keys:
 
 def read(config: Mapping[str, Any], properties: dict[str, Any], problems: Problems) -> tuple[str, ...]:
     """The partition columns in a config; removes their option from `properties`."""
-    own = _partition_by(config.get("partition_by"), problems)
-    return columns_or_property(own, properties, "partition_by", "partition", problems)
-
-
-def _partition_by(value: Any, problems: Problems) -> tuple[str, ...]:
-    if value is None:
-        return ()
+    value = config.get("partition_by")
     try:
         value = with_columns(value)
     except NoColumnError as exc:
         problems.add_ignored("partition_by", value, str(exc))
-        return ()
+        value = None
     except ValueError as exc:
         problems.add("partition_by", value, str(exc))
-        return ()
-    return plain_columns(value, "partition_by", problems)
+        value = None
+    return columns_or_property(value, properties, "partition_by", "partition", problems)
 
 
 def pattern_fault(pattern: str, partition_by: Iterable[str]) -> str:
@@ -66,8 +60,7 @@ def _partition_rules(spec: TableSpec, versions: Versions) -> Found:
 def _pattern_rules(spec: TableSpec, types: Types, versions: Versions) -> Found:
     # PartitionTimeExtractor: names are case-sensitive, and a name that is not replaced cannot be parsed as a time.
     name = "partition.timestamp-pattern"
-    fault = pattern_fault(spec.options.get(name, ""), spec.partition_by)
-    if fault and spec.partition_by:
+    if spec.partition_by and (fault := pattern_fault(spec.options.get(name, ""), spec.partition_by)):
         yield name, fault
 
 

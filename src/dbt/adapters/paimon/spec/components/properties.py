@@ -110,9 +110,8 @@ def _chain_rules(spec: TableSpec, versions: Versions) -> Found:
         "'partition.timestamp-pattern'": "partition.timestamp-pattern" in spec.options,
         "'partition.timestamp-formatter'": "partition.timestamp-formatter" in spec.options,
     }
-    missing = [key for key, is_set in needed.items() if not is_set]
-    if missing:
-        yield name, f"needs {', '.join(missing)}. Set what is missing, or remove it"
+    if missing := ", ".join(key for key, is_set in needed.items() if not is_set):
+        yield name, f"needs {missing}. Set what is missing, or remove it"
     if spec.is_true("deletion-vectors.enabled"):
         yield name, "does not support deletion vectors. Remove one of the two"
     if spec.changelog_producer not in ("none", "input"):
@@ -160,20 +159,10 @@ def _clustering_rules(spec: TableSpec, versions: Versions) -> Found:
 
 COMPONENT: Final = Component(
     keys=Keys,
-    columns=(
-        "record-level.time-field",
-        "clustering.columns",
-        "chain-table.chain-partition-keys",
-        "manifest-sort.partition-field",
-        "blob-field",
-        "blob-descriptor-field",
-        "blob-external-storage-field",
-        "blob-view-field",
-        "vector-field",
-        "pk-bitmap.index.columns",
-        "pk-btree.index.columns",
-        "pk-full-text.index.columns",
-        "pk-vector.index.columns",
+    columns=tuple(
+        "record-level.time-field clustering.columns chain-table.chain-partition-keys manifest-sort.partition-field "
+        "blob-field blob-descriptor-field blob-external-storage-field blob-view-field vector-field "
+        "pk-bitmap.index.columns pk-btree.index.columns pk-full-text.index.columns pk-vector.index.columns".split()
     ),
     rules=(
         _record_expiry_rules,
