@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
 from dbt_common.exceptions import DbtRuntimeError
@@ -87,6 +87,7 @@ class DebeziumMessages(ValueFormat):
 
     # A tombstone is neither a row nor a fault.
     is_row: ClassVar[str] = f"{ROW} is not null"
+    column_type: ClassVar[type[SourceColumn]] = DebeziumColumn
     columns: tuple[DebeziumColumn, ...]
     row_kind: str = ROW_KIND
     reserved: tuple[str, ...] = ()
@@ -120,11 +121,6 @@ class DebeziumMessages(ValueFormat):
             listed = "".join(f"\n  - {problem}" for problem in problems)
             raise DbtRuntimeError(f"source '{description.label}' cannot be read as change messages:{listed}")
         return cls(columns, row_kind, (*own, *description.metadata))
-
-    def with_columns(self, columns: Mapping[str, str]) -> DebeziumMessages:
-        known = {column.name for column in self.columns}
-        new = (DebeziumColumn(name, kind) for name, kind in columns.items() if name not in known)
-        return replace(self, columns=(*self.columns, *new))
 
     def stages(self) -> Sequence[Sequence[str]]:
         with_schema = "get(__tmp_key_parsed, 0)"
