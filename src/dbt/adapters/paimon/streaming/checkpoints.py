@@ -145,15 +145,6 @@ def check_fits(note: Note, model: str, inputs: Sequence[Mapping[str, str]], loca
     )
 
 
-def missing_checkpoint(table: str, location: str) -> str:
-    """The error message for a table with rows whose checkpoint is missing."""
-    return (
-        f"{table} has rows of a stream, but its checkpoint {location} is missing: it was deleted, or the "
-        "table is a copy. It is unknown how far the sources were read. Restore the checkpoint, "
-        "or run the model once with --full-refresh."
-    )
-
-
 def files_of_batch(session: SparkSession, location: str, index: int, batch: int) -> list[str]:
     """The files of a batch, from Spark's log of a file source (FileStreamSourceLog) in a checkpoint."""
     checkpoint = HadoopFolder(session, location)
