@@ -13,7 +13,7 @@ from typing import Any, Final
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.catalogs.catalog import location_scheme, option_text
-from dbt.adapters.paimon.errors.redaction import redact_text, secrets_of
+from dbt.adapters.paimon.errors.redaction import secrets_of
 
 KAFKA: Final = "kafka"
 JSON: Final = "json"
@@ -321,8 +321,3 @@ def _suggestion(name: str, known: Iterable[str]) -> str:
     by_small = {word.lower(): word for word in known}
     close = get_close_matches(name.lower(), by_small, n=1)
     return f"did you mean {by_small[close[0]]}?" if close else f"use one of {', '.join(known)}"
-
-
-def shown_location(description: Description) -> str:
-    """The location without secrets, for messages."""
-    return redact_text(description.location)

@@ -178,12 +178,9 @@ class KafkaInput(DescribedInput):
             parts = {each: jvm.org.apache.kafka.common.TopicPartition(*each) for each in wanted}
             for part in parts.values():
                 requested.put(part, spec)
-            answer, found = admin.listOffsets(requested), {}
-            for each, part in parts.items():
-                offset = _offset_or_none(answer.partitionResult(part))
-                if offset is not None:
-                    found[each] = offset
-        return found
+            answer = admin.listOffsets(requested)
+            offsets = {each: _offset_or_none(answer.partitionResult(part)) for each, part in parts.items()}
+        return {each: offset for each, offset in offsets.items() if offset is not None}
 
     @contextmanager
     def _admin(self, session: SparkSession) -> Iterator[Any]:

@@ -184,11 +184,9 @@ class PaimonTableInput(Input):
         if known is None:
             first = self._first_range(session, commits)
             self._planned.add([first, *ranges.following(first.end, commits, self.limits)])
-        elif commits:
+        else:
             self._refuse_lost(known.end, commits)
             self._planned.add(ranges.following(known.end, commits, self.limits))
-        elif known.end != NOTHING_READ:
-            self._refuse_lost(known.end, commits)
         self._move_consumer(session)
 
     def _first_range(self, session: SparkSession, commits: Sequence[Commit]) -> Range:

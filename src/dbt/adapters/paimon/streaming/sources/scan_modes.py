@@ -37,9 +37,6 @@ class ScanMode(StrEnum):
     FROM_TIMESTAMP = "from-timestamp"
 
 
-# In Paimon, the options imply the mode if it is `default`; `latest-full` is the newer name of `full`.
-_DEFAULT: Final = "default"
-_LATEST_FULL: Final = "latest-full"
 _NEEDS: Final[Mapping[ScanMode, tuple[str, ...]]] = {
     ScanMode.FROM_SNAPSHOT: (SNAPSHOT_ID,),
     ScanMode.FROM_SNAPSHOT_FULL: (SNAPSHOT_ID,),
@@ -125,11 +122,13 @@ def _beginning_at(mode: ScanMode, name: str, text: str) -> Beginning:
 
 
 def _mode(scan_mode: str | None, given: Sequence[str]) -> ScanMode:
-    if scan_mode in (None, _DEFAULT):
+    # The options imply Paimon's mode `default`.
+    if scan_mode in (None, "default"):
         if SNAPSHOT_ID in given:
             return ScanMode.FROM_SNAPSHOT
         return ScanMode.FROM_TIMESTAMP if given else ScanMode.FULL
-    if scan_mode == _LATEST_FULL:
+    # Paimon's newer name of `full`.
+    if scan_mode == "latest-full":
         return ScanMode.FULL
     try:
         return ScanMode(scan_mode)
