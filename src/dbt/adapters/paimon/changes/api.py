@@ -94,7 +94,7 @@ class Changes:
                 reading.sources[name] = replace(source, end=source.start)
             elif " where false limit 0)" in str(relation):
                 reading.sources[name] = replace(source, end=positions.NOTHING_READ)
-            return reads.limited_sql(source.table, str(relation), source.end.snapshot, output)
+            return reads.inserts_sql(source.table, str(relation), source.end.snapshot, output)
 
     def between_sql(self, model: Node, relation: PaimonRelation, start: Any, end: Any, output: Output) -> str:
         """The subquery of the changes between two table snapshots (see `reading.between`); stores no position.
@@ -110,7 +110,7 @@ class Changes:
         self._refuse_other_columns(what, source)
         source = replace(source, table=without_row_kind(source.table, output, what))
         if _is_limited(relation):
-            return reads.limited_sql(source.table, str(relation), source.end.snapshot, output)
+            return reads.inserts_sql(source.table, str(relation), source.end.snapshot, output)
         return self._subquery(what, source, output)
 
     @contextmanager
@@ -309,7 +309,8 @@ class Changes:
         reading = self._readings.get(model["unique_id"])
         if reading is None or not reading.sources:
             return self._unchanged.commit_conf(model)
-        return {COMMIT_USER_CONF: positions.mark(reading.ends)}
+        ends = {source.key: source.end for source in reading.sources.values()}
+        return {COMMIT_USER_CONF: positions.mark(ends)}
 
     def reads_changes(self, model: Node) -> bool:
         """Whether a model reads changes of a table in this run."""

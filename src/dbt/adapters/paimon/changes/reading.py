@@ -126,11 +126,6 @@ class Reading:
         """The start of each range, by key; without sources that are read as a whole."""
         return {source.key: source.start for source in self.sources.values() if source.start is not None}
 
-    @property
-    def ends(self) -> dict[str, Position]:
-        """The model's position in each source after its commit, by key."""
-        return {source.key: source.end for source in self.sources.values()}
-
     def moved(self, own: Position) -> dict[str, SavedPosition]:
         """The new rows of the positions table, with the newest snapshot of the model's own table."""
         return {

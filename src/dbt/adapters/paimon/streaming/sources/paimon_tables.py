@@ -238,7 +238,7 @@ class PaimonTableInput(Input):
             self._begin_batch(read)
         # An empty range is the beginning of a stream; its table snapshot may have expired since.
         if read is None or read.start == read.end:
-            return self._model_rows(reads.nothing_sql(self.table, 0, self._output), self.table, False)
+            return self._model_rows(reads.whole_sql(self.table, 0, self._output), self.table, False)
         commits = self._commits(session)
         for position in (read.start, read.end):
             self._refuse_lost(position, commits)
@@ -335,7 +335,7 @@ class PaimonTableInput(Input):
         """The table with only the columns that it had at a position; refuses columns that may have been renamed."""
         if position == NOTHING_READ:
             return self.table
-        then = session.sql(reads.version_sql(self.table, position.snapshot))
+        then = session.sql(f"select * from {self.table.name} version as of {position.snapshot}")
         there = {name.lower() for name in then.columns}
         now = {name.lower() for name, _ in self.table.columns}
         gone = there - now - {(self.call.row_kind or "").lower(), SNAPSHOT}
