@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from dbt.adapters.paimon.errors import places
@@ -40,13 +41,8 @@ class DialectHint:
         )
 
 
-def _syntax_hint(advice: str, *, before: str = "", after: str = "") -> DialectHint:
-    return DialectHint(r"\[PARSE_SYNTAX_ERROR\]", advice, before, after)
-
-
-def _column_hint(advice: str, *, before: str = "", after: str = "") -> DialectHint:
-    return DialectHint(r"\[UNRESOLVED_COLUMN", advice, before, after)
-
+_syntax_hint: Final = partial(DialectHint, r"\[PARSE_SYNTAX_ERROR\]")
+_column_hint: Final = partial(DialectHint, r"\[UNRESOLVED_COLUMN")
 
 _EXTRA_COMMA: Final = "remove the extra comma"
 _COMMA_BEFORE_FROM: Final = "remove the comma before FROM"
