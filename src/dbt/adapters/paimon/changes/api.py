@@ -271,12 +271,8 @@ class Changes:
         # A tag may keep the start although later commits have expired.
         if not source.start_is_there:
             return ChangeReadMode.COMPARE
-        if mode is ChangeReadMode.FILES and not source.table.primary_key:
-            counted = reads.count_sql(source.table, start, source.end.snapshot, self._adapter.versions)
-            ((added,),) = self._adapter.query(counted)
-            if int(added) != source.gained:
-                return ChangeReadMode.COMPARE
-        return mode
+        query, versions = self._adapter.query, self._adapter.versions
+        return reads.checked_mode(mode, source.table, start, source.end.snapshot, source.gained, query, versions)
 
     def _old_names(self, source: Source, version: int | str) -> dict[str, str]:
         """Each column's name in lower case -> its name at a table snapshot or a tag."""

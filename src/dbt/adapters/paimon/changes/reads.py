@@ -14,6 +14,7 @@ from enum import Enum
 
 from dbt.adapters.paimon.capabilities import Capability, Versions
 from dbt.adapters.paimon.metadata.snapshots import Commit
+from dbt.adapters.paimon.metadata.table_name import Query
 from dbt.adapters.paimon.sql.text import quoted, string_literal
 from dbt.adapters.paimon.tables.changeset import ExistingTable
 
@@ -70,7 +71,7 @@ def read_mode(
 ) -> ChangeReadMode:
     """The cheapest way to read the changes of some commits exactly.
 
-    For a table without a primary key, FILES is exact only if the row counts agree (see `count_sql`).
+    For a table without a primary key, FILES is exact only if the row counts agree (see `checked_mode`).
 
     Args:
         incremental_catalog: the only catalog whose changes old versions of Paimon can read.
@@ -168,13 +169,18 @@ def _files_sql(table: SourceTable, start: int, end: int, output: Output, version
     return _subquery(f"select {_columns(table, output, end, kind='rowkind')}\nfrom {source}\nwhere rowkind <> '-U'")
 
 
-def count_sql(table: SourceTable, start: int, end: int, versions: Versions) -> str:
-    """Count the rows in the files of the commits.
+def checked_mode(
+    mode: ChangeReadMode, table: SourceTable, start: int, end: int, gained: int, query: Query, versions: Versions
+) -> ChangeReadMode:
+    """COMPARE if FILES would not be exact for a table without a primary key; otherwise `mode`.
 
-    UPDATE and DELETE rewrite files of a table without a primary key and commit as APPEND [ran, 0.9.0]. The files then
+    UPDATE and DELETE rewrite files of such a table and commit as APPEND [ran, 0.9.0]. The files of the commits then
     have more rows than the table has gained.
     """
-    return f"select count(*) from {_incremental(table, '', start, end, versions)}"
+    if mode is not ChangeReadMode.FILES or table.primary_key:
+        return mode
+    ((added,),) = query(f"select count(*) from {_incremental(table, '', start, end, versions)}")
+    return mode if int(added) == gained else ChangeReadMode.COMPARE
 
 
 def _keys_sql(table: SourceTable, start: int, end: int, output: Output, versions: Versions) -> str:

@@ -280,10 +280,8 @@ class PaimonTableInput(Input):
         mode = reads.read_mode(
             table, new_commits, self.versions, incremental_catalog=self.incremental_catalog, before=False
         )
-        if mode is ChangeReadMode.FILES and not table.primary_key:
-            counted = session.sql(reads.count_sql(table, start, end, self.versions)).first()
-            if counted is None or int(counted[0]) != last.rows - first.rows:
-                mode = ChangeReadMode.COMPARE
+        gained = last.rows - first.rows
+        mode = reads.checked_mode(mode, table, start, end, gained, _query(session), self.versions)
         if mode is not ChangeReadMode.COMPARE:
             has_deletes = bool(table.primary_key) and mode is not ChangeReadMode.NOTHING
             return reads.changes_sql(mode, table, start, end, self._output, self.versions), has_deletes
