@@ -16,7 +16,7 @@ from dbt.adapters.paimon.sql.scala import elements
 from dbt.adapters.paimon.streaming.batches import BatchWriter
 from dbt.adapters.paimon.streaming.checkpoints import Checkpoint
 from dbt.adapters.paimon.streaming.inputs import UnavailableError
-from dbt.adapters.paimon.streaming.long_running import Trigger, is_stopping
+from dbt.adapters.paimon.streaming.long_running import STOP, Trigger
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -66,7 +66,7 @@ class Query:
             DbtRuntimeError: the query was cancelled, `writer` refused a batch, or Spark's JVM has ended.
         """
         trigger, writer = self.trigger, self.writer
-        if not trigger.processing_time and is_stopping():
+        if not trigger.processing_time and STOP.is_set():
             raise self._cancelled()
         pauses, written = list(trigger.pauses), writer.written.batches
         failed = False
@@ -79,13 +79,13 @@ class Query:
                 _raise_permanent(exc, failed)
                 if writer.written.batches > written:
                     pauses, written = list(trigger.pauses), writer.written.batches
-                if not pauses or is_stopping():
+                if not pauses or STOP.is_set():
                     raise
                 pause = pauses.pop(0)
                 reason = messages.shorten(messages.error_text(exc))
                 logger.warning(f"{self.name}: {reason}\nRetrying in {pause} s")
                 failed = True
-                trigger.wait(pause)
+                STOP.wait(pause)
             else:
                 return
 
@@ -118,7 +118,7 @@ class Query:
             if is_long_running and time.monotonic() > looked_at + trigger.seconds:
                 self.look()
                 looked_at = time.monotonic()
-            if not is_stopping():
+            if not STOP.is_set():
                 continue
             ending = ending or _Ending(self.checkpoint)
             if not ending.is_over and not self._is_idle(started):

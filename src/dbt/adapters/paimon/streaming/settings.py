@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final
 
 from dbt.adapters.paimon.capabilities import Versions
@@ -50,9 +50,9 @@ class StreamSettings:
 class StreamPlan:
     """The table, strategy and settings of a streaming model."""
 
-    spec: TableSpec = field(default_factory=TableSpec)
-    strategy: str = ""
-    settings: StreamSettings = field(default_factory=StreamSettings)
+    spec: TableSpec
+    strategy: str
+    settings: StreamSettings
 
 
 def plan_stream(model: Mapping[str, Any], versions: Versions) -> StreamPlan:
