@@ -137,7 +137,8 @@ def _raw_spot(source: Source, rendered: str, offset: int, length: int, within: b
         ends = jinja_source_map.origins(raw, text, at + max(1, length) - 1, within)
     except TemplateError:
         found = ends = []
-    line, column = _line_at(text, at)
+    number, column = line_column(text, at)
+    line = text.split("\n")[number - 1]
     if len({line_column(raw, origin.start)[0] for origin in found}) != 1:
         return _same_line(source, line, column, length)
     # An expression's output may come from a `{% set %}` block of the file.
@@ -195,9 +196,3 @@ def _compiled_spot(source: Source, offset: int, length: int) -> SourceLocation |
     line, column = line_column(source.sent or source.compiled, offset)
     shown = (source.sent or source.compiled).split("\n")[line - 1]
     return SourceLocation(source.compiled_path, line, shown, column, length, source.note)
-
-
-def _line_at(text: str, offset: int) -> tuple[str, int]:
-    """The line at an offset, and the offset's column."""
-    line, column = line_column(text, offset)
-    return text.split("\n")[line - 1], column

@@ -33,8 +33,12 @@ _NUMPY: Final = re.compile(
 )
 
 
-def spark_version() -> str:
-    """The version of this Python's PySpark, even if it comes from a Spark installation (PYTHONPATH)."""
+def spark_version(method: str = "session") -> str:
+    """The version of this Python's PySpark, even if it comes from a Spark installation (PYTHONPATH).
+
+    Raises:
+        DbtRuntimeError: PySpark is missing; `method` decides how to install it.
+    """
     try:
         return version("pyspark")
     except PackageNotFoundError:
@@ -42,7 +46,7 @@ def spark_version() -> str:
             from pyspark import __version__
 
             return str(__version__)
-        raise DbtRuntimeError(_no_pyspark("session")) from None
+        raise DbtRuntimeError(_no_pyspark(method)) from None
 
 
 def require(method: str) -> str:
@@ -51,10 +55,7 @@ def require(method: str) -> str:
     Raises:
         DbtRuntimeError: PySpark is missing, or it does not support this Python.
     """
-    try:
-        spark = spark_version()
-    except DbtRuntimeError:
-        raise DbtRuntimeError(_no_pyspark(method)) from None
+    spark = spark_version(method)
     capabilities.require_python(spark, sys.version_info[:2])
     return spark
 
