@@ -24,7 +24,7 @@ class DialectHint:
     """A known failure. `advice` continues the sentence "In Spark SQL: …".
 
     `error` is a pattern to find in Spark's message; `before` and `after` are patterns for the SQL around the error's
-    position, or for '' if the error has none. `before` must end with `$`; `after` is matched from the position on.
+    position, or for '' if the error has no position. `before` must end with `$`; `after` is matched from the position.
     """
 
     error: str
@@ -346,7 +346,6 @@ def _advice(text: str, statement: str) -> str | None:
 
 
 def _argument_problem(name: str) -> str:
-    """Why a type cannot have an argument, and what to write instead."""
     if not name.startswith("timestamp"):
         return f"{name} takes no argument. Write {name}"
     instead = _TIMESTAMP if name == "timestamp" else name

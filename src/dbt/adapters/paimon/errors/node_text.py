@@ -124,7 +124,7 @@ def _hook_spot(source: Source, statement: str, place: Place) -> SourceLocation |
 
 
 def _raw_spot(source: Source, rendered: str, offset: int, length: int, within: bool = False) -> SourceLocation | None:
-    """The place in the raw text; None if its line is not certain."""
+    """The place in the file of the source; None if its line is not certain."""
     raw = source.raw
     text = normalized(rendered)
     at = len(normalized(rendered[:offset]))
@@ -177,7 +177,6 @@ def _same_line(source: Source, line: str, column: int, length: int) -> SourceLoc
 
 
 def _spot(source: Source, offset: int, length: int | None, note: str = "") -> SourceLocation:
-    """Convert an offset in a source to a location in its file."""
     line, column = line_column(source.raw, offset)
     shown = source.raw.split("\n")[line - 1]
     if source.file:

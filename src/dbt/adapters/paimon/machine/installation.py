@@ -36,8 +36,7 @@ _NUMPY: Final = re.compile(
 def spark_version(method: str = "session") -> str:
     """The version of this Python's PySpark, even if it comes from a Spark installation (PYTHONPATH).
 
-    Raises:
-        DbtRuntimeError: PySpark is missing; `method` decides how to install it.
+    If PySpark is missing, raises DbtRuntimeError with the command that installs it for a connection method.
     """
     try:
         return version("pyspark")
@@ -50,11 +49,7 @@ def spark_version(method: str = "session") -> str:
 
 
 def require(method: str) -> str:
-    """Check that PySpark supports this Python, and return PySpark's version.
-
-    Raises:
-        DbtRuntimeError: PySpark is missing, or it does not support this Python.
-    """
+    """PySpark's version; raises DbtRuntimeError if PySpark is missing or does not support this Python."""
     spark = spark_version(method)
     capabilities.require_python(spark, sys.version_info[:2])
     return spark

@@ -17,8 +17,6 @@ _NUMBERS: Final = tuple(
 
 
 class _State:
-    """The signal handling of this process."""
-
     def __init__(self) -> None:
         # The earlier handlers, by signal, while ours are installed.
         self.earlier: dict[int, Any] = {}

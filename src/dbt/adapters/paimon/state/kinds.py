@@ -41,11 +41,7 @@ class NewerStateError(DbtRuntimeError):
 
 
 def read_version(kind: Kind, found: str | None, where: str) -> int:
-    """Parse a stored version (None: unversioned) of the table, folder or commit `where`.
-
-    Raises:
-        NewerStateError: the version is newer than this adapter, or not a number.
-    """
+    """Parse the stored version of `where`; raises NewerStateError if it is newer than this adapter, or not a number."""
     if found is None:
         return UNVERSIONED
     text = found.strip()

@@ -233,11 +233,8 @@ class Streams:
     def open(self, model: Node, relation: PaimonRelation | None, settings: StreamSettings) -> None:
         """Open a model's inputs and register them as streaming views in this thread's session.
 
-        Args:
-            relation: the table that the stream continues; None for a new table.
-
-        Raises:
-            DbtRuntimeError: a source is missing or not described, with the remedy.
+        `relation` is the table that the stream continues, or None. Raises DbtRuntimeError if a source is missing or not
+        described.
         """
         stream = self._stream(model)
         stream.open(self._access, self._checkpoint(relation, settings, stream.id).note() if relation else None)

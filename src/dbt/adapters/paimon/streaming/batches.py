@@ -78,7 +78,6 @@ class BatchWriter:
     failure: Exception | None = None
 
     def __call__(self, frame: DataFrame, batch: int) -> None:
-        """Write a batch; an exception is raised and kept in `failure`."""
         try:
             self._write(frame, batch)
         except Exception as exc:

@@ -132,7 +132,6 @@ class Query:
         self._report_progress(started, reported)
 
     def _is_idle(self, started: Any) -> bool:
-        """Whether a long-running query is waiting for rows."""
         return bool(self.trigger.processing_time) and not started.status["isTriggerActive"]
 
     def _report_progress(self, started: Any, reported: int) -> int:

@@ -37,11 +37,7 @@ class Version:
 
 
 def version(function: str, relation: object, arguments: Mapping[str, Any]) -> Version:
-    """Parse the arguments snapshot, tag, timestamp and branch of a macro; exactly one must be set.
-
-    Raises:
-        DbtRuntimeError: none or several are given, or a value has the wrong type.
-    """
+    """Parse a macro's arguments, all but one of them None; raises DbtRuntimeError if they or the value are invalid."""
     where = f"{function}({relation})"
     given = {kind: value for kind, value in arguments.items() if value is not None}
     if len(given) != 1:

@@ -96,7 +96,6 @@ class DataTests:
 
 
 def _passed() -> agate.Table:
-    """The result of dbt's statement for a test that passes."""
     from dbt_common.clients import agate_helper
 
     row = {"failures": 0, "should_warn": False, "should_error": False}

@@ -94,14 +94,9 @@ class DebeziumMessages(ValueFormat):
 
     @classmethod
     def of(cls, description: Description, source: Mapping[str, Any], row_kind: str | None = None) -> DebeziumMessages:
-        """The format of a source; a column's `meta` in the YAML may have `semantic` and `scale`.
+        """The format of a source whose node in the manifest is `source`; raises DbtRuntimeError with every problem.
 
-        Args:
-            source: the source's node in the manifest.
-            row_kind: the name of the row kind column, from the `stream(...)`.
-
-        Raises:
-            DbtRuntimeError: every problem, in one message.
+        The `meta` of a column in the YAML may have `semantic` and `scale`.
         """
         problems: list[str] = []
         row_kind = row_kind or ROW_KIND
@@ -284,7 +279,6 @@ class DebeziumMessages(ValueFormat):
         yield f"size({misspelt}) > 0", f"concat('column ', array_join({misspelt}, ', '), ': ', {hint})"
 
     def _null_reasons(self) -> Iterator[tuple[str, str]]:
-        """(condition, reason) pairs about fields that must have a value, both as SQL."""
         required = [_text(index) for index, column in enumerate(self.columns) if not column.nullable]
         # For a deleted row the database may send only the key (PostgreSQL's REPLICA IDENTITY DEFAULT).
         is_row = f"(__tmp_op <> 'd' or __tmp_keys is null and coalesce({', '.join([*required, 'null'])}) is null)"

@@ -208,7 +208,6 @@ class KafkaInput(DescribedInput):
                 admin.close(jvm.java.time.Duration.ofSeconds(1))
 
     def _dbt_error(self, text: str) -> DbtRuntimeError:
-        """Translate an exception of Kafka's client into a dbt error with a remedy."""
         if re.search(r"TimeoutException|DisconnectException", text):
             return UnavailableError(
                 f"{self._where} does not answer within {_ADMIN_TIMEOUT_MS // 1000} seconds. "
@@ -270,7 +269,6 @@ def _parse_offsets(value: Any) -> dict[str, dict[str, int]]:
 
 
 def _cause(text: str) -> str:
-    """The innermost cause in a Java error."""
     causes = re.findall(r"(?:^|Caused by: |: )(?:[\w.$]+(?:Exception|Error)): ([^\n]+)", text)
     return redact_text(causes[-1] if causes else text.strip().splitlines()[0]).strip().rstrip(".")
 

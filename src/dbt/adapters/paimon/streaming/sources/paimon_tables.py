@@ -147,7 +147,7 @@ class PaimonTableInput(Input):
         return found
 
     def without_effects(self) -> PaimonTableInput:
-        """See `Input`; the consumer holds what the old table's stream has not read yet."""
+        """See `Input`; the consumer keeps what the old table's stream still has to read."""
         return replace(self, keeps_consumer=True)
 
     def placed(self, session: SparkSession, folder: str) -> PaimonTableInput:
@@ -155,11 +155,7 @@ class PaimonTableInput(Input):
         return replace(self, _planned=PlannedRanges(session, folder), _marks=marks)
 
     def read(self, session: SparkSession) -> DataFrame:
-        """The ranges as a streaming frame, planned up to the present.
-
-        Raises:
-            DbtRuntimeError: unread changes have expired, or the table was recreated.
-        """
+        """The ranges, planned up to now, as a streaming frame; raises DbtRuntimeError if unread changes are lost."""
         if self._planned is None:
             # Only the columns of this frame are used.
             nothing = session.readStream.format("rate").load()
@@ -215,7 +211,7 @@ class PaimonTableInput(Input):
         return self._rows.pop(batch, 0)
 
     def late_rows(self, batch: int) -> int:
-        """The number of rows of a batch that arrived too late for their window; can be read once per batch."""
+        """See `Input`; can be read once per batch."""
         return self._late.pop(batch, 0)
 
     def rows_sql(self, raw: str) -> str:

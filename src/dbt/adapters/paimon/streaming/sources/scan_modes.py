@@ -111,7 +111,6 @@ def beginning(scan_mode: str | None, options: Mapping[str, Any]) -> Beginning:
 
 
 def _beginning_at(mode: ScanMode, name: str, text: str) -> Beginning:
-    """The beginning that the value of an option sets."""
     if name == TIMESTAMP:
         return Beginning(mode, moment=f"timestamp {string_literal(_moment(text).isoformat(' '))}")
     if not text.isdecimal() or not int(text):
