@@ -90,19 +90,12 @@ class Streams:
         watermark: Any,
     ) -> str:
         """Register a model's `stream(...)`; returns the quoted name of the view that replaces it in the SQL."""
-        call = StreamCall(
-            "",
-            *relation.parts,
-            dict(source),
-            # Options with invalid values are refused later, together with the other problems.
-            {
-                key: option_text(value) if not isinstance(value, (Mapping, list, type(None))) else value
-                for key, value in options.items()
-            },
-            row_kind,
-            scan_mode,
-            watermark,
-        )
+        # Options with invalid values are refused later, together with the other problems.
+        given = {
+            key: option_text(value) if not isinstance(value, (Mapping, list, type(None))) else value
+            for key, value in options.items()
+        }
+        call = StreamCall("", *relation.parts, dict(source), given, row_kind, scan_mode, watermark)
         return self._stream(model).view(call)
 
     @while_parsing(lambda *_, **__: [])
@@ -293,14 +286,9 @@ class Streams:
         if is_empty_run():
             return True
         checkpoint = self._checkpoint(target, settings, self._stream(model).id)
-        sink = batches.Sink(
-            table=target,
-            write=write,
-            conf=conf,
-            may_repeat=strategies.may_repeat(strategy, spec),
-            dead_letters=dead,
-            alone=partial(self._alone, target, list(leases.of_this_thread())),
-        )
+        may_repeat = strategies.may_repeat(strategy, spec)
+        alone = partial(self._alone, target, list(leases.of_this_thread()))
+        sink = batches.Sink(target, write, conf, may_repeat, dead, alone)
         try:
             return self._run(model, checkpoint, sink, settings, drains)
         except Exception:
@@ -337,14 +325,8 @@ class Streams:
         stream.place(session, checkpoint.location)
         # A full refresh may still fail. The old stream must then be able to continue from unchanged sources.
         inputs = tuple(each.without_effects() for each in stream.inputs) if drains else stream.inputs
-        writer = batches.BatchWriter(
-            stream.id,
-            inputs,
-            sink,
-            checkpoint.location,
-            checkpoint.unfinished_batch(),
-            refuses_new_columns=on_schema_change != "ignore",
-        )
+        unfinished, refuses = checkpoint.unfinished_batch(), on_schema_change != "ignore"
+        writer = batches.BatchWriter(stream.id, inputs, sink, checkpoint.location, unfinished, refuses)
         handle = self._adapter.handle
         trigger = long_running.trigger(settings, lambda: handle.is_cancelled, drains)
         try:

@@ -152,16 +152,11 @@ def describe(
     if problems:
         listed = "".join(f"\n  - {problem}" for problem in problems)
         raise DbtRuntimeError(f"source '{label}' cannot be streamed as its YAML describes it:{listed}")
-    location = str(external["location"])
+    written = str(external["location"])
+    location = ",".join(_topics(written)) if using == KAFKA else _folder(written, root)
     value_format = str(external.get("value_format", JSON)) if using in _WITH_VALUE_FORMAT else ""
-    return Description(
-        label,
-        using,
-        ",".join(_topics(location)) if using == KAFKA else _folder(location, root),
-        value_format,
-        {name: option_text(value) for name, value in given.items()},
-        columns,
-    )
+    texts = {name: option_text(value) for name, value in given.items()}
+    return Description(label, using, location, value_format, texts, columns)
 
 
 def with_defaults(options: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:

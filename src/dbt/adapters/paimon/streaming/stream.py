@@ -73,11 +73,8 @@ class Stream:
     def add_columns(self, note: checkpoints.Note, found: Mapping[str, Mapping[str, str]]) -> checkpoints.Note:
         """Add the columns of a NewColumnsError to the inputs; returns the note with these columns."""
         columns = {label: dict(known) for label, known in note.columns.items()}
-        grown: list[Input] = []
         for each in self.inputs:
-            new = found.get(each.call.name, {})
-            if new:
+            if new := found.get(each.call.name):
                 columns.setdefault(each.call.label, {}).update(new)
-            grown.append(each.with_columns(new) if new else each)
-        self.inputs = tuple(grown)
+        self.inputs = tuple(each.with_columns(found.get(each.call.name, {})) for each in self.inputs)
         return replace(note, columns=columns)

@@ -230,16 +230,9 @@ class DebeziumMessages(ValueFormat):
         pattern = string_literal('"\\Q' + column.name.replace("\\E", "") + '\\E"\\s*:\\s*"')
         in_message = f"__tmp_text rlike concat({pattern}, {text}, '\"')"
         in_quotes = f"if({text} rlike '^[0-9]+$', {in_message}, not {text} rlike '[-.]')"
-        value = MessageValue(
-            text,
-            number,
-            in_quotes,
-            f"__tmp_text rlike concat({_BEFORE_NUMBER}, {text}, {_AFTER_NUMBER})",
-            f"{field}.name",
-            f"{field}.parameters['scale']",
-            f"{field}.items.name",
-            f"{field}.items.parameters['scale']",
-        )
+        as_written = f"__tmp_text rlike concat({_BEFORE_NUMBER}, {text}, {_AFTER_NUMBER})"
+        own, item = ((f"{each}.name", f"{each}.parameters['scale']") for each in (field, f"{field}.items"))
+        value = MessageValue(text, number, in_quotes, as_written, *own, *item)
         return debezium_types.value_sql(value, column.target, column.semantic, column.scale)
 
     def _problem_sql(self) -> str:

@@ -122,19 +122,10 @@ class PaimonTableInput(Input):
         # Read before the columns: a column that is added in between belongs to a later schema.
         made, schema = schemas.identity(access.adapter.query, relation)
         table = SourceTable.of(call.database, call.schema, call.identifier, access.existing(relation))
-        return cls(
-            call,
-            relation,
-            _without_own_order(table, call.row_kind, what),
-            schema,
-            made,
-            access.adapter.versions,
-            access.incremental_catalog(),
-            begins,
-            limits,
-            consumer,
-            watermark=_watermark(call, begins, table, what),
-        )
+        own = _without_own_order(table, call.row_kind, what)
+        watermark = _watermark(call, begins, table, what)
+        versions, catalog = access.adapter.versions, access.incremental_catalog()
+        return cls(call, relation, own, schema, made, versions, catalog, begins, limits, consumer, watermark=watermark)
 
     @property
     def identity(self) -> dict[str, str]:
