@@ -194,8 +194,7 @@ class Changes:
     def _source(self, relation: PaimonRelation, keep: bool) -> Source:
         """The source for reading all rows of a table."""
         plain = relation.replace(limit=None, event_time_filter=None)
-        existing = self._tables.existing(plain)
-        table = SourceTable.of(*relation.parts, existing)
+        table = SourceTable.of(*relation.parts, self._tables.existing(plain))
         commits = self._commits(plain)
         named = tuple((tag.snapshot, tag.name) for tag in tags.tags(self._adapter.query, plain).values())
         return Source(plain, table, commits, named, positions.latest(commits), None, keep)
@@ -261,17 +260,12 @@ class Changes:
     def _read_mode(self, source: Source, output: Output) -> ChangeReadMode:
         assert source.start is not None
         start = source.start.snapshot
-        mode = reads.read_mode(
-            source.table,
-            [commit for commit in source.commits if commit.snapshot > start],
-            self._adapter.versions,
-            incremental_catalog=self.incremental_catalog(),
-            before=output.before,
-        )
+        query, versions, catalog = self._adapter.query, self._adapter.versions, self.incremental_catalog()
+        commits = [commit for commit in source.commits if commit.snapshot > start]
+        mode = reads.read_mode(source.table, commits, versions, incremental_catalog=catalog, before=output.before)
         # A tag may keep the start although later commits have expired.
         if not source.start_is_there:
             return ChangeReadMode.COMPARE
-        query, versions = self._adapter.query, self._adapter.versions
         return reads.checked_mode(mode, source.table, start, source.end.snapshot, source.gained, query, versions)
 
     def _old_names(self, source: Source, version: int | str) -> dict[str, str]:

@@ -354,8 +354,7 @@ def error_text(exc: BaseException) -> str:
         text = f"{text}\n{stack}"
     cause = getattr(exc, "cause", None)
     while cause is not None:
-        name = type(cause).__name__
-        text = f"{text}\nCaused by: {name}: {getattr(cause, '_desc', None) or cause}"
+        text = f"{text}\nCaused by: {type(cause).__name__}: {getattr(cause, '_desc', None) or cause}"
         cause = getattr(cause, "cause", None)
     return text
 

@@ -145,8 +145,7 @@ class Audits:
 
     def branch(self, relation: PaimonRelation) -> PaimonRelation | None:
         """The branch of a failed audit, or None."""
-        names = tags.branches(self._adapter.query, relation)
-        return branch_of(relation, BRANCH) if BRANCH in names else None
+        return branch_of(relation, BRANCH) if BRANCH in tags.branches(self._adapter.query, relation) else None
 
     def refuse_stale(self, relation: PaimonRelation) -> None:
         """Refuse to publish a branch by hand if the table has newer commits or lacks columns of the branch."""

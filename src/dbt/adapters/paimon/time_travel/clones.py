@@ -44,11 +44,7 @@ _MAX_BYTES: Final = 200
 _FOREIGN: Final = re.compile(r"[/:,$\x00-\x1f]")
 # Options with which every commit, even to a branch, has effects outside the table.
 _ACTING_OUTSIDE: Final = (
-    "metastore.partitioned-table",
-    "metastore.tag-to-partition",
-    "tag.to-partition",
-    "commit.callbacks",
-    "tag.callbacks",
+    "metastore.partitioned-table metastore.tag-to-partition tag.to-partition commit.callbacks tag.callbacks".split()
 )
 # A tag without its own retention gets the table's default, and the branch's files would expire with it.
 DEFAULT_RETENTION: Final = "tag.default-time-retained"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -130,9 +130,4 @@ def _timestamp(value: Any) -> str:
     return session_moment(value).isoformat(sep=" ")
 
 
-_READERS: Final[Mapping[str, Callable[[Any], str]]] = {
-    SNAPSHOT: _snapshot,
-    TAG: _name,
-    TIMESTAMP: _timestamp,
-    BRANCH: _name,
-}
+_READERS: Final = {SNAPSHOT: _snapshot, TAG: _name, TIMESTAMP: _timestamp, BRANCH: _name}

@@ -85,8 +85,7 @@ class Unchanged:
                 raise CannotSkip(reason, always=True)
             spark = self._fingerprinter.spark()
             table = table_name(target)
-            is_table = existing is not None and existing.is_table
-            before = spark.table_version(table) if is_table else None
+            before = spark.table_version(table) if existing is not None and existing.is_table else None
             if before is not None and before.problem:
                 raise CannotSkip(f"its table {before.problem}", always=True)
             key, columns = self._fingerprinter.of(spark, model, table, before, rows)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from importlib.metadata import version as metadata_version
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.events.logging import AdapterLogger
 
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from dbt.adapters.paimon.spark.embedded import EmbeddedSpark
 
 logger = AdapterLogger("Paimon")
-# The name of a seed's file as an input.
-_SEED_FILE: Final = "its file"
 
 
 class CannotSkip(Exception):
@@ -90,8 +88,8 @@ class Fingerprinter:
             "config that is passed over": self._adapter.defaults.warn_ignored_config is not None,
         }
         if rows is not None:
-            path = seeds.path_of(model, self._adapter.config)
-            inputs = {_SEED_FILE: fingerprint(path.read_bytes().hex())}
+            content = seeds.path_of(model, self._adapter.config).read_bytes()
+            inputs = {"its file": fingerprint(content.hex())}
             columns = [PaimonColumn(column=str(name), dtype="string") for name in rows.column_names]
             return keys.key_of(node, inputs), columns
         query = spark.analyzed(model_query.one_query(model["compiled_code"]))
@@ -110,5 +108,4 @@ class Fingerprinter:
 
     @cached_property
     def _overrides(self) -> str:
-        macros = getattr(self._adapter.get_macro_resolver(), "macros", {})
-        return nodes.overrides(macros.values())
+        return nodes.overrides(getattr(self._adapter.get_macro_resolver(), "macros", {}).values())

@@ -14,12 +14,8 @@ if TYPE_CHECKING:
 
 _PLANS: Final = "org.apache.spark.sql.catalyst.plans.logical."
 _EXPRESSIONS: Final = "org.apache.spark.sql.catalyst.expressions."
-_LEAVES: Final = frozenset(
-    {
-        "org.apache.spark.sql.execution.datasources.LogicalRelation",
-        "org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation",
-    }
-)
+_SOURCES: Final = "org.apache.spark.sql.execution.datasources."
+_LEAVES: Final = (f"{_SOURCES}LogicalRelation", f"{_SOURCES}v2.DataSourceV2Relation")
 _KNOWN_PLANS: Final = frozenset(
     """
     Aggregate CTERelationDef CTERelationRef Distinct Except Expand Filter Generate GlobalLimit Intersect Join
