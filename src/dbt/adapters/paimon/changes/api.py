@@ -12,7 +12,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, Node, call_procedure, table_name
 from dbt.adapters.paimon.changes import positions, reads
 from dbt.adapters.paimon.changes.positions import SavedPosition, fingerprint
-from dbt.adapters.paimon.changes.reading import Reading, Source, between, without_row_kind
+from dbt.adapters.paimon.changes.reading import Reading, Source, between, refuse_other_tables, without_row_kind
 from dbt.adapters.paimon.changes.reads import ChangeReadMode, Output, SourceTable
 from dbt.adapters.paimon.metadata import schemas, snapshots, tags
 from dbt.adapters.paimon.metadata.commits import COMMIT_USER_CONF
@@ -103,7 +103,7 @@ class Changes:
         """
         what = _label(model, relation)
         found, relation = self._found(relation)
-        self._refuse_other_tables(what, found or relation)
+        refuse_other_tables(what, found or relation, self._adapter.credentials.paimon_catalogs)
         if found is None:
             return ""
         source = between(self._source(relation, keep=False), start, end, what)
@@ -183,13 +183,7 @@ class Changes:
             problems.append(f"on_expired='{on_expired}' is unknown. Use 'error' or 'full'.")
         if problems:
             raise DbtRuntimeError("\n".join(f"{what}: {problem}" for problem in problems))
-        self._refuse_other_tables(what, relation)
-
-    def _refuse_other_tables(self, what: str, relation: PaimonRelation) -> None:
-        if relation.is_view or relation.database not in self._adapter.credentials.paimon_catalogs:
-            raise DbtRuntimeError(
-                f"{what}: it is not a Paimon table and has no table snapshots. Materialize it as a table."
-            )
+        refuse_other_tables(what, relation, self._adapter.credentials.paimon_catalogs)
 
     def _source(self, relation: PaimonRelation, keep: bool) -> Source:
         """The source for reading all rows of a table."""

@@ -149,6 +149,14 @@ class Reading:
                     yield source.relation, name
 
 
+def refuse_other_tables(what: str, relation: PaimonRelation, catalogs: Collection[str]) -> None:
+    """Raise DbtRuntimeError if a relation is a view, or is not in one of Paimon's catalogs."""
+    if relation.is_view or relation.database not in catalogs:
+        raise DbtRuntimeError(
+            f"{what}: it is not a Paimon table and has no table snapshots. Materialize it as a table."
+        )
+
+
 def between(source: Source, start: object, end: object, what: str) -> Source:
     """The source with the range after table snapshot `start` (default: before the first) up to `end` (the newest).
 

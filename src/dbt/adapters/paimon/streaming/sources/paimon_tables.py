@@ -17,6 +17,7 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.changes import reads
 from dbt.adapters.paimon.changes.positions import NOTHING_READ, Position
+from dbt.adapters.paimon.changes.reading import refuse_other_tables
 from dbt.adapters.paimon.changes.reads import ChangeReadMode, Output, SourceTable
 from dbt.adapters.paimon.metadata import schemas, snapshots, tags
 from dbt.adapters.paimon.metadata.snapshots import COMPACT, Commit
@@ -110,10 +111,7 @@ class PaimonTableInput(Input):
                 f"{what}: there is no table {call.database}.{call.label}. Build it first (dbt run --select +model), or "
                 "describe the source's folder or topic under `external` in its YAML."
             )
-        if relation.is_view or call.database not in access.adapter.credentials.paimon_catalogs:
-            raise DbtRuntimeError(
-                f"{what}: it is not a Paimon table and has no table snapshots. Materialize it as a table."
-            )
+        refuse_other_tables(what, relation, access.adapter.credentials.paimon_catalogs)
         limits, consumer = _options(call, what)
         try:
             begins = scan_modes.beginning(call.scan_mode, call.options)
