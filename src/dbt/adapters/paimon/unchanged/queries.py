@@ -41,15 +41,13 @@ _VOLATILE: Final[Mapping[str, str]] = {
     "RandStr": "randstr",
     "Uniform": "uniform",
     "ScalaUDF": "a user-defined function",
-    "PythonUDF": "a user-defined Python function",
-    "PythonUDAF": "a user-defined Python function",
-    "PythonUDTF": "a user-defined Python function",
-    "UnresolvedPythonUDTF": "a user-defined Python function",
-    "ApplyFunctionExpression": "a catalog function",
-    "V2Aggregator": "a catalog function",
-    "objects.Invoke": "a catalog function",
-    "objects.NewInstance": "a catalog function",
-    "aggregate.V2Aggregator": "a catalog function",
+    **dict.fromkeys(
+        ("PythonUDF", "PythonUDAF", "PythonUDTF", "UnresolvedPythonUDTF"), "a user-defined Python function"
+    ),
+    **dict.fromkeys(
+        "ApplyFunctionExpression V2Aggregator objects.Invoke objects.NewInstance aggregate.V2Aggregator".split(),
+        "a catalog function",
+    ),
 }
 
 

@@ -139,11 +139,7 @@ class DebeziumMessages(ValueFormat):
                 f"coalesce(__tmp_one.payload, named_struct({bare})) as __tmp_envelope",
                 f"{_fields_sql('__tmp_one.schema.fields')} as __tmp_fields",
             ),
-            (
-                "__tmp_envelope.op as __tmp_op",
-                "__tmp_envelope.before as __tmp_before",
-                "__tmp_envelope.source as __tmp_source",
-            ),
+            tuple(f"__tmp_envelope.{name} as __tmp_{name}" for name in ("op", "before", "source")),
             (
                 f"{image} as __tmp_image",
                 "__tmp_op = 'd' and __tmp_before is null as __tmp_is_key",

@@ -67,10 +67,9 @@ def header_problem(text: str) -> str:
     names = parts["found"].strip() if "wanted" in parts else f"{parts['found']} columns"
     wanted = f", but the source describes {parts['wanted'].strip()}" if "wanted" in parts else ""
     return (
-        f"the header of {redact_text(parts['file'].strip())} has "
-        f"{names}{wanted.removesuffix(f', {_CORRUPT}')}. Describe all columns of the files in the source, with the "
-        "same names in the same order; or correct the file without renaming it. The batches written so far are "
-        "complete, and the next run continues with this file."
+        f"the header of {redact_text(parts['file'].strip())} has {names}{wanted.removesuffix(f', {_CORRUPT}')}. "
+        "Describe all columns of the files in the source, with the same names in the same order; or correct the file "
+        "without renaming it. The batches written so far are complete, and the next run continues with this file."
     )
 
 

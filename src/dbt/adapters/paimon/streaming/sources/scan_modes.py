@@ -133,10 +133,9 @@ def _mode(scan_mode: str | None, given: Sequence[str]) -> ScanMode:
         return ScanMode(scan_mode)
     except ValueError:
         raise DbtRuntimeError(
-            f"scan_mode='{scan_mode}' is unknown. Use 'full' (all rows, then the changes), 'latest' (changes "
-            f"from now on), 'from-snapshot' (changes from the table snapshot {SNAPSHOT_ID} on), "
-            "'from-snapshot-full' (all rows of that table snapshot, then the changes) or 'from-timestamp' (changes "
-            f"from {TIMESTAMP} on)."
+            f"scan_mode='{scan_mode}' is unknown. Use 'full' (all rows, then the changes), 'latest' (changes from now "
+            f"on), 'from-snapshot' (changes from the table snapshot {SNAPSHOT_ID} on), 'from-snapshot-full' (all rows "
+            f"of that table snapshot, then the changes) or 'from-timestamp' (changes from {TIMESTAMP} on)."
         ) from None
 
 
