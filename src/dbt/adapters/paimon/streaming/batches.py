@@ -29,7 +29,7 @@ _FAULT_COLUMNS: Final = ", ".join(quoted(name) for name, _ in FAULT_COLUMNS)
 
 
 class NewColumnsError(DbtRuntimeError):
-    """Messages have columns that are not described; their batch has not been written."""
+    """Messages have columns that are not described; their batch is not written."""
 
     def __init__(self, found: Mapping[str, Mapping[str, str]]) -> None:
         """`found`: name of the input's view -> column name -> data type."""

@@ -37,7 +37,7 @@ class UnavailableError(DbtRuntimeError):
 
 
 class SourceChangedError(DbtRuntimeError):
-    """A source's columns have changed since it was opened; the batch has not been written."""
+    """A source's columns have changed since it was opened; the batch is not written."""
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from dbt.adapters.paimon.sql.text import quoted, string_literal
 from dbt.adapters.paimon.streaming.descriptions import Description, SourceColumn
 from dbt.adapters.paimon.streaming.formats import debezium_types, messages
 from dbt.adapters.paimon.streaming.formats.debezium_types import MessageValue, Target, UnknownTypeError, let, literals
-from dbt.adapters.paimon.streaming.formats.messages import PROBLEM, ROW, UNDECLARED, ValueFormat
+from dbt.adapters.paimon.streaming.formats.messages import PROBLEM, ROW, UNDECLARED, ValueFormat, value_column
 
 ROW_KIND: Final = "_row_kind"
 POSITION: Final = "_position"
@@ -121,7 +121,7 @@ class DebeziumMessages(ValueFormat):
         with_schema = "get(__tmp_key_parsed, 0)"
         bare = ", ".join(f"'{name}', __tmp_one.{name}" for name in ("before", "after", "source", "op"))
         image = "if(__tmp_op = 'd', coalesce(__tmp_before, __tmp_keys), __tmp_envelope.after)"
-        values = [f"{self._value_sql(index, each)} as {_value(index)}" for index, each in enumerate(self.columns)]
+        values = [f"{self._value_sql(index, each)} as {value_column(index)}" for index, each in enumerate(self.columns)]
         return (
             ("cast(value as string) as __tmp_text", "cast(key as string) as __tmp_key_text"),
             # Wrapped in an array, because Spark ignores whatever follows the end of an object.
@@ -168,7 +168,7 @@ class DebeziumMessages(ValueFormat):
         )
 
     def _row_sql(self) -> str:
-        values = {column.name: _value(index) for index, column in enumerate(self.columns)}
+        values = {column.name: value_column(index) for index, column in enumerate(self.columns)}
         values |= {self.row_kind: "__tmp_kind", POSITION: "__tmp_position", SOURCE_TIME: _source_time_sql()}
         fields = ", ".join(f"{string_literal(name)}, {sql}" for name, sql in values.items())
         return f"if({PROBLEM} is null and not {_IS_TOMBSTONE}, named_struct({fields}), null)"
@@ -291,7 +291,7 @@ class DebeziumMessages(ValueFormat):
             )
             plain = string_literal(f" cannot be stored exactly as {column.data_type}")
             yield (
-                f"{text} is not null and {_value(index)} is null",
+                f"{text} is not null and {value_column(index)} is null",
                 f"concat({string_literal(f'column {column.name}: ')}, left({text}, 200), "
                 f"{self._remedy(index, column, plain)})",
             )
@@ -389,7 +389,3 @@ def _source_time_sql() -> str:
 
 def _text(index: int) -> str:
     return f"__tmp_text_{index}"
-
-
-def _value(index: int) -> str:
-    return f"__tmp_value_{index}"

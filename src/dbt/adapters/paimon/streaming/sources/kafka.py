@@ -38,8 +38,6 @@ _RAW_COLUMNS: Final = (
     *(f"{name[1:]} as {name}" for name in KAFKA_METADATA),
 )
 
-Offsets = Mapping[str, Mapping[str, int]]
-
 
 @dataclass(frozen=True)
 class KafkaInput(DescribedInput):
@@ -94,7 +92,7 @@ class KafkaInput(DescribedInput):
     def check_offset(self, session: SparkSession, offset: str) -> None:
         if self._accepts_data_loss:
             return
-        read_to: Offsets = json.loads(offset)
+        read_to: Mapping[str, Mapping[str, int]] = json.loads(offset)
         wanted = [(topic, int(number)) for topic, partitions in read_to.items() for number in partitions]
         first = self._partition_offsets(session, wanted, "earliest")
         last = self._partition_offsets(session, wanted, "latest")
