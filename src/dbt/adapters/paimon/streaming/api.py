@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -298,13 +298,11 @@ class Streams:
                     checkpoint.delete()
             raise
 
-    @contextmanager
-    def _alone(self, target: PaimonRelation, held: Sequence[Lease]) -> Iterator[None]:
+    def _alone(self, target: PaimonRelation, held: Sequence[Lease]) -> AbstractContextManager[None]:
         """Lock the table for a batch, which runs on a Spark thread while the node's thread holds the stream's lock."""
         for lease in held:
             lease.check()
-        with self._builds.alone(target):
-            yield
+        return self._builds.alone(target)
 
     def response(self, model: Node) -> AdapterResponse:
         """The adapter response of a stream that has ended: rows, batches, dead letters."""
