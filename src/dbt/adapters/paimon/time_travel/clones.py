@@ -6,7 +6,6 @@ and a view of this branch with the model's name. The view's stored query disting
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
@@ -17,6 +16,7 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, call_procedure
 from dbt.adapters.paimon.capabilities import Capability
+from dbt.adapters.paimon.changes.positions import fingerprint
 from dbt.adapters.paimon.metadata import snapshots, tags
 from dbt.adapters.paimon.metadata.tags import Refs
 from dbt.adapters.paimon.relation import PaimonRelation
@@ -66,8 +66,7 @@ def branch_name(schema: str) -> str:
         name = f"schema_{name}"
     if len(name.encode()) <= _MAX_BYTES:
         return name
-    digest = hashlib.sha256(name.encode()).hexdigest()[:8]
-    return f"{name.encode()[: _MAX_BYTES - 9].decode(errors='ignore')}_{digest}"
+    return f"{name.encode()[: _MAX_BYTES - 9].decode(errors='ignore')}_{fingerprint(name)}"
 
 
 def tag_name(branch: str) -> str:
