@@ -190,7 +190,7 @@ class Changes:
         plain = relation.replace(limit=None, event_time_filter=None)
         table = SourceTable.of(*relation.parts, self._tables.existing(plain))
         commits = self._commits(plain)
-        named = tuple((tag.snapshot, tag.name) for tag in tags.tags(self._adapter.query, plain).values())
+        named = tuple(tags.tags(self._adapter.query, plain))
         return Source(plain, table, commits, named, positions.latest(commits), None, keep)
 
     def _commits(self, relation: PaimonRelation) -> tuple[Commit, ...]:
