@@ -47,7 +47,7 @@ def _run_all(streams: Sequence[Mapping[str, Any]], chosen: Sequence[str], full_r
         if not _run([*refresh, *chosen]):
             return False
         refresh = []
-        if long_running.is_stopping():
+        if long_running.STOP.is_set():
             return True
     names = ", ".join(stream["name"] for stream in streams)
     click.echo(f"Streaming {names}. Press Ctrl-C to stop after the current batch.")
@@ -103,12 +103,13 @@ def _stopped_by_signals() -> Iterator[None]:
     """Stop the streams after their current batches at the first signal, and abort these at the second."""
 
     def end(number: int, frame: FrameType | None) -> None:
-        if long_running.is_stopping():
+        if long_running.STOP.is_set():
             raise KeyboardInterrupt
-        long_running.stop()
+        long_running.STOP.set()
         click.echo("Stopping after the current batch; press Ctrl-C again to abort it.")
 
-    long_running.begin()
+    # An earlier run in this process may have set it.
+    long_running.STOP.clear()
     before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield

@@ -13,7 +13,7 @@ from dbt.adapters.paimon.concurrency.locks import FOLDER, TableLocks
 from dbt.adapters.paimon.machine import cache_folder as cache
 from dbt.adapters.paimon.metadata.snapshots import Commit
 from dbt.adapters.paimon.sql.views import ViewDirectory
-from dbt.adapters.paimon.state import folders, kinds, marks, migration, tables
+from dbt.adapters.paimon.state import folders, kinds, migration, tables
 from dbt.adapters.paimon.state.kinds import CURRENT, Kind, NewerStateError, read_version
 from dbt.adapters.paimon.streaming import commits
 
@@ -137,7 +137,7 @@ class TestMarks:
 
     @pytest.mark.parametrize("user", ["dbt_12345678_uuid", "dbtc", "dbtcx-1", "spark-dbtc9-1", "9b2f7a30-uuid"])
     def test_others_commits_are_others(self, user):
-        marks.refuse_newer_mark(Kind.READ_MARK, user, "t")
+        kinds.refuse_newer_mark(Kind.READ_MARK, user, "t")
 
     def test_a_saved_position_after_it_is_enough(self):
         newer = Commit(2, "APPEND", "dbtc2-anything_7d-uuid")

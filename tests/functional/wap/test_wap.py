@@ -165,7 +165,7 @@ class TestWap:
             raise RuntimeError("the run ends here")
 
         with monkeypatch.context() as patched:
-            patched.setattr(audits, "refuse_failed", ends)
+            patched.setattr(audits.Audits, "refuse_failed", ends)
             assert "the run ends here" in messages(run_dbt(["run", "--select", table], expect_pass=False))[0]
         assert state(table)[:2] == before[:2]
         raw("(1, 9), (3, 3), (4, 1)")

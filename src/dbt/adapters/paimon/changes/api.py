@@ -12,7 +12,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, Node, call_procedure, table_name
 from dbt.adapters.paimon.changes import positions, reads
 from dbt.adapters.paimon.changes.positions import SavedPosition, fingerprint
-from dbt.adapters.paimon.changes.reading import Reading, Source, between, without_row_kind
+from dbt.adapters.paimon.changes.reading import Reading, Source, between, refuse_other_tables, without_row_kind
 from dbt.adapters.paimon.changes.reads import ChangeReadMode, Output, SourceTable
 from dbt.adapters.paimon.metadata import schemas, snapshots, tags
 from dbt.adapters.paimon.metadata.commits import COMMIT_USER_CONF
@@ -63,7 +63,7 @@ class Changes:
         on_expired: str,
         keep: bool,
     ) -> str:
-        """The subquery of a table's rows that a model has not read yet; '' if the table does not exist.
+        """The subquery of a table's rows that a model still has to read; '' if the table does not exist.
 
         Args:
             full_refresh: whether all rows are read, because the model's table is rebuilt.
@@ -94,7 +94,7 @@ class Changes:
                 reading.sources[name] = replace(source, end=source.start)
             elif " where false limit 0)" in str(relation):
                 reading.sources[name] = replace(source, end=positions.NOTHING_READ)
-            return reads.limited_sql(source.table, str(relation), source.end.snapshot, output)
+            return reads.inserts_sql(source.table, str(relation), source.end.snapshot, output)
 
     def between_sql(self, model: Node, relation: PaimonRelation, start: Any, end: Any, output: Output) -> str:
         """The subquery of the changes between two table snapshots (see `reading.between`); stores no position.
@@ -103,14 +103,14 @@ class Changes:
         """
         what = _label(model, relation)
         found, relation = self._found(relation)
-        self._refuse_other_tables(what, found or relation)
+        refuse_other_tables(what, found or relation, self._adapter.credentials.paimon_catalogs)
         if found is None:
             return ""
         source = between(self._source(relation, keep=False), start, end, what)
         self._refuse_other_columns(what, source)
         source = replace(source, table=without_row_kind(source.table, output, what))
         if _is_limited(relation):
-            return reads.limited_sql(source.table, str(relation), source.end.snapshot, output)
+            return reads.inserts_sql(source.table, str(relation), source.end.snapshot, output)
         return self._subquery(what, source, output)
 
     @contextmanager
@@ -183,21 +183,14 @@ class Changes:
             problems.append(f"on_expired='{on_expired}' is unknown. Use 'error' or 'full'.")
         if problems:
             raise DbtRuntimeError("\n".join(f"{what}: {problem}" for problem in problems))
-        self._refuse_other_tables(what, relation)
-
-    def _refuse_other_tables(self, what: str, relation: PaimonRelation) -> None:
-        if relation.is_view or relation.database not in self._adapter.credentials.paimon_catalogs:
-            raise DbtRuntimeError(
-                f"{what}: it is not a Paimon table and has no table snapshots. Materialize it as a table."
-            )
+        refuse_other_tables(what, relation, self._adapter.credentials.paimon_catalogs)
 
     def _source(self, relation: PaimonRelation, keep: bool) -> Source:
         """The source for reading all rows of a table."""
         plain = relation.replace(limit=None, event_time_filter=None)
-        existing = self._tables.existing(plain)
-        table = SourceTable.of(*relation.parts, existing)
+        table = SourceTable.of(*relation.parts, self._tables.existing(plain))
         commits = self._commits(plain)
-        named = tuple((tag.snapshot, tag.name) for tag in tags.tags(self._adapter.query, plain).values())
+        named = tuple(tags.tags(self._adapter.query, plain))
         return Source(plain, table, commits, named, positions.latest(commits), None, keep)
 
     def _commits(self, relation: PaimonRelation) -> tuple[Commit, ...]:
@@ -261,22 +254,13 @@ class Changes:
     def _read_mode(self, source: Source, output: Output) -> ChangeReadMode:
         assert source.start is not None
         start = source.start.snapshot
-        mode = reads.read_mode(
-            source.table,
-            [commit for commit in source.commits if commit.snapshot > start],
-            self._adapter.versions,
-            incremental_catalog=self.incremental_catalog(),
-            before=output.before,
-        )
+        query, versions, catalog = self._adapter.query, self._adapter.versions, self.incremental_catalog()
+        commits = [commit for commit in source.commits if commit.snapshot > start]
+        mode = reads.read_mode(source.table, commits, versions, incremental_catalog=catalog, before=output.before)
         # A tag may keep the start although later commits have expired.
         if not source.start_is_there:
             return ChangeReadMode.COMPARE
-        if mode is ChangeReadMode.FILES and not source.table.primary_key:
-            counted = reads.count_sql(source.table, start, source.end.snapshot, self._adapter.versions)
-            ((added,),) = self._adapter.query(counted)
-            if int(added) != source.gained:
-                return ChangeReadMode.COMPARE
-        return mode
+        return reads.checked_mode(mode, source.table, start, source.end.snapshot, source.gained, query, versions)
 
     def _old_names(self, source: Source, version: int | str) -> dict[str, str]:
         """Each column's name in lower case -> its name at a table snapshot or a tag."""
@@ -309,7 +293,8 @@ class Changes:
         reading = self._readings.get(model["unique_id"])
         if reading is None or not reading.sources:
             return self._unchanged.commit_conf(model)
-        return {COMMIT_USER_CONF: positions.mark(reading.ends)}
+        ends = {source.key: source.end for source in reading.sources.values()}
+        return {COMMIT_USER_CONF: positions.mark(ends)}
 
     def reads_changes(self, model: Node) -> bool:
         """Whether a model reads changes of a table in this run."""

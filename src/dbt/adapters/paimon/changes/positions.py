@@ -18,8 +18,7 @@ from dbt.adapters.paimon.metadata.table_name import Query
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.sql.staging_names import POSITIONS_SUFFIX
 from dbt.adapters.paimon.sql.text import string_literal
-from dbt.adapters.paimon.state.kinds import Kind
-from dbt.adapters.paimon.state.marks import refuse_newer_mark
+from dbt.adapters.paimon.state.kinds import Kind, refuse_newer_mark
 from dbt.adapters.paimon.state.tables import option_sql
 
 _PREFIX: Final = Kind.READ_MARK.value

@@ -23,8 +23,8 @@ class Source:
     relation: PaimonRelation
     table: SourceTable
     commits: tuple[Commit, ...]
-    # (table snapshot, name) of each tag.
-    tags: tuple[tuple[int, str], ...]
+    # The names of the table's tags.
+    tags: tuple[str, ...]
     end: Position
     # None: the whole table is read, because the model is rebuilt.
     start: Position | None
@@ -68,7 +68,7 @@ class Source:
         if self.start is None:
             return ""
         end = f"_{self.start.snapshot}_{self.start.commit}"
-        return next((name for _, name in self.tags if name.startswith(TAG) and name.endswith(end)), "")
+        return next((name for name in self.tags if name.startswith(TAG) and name.endswith(end)), "")
 
     @property
     def start_is_there(self) -> bool:
@@ -126,11 +126,6 @@ class Reading:
         """The start of each range, by key; without sources that are read as a whole."""
         return {source.key: source.start for source in self.sources.values() if source.start is not None}
 
-    @property
-    def ends(self) -> dict[str, Position]:
-        """The model's position in each source after its commit, by key."""
-        return {source.key: source.end for source in self.sources.values()}
-
     def moved(self, own: Position) -> dict[str, SavedPosition]:
         """The new rows of the positions table, with the newest snapshot of the model's own table."""
         return {
@@ -143,15 +138,23 @@ class Reading:
         """The tags to create for the new positions (keep=true): the source, the tag's name, the table snapshot."""
         for source in self.sources.values():
             name = _tag(self.own, source.end)
-            if source.keep and source.end.snapshot and name not in [known for _, known in source.tags]:
+            if source.keep and source.end.snapshot and name not in source.tags:
                 yield source.relation, name, source.end.snapshot
 
     def tags_to_drop(self) -> Iterator[tuple[PaimonRelation, str]]:
         """The tags of earlier positions: the source and the tag's name."""
         for source in self.sources.values():
-            for _, name in source.tags:
+            for name in source.tags:
                 if name.startswith(_tag(self.own, None)) and name != _tag(self.own, source.end):
                     yield source.relation, name
+
+
+def refuse_other_tables(what: str, relation: PaimonRelation, catalogs: Collection[str]) -> None:
+    """Raise DbtRuntimeError if a relation is a view, or is not in one of Paimon's catalogs."""
+    if relation.is_view or relation.database not in catalogs:
+        raise DbtRuntimeError(
+            f"{what}: it is not a Paimon table and has no table snapshots. Materialize it as a table."
+        )
 
 
 def between(source: Source, start: object, end: object, what: str) -> Source:

@@ -11,14 +11,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Final
 
 from dbt.adapters.paimon.capabilities import Capability, Versions
 from dbt.adapters.paimon.metadata.snapshots import Commit
+from dbt.adapters.paimon.metadata.table_name import Query
 from dbt.adapters.paimon.sql.text import quoted, string_literal
 from dbt.adapters.paimon.tables.changeset import ExistingTable
-
-INSERTED: Final = "+I"
 
 
 class ChangeReadMode(str, Enum):
@@ -46,10 +44,8 @@ class SourceTable:
 
     @classmethod
     def of(cls, catalog: str, schema: str, identifier: str, existing: ExistingTable) -> SourceTable:
-        """Create one from the catalog's description of a table."""
         columns = tuple((column.name, column.data_type) for column in existing.columns)
-        keys = (existing.primary_key, existing.partition_by)
-        return cls(catalog, schema, identifier, columns, *keys, existing.options)
+        return cls(catalog, schema, identifier, columns, existing.primary_key, existing.partition_by, existing.options)
 
     @property
     def name(self) -> str:
@@ -75,7 +71,7 @@ def read_mode(
 ) -> ChangeReadMode:
     """The cheapest way to read the changes of some commits exactly.
 
-    For a table without a primary key, FILES is exact only if the row counts agree (see `count_sql`).
+    For a table without a primary key, FILES is exact only if the row counts agree (see `checked_mode`).
 
     Args:
         incremental_catalog: the only catalog whose changes old versions of Paimon can read.
@@ -146,17 +142,12 @@ def _files_show_changed_keys(table: SourceTable) -> bool:
 def whole_sql(table: SourceTable, snapshot: int, output: Output) -> str:
     """All rows of a table at a table snapshot, as inserts; no rows for table snapshot 0."""
     version = f"version as of {snapshot}" if snapshot else "where false"
-    return _subquery(f"select {_columns(table, output, snapshot)}\nfrom {table.name} {version}")
+    return inserts_sql(table, f"{table.name} {version}", snapshot, output)
 
 
-def nothing_sql(table: SourceTable, snapshot: int, output: Output) -> str:
-    """A subquery without rows, with the same columns as the other subqueries."""
-    return _subquery(f"select {_columns(table, output, snapshot)}\nfrom {table.name} where false")
-
-
-def limited_sql(table: SourceTable, rendered: str, snapshot: int, output: Output) -> str:
-    """The rows of a table that remain with dbt's `--empty` or `--sample`, as inserts."""
-    return _subquery(f"select {_columns(table, output, snapshot)}\nfrom {rendered}")
+def inserts_sql(table: SourceTable, source: str, snapshot: int, output: Output) -> str:
+    """The rows of `source`, the text after FROM, as inserts into the table."""
+    return _subquery(f"select {_columns(table, output, snapshot)}\nfrom {source}")
 
 
 def changes_sql(
@@ -164,31 +155,35 @@ def changes_sql(
 ) -> str:
     """The changes after `start` up to `end`, in any mode except COMPARE (see `compare_sql`)."""
     if mode is ChangeReadMode.NOTHING:
-        return nothing_sql(table, end, output)
+        return inserts_sql(table, f"{table.name} where false", end, output)
     if mode is ChangeReadMode.FILES:
-        return files_sql(table, start, end, output, versions)
-    return keys_sql(table, start, end, output, versions)
+        return _files_sql(table, start, end, output, versions)
+    return _keys_sql(table, start, end, output, versions)
 
 
-def files_sql(table: SourceTable, start: int, end: int, output: Output, versions: Versions) -> str:
+def _files_sql(table: SourceTable, start: int, end: int, output: Output, versions: Versions) -> str:
     """The rows in the files of the commits after `start` up to `end`; only the last row of each key."""
     if not table.primary_key:
-        source = _incremental(table, "", start, end, versions)
-        return _subquery(f"select {_columns(table, output, end)}\nfrom {source}")
+        return inserts_sql(table, _incremental(table, "", start, end, versions), end, output)
     source = _incremental(table, "$audit_log", start, end, versions)
     return _subquery(f"select {_columns(table, output, end, kind='rowkind')}\nfrom {source}\nwhere rowkind <> '-U'")
 
 
-def count_sql(table: SourceTable, start: int, end: int, versions: Versions) -> str:
-    """Count the rows in the files of the commits.
+def checked_mode(
+    mode: ChangeReadMode, table: SourceTable, start: int, end: int, gained: int, query: Query, versions: Versions
+) -> ChangeReadMode:
+    """COMPARE if FILES would not be exact for a table without a primary key; otherwise `mode`.
 
-    UPDATE and DELETE rewrite files of a table without a primary key and commit as APPEND [ran, 0.9.0]. The files then
+    UPDATE and DELETE rewrite files of such a table and commit as APPEND [ran, 0.9.0]. The files of the commits then
     have more rows than the table has gained.
     """
-    return f"select count(*) from {_incremental(table, '', start, end, versions)}"
+    if mode is not ChangeReadMode.FILES or table.primary_key:
+        return mode
+    ((added,),) = query(f"select count(*) from {_incremental(table, '', start, end, versions)}")
+    return mode if int(added) == gained else ChangeReadMode.COMPARE
 
 
-def keys_sql(table: SourceTable, start: int, end: int, output: Output, versions: Versions) -> str:
+def _keys_sql(table: SourceTable, start: int, end: int, output: Output, versions: Versions) -> str:
     """The current rows, at `end`, of the keys in the files of the commits; a key without a row is a delete."""
     source = _incremental(table, "$audit_log", start, end, versions)
     names = [quoted(name) for name, _ in table.columns]
@@ -224,8 +219,9 @@ def compare_sql(table: SourceTable, start: int | str, old_names: Mapping[str, st
         f"cast({quoted(then) if (then := old_names.get(name.lower())) else 'null'} as {kind}) as {quoted(name)}"
         for name, kind in table.columns
     )
+    version = string_literal(start) if isinstance(start, str) else start
     now = f"select {new} from {table.name} version as of {end}"
-    then = f"select {old} from {table.name} version as of {_version(start)}"
+    then = f"select {old} from {table.name} version as of {version}"
     if table.primary_key:
         return _subquery(_compare_by_key(table, then, now, end, output))
     inserted = f"select *, '+I' as {quoted(output.row_kind)}{_snapshot(output, end)}"
@@ -256,15 +252,6 @@ from (
 )"""
 
 
-def version_sql(table: SourceTable, version: int | str) -> str:
-    """All columns of a table at a table snapshot or a tag."""
-    return f"select * from {table.name} version as of {_version(version)}"
-
-
-def _version(version: int | str) -> str:
-    return string_literal(version) if isinstance(version, str) else str(version)
-
-
 def has_maps(table: SourceTable) -> bool:
     """Whether a table has map columns, which EXCEPT does not accept."""
     return any("map<" in kind.lower() for _, kind in table.columns)
@@ -277,7 +264,7 @@ def _incremental(table: SourceTable, suffix: str, start: int, end: int, versions
     return f"paimon_incremental_query({string_literal(quoted(*parts))}, {start}, {end})"
 
 
-def _columns(table: SourceTable, output: Output, snapshot: int, kind: str = f"'{INSERTED}'") -> str:
+def _columns(table: SourceTable, output: Output, snapshot: int, kind: str = "'+I'") -> str:
     names = [quoted(name) for name, _ in table.columns]
     return ", ".join([*names, f"{kind} as {quoted(output.row_kind)}"]) + _snapshot(output, snapshot)
 

@@ -27,10 +27,9 @@ class OnceARun:
     def first(self, key: Hashable) -> bool:
         """Whether this is the first call with this key."""
         with self._lock:
-            if key in self._keys:
-                return False
+            is_first = key not in self._keys
             self._keys.add(key)
-            return True
+            return is_first
 
 
 def deprecate(what: str, instead: str) -> None:

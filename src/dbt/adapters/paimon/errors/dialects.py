@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from dbt.adapters.paimon.errors import places
@@ -23,7 +24,7 @@ class DialectHint:
     """A known failure. `advice` continues the sentence "In Spark SQL: …".
 
     `error` is a pattern to find in Spark's message; `before` and `after` are patterns for the SQL around the error's
-    position, or for '' if the error has none. `before` must end with `$`; `after` is matched from the position on.
+    position, or for '' if the error has no position. `before` must end with `$`; `after` is matched from the position.
     """
 
     error: str
@@ -40,13 +41,8 @@ class DialectHint:
         )
 
 
-def _syntax_hint(advice: str, *, before: str = "", after: str = "") -> DialectHint:
-    return DialectHint(r"\[PARSE_SYNTAX_ERROR\]", advice, before, after)
-
-
-def _column_hint(advice: str, *, before: str = "", after: str = "") -> DialectHint:
-    return DialectHint(r"\[UNRESOLVED_COLUMN", advice, before, after)
-
+_syntax_hint: Final = partial(DialectHint, r"\[PARSE_SYNTAX_ERROR\]")
+_column_hint: Final = partial(DialectHint, r"\[UNRESOLVED_COLUMN")
 
 _EXTRA_COMMA: Final = "remove the extra comma"
 _COMMA_BEFORE_FROM: Final = "remove the comma before FROM"
@@ -350,7 +346,6 @@ def _advice(text: str, statement: str) -> str | None:
 
 
 def _argument_problem(name: str) -> str:
-    """Why a type cannot have an argument, and what to write instead."""
     if not name.startswith("timestamp"):
         return f"{name} takes no argument. Write {name}"
     instead = _TIMESTAMP if name == "timestamp" else name

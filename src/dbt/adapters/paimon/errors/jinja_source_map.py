@@ -72,13 +72,10 @@ def origins(template: str, rendered: str, offset: int, within: bool = False) -> 
     Raises:
         jinja2.TemplateSyntaxError: the template is invalid.
     """
-    found = []
     # Equally cheap paths differ in which branch is tried first.
-    for last_first in (False, True):
-        origin = _origin(_path(template, rendered, within, last_first), rendered, offset)
-        if origin is not None and origin not in found:
-            found.append(origin)
-    return found
+    paths = [_path(template, rendered, within, last_first) for last_first in (False, True)]
+    found = dict.fromkeys(_origin(path, rendered, offset) for path in paths)
+    return [origin for origin in found if origin is not None]
 
 
 def _origin(path: list[tuple[int, int, _State]], rendered: str, offset: int) -> Origin | None:

@@ -17,7 +17,7 @@ _FIRST = re.compile(
     r"^(?:: )?(?P<type>[a-z][\w.$]*\.[\w.$]*(?:Exception|Error)\w*)(?:: (?P<message>.*))?$", re.MULTILINE
 )
 _INNERMOST = re.compile(r"\): (?P<type>[a-z][\w.$]*(?:Exception|Error)): (?P<message>.*)$", re.MULTILINE)
-_SAID = re.compile(r"^\[[A-Z_]+(?:\.[A-Z_]+)*\] .+$", re.MULTILINE)
+_CONDITION = re.compile(r"^\[[A-Z_]+(?:\.[A-Z_]+)*\] .+$", re.MULTILINE)
 _POSITION = re.compile(
     r"\(line (?P<a>\d+), pos \d+\)|; line (?P<b>\d+) pos \d+|== SQL ?\(line (?P<c>\d+), position \d+\) =="
 )
@@ -354,8 +354,7 @@ def error_text(exc: BaseException) -> str:
         text = f"{text}\n{stack}"
     cause = getattr(exc, "cause", None)
     while cause is not None:
-        name = type(cause).__name__
-        text = f"{text}\nCaused by: {name}: {getattr(cause, '_desc', None) or cause}"
+        text = f"{text}\nCaused by: {type(cause).__name__}: {getattr(cause, '_desc', None) or cause}"
         cause = getattr(cause, "cause", None)
     return text
 
@@ -367,8 +366,8 @@ def _innermost(text: str) -> tuple[str, str]:
         return "", _first_paragraph(head)
     candidates = list(_candidates(text))
     # A Thrift server puts the parser's exception class on one line, and its message on the next.
-    if candidates and candidates[-1][1].endswith("Exception:") and (said := _SAID.search(text)):
-        return "", said[0].strip()
+    if candidates and candidates[-1][1].endswith("Exception:") and (condition := _CONDITION.search(text)):
+        return "", condition[0].strip()
     informative = [c for c in candidates if c[0] not in _WRAPPERS] or candidates
     return informative[-1] if informative else ("", _first_paragraph(head))
 

@@ -12,7 +12,7 @@ from jinja2 import TemplateError
 
 from dbt.adapters.paimon.errors import jinja_source_map
 from dbt.adapters.paimon.errors.excerpts import SourceLocation
-from dbt.adapters.paimon.errors.places import Place
+from dbt.adapters.paimon.errors.places import Place, line_column
 
 # A shorter line, such as `from x`, may occur in a file by chance.
 _LEAST_LINE: Final = 6
@@ -57,7 +57,7 @@ def source_in(path: str, file: str, raw: str, **other: Any) -> Source:
     if not raw or file.count(raw) != 1:
         return Source(path, "", **other)
     start = file.index(raw)
-    line, column = _line_column(file, start)
+    line, column = line_column(file, start)
     return Source(path, raw, first_line=line, indent=column, file=file, **other)
 
 
@@ -124,7 +124,7 @@ def _hook_spot(source: Source, statement: str, place: Place) -> SourceLocation |
 
 
 def _raw_spot(source: Source, rendered: str, offset: int, length: int, within: bool = False) -> SourceLocation | None:
-    """The place in the raw text; None if its line is not certain."""
+    """The place in the file of the source; None if its line is not certain."""
     raw = source.raw
     text = normalized(rendered)
     at = len(normalized(rendered[:offset]))
@@ -137,8 +137,9 @@ def _raw_spot(source: Source, rendered: str, offset: int, length: int, within: b
         ends = jinja_source_map.origins(raw, text, at + max(1, length) - 1, within)
     except TemplateError:
         found = ends = []
-    line, column = _line_at(text, at)
-    if len({_line_column(raw, origin.start)[0] for origin in found}) != 1:
+    number, column = line_column(text, at)
+    line = text.split("\n")[number - 1]
+    if len({line_column(raw, origin.start)[0] for origin in found}) != 1:
         return _same_line(source, line, column, length)
     # An expression's output may come from a `{% set %}` block of the file.
     if not found[0].literal and (written := _same_line(source, line, column, length)):
@@ -176,8 +177,7 @@ def _same_line(source: Source, line: str, column: int, length: int) -> SourceLoc
 
 
 def _spot(source: Source, offset: int, length: int | None, note: str = "") -> SourceLocation:
-    """Convert an offset in a source to a location in its file."""
-    line, column = _line_column(source.raw, offset)
+    line, column = line_column(source.raw, offset)
     shown = source.raw.split("\n")[line - 1]
     if source.file:
         column += source.indent if line == 1 else 0
@@ -192,17 +192,6 @@ def _spot(source: Source, offset: int, length: int | None, note: str = "") -> So
 def _compiled_spot(source: Source, offset: int, length: int) -> SourceLocation | None:
     if not source.compiled_path:
         return None
-    line, column = _line_column(source.sent or source.compiled, offset)
+    line, column = line_column(source.sent or source.compiled, offset)
     shown = (source.sent or source.compiled).split("\n")[line - 1]
     return SourceLocation(source.compiled_path, line, shown, column, length, source.note)
-
-
-def _line_column(text: str, offset: int) -> tuple[int, int]:
-    before = text[:offset]
-    return before.count("\n") + 1, len(before) - (before.rfind("\n") + 1)
-
-
-def _line_at(text: str, offset: int) -> tuple[str, int]:
-    """The line at an offset, and the offset's column."""
-    line, column = _line_column(text, offset)
-    return text.split("\n")[line - 1], column

@@ -33,6 +33,12 @@ class Place:
     length: int
 
 
+def line_column(text: str, offset: int) -> tuple[int, int]:
+    """The line (from 1) and the column (from 0) of an offset."""
+    before = text[:offset]
+    return before.count("\n") + 1, len(before) - (before.rfind("\n") + 1)
+
+
 def offset_of(text: str, line: int, column: int) -> int | None:
     """The offset of a line (from 1; ended by line feeds only, as in ANTLR) and column (from 0), or None."""
     lines = text.split("\n")

@@ -50,9 +50,8 @@ def named_in(error: str, path: str, file: str) -> SourceLocation | None:
             return _at(path, int(found[-1]), lines, None, 0)
     for fragment in places.fragments(error):
         if fragment and "\n" not in fragment and file.count(fragment) == 1:
-            before = file[: file.index(fragment)]
-            column = len(before) - (before.rfind("\n") + 1)
-            return _at(path, before.count("\n") + 1, lines, column, column + len(fragment))
+            line, column = places.line_column(file, file.index(fragment))
+            return _at(path, line, lines, column, column + len(fragment))
     return None
 
 

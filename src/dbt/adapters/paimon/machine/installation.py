@@ -33,8 +33,11 @@ _NUMPY: Final = re.compile(
 )
 
 
-def spark_version() -> str:
-    """The version of this Python's PySpark, even if it comes from a Spark installation (PYTHONPATH)."""
+def spark_version(method: str = "session") -> str:
+    """The version of this Python's PySpark, even if it comes from a Spark installation (PYTHONPATH).
+
+    If PySpark is missing, raises DbtRuntimeError with the command that installs it for a connection method.
+    """
     try:
         return version("pyspark")
     except PackageNotFoundError:
@@ -42,19 +45,12 @@ def spark_version() -> str:
             from pyspark import __version__
 
             return str(__version__)
-        raise DbtRuntimeError(_no_pyspark("session")) from None
+        raise DbtRuntimeError(_no_pyspark(method)) from None
 
 
 def require(method: str) -> str:
-    """Check that PySpark supports this Python, and return PySpark's version.
-
-    Raises:
-        DbtRuntimeError: PySpark is missing, or it does not support this Python.
-    """
-    try:
-        spark = spark_version()
-    except DbtRuntimeError:
-        raise DbtRuntimeError(_no_pyspark(method)) from None
+    """PySpark's version; raises DbtRuntimeError if PySpark is missing or does not support this Python."""
+    spark = spark_version(method)
     capabilities.require_python(spark, sys.version_info[:2])
     return spark
 

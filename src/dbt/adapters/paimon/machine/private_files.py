@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Final
 
@@ -111,11 +112,9 @@ def temporary_folder() -> Path:
     """This user's folder for Spark's temporary files, in the system's temporary folder or else in the user's home."""
     name = f"dbt-paimon-{os.geteuid() if _HAS_OWNERS else os.environ.get('USERNAME', 'user')}"
     wanted = Path(tempfile.gettempdir(), name)
-    try:
+    with suppress(OSError):
         if own_folder(wanted) is None:
             return wanted
-    except OSError:
-        pass
     return require_own_folder(
         Path.home() / ".cache" / "dbt-paimon" / "tmp",
         f"The folder for temporary files (instead of {wanted}, which others can write to)",

@@ -9,16 +9,11 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any, Final
 
-_NUMBERS: Final = tuple(
-    getattr(signal, name)
-    for name in ("SIGTERM", "SIGHUP")
-    if hasattr(signal, name)  # Windows has no SIGHUP
-)
+# Windows has no SIGHUP.
+_NUMBERS: Final = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 
 class _State:
-    """The signal handling of this process."""
-
     def __init__(self) -> None:
         # The earlier handlers, by signal, while ours are installed.
         self.earlier: dict[int, Any] = {}

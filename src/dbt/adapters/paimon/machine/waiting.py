@@ -103,8 +103,7 @@ def watched(wait: Wait, end: Callable[[], object], *, look_every: float = 1.0) -
                     end()
                 return
 
-    watcher = Thread(target=look, name="waiting", daemon=True)
-    watcher.start()
+    Thread(target=look, name="waiting", daemon=True).start()
     with ended_by(ended, over):
         yield
 

@@ -6,6 +6,7 @@ written by dbt-paimon 0.1.0 (commit 905dd9b).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from enum import Enum, unique
 from typing import Final
@@ -24,7 +25,7 @@ class Kind(Enum):
     DELETES = "<model>__dbt_deletes"
     DEAD_LETTERS = "<model>__dead_letters"
     CHECKPOINT = "checkpoint"
-    # Marks without a number are version 1 (see `state.marks`).
+    # The marks at the beginning of a commit user, such as `dbtc-…`.
     READ_MARK = "dbtc"
     BATCH_MARK = "dbts"
     KEY_MARK = "dbtk"
@@ -40,11 +41,7 @@ class NewerStateError(DbtRuntimeError):
 
 
 def read_version(kind: Kind, found: str | None, where: str) -> int:
-    """Parse a stored version (None: unversioned) of the table, folder or commit `where`.
-
-    Raises:
-        NewerStateError: the version is newer than this adapter, or not a number.
-    """
+    """Parse the stored version of `where`; raises NewerStateError if it is newer than this adapter, or not a number."""
     if found is None:
         return UNVERSIONED
     text = found.strip()
@@ -54,3 +51,12 @@ def read_version(kind: Kind, found: str | None, where: str) -> int:
         f"{where} was written by a newer dbt-paimon (state version {text}; this one knows versions up to "
         f"{CURRENT[kind]}). Upgrade dbt-paimon; nothing was changed."
     )
+
+
+def refuse_newer_mark(kind: Kind, user: str, table: object) -> None:
+    """Raise NewerStateError if the mark in a commit user has a newer version, such as 2 in `dbtc2-…`.
+
+    A mark without a number is version 1. To dbt-paimon 0.1.0, a commit whose mark has a number is from another writer.
+    """
+    if found := re.match(rf"{kind.value}(\d+)-", user):
+        read_version(kind, found[1], str(table))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -90,19 +90,12 @@ class Streams:
         watermark: Any,
     ) -> str:
         """Register a model's `stream(...)`; returns the quoted name of the view that replaces it in the SQL."""
-        call = StreamCall(
-            "",
-            *relation.parts,
-            dict(source),
-            # Options with invalid values are refused later, together with the other problems.
-            {
-                key: option_text(value) if not isinstance(value, (Mapping, list, type(None))) else value
-                for key, value in options.items()
-            },
-            row_kind,
-            scan_mode,
-            watermark,
-        )
+        # Options with invalid values are refused later, together with the other problems.
+        given = {
+            key: option_text(value) if not isinstance(value, (Mapping, list, type(None))) else value
+            for key, value in options.items()
+        }
+        call = StreamCall("", *relation.parts, dict(source), given, row_kind, scan_mode, watermark)
         return self._stream(model).view(call)
 
     @while_parsing(lambda *_, **__: [])
@@ -184,14 +177,32 @@ class Streams:
     def _refuse_takeover(
         self, model: Node, relation: PaimonRelation, plan: StreamPlan, deletes: Sequence[PaimonRelation]
     ) -> None:
+        """Raise DbtRuntimeError if a stream cannot take over a table that a batch model has built."""
+        where = f"model '{model['name']}'"
         if model["config"].get("full_refresh") is not False:
-            raise DbtRuntimeError(failures.built_by_batch_model(model["name"], relation))
+            raise DbtRuntimeError(
+                f"{where}: {relation} was not written by a stream. To keep its rows and stream into it, set "
+                "full_refresh=false in the model's config: the stream then begins where scan_mode or startingOffsets "
+                "says. Otherwise run the model once with --full-refresh, which builds a new table from the beginning "
+                "of the sources and replaces the old one when it is complete."
+            )
         without_beginning = [call.label for call in self._stream(model).calls.values() if not kinds.has_beginning(call)]
         if without_beginning and not strategies.may_repeat(plan.strategy, plan.spec):
-            raise DbtRuntimeError(failures.unknown_beginning(model["name"], relation, without_beginning))
+            raise DbtRuntimeError(
+                f"{where}: {relation} has rows that a batch run wrote, and its strategy would write the ones that "
+                f"{', '.join(without_beginning)} still has a second time. Set where stream(…) begins: for a Paimon "
+                "table scan_mode='latest' or options={'scan.timestamp': '…'}, for Kafka "
+                "options={'startingOffsets': '…'} or 'startingTimestamp'. If all rows of the source are new: "
+                "scan_mode='full', or 'startingOffsets': 'earliest'."
+            )
         own = deletes_table(relation.identifier or "")
         if plan.strategy == APPLY_CHANGES and own in [each.identifier for each in deletes]:
-            raise DbtRuntimeError(failures.has_deletes(model["name"], relation, f"{relation.schema}.{own}"))
+            kept = f"{relation.schema}.{own}"
+            raise DbtRuntimeError(
+                f"{where}: batch runs have kept the deletes of {relation} in {kept}, to ignore older changes, but a "
+                "stream does not read them. If no older change can still arrive, drop that table: `dbt run-operation "
+                f"drop_table --args '{{relation: {kept}, confirm: {kept}}}'`."
+            )
 
     def id_of(self, relation: PaimonRelation) -> str:
         """The id of the stream that writes a table; empty for any other table."""
@@ -215,16 +226,14 @@ class Streams:
     def open(self, model: Node, relation: PaimonRelation | None, settings: StreamSettings) -> None:
         """Open a model's inputs and register them as streaming views in this thread's session.
 
-        Args:
-            relation: the table that the stream continues; None for a new table.
-
-        Raises:
-            DbtRuntimeError: a source is missing or not described, with the remedy.
+        `relation` is the table that the stream continues, or None. Raises DbtRuntimeError if a source is missing or not
+        described.
         """
         stream = self._stream(model)
         stream.open(self._access, self._checkpoint(relation, settings, stream.id).note() if relation else None)
         if stream.begins:
-            stream.check_beginning(self._session)
+            for each in stream.inputs:
+                each.check_beginning(self._session)
         stream.name_inputs(self._session)
 
     def query(self, source: ModelQuery, spec: TableSpec, strategy: str, model: Node) -> ModelQuery:
@@ -277,14 +286,9 @@ class Streams:
         if is_empty_run():
             return True
         checkpoint = self._checkpoint(target, settings, self._stream(model).id)
-        sink = batches.Sink(
-            table=target,
-            write=write,
-            conf=conf,
-            may_repeat=strategies.may_repeat(strategy, spec),
-            dead_letters=dead,
-            alone=partial(self._alone, target, list(leases.of_this_thread())),
-        )
+        may_repeat = strategies.may_repeat(strategy, spec)
+        alone = partial(self._alone, target, list(leases.of_this_thread()))
+        sink = batches.Sink(target, write, conf, may_repeat, dead, alone)
         try:
             return self._run(model, checkpoint, sink, settings, drains)
         except Exception:
@@ -294,13 +298,11 @@ class Streams:
                     checkpoint.delete()
             raise
 
-    @contextmanager
-    def _alone(self, target: PaimonRelation, held: Sequence[Lease]) -> Iterator[None]:
+    def _alone(self, target: PaimonRelation, held: Sequence[Lease]) -> AbstractContextManager[None]:
         """Lock the table for a batch, which runs on a Spark thread while the node's thread holds the stream's lock."""
         for lease in held:
             lease.check()
-        with self._builds.alone(target):
-            yield
+        return self._builds.alone(target)
 
     def response(self, model: Node) -> AdapterResponse:
         """The adapter response of a stream that has ended: rows, batches, dead letters."""
@@ -321,21 +323,15 @@ class Streams:
         stream.place(session, checkpoint.location)
         # A full refresh may still fail. The old stream must then be able to continue from unchanged sources.
         inputs = tuple(each.without_effects() for each in stream.inputs) if drains else stream.inputs
-        writer = batches.BatchWriter(
-            stream.id,
-            inputs,
-            sink,
-            checkpoint.location,
-            checkpoint.unfinished_batch(),
-            refuses_new_columns=on_schema_change != "ignore",
-        )
+        unfinished, refuses = checkpoint.unfinished_batch(), on_schema_change != "ignore"
+        writer = batches.BatchWriter(stream.id, inputs, sink, checkpoint.location, unfinished, refuses)
         handle = self._adapter.handle
         trigger = long_running.trigger(settings, lambda: handle.is_cancelled, drains)
         try:
             self._write_batches(model["name"], stream, writer, checkpoint, trigger)
         except batches.NewColumnsError as exc:
             if on_schema_change == "fail":
-                raise DbtRuntimeError(failures.new_columns(model["name"], exc.found)) from None
+                raise failures.new_columns(model["name"], exc.found) from None
             checkpoint.write_note(stream.add_columns(note, exc.found))
             stream.name_inputs(session)
             return False
@@ -354,11 +350,10 @@ class Streams:
     ) -> None:
         handle, inputs = self._adapter.handle, writer.inputs
         session = handle.session
-        watch = progress.Watch(name, inputs, session, stream.totals)
         with report_progress(handle, name, silent_without_job=True) as timer:
 
             def report(batch: Mapping[str, Any]) -> None:
-                watch.report(batch)
+                progress.log_batch(name, inputs, session, stream.totals, batch)
                 timer.restart()
 
             def plan() -> None:
@@ -372,11 +367,15 @@ class Streams:
         self, model: Node, target: PaimonRelation, stream: Stream, checkpoint: Checkpoint
     ) -> checkpoints.Note:
         """The checkpoint's note; raises DbtRuntimeError if this model and its sources cannot continue from it."""
-        identities = stream.identities
+        identities = tuple(each.identity for each in stream.inputs)
         note = checkpoint.note()
         if note is None:
             if not stream.begins and snapshots.by_sql(self._adapter.query, target):
-                raise DbtRuntimeError(checkpoints.missing_checkpoint(str(target), checkpoint.location))
+                raise DbtRuntimeError(
+                    f"{target} has rows of a stream, but its checkpoint {checkpoint.location} is missing: it was "
+                    "deleted, or the table is a copy. It is unknown how far the sources were read. Restore the "
+                    "checkpoint, or run the model once with --full-refresh."
+                )
             note = checkpoints.Note(model["unique_id"], identities)
             checkpoint.write_note(note)
             return note

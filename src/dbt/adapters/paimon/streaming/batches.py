@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import reduce
@@ -29,7 +29,7 @@ _FAULT_COLUMNS: Final = ", ".join(quoted(name) for name, _ in FAULT_COLUMNS)
 
 
 class NewColumnsError(DbtRuntimeError):
-    """Messages have columns that are not described; their batch has not been written."""
+    """Messages have columns that are not described; their batch is not written."""
 
     def __init__(self, found: Mapping[str, Mapping[str, str]]) -> None:
         """`found`: name of the input's view -> column name -> data type."""
@@ -78,7 +78,6 @@ class BatchWriter:
     failure: Exception | None = None
 
     def __call__(self, frame: DataFrame, batch: int) -> None:
-        """Write a batch; an exception is raised and kept in `failure`."""
         try:
             self._write(frame, batch)
         except Exception as exc:
@@ -107,12 +106,7 @@ class BatchWriter:
 
     def _insert(self, session: SparkSession, batch: int) -> None:
         sink = self.sink
-        if self._is_written(session, sink.table, batch, sink.may_repeat):
-            return
-        for key, value in {**sink.conf, **commits.commit_conf(self.stream, batch)}.items():
-            session.conf.set(key, value)
-        for statement in statements(sink.write):
-            session.sql(statement)
+        self._run_once(session, sink.table, batch, sink.conf, statements(sink.write), may_repeat=sink.may_repeat)
 
     def _fault_queries(self) -> list[str]:
         """One query per input whose messages may fail to parse."""
@@ -141,22 +135,34 @@ class BatchWriter:
                 f"{first.reason}. Correct the description of the source, or set on_bad_message='dead_letter' "
                 "to write such messages to a separate table."
             )
-        if not self._is_written(session, self.sink.dead_letters, batch, False):
-            for key, value in commits.commit_conf(self.stream, batch).items():
-                session.conf.set(key, value)
-            session.sql(
-                f"insert into {self.sink.dead_letters}\n"
-                f"select source, {_FAULT_COLUMNS}, {string_literal(self.stream)}, {batch}L, now()\n"
-                f"from (\n{faults}\n)"
-            )
+        insert = (
+            f"insert into {self.sink.dead_letters}\n"
+            f"select source, {_FAULT_COLUMNS}, {string_literal(self.stream)}, {batch}L, now()\n"
+            f"from (\n{faults}\n)"
+        )
+        self._run_once(session, self.sink.dead_letters, batch, {}, [insert], may_repeat=False)
         self.written.dead_letters += int(count)
 
-    def _is_written(self, session: SparkSession, table: PaimonRelation, batch: int, may_repeat: bool) -> bool:
-        if self.unfinished is None or self.unfinished[0] != batch:
-            return False
-        ago = time.time() - self.unfinished[1]
-        found = snapshots.by_sql(lambda sql: session.sql(sql).collect(), table)
-        return commits.is_written(found, self.stream, batch, ago, table=table, may_repeat=may_repeat)
+    def _run_once(
+        self,
+        session: SparkSession,
+        table: PaimonRelation,
+        batch: int,
+        conf: Mapping[str, str],
+        script: Iterable[str],
+        *,
+        may_repeat: bool,
+    ) -> None:
+        """Run the statements that write a batch into a table, unless an earlier run has committed the batch."""
+        if self.unfinished is not None and self.unfinished[0] == batch:
+            ago = time.time() - self.unfinished[1]
+            found = snapshots.by_sql(lambda sql: session.sql(sql).collect(), table)
+            if commits.is_written(found, self.stream, batch, ago, table=table, may_repeat=may_repeat):
+                return
+        for key, value in {**conf, **commits.commit_conf(self.stream, batch)}.items():
+            session.conf.set(key, value)
+        for statement in script:
+            session.sql(statement)
 
     def _refuse_new_columns(self, session: SparkSession) -> None:
         found: dict[str, dict[str, str]] = {}

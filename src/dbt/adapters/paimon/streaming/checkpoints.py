@@ -7,7 +7,6 @@ between runs. The note prevents a different model or different sources from cont
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
@@ -30,7 +29,6 @@ PLANS: Final = "dbt_plans"
 # The key in the identity of a Kafka source that is missing with older brokers.
 TOPIC_IDS: Final = "topic ids"
 _NOTE: Final = "dbt.json"
-_NUMBER: Final = re.compile(r"\d+")
 
 
 @dataclass(frozen=True)
@@ -115,7 +113,7 @@ class Checkpoint:
         self._folder.delete()
 
     def _batches(self, folder: str) -> list[int]:
-        return sorted(int(name) for name in self._folder.names(folder) if _NUMBER.fullmatch(name))
+        return sorted(int(name) for name in self._folder.names(folder) if name.isdecimal())
 
 
 def folder_of(session: SparkSession, table: str) -> str:
@@ -142,15 +140,6 @@ def check_fits(note: Note, model: str, inputs: Sequence[Mapping[str, str]], loca
         f"{removed or 'the earlier ones'}. It is unknown how far they were read. Run the model once with "
         "--full-refresh to read all of them into a new table, from their beginning or from where "
         "scan_mode says; or create a new model."
-    )
-
-
-def missing_checkpoint(table: str, location: str) -> str:
-    """The error message for a table with rows whose checkpoint is missing."""
-    return (
-        f"{table} has rows of a stream, but its checkpoint {location} is missing: it was deleted, or the "
-        "table is a copy. It is unknown how far the sources were read. Restore the checkpoint, "
-        "or run the model once with --full-refresh."
     )
 
 

@@ -13,8 +13,7 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.metadata.commits import COMMIT_USER_CONF
 from dbt.adapters.paimon.metadata.snapshots import Commit
-from dbt.adapters.paimon.state.kinds import Kind
-from dbt.adapters.paimon.state.marks import refuse_newer_mark
+from dbt.adapters.paimon.state.kinds import Kind, refuse_newer_mark
 
 _PREFIX: Final = Kind.BATCH_MARK.value
 # Seconds by which the clocks of the file system and of this machine may differ.

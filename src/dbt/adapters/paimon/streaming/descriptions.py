@@ -13,7 +13,7 @@ from typing import Any, Final
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.catalogs.catalog import location_scheme, option_text
-from dbt.adapters.paimon.errors.redaction import redact_text, secrets_of
+from dbt.adapters.paimon.errors.redaction import secrets_of
 
 KAFKA: Final = "kafka"
 JSON: Final = "json"
@@ -152,16 +152,11 @@ def describe(
     if problems:
         listed = "".join(f"\n  - {problem}" for problem in problems)
         raise DbtRuntimeError(f"source '{label}' cannot be streamed as its YAML describes it:{listed}")
-    location = str(external["location"])
+    written = str(external["location"])
+    location = ",".join(_topics(written)) if using == KAFKA else _folder(written, root)
     value_format = str(external.get("value_format", JSON)) if using in _WITH_VALUE_FORMAT else ""
-    return Description(
-        label,
-        using,
-        ",".join(_topics(location)) if using == KAFKA else _folder(location, root),
-        value_format,
-        {name: option_text(value) for name, value in given.items()},
-        columns,
-    )
+    texts = {name: option_text(value) for name, value in given.items()}
+    return Description(label, using, location, value_format, texts, columns)
 
 
 def with_defaults(options: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
@@ -321,8 +316,3 @@ def _suggestion(name: str, known: Iterable[str]) -> str:
     by_small = {word.lower(): word for word in known}
     close = get_close_matches(name.lower(), by_small, n=1)
     return f"did you mean {by_small[close[0]]}?" if close else f"use one of {', '.join(known)}"
-
-
-def shown_location(description: Description) -> str:
-    """The location without secrets, for messages."""
-    return redact_text(description.location)

@@ -55,49 +55,20 @@ def dbt_error(exc: Exception, model: str, inputs: Sequence[Input]) -> Exception:
         ", ".join(f"{key} {value}" for key, value in each.identity.items() if key != checkpoints.TOPIC_IDS)
         for each in inputs
     )
+    where = f"model '{model}', which reads {sources}"
     if problem := files.header_problem(text):
-        return DbtRuntimeError(f"model '{model}', which reads {sources}: {problem}")
-    message = f"model '{model}', which reads {sources}: {messages.shorten(text)}"
+        return DbtRuntimeError(f"{where}: {problem}")
     # A message about expired files of a table already has its remedy.
     known = () if messages.EXPIRED in text else _REMEDIES
     advice = next((remedy.advice for remedy in known if re.search(remedy.pattern, text)), "")
-    return DbtDatabaseError(f"{message}\n{advice}".rstrip())
+    return DbtDatabaseError(f"{where}: {messages.shorten(text)}\n{advice}".rstrip())
 
 
-def new_columns(model: str, found: Mapping[str, Mapping[str, str]]) -> str:
-    """The error message if messages have columns that are not described."""
+def new_columns(model: str, found: Mapping[str, Mapping[str, str]]) -> DbtRuntimeError:
+    """The error for messages with columns that are not described; `found`: see NewColumnsError."""
     listed = "; ".join(f"{name} {data_type}" for columns in found.values() for name, data_type in columns.items())
-    return (
+    return DbtRuntimeError(
         f"model '{model}': messages have columns that are not described ({listed}), and on_schema_change='fail' "
         "stops the stream before their batch is written. Add them to the columns of the source and to the "
         "model, or set on_schema_change='append_new_columns'."
-    )
-
-
-def built_by_batch_model(model: str, table: object) -> str:
-    """The error message for a table of a batch model that the stream may not take over."""
-    return (
-        f"model '{model}': {table} was not written by a stream. To keep its rows and stream into it, set "
-        "full_refresh=false in the model's config: the stream then begins where scan_mode or startingOffsets says. "
-        "Otherwise run the model once with --full-refresh, which builds a new table from the beginning of the sources "
-        "and replaces the old one when it is complete."
-    )
-
-
-def unknown_beginning(model: str, table: object, sources: Sequence[str]) -> str:
-    """The error message for a table of a batch model whose rows the stream might repeat."""
-    return (
-        f"model '{model}': {table} has rows that a batch run wrote, and its strategy would write the ones that "
-        f"{', '.join(sources)} still has a second time. Set where stream(…) begins: for a Paimon table "
-        "scan_mode='latest' or options={'scan.timestamp': '…'}, for Kafka options={'startingOffsets': '…'} or "
-        "'startingTimestamp'. If all rows of the source are new: scan_mode='full', or 'startingOffsets': 'earliest'."
-    )
-
-
-def has_deletes(model: str, table: object, deletes: str) -> str:
-    """The error message for a table whose batch runs have kept deletes that a stream does not read."""
-    return (
-        f"model '{model}': batch runs have kept the deletes of {table} in {deletes}, to ignore older changes, but a "
-        "stream does not read them. If no older change can still arrive, drop that table: `dbt run-operation "
-        f"drop_table --args '{{relation: {deletes}, confirm: {deletes}}}'`."
     )

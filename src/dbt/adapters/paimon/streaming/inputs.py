@@ -37,7 +37,7 @@ class UnavailableError(DbtRuntimeError):
 
 
 class SourceChangedError(DbtRuntimeError):
-    """A source's columns have changed since it was opened; the batch has not been written."""
+    """A source's columns have changed since it was opened; the batch is not written."""
 
 
 @dataclass(frozen=True)
@@ -129,17 +129,12 @@ class Input:
         """Raise DbtRuntimeError, with the alternatives, if the source does not have the requested beginning."""
 
     def check_offset(self, session: SparkSession, offset: str) -> None:
-        """Raise DbtRuntimeError if rows after an offset are no longer in the source.
-
-        Args:
-            offset: the end of the last batch, in the source's own JSON format.
-        """
+        """Raise DbtRuntimeError if rows after `offset`, the source's JSON for the last batch's end, are lost."""
 
     def check_batch(self, session: SparkSession, checkpoint: str, index: int, batch: int) -> None:
-        """Raise DbtRuntimeError if raw rows of a batch are missing, which Spark would skip silently.
+        """Raise DbtRuntimeError if raw rows are missing, which Spark would skip silently.
 
-        Args:
-            index: the source's index in the checkpoint.
+        `index` is the source's index in the checkpoint.
         """
 
     def check_faults(self, session: SparkSession, raw: str) -> None:

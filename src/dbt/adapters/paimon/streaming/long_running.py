@@ -13,8 +13,8 @@ from dbt.adapters.paimon.streaming.settings import StreamSettings
 
 # Set while `dbt-paimon stream` runs dbt in this process.
 _LONG_RUNNING: Final = Event()
-# Set when the streams of this process have to end.
-_STOP: Final = Event()
+# Set when the streams of this process have to end, each after its current batch.
+STOP: Final = Event()
 # Seconds before each restart of a failed stream, so that a broker or a store can recover.
 PAUSES: Final = (2, 5, 10, 20, 40, 60, 60, 60, 60, 60)
 # Number and unit of an interval that `settings` allows, and the seconds per unit.
@@ -47,10 +47,6 @@ class Trigger:
         number, unit = _PARTS.findall(self.processing_time.lower())[0]
         return float(number) * _SECONDS[unit]
 
-    def wait(self, seconds: float) -> None:
-        """Pause, unless the query has to end."""
-        _STOP.wait(seconds)
-
 
 def trigger(settings: StreamSettings, is_cancelled: Callable[[], bool], drains: bool) -> Trigger:
     """The trigger of a model's query; `drains`: see `Streams.run`."""
@@ -58,24 +54,9 @@ def trigger(settings: StreamSettings, is_cancelled: Callable[[], bool], drains: 
     return Trigger(settings.processing_time if is_long_running else None, is_cancelled)
 
 
-def begin() -> None:
-    """Undo the `stop` of an earlier run in this process."""
-    _STOP.clear()
-
-
-def is_stopping() -> bool:
-    """Whether the streams of this process have to end."""
-    return _STOP.is_set()
-
-
-def stop() -> None:
-    """Make the streams of this process end, each after its current batch."""
-    _STOP.set()
-
-
 @contextmanager
 def long_running_streams() -> Iterator[None]:
-    """Within this context, streaming models are long-running: they run until `stop`."""
+    """Within this context, streaming models are long-running: they run until STOP is set."""
     _LONG_RUNNING.set()
     try:
         yield

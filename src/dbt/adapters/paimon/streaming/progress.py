@@ -40,30 +40,19 @@ class Totals:
         return AdapterResponse(f"{read}{dead}{late}", rows_affected=self.rows)
 
 
-@dataclass
-class Watch:
-    """Logs a query's batches as they end."""
-
-    model: str
-    inputs: Sequence[Input]
-    session: SparkSession
-    totals: Totals
-
-    def report(self, progress: Mapping[str, Any]) -> None:
-        """Log a batch that has ended; `progress` is a StreamingQueryProgress."""
-        rows = sum(
-            each.rows_of(progress["batchId"], source)
-            for each, source in zip(self.inputs, progress["sources"], strict=False)
-        )
-        self.totals.rows += rows
-        late = sum(each.late_rows(progress["batchId"]) for each in self.inputs)
-        self.totals.late += late
-        seconds = progress["durationMs"].get("triggerExecution", 0) / 1000
-        dropped = f", {late:,} of them late" if late else ""
-        done = f"{counted(rows, 'row')}{dropped} in {seconds:.1f} s, {self.totals.rows:,} in all"
-        logger.info(f"{self.model}: batch {progress['batchId']}: {done}{self._behind(progress['sources'])}")
-
-    def _behind(self, sources: Sequence[Mapping[str, Any]]) -> str:
-        lags = [each.lag(self.session, source) for each, source in zip(self.inputs, sources, strict=False)]
-        known = [lag for lag in lags if lag is not None]
-        return f", {sum(known):,} behind" if known else ""
+def log_batch(
+    model: str, inputs: Sequence[Input], session: SparkSession, totals: Totals, progress: Mapping[str, Any]
+) -> None:
+    """Log a batch that has ended, and add its rows to `totals`; `progress` is a StreamingQueryProgress."""
+    batch, sources = progress["batchId"], list(zip(inputs, progress["sources"], strict=False))
+    rows = sum(each.rows_of(batch, source) for each, source in sources)
+    late = sum(each.late_rows(batch) for each in inputs)
+    totals.rows += rows
+    totals.late += late
+    seconds = progress["durationMs"].get("triggerExecution", 0) / 1000
+    dropped = f", {late:,} of them late" if late else ""
+    lags = [lag for each, source in sources if (lag := each.lag(session, source)) is not None]
+    behind = f", {sum(lags):,} behind" if lags else ""
+    logger.info(
+        f"{model}: batch {batch}: {counted(rows, 'row')}{dropped} in {seconds:.1f} s, {totals.rows:,} in all{behind}"
+    )

@@ -16,7 +16,7 @@ from dbt.adapters.paimon.sql.scala import elements
 from dbt.adapters.paimon.streaming.batches import BatchWriter
 from dbt.adapters.paimon.streaming.checkpoints import Checkpoint
 from dbt.adapters.paimon.streaming.inputs import UnavailableError
-from dbt.adapters.paimon.streaming.long_running import Trigger, is_stopping
+from dbt.adapters.paimon.streaming.long_running import STOP, Trigger
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -66,7 +66,7 @@ class Query:
             DbtRuntimeError: the query was cancelled, `writer` refused a batch, or Spark's JVM has ended.
         """
         trigger, writer = self.trigger, self.writer
-        if not trigger.processing_time and is_stopping():
+        if not trigger.processing_time and STOP.is_set():
             raise self._cancelled()
         pauses, written = list(trigger.pauses), writer.written.batches
         failed = False
@@ -79,24 +79,21 @@ class Query:
                 _raise_permanent(exc, failed)
                 if writer.written.batches > written:
                     pauses, written = list(trigger.pauses), writer.written.batches
-                if not pauses or is_stopping():
+                if not pauses or STOP.is_set():
                     raise
                 pause = pauses.pop(0)
                 reason = messages.shorten(messages.error_text(exc))
                 logger.warning(f"{self.name}: {reason}\nRetrying in {pause} s")
                 failed = True
-                trigger.wait(pause)
+                STOP.wait(pause)
             else:
                 return
 
     def _run(self, frame: DataFrame) -> None:
         from pyspark.errors import StreamingQueryException
 
-        stream = (
-            frame.writeStream.foreachBatch(self.writer)
-            .queryName(self.name)
-            .option("checkpointLocation", self.checkpoint.location)
-        )
+        stream = frame.writeStream.foreachBatch(self.writer).queryName(self.name)
+        stream = stream.option("checkpointLocation", self.checkpoint.location)
         every = self.trigger.processing_time
         started = (stream.trigger(processingTime=every) if every else stream.trigger(availableNow=True)).start()
         try:
@@ -110,7 +107,9 @@ class Query:
     def _follow(self, started: Any) -> None:
         """Report the batches of a started query until it ends, or until it has to be stopped."""
         trigger, is_long_running = self.trigger, bool(self.trigger.processing_time)
-        reported, ending, looked_at = -1, None, time.monotonic()
+        reported, looked_at = -1, time.monotonic()
+        # The last finished batch when the query had to end, and when its current batch has to be finished.
+        ending: tuple[int, float] | None = None
         while not started.awaitTermination(_CHECK_INTERVAL):
             reported = self._report_progress(started, reported)
             if trigger.is_cancelled():
@@ -118,10 +117,10 @@ class Query:
             if is_long_running and time.monotonic() > looked_at + trigger.seconds:
                 self.look()
                 looked_at = time.monotonic()
-            if not is_stopping():
+            if not STOP.is_set():
                 continue
-            ending = ending or _Ending(self.checkpoint)
-            if not ending.is_over and not self._is_idle(started):
+            ending = ending or (self.checkpoint.last_batch(), time.monotonic() + _GRACE_PERIOD)
+            if not self._may_stop(started, *ending):
                 continue
             if not is_long_running:
                 # An incomplete table must not pass for a complete one.
@@ -131,9 +130,12 @@ class Query:
             break
         self._report_progress(started, reported)
 
-    def _is_idle(self, started: Any) -> bool:
-        """Whether a long-running query is waiting for rows."""
-        return bool(self.trigger.processing_time) and not started.status["isTriggerActive"]
+    def _may_stop(self, started: Any, last_batch: int, deadline: float) -> bool:
+        """Whether the current batch has finished, a long-running query waits for rows, or the time is over."""
+        if self.trigger.processing_time and not started.status["isTriggerActive"]:
+            return True
+        # If rows keep coming, batches follow one another and the query never waits.
+        return time.monotonic() > deadline or self.checkpoint.last_batch() > last_batch
 
     def _report_progress(self, started: Any, reported: int) -> int:
         """Report the batches since the last reported one; returns the last one."""
@@ -148,23 +150,6 @@ class Query:
             f"{self.name}: stopped before it had read everything. The batches written so far are complete, and the "
             "next run continues from there."
         )
-
-
-class _Ending:
-    """The wait for the current batch of a query that has to end."""
-
-    def __init__(self, checkpoint: Checkpoint) -> None:
-        self._checkpoint = checkpoint
-        self._last_batch = checkpoint.last_batch()
-        self._since = time.monotonic()
-
-    @property
-    def is_over(self) -> bool:
-        """Whether the batch has finished, or has taken too long."""
-        if time.monotonic() > self._since + _GRACE_PERIOD:
-            return True
-        # If rows keep coming, batches follow one another and the query is never idle.
-        return self._checkpoint.last_batch() > self._last_batch
 
 
 def refuse_joins_of_streams(plan: Any, model: str) -> None:

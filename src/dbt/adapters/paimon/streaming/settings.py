@@ -4,29 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final
 
 from dbt.adapters.paimon.capabilities import Versions
+from dbt.adapters.paimon.spec import strategies
 from dbt.adapters.paimon.spec.build import collect_table_spec
 from dbt.adapters.paimon.spec.change_rows import ordered_by_kind
 from dbt.adapters.paimon.spec.config import DEAD_LETTER, DEFAULT_PROCESSING_TIME, FAIL
 from dbt.adapters.paimon.spec.problems import Problems
-from dbt.adapters.paimon.spec.strategies import (
-    APPLY_CHANGES,
-    DELETE_INSERT,
-    INSERT_OVERWRITE,
-    MICROBATCH,
-    STRATEGIES,
-    collect_strategy,
-)
 from dbt.adapters.paimon.spec.table import TableSpec
 
 _ON_BAD_MESSAGE: Final = (DEAD_LETTER, FAIL)
 # The intervals of Spark's Trigger.ProcessingTime (CalendarInterval) that are useful for a stream.
 _INTERVAL: Final = re.compile(r"(?:\d+(?:\.\d+)? +seconds?|\d+ +(?:milliseconds?|minutes?|hours?))", re.IGNORECASE)
 # Strategies that replace rows with the result of the whole query, but a batch is only a part of it.
-_REPLACING: Final = (INSERT_OVERWRITE, DELETE_INSERT, MICROBATCH)
+_REPLACING: Final = (strategies.INSERT_OVERWRITE, strategies.DELETE_INSERT, strategies.MICROBATCH)
 _SUITABLE: Final = "Use 'append', 'upsert', 'partial_update', 'merge' or 'apply_changes'"
 
 
@@ -50,25 +43,20 @@ class StreamSettings:
 class StreamPlan:
     """The table, strategy and settings of a streaming model."""
 
-    spec: TableSpec = field(default_factory=TableSpec)
-    strategy: str = ""
-    settings: StreamSettings = field(default_factory=StreamSettings)
+    spec: TableSpec
+    strategy: str
+    settings: StreamSettings
 
 
 def plan_stream(model: Mapping[str, Any], versions: Versions) -> StreamPlan:
     """Read a streaming model's config; raises ConfigErrors with every problem."""
     config, problems = model["config"], Problems(model.get("name", ""))
-    spec = collect_table_spec(
-        config,
-        problems=problems,
-        constraints=model.get("constraints") or [],
-        columns=model.get("columns") or {},
-        versions=versions,
-    )
-    strategy = collect_strategy(spec, config, versions, problems)
+    constraints, columns = model.get("constraints") or [], model.get("columns") or {}
+    spec = collect_table_spec(config, problems=problems, constraints=constraints, columns=columns, versions=versions)
+    strategy = strategies.collect_strategy(spec, config, versions, problems)
     settings = collect_settings(config, spec, strategy, problems)
     problems.raise_if_any()
-    return StreamPlan(ordered_by_kind(spec) if strategy == APPLY_CHANGES else spec, strategy, settings)
+    return StreamPlan(ordered_by_kind(spec) if strategy == strategies.APPLY_CHANGES else spec, strategy, settings)
 
 
 def collect_settings(config: Mapping[str, Any], spec: TableSpec, strategy: str, problems: Problems) -> StreamSettings:
@@ -91,7 +79,7 @@ def collect_settings(config: Mapping[str, Any], spec: TableSpec, strategy: str, 
             "replaces existing rows with the result of the whole query, but a stream delivers that result one batch at "
             f"a time. {_SUITABLE}",
         )
-    elif strategy not in STRATEGIES:
+    elif strategy not in strategies.STRATEGIES:
         problems.add("incremental_strategy", strategy, f"a stream cannot use a custom strategy. {_SUITABLE}")
     if spec.wap:
         problems.add("wap", config.get("wap"), "a stream's batches are not audited. Remove it")

@@ -58,21 +58,11 @@ class Stream:
         # Sorted, because the checkpoint identifies sources by index, and the order in the SQL may change.
         self.inputs = tuple(sorted(opened, key=lambda each: (each.call.label, str(each.identity))))
 
-    def check_beginning(self, session: SparkSession) -> None:
-        """Raise DbtRuntimeError if a source does not have the requested beginning."""
-        for each in self.inputs:
-            each.check_beginning(session)
-
     def name_inputs(self, session: SparkSession) -> None:
         """Register the inputs as streaming views."""
         for each in self.inputs:
             batches.name_raw_rows(each.read(session), [each])
         batches.name_rows(session, self.inputs)
-
-    @property
-    def identities(self) -> tuple[dict[str, str], ...]:
-        """The identity of each source; a checkpoint fits if they are unchanged."""
-        return tuple(each.identity for each in self.inputs)
 
     def place(self, session: SparkSession, location: str) -> None:
         """Give each input that plans its own batches a folder in the checkpoint at this location."""
@@ -83,11 +73,8 @@ class Stream:
     def add_columns(self, note: checkpoints.Note, found: Mapping[str, Mapping[str, str]]) -> checkpoints.Note:
         """Add the columns of a NewColumnsError to the inputs; returns the note with these columns."""
         columns = {label: dict(known) for label, known in note.columns.items()}
-        grown: list[Input] = []
         for each in self.inputs:
-            new = found.get(each.call.name, {})
-            if new:
+            if new := found.get(each.call.name):
                 columns.setdefault(each.call.label, {}).update(new)
-            grown.append(each.with_columns(new) if new else each)
-        self.inputs = tuple(grown)
+        self.inputs = tuple(each.with_columns(found.get(each.call.name, {})) for each in self.inputs)
         return replace(note, columns=columns)

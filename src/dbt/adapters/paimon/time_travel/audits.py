@@ -92,20 +92,6 @@ def result(audit: Any, row: Sequence[Any]) -> Result:
     return Result(audit.name, int(failures or 0), is_error, not is_error and _is_true(should_warn))
 
 
-def refuse_failed(model: Mapping[str, Any], audited: PaimonRelation, results: Sequence[Result]) -> None:
-    """Raise DbtRuntimeError if a data test failed: where the rows are, and what to do."""
-    failed = [result for result in results if result.is_error]
-    if not failed:
-        return
-    listed = "\n".join(f"  {result}" for result in failed)
-    name = model["name"]
-    raise DbtRuntimeError(
-        f"model '{name}': {len(failed)} of {len(results)} audits failed, and nothing was published.\n"
-        f"{listed}\n  The new rows are in {audited}. Fix the model or its sources and run the model again, "
-        f"or publish the rows anyway: dbt run-operation publish --args '{{relation: {name}}}'"
-    )
-
-
 def _upstream(model_id: str, manifest: Manifest) -> set[str]:
     found: set[str] = set()
     waiting = [model_id]
@@ -131,12 +117,10 @@ class Audits:
     def begin(self, relation: PaimonRelation, with_rows: bool) -> PaimonRelation:
         """Create or replace the audit branch, with the table's rows or only its columns and options."""
         self.end(relation)
-        tag = None
-        if with_rows:
-            newest = snapshots.newest(self._adapter.query, relation)
-            if newest is not None:
-                tag = BRANCH
-                call_procedure(self._adapter, "create_tag", relation, {"tag": tag, "snapshot": newest})
+        newest = snapshots.newest(self._adapter.query, relation) if with_rows else None
+        if newest is not None:
+            call_procedure(self._adapter, "create_tag", relation, {"tag": BRANCH, "snapshot": newest})
+        tag = None if newest is None else BRANCH
         call_procedure(self._adapter, "create_branch", relation, {"branch": BRANCH, "tag": tag})
         return branch_of(relation, BRANCH)
 
@@ -161,8 +145,7 @@ class Audits:
 
     def branch(self, relation: PaimonRelation) -> PaimonRelation | None:
         """The branch of a failed audit, or None."""
-        names = tags.branches(self._adapter.query, relation)
-        return branch_of(relation, BRANCH) if BRANCH in names else None
+        return branch_of(relation, BRANCH) if BRANCH in tags.branches(self._adapter.query, relation) else None
 
     def refuse_stale(self, relation: PaimonRelation) -> None:
         """Refuse to publish a branch by hand if the table has newer commits or lacks columns of the branch."""
@@ -192,8 +175,15 @@ class Audits:
         return found
 
     def refuse_failed(self, model: Mapping[str, Any], audited: PaimonRelation, results: Sequence[Result]) -> None:
-        """Raise DbtRuntimeError if a data test failed; log the tests that warn."""
-        refuse_failed(model, audited, results)
+        """Raise DbtRuntimeError if a data test failed; otherwise send a warning for each test that warns."""
+        name = model["name"]
+        if failed := [result for result in results if result.is_error]:
+            listed = "\n".join(f"  {result}" for result in failed)
+            raise DbtRuntimeError(
+                f"model '{name}': {len(failed)} of {len(results)} audits failed, and nothing was published.\n"
+                f"{listed}\n  The new rows are in {audited}. Fix the model or its sources and run the model again, "
+                f"or publish the rows anyway: dbt run-operation publish --args '{{relation: {name}}}'"
+            )
         for result in results:
             if result.is_warning:
-                warn(f"model '{model['name']}', audit {result}")
+                warn(f"model '{name}', audit {result}")

@@ -6,7 +6,6 @@ and a view of this branch with the model's name. The view's stored query disting
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
@@ -17,6 +16,7 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, call_procedure
 from dbt.adapters.paimon.capabilities import Capability
+from dbt.adapters.paimon.changes.positions import fingerprint
 from dbt.adapters.paimon.metadata import snapshots, tags
 from dbt.adapters.paimon.metadata.tags import Refs
 from dbt.adapters.paimon.relation import PaimonRelation
@@ -44,11 +44,7 @@ _MAX_BYTES: Final = 200
 _FOREIGN: Final = re.compile(r"[/:,$\x00-\x1f]")
 # Options with which every commit, even to a branch, has effects outside the table.
 _ACTING_OUTSIDE: Final = (
-    "metastore.partitioned-table",
-    "metastore.tag-to-partition",
-    "tag.to-partition",
-    "commit.callbacks",
-    "tag.callbacks",
+    "metastore.partitioned-table metastore.tag-to-partition tag.to-partition commit.callbacks tag.callbacks".split()
 )
 # A tag without its own retention gets the table's default, and the branch's files would expire with it.
 DEFAULT_RETENTION: Final = "tag.default-time-retained"
@@ -70,8 +66,7 @@ def branch_name(schema: str) -> str:
         name = f"schema_{name}"
     if len(name.encode()) <= _MAX_BYTES:
         return name
-    digest = hashlib.sha256(name.encode()).hexdigest()[:8]
-    return f"{name.encode()[: _MAX_BYTES - 9].decode(errors='ignore')}_{digest}"
+    return f"{name.encode()[: _MAX_BYTES - 9].decode(errors='ignore')}_{fingerprint(name)}"
 
 
 def tag_name(branch: str) -> str:
@@ -152,16 +147,6 @@ def missing(view: object, branch: PaimonRelation, refs: Refs, branch_tags: Colle
     )
 
 
-def occupied(view: object, branch: PaimonRelation) -> str:
-    """The error message if a new clone would replace a branch that has commits."""
-    name, table = name_of(branch), table_of(branch)
-    return (
-        f"{view} cannot be cloned: {table} already has a branch {name} with commits of its own. If nothing needs them, "
-        "clone with --full-refresh, which replaces it, or delete it: dbt run-operation delete_branch --args "
-        f"'{{relation: {table.schema}.{table.identifier}, branch: {name}}}'"
-    )
-
-
 def retention(options: Mapping[str, str]) -> str | None:
     """The retention of a branch's tag; None if the table's tags do not expire."""
     return KEPT if DEFAULT_RETENTION in options else None
@@ -198,16 +183,20 @@ class Clones:
             DbtRuntimeError: the branch exists and has commits of its own, and `replaces` is false.
         """
         name = branch_name(view.schema or "")
-        branch, tag = branch_of(original, name), tag_name(name)
+        branch = branch_of(original, name)
         if not replaces and self._is_written(branch):
-            raise DbtRuntimeError(occupied(view, branch))
+            table = table_of(branch)
+            raise DbtRuntimeError(
+                f"{view} cannot be cloned: {table} already has a branch {name} with commits of its own. If nothing "
+                "needs them, clone with --full-refresh, which replaces it, or delete it: dbt run-operation "
+                f"delete_branch --args '{{relation: {table.schema}.{table.identifier}, branch: {name}}}'"
+            )
         self.end(branch)
-        newest = self._newest(original)
-        if newest is None:
-            call_procedure(self._adapter, "create_branch", original, {"branch": name})
-            return branch
-        kept = retention(self._tables.existing(original).options)
-        call_procedure(self._adapter, "create_tag", original, {"tag": tag, "snapshot": newest, "time_retained": kept})
+        newest, tag = self._newest(original), None
+        if newest is not None:
+            tag, kept = tag_name(name), retention(self._tables.existing(original).options)
+            tagged = {"tag": tag, "snapshot": newest, "time_retained": kept}
+            call_procedure(self._adapter, "create_tag", original, tagged)
         call_procedure(self._adapter, "create_branch", original, {"branch": name, "tag": tag})
         return branch
 
@@ -253,9 +242,7 @@ class Clones:
         if branch is None:
             return
         refs = self._refs(table_of(branch))
-        branch_tags: set[str] | None = None
-        if name_of(branch) in refs.branches:
-            branch_tags = set(tags.tags(self._adapter.query, branch))
+        branch_tags = tags.tags(self._adapter.query, branch) if name_of(branch) in refs.branches else None
         if problem := missing(view, branch, refs, branch_tags):
             raise DbtRuntimeError(problem)
 
@@ -274,8 +261,7 @@ class Clones:
     def in_schema(self, schema: PaimonRelation) -> list[PaimonRelation]:
         """The branches behind the views of a schema."""
         listed = self._adapter.list_relations_without_caching(schema.without_identifier())
-        found = (self.behind(relation) for relation in listed)
-        return [branch for branch in found if branch is not None]
+        return [branch for relation in listed if (branch := self.behind(relation)) is not None]
 
     # ---------------------------------------------------------------------------------------------------------------
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -37,11 +37,7 @@ class Version:
 
 
 def version(function: str, relation: object, arguments: Mapping[str, Any]) -> Version:
-    """Parse the arguments snapshot, tag, timestamp and branch of a macro; exactly one must be set.
-
-    Raises:
-        DbtRuntimeError: none or several are given, or a value has the wrong type.
-    """
+    """Parse a macro's arguments, all but one of them None; raises DbtRuntimeError if they or the value are invalid."""
     where = f"{function}({relation})"
     given = {kind: value for kind, value in arguments.items() if value is not None}
     if len(given) != 1:
@@ -134,9 +130,4 @@ def _timestamp(value: Any) -> str:
     return session_moment(value).isoformat(sep=" ")
 
 
-_READERS: Final[Mapping[str, Callable[[Any], str]]] = {
-    SNAPSHOT: _snapshot,
-    TAG: _name,
-    TIMESTAMP: _timestamp,
-    BRANCH: _name,
-}
+_READERS: Final = {SNAPSHOT: _snapshot, TAG: _name, TIMESTAMP: _timestamp, BRANCH: _name}

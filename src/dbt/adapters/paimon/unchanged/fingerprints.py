@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import version as metadata_version
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.events.logging import AdapterLogger
 
@@ -29,16 +28,6 @@ if TYPE_CHECKING:
     from dbt.adapters.paimon.spark.embedded import EmbeddedSpark
 
 logger = AdapterLogger("Paimon")
-# The name of a seed's file as an input.
-_SEED_FILE: Final = "its file"
-
-
-@dataclass(frozen=True)
-class NodeFingerprint:
-    """The key of a node, and the columns of its query."""
-
-    key: Key
-    columns: tuple[PaimonColumn, ...]
 
 
 class CannotSkip(Exception):
@@ -85,12 +74,8 @@ class Fingerprinter:
         table: TableName | None = None,
         before: TableVersion | None = None,
         rows: agate.Table | None = None,
-    ) -> NodeFingerprint:
-        """Compute the current fingerprint of a node.
-
-        Raises:
-            CannotSkip: its inputs are unknown.
-        """
+    ) -> tuple[Key, list[PaimonColumn]]:
+        """The current key of a node, and the columns of its query; raises CannotSkip if its inputs are unknown."""
         node = {
             **nodes.parts(model),
             "adapter": own_version,
@@ -103,12 +88,11 @@ class Fingerprinter:
             "config that is passed over": self._adapter.defaults.warn_ignored_config is not None,
         }
         if rows is not None:
-            path = seeds.path_of(model, self._adapter.config)
-            inputs = {_SEED_FILE: fingerprint(path.read_bytes().hex())}
-            names = [PaimonColumn(column=str(name), dtype="string") for name in rows.column_names]
-            return NodeFingerprint(keys.key_of(node, inputs), tuple(names))
-        sql = model_query.one_query(model["compiled_code"])
-        query = spark.analyzed(sql)
+            content = seeds.path_of(model, self._adapter.config).read_bytes()
+            inputs = {"its file": fingerprint(content.hex())}
+            columns = [PaimonColumn(column=str(name), dtype="string") for name in rows.column_names]
+            return keys.key_of(node, inputs), columns
+        query = spark.analyzed(model_query.one_query(model["compiled_code"]))
         if reason := queries.volatile(query):
             raise CannotSkip(reason, always=True)
         inputs = dict(query.files)
@@ -120,9 +104,8 @@ class Fingerprinter:
             inputs[str(name)] = f"{at.position} {fingerprint(at.schema)}"
         node |= {"sql": model["compiled_code"], "plan": query.text, "columns of the query": query.columns}
         columns = [PaimonColumn(column=name, dtype=kind) for name, kind in query.columns]
-        return NodeFingerprint(keys.key_of(node, inputs), tuple(columns))
+        return keys.key_of(node, inputs), columns
 
     @cached_property
     def _overrides(self) -> str:
-        macros = getattr(self._adapter.get_macro_resolver(), "macros", {})
-        return nodes.overrides(macros.values())
+        return nodes.overrides(getattr(self._adapter.get_macro_resolver(), "macros", {}).values())

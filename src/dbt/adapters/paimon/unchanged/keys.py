@@ -4,7 +4,7 @@ A key has two hashes: of the node (query, config, versions, settings), and of it
 were read). The key is part of the commit user:
 
     dbtk-<node>.<inputs>_…                  a commit with the rows
-    dbtk-<node>.<inputs>.<base>_…           an empty commit after a run without rows, for which Paimon makes none
+    dbtk-<node>.<inputs>.<base>_…           an empty commit after a run without rows, which Paimon would not commit
 
 `base` is the position of the table's newest rows at that time (see `metadata.table_versions`). If rows have been
 written since, the mark is invalid.

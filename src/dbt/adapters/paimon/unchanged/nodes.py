@@ -11,17 +11,7 @@ from dbt.adapters.paimon.spec.strategies import STRATEGIES
 
 # The parts of a manifest node that its rows depend on; the others say where and when it was defined.
 _PARTS: Final = (
-    "resource_type",
-    "name",
-    "database",
-    "schema",
-    "alias",
-    "language",
-    "config",
-    "description",
-    "columns",
-    "constraints",
-    "contract",
+    "resource_type name database schema alias language config description columns constraints contract".split()
 )
 # Prefixes of Spark settings that determine what a query returns. A catalog's settings do not: they only locate it.
 _SETTINGS: Final = ("spark.sql.", "spark.paimon.")

@@ -14,12 +14,8 @@ if TYPE_CHECKING:
 
 _PLANS: Final = "org.apache.spark.sql.catalyst.plans.logical."
 _EXPRESSIONS: Final = "org.apache.spark.sql.catalyst.expressions."
-_LEAVES: Final = frozenset(
-    {
-        "org.apache.spark.sql.execution.datasources.LogicalRelation",
-        "org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation",
-    }
-)
+_SOURCES: Final = "org.apache.spark.sql.execution.datasources."
+_LEAVES: Final = (f"{_SOURCES}LogicalRelation", f"{_SOURCES}v2.DataSourceV2Relation")
 _KNOWN_PLANS: Final = frozenset(
     """
     Aggregate CTERelationDef CTERelationRef Distinct Except Expand Filter Generate GlobalLimit Intersect Join
@@ -45,15 +41,13 @@ _VOLATILE: Final[Mapping[str, str]] = {
     "RandStr": "randstr",
     "Uniform": "uniform",
     "ScalaUDF": "a user-defined function",
-    "PythonUDF": "a user-defined Python function",
-    "PythonUDAF": "a user-defined Python function",
-    "PythonUDTF": "a user-defined Python function",
-    "UnresolvedPythonUDTF": "a user-defined Python function",
-    "ApplyFunctionExpression": "a catalog function",
-    "V2Aggregator": "a catalog function",
-    "objects.Invoke": "a catalog function",
-    "objects.NewInstance": "a catalog function",
-    "aggregate.V2Aggregator": "a catalog function",
+    **dict.fromkeys(
+        ("PythonUDF", "PythonUDAF", "PythonUDTF", "UnresolvedPythonUDTF"), "a user-defined Python function"
+    ),
+    **dict.fromkeys(
+        "ApplyFunctionExpression V2Aggregator objects.Invoke objects.NewInstance aggregate.V2Aggregator".split(),
+        "a catalog function",
+    ),
 }
 
 

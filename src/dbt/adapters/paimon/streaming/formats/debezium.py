@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
 from dbt_common.exceptions import DbtRuntimeError
@@ -19,7 +19,7 @@ from dbt.adapters.paimon.sql.text import quoted, string_literal
 from dbt.adapters.paimon.streaming.descriptions import Description, SourceColumn
 from dbt.adapters.paimon.streaming.formats import debezium_types, messages
 from dbt.adapters.paimon.streaming.formats.debezium_types import MessageValue, Target, UnknownTypeError, let, literals
-from dbt.adapters.paimon.streaming.formats.messages import PROBLEM, ROW, UNDECLARED, ValueFormat
+from dbt.adapters.paimon.streaming.formats.messages import PROBLEM, ROW, UNDECLARED, ValueFormat, value_column
 
 ROW_KIND: Final = "_row_kind"
 POSITION: Final = "_position"
@@ -87,20 +87,16 @@ class DebeziumMessages(ValueFormat):
 
     # A tombstone is neither a row nor a fault.
     is_row: ClassVar[str] = f"{ROW} is not null"
+    column_type: ClassVar[type[SourceColumn]] = DebeziumColumn
     columns: tuple[DebeziumColumn, ...]
     row_kind: str = ROW_KIND
     reserved: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, description: Description, source: Mapping[str, Any], row_kind: str | None = None) -> DebeziumMessages:
-        """The format of a source; a column's `meta` in the YAML may have `semantic` and `scale`.
+        """The format of a source whose node in the manifest is `source`; raises DbtRuntimeError with every problem.
 
-        Args:
-            source: the source's node in the manifest.
-            row_kind: the name of the row kind column, from the `stream(...)`.
-
-        Raises:
-            DbtRuntimeError: every problem, in one message.
+        The `meta` of a column in the YAML may have `semantic` and `scale`.
         """
         problems: list[str] = []
         row_kind = row_kind or ROW_KIND
@@ -121,16 +117,11 @@ class DebeziumMessages(ValueFormat):
             raise DbtRuntimeError(f"source '{description.label}' cannot be read as change messages:{listed}")
         return cls(columns, row_kind, (*own, *description.metadata))
 
-    def with_columns(self, columns: Mapping[str, str]) -> DebeziumMessages:
-        known = {column.name for column in self.columns}
-        new = (DebeziumColumn(name, kind) for name, kind in columns.items() if name not in known)
-        return replace(self, columns=(*self.columns, *new))
-
     def stages(self) -> Sequence[Sequence[str]]:
         with_schema = "get(__tmp_key_parsed, 0)"
         bare = ", ".join(f"'{name}', __tmp_one.{name}" for name in ("before", "after", "source", "op"))
         image = "if(__tmp_op = 'd', coalesce(__tmp_before, __tmp_keys), __tmp_envelope.after)"
-        values = [f"{self._value_sql(index, each)} as {_value(index)}" for index, each in enumerate(self.columns)]
+        values = [f"{self._value_sql(index, each)} as {value_column(index)}" for index, each in enumerate(self.columns)]
         return (
             ("cast(value as string) as __tmp_text", "cast(key as string) as __tmp_key_text"),
             # Wrapped in an array, because Spark ignores whatever follows the end of an object.
@@ -148,11 +139,7 @@ class DebeziumMessages(ValueFormat):
                 f"coalesce(__tmp_one.payload, named_struct({bare})) as __tmp_envelope",
                 f"{_fields_sql('__tmp_one.schema.fields')} as __tmp_fields",
             ),
-            (
-                "__tmp_envelope.op as __tmp_op",
-                "__tmp_envelope.before as __tmp_before",
-                "__tmp_envelope.source as __tmp_source",
-            ),
+            tuple(f"__tmp_envelope.{name} as __tmp_{name}" for name in ("op", "before", "source")),
             (
                 f"{image} as __tmp_image",
                 "__tmp_op = 'd' and __tmp_before is null as __tmp_is_key",
@@ -181,7 +168,7 @@ class DebeziumMessages(ValueFormat):
         )
 
     def _row_sql(self) -> str:
-        values = {column.name: _value(index) for index, column in enumerate(self.columns)}
+        values = {column.name: value_column(index) for index, column in enumerate(self.columns)}
         values |= {self.row_kind: "__tmp_kind", POSITION: "__tmp_position", SOURCE_TIME: _source_time_sql()}
         fields = ", ".join(f"{string_literal(name)}, {sql}" for name, sql in values.items())
         return f"if({PROBLEM} is null and not {_IS_TOMBSTONE}, named_struct({fields}), null)"
@@ -239,16 +226,9 @@ class DebeziumMessages(ValueFormat):
         pattern = string_literal('"\\Q' + column.name.replace("\\E", "") + '\\E"\\s*:\\s*"')
         in_message = f"__tmp_text rlike concat({pattern}, {text}, '\"')"
         in_quotes = f"if({text} rlike '^[0-9]+$', {in_message}, not {text} rlike '[-.]')"
-        value = MessageValue(
-            text,
-            number,
-            in_quotes,
-            f"__tmp_text rlike concat({_BEFORE_NUMBER}, {text}, {_AFTER_NUMBER})",
-            f"{field}.name",
-            f"{field}.parameters['scale']",
-            f"{field}.items.name",
-            f"{field}.items.parameters['scale']",
-        )
+        as_written = f"__tmp_text rlike concat({_BEFORE_NUMBER}, {text}, {_AFTER_NUMBER})"
+        own, item = ((f"{each}.name", f"{each}.parameters['scale']") for each in (field, f"{field}.items"))
+        value = MessageValue(text, number, in_quotes, as_written, *own, *item)
         return debezium_types.value_sql(value, column.target, column.semantic, column.scale)
 
     def _problem_sql(self) -> str:
@@ -288,7 +268,6 @@ class DebeziumMessages(ValueFormat):
         yield f"size({misspelt}) > 0", f"concat('column ', array_join({misspelt}, ', '), ': ', {hint})"
 
     def _null_reasons(self) -> Iterator[tuple[str, str]]:
-        """(condition, reason) pairs about fields that must have a value, both as SQL."""
         required = [_text(index) for index, column in enumerate(self.columns) if not column.nullable]
         # For a deleted row the database may send only the key (PostgreSQL's REPLICA IDENTITY DEFAULT).
         is_row = f"(__tmp_op <> 'd' or __tmp_keys is null and coalesce({', '.join([*required, 'null'])}) is null)"
@@ -312,7 +291,7 @@ class DebeziumMessages(ValueFormat):
             )
             plain = string_literal(f" cannot be stored exactly as {column.data_type}")
             yield (
-                f"{text} is not null and {_value(index)} is null",
+                f"{text} is not null and {value_column(index)} is null",
                 f"concat({string_literal(f'column {column.name}: ')}, left({text}, 200), "
                 f"{self._remedy(index, column, plain)})",
             )
@@ -410,7 +389,3 @@ def _source_time_sql() -> str:
 
 def _text(index: int) -> str:
     return f"__tmp_text_{index}"
-
-
-def _value(index: int) -> str:
-    return f"__tmp_value_{index}"

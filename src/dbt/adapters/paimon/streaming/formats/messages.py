@@ -59,6 +59,7 @@ _LOSSY: Final = re.compile(r"`(?:[^`]|``)*`|(?P<type>\b(?:tinyint|date|decimal\(
 _TEXT_WITHIN: Final = re.compile(r"(?<!map<)\bstring\b(?!:)")
 
 
+@dataclass(frozen=True)
 class ValueFormat:
     """SQL over raw rows that parses the values of messages.
 
@@ -67,6 +68,7 @@ class ValueFormat:
 
     # Which parsed raw rows are rows.
     is_row: ClassVar[str] = f"{PROBLEM} is null"
+    column_type: ClassVar[type[SourceColumn]] = SourceColumn
     columns: tuple[SourceColumn, ...]
 
     def stages(self) -> Sequence[Sequence[str]]:
@@ -88,7 +90,9 @@ class ValueFormat:
 
     def with_columns(self, columns: Mapping[str, str]) -> ValueFormat:
         """See `Input.with_columns`."""
-        return self
+        known = {column.name for column in self.columns}
+        added = (self.column_type(name, data_type) for name, data_type in columns.items() if name not in known)
+        return replace(self, columns=(*self.columns, *added))
 
 
 def parsed(frame: DataFrame, value_format: ValueFormat) -> DataFrame:
@@ -102,7 +106,6 @@ def parsed(frame: DataFrame, value_format: ValueFormat) -> DataFrame:
 class JsonMessages(ValueFormat):
     """The JSON format: the keys of an object are the columns of a row; a new column cannot have a `reserved` name."""
 
-    columns: tuple[SourceColumn, ...]
     reserved: tuple[str, ...] = ()
 
     def stages(self) -> Sequence[Sequence[str]]:
@@ -137,11 +140,6 @@ class JsonMessages(ValueFormat):
             f"from (select explode({UNDECLARED}) as (field, marked) from {raw} where {PROBLEM} is null)\n"
             "where marked is not null group by lower(field)"
         )
-
-    def with_columns(self, columns: Mapping[str, str]) -> JsonMessages:
-        known = {column.name for column in self.columns}
-        added = (SourceColumn(name, data_type) for name, data_type in columns.items() if name not in known)
-        return replace(self, columns=(*self.columns, *added))
 
     def _problem(self, text: str, marked: str, fields: str, unknown: str) -> str:
         keys = f"map_keys({fields})"

@@ -6,7 +6,7 @@ A file is read once and recognized by its name: lines that are appended later ar
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
@@ -18,13 +18,7 @@ from dbt.adapters.paimon.errors.messages import error_text
 from dbt.adapters.paimon.errors.redaction import redact_text
 from dbt.adapters.paimon.sql.text import quoted, string_literal
 from dbt.adapters.paimon.streaming import checkpoints
-from dbt.adapters.paimon.streaming.descriptions import (
-    CSV,
-    PARQUET,
-    SourceColumn,
-    shown_location,
-    with_defaults,
-)
+from dbt.adapters.paimon.streaming.descriptions import CSV, PARQUET, with_defaults
 from dbt.adapters.paimon.streaming.formats import messages
 from dbt.adapters.paimon.streaming.formats.messages import PROBLEM, SCRATCH, ValueFormat, parsed
 from dbt.adapters.paimon.streaming.inputs import DescribedInput
@@ -73,10 +67,9 @@ def header_problem(text: str) -> str:
     names = parts["found"].strip() if "wanted" in parts else f"{parts['found']} columns"
     wanted = f", but the source describes {parts['wanted'].strip()}" if "wanted" in parts else ""
     return (
-        f"the header of {redact_text(parts['file'].strip())} has "
-        f"{names}{wanted.removesuffix(f', {_CORRUPT}')}. Describe all columns of the files in the source, with the "
-        "same names in the same order; or correct the file without renaming it. The batches written so far are "
-        "complete, and the next run continues with this file."
+        f"the header of {redact_text(parts['file'].strip())} has {names}{wanted.removesuffix(f', {_CORRUPT}')}. "
+        "Describe all columns of the files in the source, with the same names in the same order; or correct the file "
+        "without renaming it. The batches written so far are complete, and the next run continues with this file."
     )
 
 
@@ -96,7 +89,7 @@ class FileInput(DescribedInput):
 
     @property
     def identity(self) -> dict[str, str]:
-        return {"source": self.description.label, self.description.using: shown_location(self.description)}
+        return {"source": self.description.label, self.description.using: self._shown_location}
 
     def without_effects(self) -> FileInput:
         kept = {key: value for key, value in self.description.options.items() if key.lower() != "cleansource"}
@@ -119,11 +112,19 @@ class FileInput(DescribedInput):
         """Refuse to write a batch if one of its files is missing: Spark would treat it as an empty file."""
         if self._is_on("ignoremissingfiles"):
             return
+        jvm: Any = session._jvm
+        conf = session._jsparkSession.sessionState().newHadoopConf()
+
+        def exists(name: str) -> bool:
+            # The names in the log are URIs.
+            path = jvm.org.apache.hadoop.fs.Path(jvm.java.net.URI(name))
+            return bool(path.getFileSystem(conf).exists(path))
+
         paths = checkpoints.files_of_batch(session, checkpoint, index, batch)
         # Object stores answer slowly.
         with ThreadPoolExecutor(_PARALLEL_CHECKS) as pool:
-            is_there = list(pool.map(_existence_check(session), paths))
-        if missing := [path for path, there in zip(paths, is_there, strict=True) if not there]:
+            missing = [path for path, is_there in zip(paths, pool.map(exists, paths), strict=True) if not is_there]
+        if missing:
             raise DbtRuntimeError(
                 f"source '{self.description.label}': {len(missing)} file(s) were removed after the stream had listed "
                 f"them and before they were read, the first is {redact_text(missing[0])}. Restore them, and run again; "
@@ -151,6 +152,10 @@ class FileInput(DescribedInput):
                 "continues with this file."
             )
 
+    @property
+    def _shown_location(self) -> str:
+        return redact_text(self.description.location)
+
     def _is_on(self, option: str) -> bool:
         return _by_lower_name(self.description.options).get(option, "").lower() == "true"
 
@@ -160,13 +165,11 @@ class FileInput(DescribedInput):
         schema = ", ".join(f"{name} string" for name in (*names, _CORRUPT))
         # The described columns could have the names of raw columns.
         values = (f"concat('s', {name}) as {messages.value_column(i)}" for i, name in enumerate(names))
-        return self._load(session, "csv", schema, _CSV_OPTIONS).selectExpr(*_RAW, _CORRUPT, *values)
+        return self._load(session, CSV, schema).selectExpr(*_RAW, _CORRUPT, *values)
 
     def _parquet(self, session: SparkSession) -> DataFrame:
-        columns = self.description.columns
-        schema = ", ".join(f"{quoted(column.name)} {column.data_type}" for column in columns)
-        schema = schema or self._inferred(session)
-        return self._load(session, "parquet", schema).selectExpr("*", f"{_PATH} as _file")
+        described = ", ".join(f"{quoted(column.name)} {column.data_type}" for column in self.description.columns)
+        return self._load(session, PARQUET, described or self._inferred(session)).selectExpr("*", f"{_PATH} as _file")
 
     def _inferred(self, session: SparkSession) -> str:
         from dbt.adapters.paimon.sql.data_types import type_text
@@ -179,18 +182,15 @@ class FileInput(DescribedInput):
             if "UNABLE_TO_INFER_SCHEMA" not in text:
                 raise
             raise DbtRuntimeError(
-                f"source '{self.description.label}': {shown_location(self.description)} has no file yet to "
+                f"source '{self.description.label}': {self._shown_location} has no file yet to "
                 "infer the columns from. List them in the source (name and data_type), or put a file there."
             ) from exc
         return ", ".join(f"{quoted(field.name)} {type_text(field.dataType)}" for field in fields)
 
-    def _load(
-        self, session: SparkSession, kind: str, schema: str = "", options: Mapping[str, str] | None = None
-    ) -> DataFrame:
-        given = self.description.options
+    def _load(self, session: SparkSession, kind: str, schema: str = "") -> DataFrame:
+        given = with_defaults(self.description.options, _DEFAULTS)
         if kind == CSV:
-            given = csv_options(given)
-        given = {**with_defaults(given, _DEFAULTS), **(options or {})}
+            given = {**csv_options(given), **_CSV_OPTIONS}
         reader = session.readStream.format(kind).options(**given)
         if schema:
             reader = reader.schema(schema)
@@ -204,7 +204,7 @@ class FileInput(DescribedInput):
         jvm: Any = session._jvm
         path = jvm.org.apache.hadoop.fs.Path(location)
         files = path.getFileSystem(session._jsparkSession.sessionState().newHadoopConf())
-        where = f"source '{self.description.label}': {shown_location(self.description)}"
+        where = f"source '{self.description.label}': {self._shown_location}"
         if not files.exists(path):
             raise DbtRuntimeError(
                 f"{where} does not exist. Create the folder, or correct external.location of the source (a "
@@ -234,23 +234,10 @@ class FileInput(DescribedInput):
             logger.warning(f"{where}: files in its sub-folders are not read. {remedy}")
 
 
-def _existence_check(session: SparkSession) -> Callable[[str], bool]:
-    jvm: Any = session._jvm
-    conf = session._jsparkSession.sessionState().newHadoopConf()
-
-    def look(name: str) -> bool:
-        # The names in the log are URIs.
-        path = jvm.org.apache.hadoop.fs.Path(jvm.java.net.URI(name))
-        return bool(path.getFileSystem(conf).exists(path))
-
-    return look
-
-
 @dataclass(frozen=True)
 class CsvLines(ValueFormat):
     """The CSV format: values are strings, converted by the rules for JSON; `options`: see `csv_options`."""
 
-    columns: tuple[SourceColumn, ...]
     options: Mapping[str, str] = field(default_factory=dict)
 
     def stages(self) -> Sequence[Sequence[str]]:

@@ -38,8 +38,6 @@ _RAW_COLUMNS: Final = (
     *(f"{name[1:]} as {name}" for name in KAFKA_METADATA),
 )
 
-Offsets = Mapping[str, Mapping[str, int]]
-
 
 @dataclass(frozen=True)
 class KafkaInput(DescribedInput):
@@ -94,7 +92,7 @@ class KafkaInput(DescribedInput):
     def check_offset(self, session: SparkSession, offset: str) -> None:
         if self._accepts_data_loss:
             return
-        read_to: Offsets = json.loads(offset)
+        read_to: Mapping[str, Mapping[str, int]] = json.loads(offset)
         wanted = [(topic, int(number)) for topic, partitions in read_to.items() for number in partitions]
         first = self._partition_offsets(session, wanted, "earliest")
         last = self._partition_offsets(session, wanted, "latest")
@@ -178,12 +176,9 @@ class KafkaInput(DescribedInput):
             parts = {each: jvm.org.apache.kafka.common.TopicPartition(*each) for each in wanted}
             for part in parts.values():
                 requested.put(part, spec)
-            answer, found = admin.listOffsets(requested), {}
-            for each, part in parts.items():
-                offset = _offset_or_none(answer.partitionResult(part))
-                if offset is not None:
-                    found[each] = offset
-        return found
+            answer = admin.listOffsets(requested)
+            offsets = {each: _offset_or_none(answer.partitionResult(part)) for each, part in parts.items()}
+        return {each: offset for each, offset in offsets.items() if offset is not None}
 
     @contextmanager
     def _admin(self, session: SparkSession) -> Iterator[Any]:
@@ -211,7 +206,6 @@ class KafkaInput(DescribedInput):
                 admin.close(jvm.java.time.Duration.ofSeconds(1))
 
     def _dbt_error(self, text: str) -> DbtRuntimeError:
-        """Translate an exception of Kafka's client into a dbt error with a remedy."""
         if re.search(r"TimeoutException|DisconnectException", text):
             return UnavailableError(
                 f"{self._where} does not answer within {_ADMIN_TIMEOUT_MS // 1000} seconds. "
@@ -273,7 +267,6 @@ def _parse_offsets(value: Any) -> dict[str, dict[str, int]]:
 
 
 def _cause(text: str) -> str:
-    """The innermost cause in a Java error."""
     causes = re.findall(r"(?:^|Caused by: |: )(?:[\w.$]+(?:Exception|Error)): ([^\n]+)", text)
     return redact_text(causes[-1] if causes else text.strip().splitlines()[0]).strip().rstrip(".")
 

@@ -17,6 +17,7 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.changes import reads
 from dbt.adapters.paimon.changes.positions import NOTHING_READ, Position
+from dbt.adapters.paimon.changes.reading import refuse_other_tables
 from dbt.adapters.paimon.changes.reads import ChangeReadMode, Output, SourceTable
 from dbt.adapters.paimon.metadata import schemas, snapshots, tags
 from dbt.adapters.paimon.metadata.snapshots import COMPACT, Commit
@@ -110,10 +111,7 @@ class PaimonTableInput(Input):
                 f"{what}: there is no table {call.database}.{call.label}. Build it first (dbt run --select +model), or "
                 "describe the source's folder or topic under `external` in its YAML."
             )
-        if relation.is_view or call.database not in access.adapter.credentials.paimon_catalogs:
-            raise DbtRuntimeError(
-                f"{what}: it is not a Paimon table and has no table snapshots. Materialize it as a table."
-            )
+        refuse_other_tables(what, relation, access.adapter.credentials.paimon_catalogs)
         limits, consumer = _options(call, what)
         try:
             begins = scan_modes.beginning(call.scan_mode, call.options)
@@ -122,19 +120,10 @@ class PaimonTableInput(Input):
         # Read before the columns: a column that is added in between belongs to a later schema.
         made, schema = schemas.identity(access.adapter.query, relation)
         table = SourceTable.of(call.database, call.schema, call.identifier, access.existing(relation))
-        return cls(
-            call,
-            relation,
-            _without_own_order(table, call.row_kind, what),
-            schema,
-            made,
-            access.adapter.versions,
-            access.incremental_catalog(),
-            begins,
-            limits,
-            consumer,
-            watermark=_watermark(call, begins, table, what),
-        )
+        own = _without_own_order(table, call.row_kind, what)
+        watermark = _watermark(call, begins, table, what)
+        versions, catalog = access.adapter.versions, access.incremental_catalog()
+        return cls(call, relation, own, schema, made, versions, catalog, begins, limits, consumer, watermark=watermark)
 
     @property
     def identity(self) -> dict[str, str]:
@@ -147,7 +136,7 @@ class PaimonTableInput(Input):
         return found
 
     def without_effects(self) -> PaimonTableInput:
-        """See `Input`; the consumer holds what the old table's stream has not read yet."""
+        """See `Input`; the consumer keeps what the old table's stream still has to read."""
         return replace(self, keeps_consumer=True)
 
     def placed(self, session: SparkSession, folder: str) -> PaimonTableInput:
@@ -155,11 +144,7 @@ class PaimonTableInput(Input):
         return replace(self, _planned=PlannedRanges(session, folder), _marks=marks)
 
     def read(self, session: SparkSession) -> DataFrame:
-        """The ranges as a streaming frame, planned up to the present.
-
-        Raises:
-            DbtRuntimeError: unread changes have expired, or the table was recreated.
-        """
+        """The ranges, planned up to now, as a streaming frame; raises DbtRuntimeError if unread changes are lost."""
         if self._planned is None:
             # Only the columns of this frame are used.
             nothing = session.readStream.format("rate").load()
@@ -184,11 +169,9 @@ class PaimonTableInput(Input):
         if known is None:
             first = self._first_range(session, commits)
             self._planned.add([first, *ranges.following(first.end, commits, self.limits)])
-        elif commits:
+        else:
             self._refuse_lost(known.end, commits)
             self._planned.add(ranges.following(known.end, commits, self.limits))
-        elif known.end != NOTHING_READ:
-            self._refuse_lost(known.end, commits)
         self._move_consumer(session)
 
     def _first_range(self, session: SparkSession, commits: Sequence[Commit]) -> Range:
@@ -217,7 +200,7 @@ class PaimonTableInput(Input):
         return self._rows.pop(batch, 0)
 
     def late_rows(self, batch: int) -> int:
-        """The number of rows of a batch that arrived too late for their window; can be read once per batch."""
+        """See `Input`; can be read once per batch."""
         return self._late.pop(batch, 0)
 
     def rows_sql(self, raw: str) -> str:
@@ -240,7 +223,7 @@ class PaimonTableInput(Input):
             self._begin_batch(read)
         # An empty range is the beginning of a stream; its table snapshot may have expired since.
         if read is None or read.start == read.end:
-            return self._model_rows(reads.nothing_sql(self.table, 0, self._output), self.table, False)
+            return self._model_rows(reads.whole_sql(self.table, 0, self._output), self.table, False)
         commits = self._commits(session)
         for position in (read.start, read.end):
             self._refuse_lost(position, commits)
@@ -282,10 +265,8 @@ class PaimonTableInput(Input):
         mode = reads.read_mode(
             table, new_commits, self.versions, incremental_catalog=self.incremental_catalog, before=False
         )
-        if mode is ChangeReadMode.FILES and not table.primary_key:
-            counted = session.sql(reads.count_sql(table, start, end, self.versions)).first()
-            if counted is None or int(counted[0]) != last.rows - first.rows:
-                mode = ChangeReadMode.COMPARE
+        gained = last.rows - first.rows
+        mode = reads.checked_mode(mode, table, start, end, gained, _query(session), self.versions)
         if mode is not ChangeReadMode.COMPARE:
             has_deletes = bool(table.primary_key) and mode is not ChangeReadMode.NOTHING
             return reads.changes_sql(mode, table, start, end, self._output, self.versions), has_deletes
@@ -337,7 +318,7 @@ class PaimonTableInput(Input):
         """The table with only the columns that it had at a position; refuses columns that may have been renamed."""
         if position == NOTHING_READ:
             return self.table
-        then = session.sql(reads.version_sql(self.table, position.snapshot))
+        then = session.sql(f"select * from {self.table.name} version as of {position.snapshot}")
         there = {name.lower() for name in then.columns}
         now = {name.lower() for name, _ in self.table.columns}
         gone = there - now - {(self.call.row_kind or "").lower(), SNAPSHOT}

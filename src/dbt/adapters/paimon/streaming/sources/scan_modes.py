@@ -37,9 +37,6 @@ class ScanMode(StrEnum):
     FROM_TIMESTAMP = "from-timestamp"
 
 
-# In Paimon, the options imply the mode if it is `default`; `latest-full` is the newer name of `full`.
-_DEFAULT: Final = "default"
-_LATEST_FULL: Final = "latest-full"
 _NEEDS: Final[Mapping[ScanMode, tuple[str, ...]]] = {
     ScanMode.FROM_SNAPSHOT: (SNAPSHOT_ID,),
     ScanMode.FROM_SNAPSHOT_FULL: (SNAPSHOT_ID,),
@@ -114,7 +111,6 @@ def beginning(scan_mode: str | None, options: Mapping[str, Any]) -> Beginning:
 
 
 def _beginning_at(mode: ScanMode, name: str, text: str) -> Beginning:
-    """The beginning that the value of an option sets."""
     if name == TIMESTAMP:
         return Beginning(mode, moment=f"timestamp {string_literal(_moment(text).isoformat(' '))}")
     if not text.isdecimal() or not int(text):
@@ -125,20 +121,21 @@ def _beginning_at(mode: ScanMode, name: str, text: str) -> Beginning:
 
 
 def _mode(scan_mode: str | None, given: Sequence[str]) -> ScanMode:
-    if scan_mode in (None, _DEFAULT):
+    # The options imply Paimon's mode `default`.
+    if scan_mode in (None, "default"):
         if SNAPSHOT_ID in given:
             return ScanMode.FROM_SNAPSHOT
         return ScanMode.FROM_TIMESTAMP if given else ScanMode.FULL
-    if scan_mode == _LATEST_FULL:
+    # Paimon's newer name of `full`.
+    if scan_mode == "latest-full":
         return ScanMode.FULL
     try:
         return ScanMode(scan_mode)
     except ValueError:
         raise DbtRuntimeError(
-            f"scan_mode='{scan_mode}' is unknown. Use 'full' (all rows, then the changes), 'latest' (changes "
-            f"from now on), 'from-snapshot' (changes from the table snapshot {SNAPSHOT_ID} on), "
-            "'from-snapshot-full' (all rows of that table snapshot, then the changes) or 'from-timestamp' (changes "
-            f"from {TIMESTAMP} on)."
+            f"scan_mode='{scan_mode}' is unknown. Use 'full' (all rows, then the changes), 'latest' (changes from now "
+            f"on), 'from-snapshot' (changes from the table snapshot {SNAPSHOT_ID} on), 'from-snapshot-full' (all rows "
+            f"of that table snapshot, then the changes) or 'from-timestamp' (changes from {TIMESTAMP} on)."
         ) from None
 
 
