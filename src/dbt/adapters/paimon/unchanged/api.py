@@ -88,15 +88,15 @@ class Unchanged:
             before = spark.table_version(table) if existing is not None and existing.is_table else None
             if before is not None and before.problem:
                 raise CannotSkip(f"its table {before.problem}", always=True)
-            key, columns = self._fingerprinter.of(spark, model, table, before, rows)
-            self._planned[model["unique_id"]] = _Planned(key, table, before)
+            made = self._fingerprinter.of(spark, model, table, before, rows)
+            self._planned[model["unique_id"]] = _Planned(made.key, table, before)
             if full_refresh:
                 raise CannotSkip("the run rebuilds its table")
             if before is None:
                 raise CannotSkip("it has no table yet")
-            head = _commit_with_key(before, key)
+            head = _commit_with_key(before, made.key)
             is_seed = rows is not None
-            self._refuse_pending(before, head, columns, pending, seed=is_seed)
+            self._refuse_pending(before, head, made.columns, pending, seed=is_seed)
             del self._planned[model["unique_id"]]
             what = "file and config" if is_seed else "inputs and query"
             result = StatementResult(responses.of_reuse(head.snapshot, what))

@@ -63,7 +63,8 @@ class DataTests:
             raise CannotSkip(reason, always=True)
         if stores_failures:
             raise CannotSkip("it stores its failures", always=True)
-        key = self._tested[test["unique_id"]] = self._key(test)
+        key = self._fingerprinter.of(self._fingerprinter.spark(), test).key
+        self._tested[test["unique_id"]] = key
         last = self._passes.last(test["unique_id"])
         if last is None:
             raise CannotSkip("it has not passed yet")
@@ -73,9 +74,6 @@ class DataTests:
             raise CannotSkip(f"an input has changed since it passed at {last.at}")
         del self._tested[test["unique_id"]]
         return StatementResult(responses.of_passed(last.at), _passed())
-
-    def _key(self, test: Mapping[str, Any]) -> Key:
-        return self._fingerprinter.of(self._fingerprinter.spark(), test)[0]
 
     def note(self, test: Mapping[str, Any], result: agate.Table) -> None:
         """Store a pass; `result` is dbt's row of `failures`, `should_warn` and `should_error`."""
@@ -87,7 +85,7 @@ class DataTests:
             return
         with self._fingerprinter.reason_logged(test):
             # The test may have read rows that were committed while it ran.
-            if self._key(test) != key:
+            if self._fingerprinter.of(self._fingerprinter.spark(), test).key != key:
                 raise CannotSkip("an input changed while it ran")
             try:
                 self._passes.keep(Pass.of(test["unique_id"], key))

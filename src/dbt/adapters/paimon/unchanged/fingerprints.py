@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import version as metadata_version
 from typing import TYPE_CHECKING, Any
@@ -28,6 +29,14 @@ if TYPE_CHECKING:
     from dbt.adapters.paimon.spark.embedded import EmbeddedSpark
 
 logger = AdapterLogger("Paimon")
+
+
+@dataclass(frozen=True)
+class NodeFingerprint:
+    """The key of a node, and the columns of its query."""
+
+    key: Key
+    columns: tuple[PaimonColumn, ...]
 
 
 class CannotSkip(Exception):
@@ -74,8 +83,12 @@ class Fingerprinter:
         table: TableName | None = None,
         before: TableVersion | None = None,
         rows: agate.Table | None = None,
-    ) -> tuple[Key, list[PaimonColumn]]:
-        """The current key of a node, and the columns of its query; raises CannotSkip if its inputs are unknown."""
+    ) -> NodeFingerprint:
+        """Compute the current fingerprint of a node.
+
+        Raises:
+            CannotSkip: its inputs are unknown.
+        """
         node = {
             **nodes.parts(model),
             "adapter": own_version,
@@ -91,7 +104,7 @@ class Fingerprinter:
             content = seeds.path_of(model, self._adapter.config).read_bytes()
             inputs = {"its file": fingerprint(content.hex())}
             columns = [PaimonColumn(column=str(name), dtype="string") for name in rows.column_names]
-            return keys.key_of(node, inputs), columns
+            return NodeFingerprint(keys.key_of(node, inputs), tuple(columns))
         query = spark.analyzed(model_query.one_query(model["compiled_code"]))
         if reason := queries.volatile(query):
             raise CannotSkip(reason, always=True)
@@ -104,7 +117,7 @@ class Fingerprinter:
             inputs[str(name)] = f"{at.position} {fingerprint(at.schema)}"
         node |= {"sql": model["compiled_code"], "plan": query.text, "columns of the query": query.columns}
         columns = [PaimonColumn(column=name, dtype=kind) for name, kind in query.columns]
-        return keys.key_of(node, inputs), columns
+        return NodeFingerprint(keys.key_of(node, inputs), tuple(columns))
 
     @cached_property
     def _overrides(self) -> str:
