@@ -22,6 +22,7 @@ from dbt_paimon import stream as streams
 from dbt_paimon.diff import command as diffs
 from dbt_paimon.diff import sides
 from dbt_paimon.plan import command as preview
+from dbt_paimon.report import charts
 from dbt_paimon.report import command as reporting
 from dbt_paimon.report import page as pages
 from dbt_paimon.server import control
@@ -265,7 +266,7 @@ def report(path: str, as_json: bool, results: tuple[str, ...], fail_on: str | No
     Reads metadata only. The page needs no server and no network.
     """
     if not as_json:
-        pages.ready()
+        charts.pygal()  # fails if it is not installed, before any table is read
     made = reporting.run(_dbt_arguments(**selection), results)
     click.echo(pages.as_json(made) if as_json else pages.write(made, Path(path)))
     if fail_on and (made.advice or made.unread):

@@ -97,8 +97,7 @@ def _patched_compile(
 
         def execute(self, compiled_node: Any, manifest: Any) -> Any:
             result = super().execute(compiled_node, manifest)
-            node = compiled_node.to_dict(omit_none=True)
-            found[compiled_node.unique_id] = function(self.adapter, node)
+            found[compiled_node.unique_id] = function(self.adapter, compiled_node.to_dict(omit_none=True))
             return result
 
     class Task(task.CompileTask):

@@ -115,8 +115,7 @@ class Comparison:
                 raise DbtRuntimeError(f"{side}: {found} is a branch itself, {branch}, and has no branches.")
             found = branch
         if side.kind is Kind.NOW or side.kind in ELSEWHERE:
-            existing = self._adapter.tables.existing(found) if found.is_table else None
-            return self._with_columns(found, existing)
+            return self._with_columns(found, self._adapter.tables.existing(found) if found.is_table else None)
         if not found.is_table:
             raise DbtRuntimeError(
                 f"{side}: {found} is a view, which has no history. Compare it with target:… or state."
@@ -191,8 +190,7 @@ class Comparison:
         where = statements.of_partitions(differing, {name: types[name.lower()] for name in new.existing.partition_by})
         if where is None:
             return queries, ""
-        words = f" of {len(differing)} of {len(partitions)} partitions"
-        return replace(queries, where=where), words
+        return replace(queries, where=where), f" of {len(differing)} of {len(partitions)} partitions"
 
     def _partitions(self, old: _State, new: _State) -> list[tuple[str, bool]] | None:
         """The partitions of a table that both sides share, and whether their files differ.

@@ -128,8 +128,7 @@ class Previewer:
     def _of_view(self, node: Mapping[str, Any], preview: Preview) -> Preview:
         self._adapter.specs.check_node(node)
         self._adapter.rows.query(node["compiled_code"])
-        existing = self._existing(node)
-        return replace(preview, does=Action.CREATE_VIEW if existing is None else Action.REPLACE_VIEW)
+        return replace(preview, does=Action.CREATE_VIEW if self._existing(node) is None else Action.REPLACE_VIEW)
 
     def _of_table(self, node: Mapping[str, Any], preview: Preview, full_refresh: bool) -> Preview:
         spec, strategy = self._adapter.plans.spec_of(node)

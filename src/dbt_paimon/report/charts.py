@@ -225,8 +225,7 @@ def _tidy_attributes(given: Any, classes: Sequence[str]) -> None:
 def _is_dropped(element: Any, in_names: bool) -> bool:
     name = _tag(element)
     is_empty = name == "rect" and not float(element.get("width") or 0)
-    is_overlay = "overlay" in element.get("class", "")
-    return name in _DROPPED or is_empty or is_overlay or (name == "path" and in_names)
+    return name in _DROPPED or is_empty or "overlay" in element.get("class", "") or (name == "path" and in_names)
 
 
 def _tag(element: Any) -> str:

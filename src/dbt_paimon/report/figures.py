@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from dbt.adapters.paimon.metadata.facts import Facts
@@ -200,9 +200,6 @@ class Report:
     @property
     def unread(self) -> tuple[Table, ...]:
         return tuple(table for table in self.tables if table.problem)
-
-    def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 def figures(facts: Facts) -> dict[str, Any]:

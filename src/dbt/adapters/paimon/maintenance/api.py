@@ -76,17 +76,17 @@ class Maintenance:
         tasks = self._adapter.handle.setting(PARTITIONS)
         if embedded is None or not (tasks and tasks.isdigit()):
             return
-        name = table_name(relation)
         try:
-            found = embedded.fixed_buckets(name)
+            found = embedded.fixed_buckets(table_name(relation))
         except Exception as exc:  # noqa: BLE001 - from py4j
             logger.debug(f"{relation}: size unknown: {exc}")
             return
-        if found is None or not bucket_numbers.has_outgrown(found.buckets, found.largest_partition, int(tasks)):
+        if found is None or not bucket_numbers.has_outgrown(*found, int(tasks)):
             return
-        best = bucket_numbers.wanted(found.largest_partition, int(tasks))
+        buckets, largest = found
+        best = bucket_numbers.wanted(largest, int(tasks))
         warn(
-            f"{relation} has outgrown its {counted(found.buckets, 'bucket')}: {size(found.largest_partition)} in its "
+            f"{relation} has outgrown its {counted(buckets, 'bucket')}: {size(largest)} in its "
             f"largest partition would be better spread over {best}. Run `dbt run-operation rescale --args "
             f"'{{relation: {relation.schema}.{relation.identifier}, bucket_num: {best}}}'` once, or let runs do it: "
             "`maintenance: {rescale: {after_run: true}}` in the model's config. The rows are not affected."

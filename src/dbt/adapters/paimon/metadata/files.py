@@ -28,14 +28,6 @@ class FileTotals:
     largest_partition: int | None
 
 
-@dataclass(frozen=True)
-class FixedBuckets:
-    """The number of fixed buckets per partition, and the bytes of the largest partition."""
-
-    buckets: int
-    largest_partition: int
-
-
 def totals(query: Query, table: Table) -> FileTotals:
     """Read the totals of a table's files, by one statement."""
     ((rows, size, level_0, largest),) = query(
@@ -48,13 +40,16 @@ def totals(query: Query, table: Table) -> FileTotals:
     return FileTotals(int(rows), int(size), int(level_0), None if largest is None else int(largest))
 
 
-def fixed_buckets(table: Any) -> FixedBuckets | None:
-    """The buckets of a table (a Table object of Paimon); None if they are not fixed, or the table is small."""
+def fixed_buckets(table: Any) -> tuple[int, int] | None:
+    """The number of buckets of a table (a Table object of Paimon), and the bytes of its largest partition.
+
+    None if the number is not fixed, or the table is small.
+    """
     buckets = int(table.coreOptions().bucket())
     snapshot = table.snapshotManager().latestSnapshot()
     if buckets < 1 or snapshot is None or (snapshot.totalRecordCount() or 0) < _FEW_ROWS * buckets:
         return None
-    return FixedBuckets(buckets, largest_partition(table) or 0)
+    return buckets, largest_partition(table) or 0
 
 
 def largest_partition(table: Any) -> int | None:
@@ -65,8 +60,7 @@ def largest_partition(table: Any) -> int | None:
 
 def schema_ids(query: Query, table: Table) -> set[int]:
     """The ids of the schemas with which a table's files were written."""
-    rows = query(f"select distinct schema_id from {table.system_table('files')}")
-    return {int(row[0]) for row in rows}
+    return {int(row[0]) for row in query(f"select distinct schema_id from {table.system_table('files')}")}
 
 
 def differing_partitions(query: Query, before: str, after: str) -> list[tuple[str, bool]]:

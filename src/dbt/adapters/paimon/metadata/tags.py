@@ -68,10 +68,8 @@ def refs(query: Query, table: Table) -> Refs:
         f"select 'branch', branch_name from {table.system_table('branches')} "
         f"union all select 'tag', tag_name from {table.system_table('tags')}"
     )
-    return Refs(
-        frozenset(str(name) for kind, name in rows if kind == "branch"),
-        frozenset(str(name) for kind, name in rows if kind == "tag"),
-    )
+    names = {kind: frozenset(str(name) for each, name in rows if each == kind) for kind in ("branch", "tag")}
+    return Refs(names["branch"], names["tag"])
 
 
 def consumers(query: Query, table: Table) -> dict[str, int]:

@@ -271,7 +271,10 @@ class Operations:
 
         Writes the file if `path` is set. Raises DbtRuntimeError if the schema has no such table or view.
         """
-        relations = self._relations(database, schema)
+        listed = self._adapter.list_relations_without_caching(
+            PaimonRelation.create(database=database, schema=schema).without_identifier()
+        )
+        relations = {each.identifier or "": each for each in listed}
         selected = [name for name in sorted(relations) if _is_selected(name, table_names, table_pattern, exclude)]
         missing = sorted({*(table_names or ())} - {*selected})
         if missing or not selected:
@@ -284,11 +287,6 @@ class Operations:
             columns=columns,
         )
         return self._written(text, path, overwrite=overwrite)
-
-    def _relations(self, database: str, schema: str) -> dict[str, PaimonRelation]:
-        relation = PaimonRelation.create(database=database, schema=schema).without_identifier()
-        listed = self._adapter.list_relations_without_caching(relation)
-        return {each.identifier or "": each for each in listed}
 
     def _refuse_missing_sources(self, database: str, schema: str, missing: Sequence[str], pattern: str) -> NoReturn:
         wanted = ", ".join(missing) or ("" if pattern == "%" else f"like {pattern}")

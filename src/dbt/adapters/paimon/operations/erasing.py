@@ -351,8 +351,7 @@ class Erasures:
 
     def _problems(self, target: Target, held: Held) -> Iterator[str]:
         relation, builds = target.relation, self._plans.builds
-        earlier = schemas.newest_first(self._adapter.query, relation)
-        yield from unsearchable(target, earlier)
+        yield from unsearchable(target, schemas.newest_first(self._adapter.query, relation))
         staged = builds.staged(relation)
         for left in [*builds.leftovers(relation), *([staged] if staged else [])]:
             yield f"{left.identifier}, which a run left behind, may hold the key too. Run its model, or drop that table"

@@ -87,13 +87,11 @@ def by_plan(frame: DataFrame) -> Analyzed:
     as_json = texts[0]
     classes = frozenset(_CLASS.findall(as_json))
     # Classes of a catalog's functions, without those that implement Spark's own functions and types.
-    static = _STATIC.findall(as_json)
-    foreign = {name for name in static if not name.startswith("org.apache.spark.sql.catalyst.")}
+    foreign = {name for name in _STATIC.findall(as_json) if not name.startswith("org.apache.spark.sql.catalyst.")}
     trees = (_with_numbered_ids(str(part.treeString()), _IDS_IN_TREE) for part in plans)
     stable_json = _with_numbered_ids(_LAMBDAS.sub(r"\1", _VOLATILE.sub("", as_json)), _IDS)
-    text = "\n".join((*trees, stable_json, *reader.texts))
     return Analyzed(
-        text,
+        "\n".join((*trees, stable_json, *reader.texts)),
         tuple((field.name, type_text(field.dataType)) for field in frame.schema.fields),
         classes | foreign,
         frozenset(name for name in classes if _is_nondeterministic(jvm, name)),
@@ -179,8 +177,7 @@ class _LeafReader:
             self.others.append(f"{found.size():,} files")
             return
         for status in elements(found):
-            path = str(status.getPath().toString())
-            self.files[path] = f"{status.getLen()} {status.getModificationTime()}"
+            self.files[str(status.getPath().toString())] = f"{status.getLen()} {status.getModificationTime()}"
         self.texts.append(f"files {relation.fileFormat().toString()} {relation.options().toString()}")
 
 

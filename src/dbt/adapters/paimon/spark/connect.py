@@ -206,8 +206,8 @@ def _details(exc: Exception) -> str:
 
 def _prepare(session: Any, runtime: Runtime) -> None:
     credentials = runtime.credentials
-    extensions = session.conf.get("spark.sql.extensions", "")
-    require_extensions(extensions, f"Spark Connect server at {credentials.address}")
+    server_name = f"Spark Connect server at {credentials.address}"
+    require_extensions(session.conf.get("spark.sql.extensions", ""), server_name)
     # One request for all settings; `conf.set` would send one each.
     from pyspark.sql.connect import proto
 

@@ -83,8 +83,8 @@ class EmbeddedSpark:
         }
         row_writer.write(self._frame_of(query), self._table(table), options)
 
-    def fixed_buckets(self, table: TableName) -> files.FixedBuckets | None:
-        """A table's buckets; None if it has no fixed buckets, or is small."""
+    def fixed_buckets(self, table: TableName) -> tuple[int, int] | None:
+        """A table's number of buckets, and the bytes of its largest partition (see `files.fixed_buckets`)."""
         return files.fixed_buckets(self._table(table))
 
     def largest_partition(self, table: TableName) -> int | None:
@@ -112,5 +112,4 @@ class EmbeddedSpark:
         session: Any = self._session._jsparkSession
         lines = str(session.conf().getAll().mkString("\0")).split("\0")
         found = dict(line.split(" -> ", 1) for line in lines if " -> " in line)
-        zone = str(session.sessionState().conf().sessionLocalTimeZone())
-        return {**found, "spark.sql.session.timeZone": zone}
+        return {**found, "spark.sql.session.timeZone": str(session.sessionState().conf().sessionLocalTimeZone())}

@@ -145,8 +145,7 @@ def mismatches(note: ServerNote, runtime: Runtime) -> list[str]:
         for name, value in versions(runtime).items()
         if note.versions.get(name) != value
     ]
-    settings = fixed_settings(runtime)
-    if changed := {key for key, _ in settings.items() ^ note.settings.items()}:
+    if changed := {key for key, _ in fixed_settings(runtime).items() ^ note.settings.items()}:
         found.append(f"it was started with different settings ({', '.join(sorted(changed))})")
     return found
 

@@ -78,8 +78,7 @@ def _choose(spark: str, named: Sequence[str], spark_config: Mapping[str, str]) -
     line, tested = capabilities.minor(spark), capabilities.tested(spark)
     connectors = {version: capabilities.connector_artifact(spark, version) for version in tested}
     asked = list(takewhile(lambda version: not maven.is_here(connectors[version], spark_config), tested))
-    addresses = maven.repositories(named, spark_config)
-    answers = maven.ask([connectors[version] for version in asked], addresses)
+    answers = maven.ask([connectors[version] for version in asked], maven.repositories(named, spark_config))
     found = next((version for version in asked if answers[connectors[version]]), None)
     newer = asked[: asked.index(found)] if found else asked
     answered = all(answers[connectors[version]] is False for version in newer)

@@ -48,14 +48,12 @@ def with_known(plan: PackagePlan) -> PackagePlan:
         return plan
     with suppress(OSError, ValueError, KeyError, TypeError):
         note = _note_path(plan)
-        noted = json.loads(read_own(note))["jars"]
-        known = [Jar(path, tuple(stamp), sha256) for path, stamp, sha256 in noted]
+        known = [Jar(path, tuple(stamp), sha256) for path, stamp, sha256 in json.loads(read_own(note))["jars"]]
         found = [_checked(jar) for jar in known]
         if found != known:
             _write(note, plan, found)
         if found:
-            paths = (jar.path for jar in found)
-            return replace(plan, jars=(*plan.jars, *paths), packages=(), repositories=())
+            return replace(plan, jars=(*plan.jars, *(jar.path for jar in found)), packages=(), repositories=())
     return plan
 
 
@@ -63,19 +61,14 @@ def remember(plan: PackagePlan, class_path: str | None) -> None:
     """Remember the jars to which a Spark resolved a plan's packages; `class_path` is its `spark.jars`."""
     if not plan.packages:
         return
-    downloaded = _downloaded(plan, class_path or "")
+    own = {Path(_path(jar)).name for jar in plan.jars}
+    paths = dict.fromkeys(_path(jar) for jar in (class_path or "").split(",") if jar)
+    downloaded = [path for path in paths if Path(path).name not in own]
     names = "\n".join(Path(path).name for path in downloaded)
     # Ivy names a package's file after its artifact; without the file, a later start would lack the package.
     if all(package.split(":")[1] in names for package in plan.packages):
         with suppress(OSError):
-            jars = [Jar(path, _stamp(path), _sha256(path)) for path in downloaded]
-            _write(_note_path(plan), plan, jars)
-
-
-def _downloaded(plan: PackagePlan, class_path: str) -> list[str]:
-    own = {Path(_path(jar)).name for jar in plan.jars}
-    paths = dict.fromkeys(_path(jar) for jar in class_path.split(",") if jar)
-    return [path for path in paths if Path(path).name not in own]
+            _write(_note_path(plan), plan, [Jar(path, _stamp(path), _sha256(path)) for path in downloaded])
 
 
 def _checked(jar: Jar) -> Jar:
