@@ -72,10 +72,9 @@ class Comparison:
             options=tuple(_option_changes(old, new)),
         )
         columns, left_out = _shared_columns(old, new)
-        keys = self._key(node, key, old, new, columns)
-        queries, of_all = self._pruned(
-            Statements(old.relation.render(), new.relation.render(), keys, columns), old, new
-        )
+        keys = self._key(node, key, new, columns)
+        whole = Statements(old.relation.render(), new.relation.render(), keys, columns)
+        queries, of_all = self._pruned(whole, old, new)
         if keys and not _is_unique(keys, old, new) and self._adapter.query(queries.repeated_key())[0][0]:
             # A row of one side could match several rows of the other.
             queries = replace(queries, key=())
@@ -167,7 +166,7 @@ class Comparison:
     # -- what is compared -----------------------------------------------------------------------------------
 
     def _key(
-        self, node: Mapping[str, Any], chosen: Sequence[str], old: _State, new: _State, columns: Sequence[Compared]
+        self, node: Mapping[str, Any], chosen: Sequence[str], new: _State, columns: Sequence[Compared]
     ) -> tuple[Compared, ...]:
         names = tuple(chosen) or _default_key(node["config"], new)
         by_name = {column.after.lower(): column for column in columns}

@@ -51,7 +51,8 @@ class TableReader:
         begun = time.perf_counter()
         try:
             relation = self._adapter.get_relation(node["database"], node["schema"], identifier)
-            if relation is None or not relation.is_table or not self._is_paimons(relation):
+            ours = self._adapter.credentials.paimon_catalogs
+            if relation is None or not relation.is_table or relation.database not in ours:
                 return None
             # Measure from here: the first catalog query waits for Spark to start.
             begun = time.perf_counter()
@@ -78,9 +79,6 @@ class TableReader:
     def versions(self) -> dict[str, str]:
         versions = self._adapter.versions
         return {"Paimon": str(versions.paimon), "Spark": str(versions.spark)}
-
-    def _is_paimons(self, relation: PaimonRelation) -> bool:
-        return relation.database in self._adapter.credentials.paimon_catalogs
 
     def _facts(self, relation: PaimonRelation) -> tuple[Facts, str]:
         if self._adapter.credentials.method == PaimonConnectionMethod.SESSION:

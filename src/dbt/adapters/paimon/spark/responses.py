@@ -143,9 +143,8 @@ def of_statement(kind: str, query_id: str) -> PaimonAdapterResponse:
     return _response(kind.upper() if kind.startswith(_DDL) else "OK", query_id)
 
 
-def of_reuse(snapshot: int, same: str) -> PaimonAdapterResponse:
-    """The response for a skipped node: `same` has not changed since the table snapshot that has its rows."""
-    reason = f"{same} as at snapshot {snapshot}"
+def of_reuse(reason: str, snapshot: int | None = None) -> PaimonAdapterResponse:
+    """The response for a skipped node or data test; `snapshot` is the table snapshot that has the node's rows."""
     return PaimonAdapterResponse(_message=f"REUSED: {reason}", code="REUSED", snapshot_id=snapshot, reason=reason)
 
 
@@ -166,12 +165,6 @@ def with_refresh(response: AdapterResponse, words: str, affected: int | None) ->
     _, _, rest = response._message.partition(", snapshot ")
     message = f"REFRESH {words}" + (f", snapshot {rest}" if rest else "")
     return replace(response, _message=message, code="REFRESH", refresh=words, refreshed=affected)
-
-
-def of_passed(at: str) -> PaimonAdapterResponse:
-    """The response for a data test that was skipped because it passed on the same rows at time `at`."""
-    reason = f"inputs and query as when it passed at {at}"
-    return PaimonAdapterResponse(_message=f"REUSED: {reason}", code="REUSED", reason=reason)
 
 
 def unknown(kind: str, query_id: str) -> PaimonAdapterResponse:

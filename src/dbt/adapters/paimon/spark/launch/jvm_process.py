@@ -55,11 +55,6 @@ def end_by(way: Callable[[], object], why: str) -> None:
         kill()
 
 
-def ended_because() -> str:
-    """Why this process killed its JVM; '' if it did not."""
-    return Spawned.ended_because
-
-
 class Spawned(subprocess.Popen[bytes]):
     """A process that Ctrl-C does not reach, started without running Python code in the child.
 
@@ -68,6 +63,7 @@ class Spawned(subprocess.Popen[bytes]):
     """
 
     last: Spawned | None = None
+    # Why this process ended its JVM; '' if it did not.
     ended_because = ""
 
     def __init__(self, command: Sequence[str], *, preexec_fn: object = None, **more: Any) -> None:
