@@ -140,7 +140,6 @@ def start(idle_minutes: float, **target: str | None) -> None:
 
 
 def _require_same_settings(note: server.ServerNote, runtime: Runtime, asks_token: bool) -> None:
-    """Refuse to start a server if one with different settings is running."""
     if differences := server.mismatches(note, runtime):
         raise click.ClickException(
             f"A server of this target is already running (process {note.pid}), but does not match: "

@@ -194,7 +194,7 @@ class Comparison:
     def _partitions(self, old: _State, new: _State) -> list[tuple[str, bool]] | None:
         """The partitions of a table that both sides share, and whether their files differ.
 
-        None if files do not show which rows differ, for example because deletion vectors hide rows of a file.
+        None if files do not show which rows differ, for example because deletion vectors hide rows.
         """
         if not _share_partitions(old, new):
             return None

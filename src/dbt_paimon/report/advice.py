@@ -1,6 +1,6 @@
 """Advice on tables: the rules of the data tests in macros/monitoring, each with the command that fixes the table.
 
-The limits are the defaults of these tests (checked by `tests/unit/test_report.py`).
+The limits are the tests' defaults (checked by `tests/unit/test_report.py`).
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from dbt_paimon.report.words import number, seconds
 if TYPE_CHECKING:
     from dbt_paimon.report.figures import Bucket, NodeRun, Run, Table, TableSnapshot
 
-# More bars cannot be told apart on a phone.
+# A phone cannot show more bars.
 MOST_BARS: Final = 40
 LARGEST: Final = 12
 TESTS: Final = ("test", "unit_test")
@@ -139,7 +139,6 @@ def threads(run: Run) -> str:
 
 
 def _gap_and_bar(nodes: Sequence[NodeRun], turn: int) -> tuple[float | None, dict[str, Any] | None]:
-    """The gap before a thread's node, and the node's bar."""
     if turn >= len(nodes):
         return None, None
     node, before = nodes[turn], nodes[turn - 1] if turn else None

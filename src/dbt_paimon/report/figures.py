@@ -22,7 +22,6 @@ class TableSnapshot:
 
     Attributes:
         kind: APPEND, OVERWRITE, COMPACT or ANALYZE.
-        user: the commit user.
         at: seconds since the epoch.
         total, added, changelog: rows in the data files, before merging, of the table, the commit and its changelog.
     """
@@ -60,8 +59,7 @@ class Reader:
     """A reader of a table, and how far it has read.
 
     Attributes:
-        name: name of the consumer, model or stream.
-        kind: consumer, incremental model, stream.
+        kind: consumer, incremental model or stream; `name` is its name.
         source: schema and name of the table, folder or topic.
         position: the last table snapshot that was read; for other sources, their own offsets.
         behind: number of table snapshots not yet read; None if unknown.
@@ -87,7 +85,6 @@ class Table:
         name: schema and name.
         kind: materialization, or `source`.
         said: the node's name, for `--select`.
-        problem: why it could not be read.
         by: how it was read: Paimon's classes, or SQL.
         keeps: what keeps table snapshots, one sentence each.
         reads: how far this table's model or stream has read other tables.
@@ -272,7 +269,6 @@ def _buckets(facts: Facts) -> Iterable[Bucket]:
 
 
 def _layout(facts: Facts) -> dict[str, str]:
-    """The table's layout, in Paimon's terms."""
     options = facts.schema.options
     dynamic = "dynamic" if facts.schema.primary_keys else "unaware"
     number = options.get("bucket", "-1")

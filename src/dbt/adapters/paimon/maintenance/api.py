@@ -101,7 +101,7 @@ class Maintenance:
     def after_first_load(self, relation: PaimonRelation, spec: TableSpec) -> None:
         """Compact a first load, so that the first batches do not have to (see `maintenance.first_load`).
 
-        A failure is only a warning, because the rows are committed, and a later batch compacts them.
+        A failure is only a warning: the rows are committed, and a later batch compacts them.
         """
         if not first_load.may_settle(spec):
             return

@@ -59,9 +59,9 @@ def own_user(prefix: str) -> str:
 
 
 def by_classes(session: SparkSession, table: TableName, user: str, since: float) -> Committed | None:
-    """The newest commit of a user since a time (epoch seconds), ignoring compactions, read with Paimon's own classes.
+    """The newest commit of a user since a time (epoch seconds), read with Paimon's own classes.
 
-    `user` is a prefix of the commit user. Returns None if there is no such commit.
+    `user` is a prefix of the commit user. Compactions are ignored. Returns None if there is no such commit.
     """
     jvm: Any = session._jvm
     table_object = paimon_table(session, table)
@@ -105,9 +105,9 @@ def _is_of(commit: Commit, user: str) -> bool:
 
 
 def by_sql(query: Query, table: TableName, user: str, whole: bool) -> Committed | None:
-    """The newest commit of a user, ignoring compactions, read with a query; None if there is none.
+    """The newest commit of a user, read with a query; None if there is no such commit.
 
-    `user` is a prefix of the commit user. `whole`: whether the statement replaces all rows.
+    `user` is a prefix of the commit user. Compactions are ignored. `whole`: whether the statement replaces all rows.
     """
     for commit in reversed(snapshots.by_sql(query, table)):
         if _is_of(commit, user):

@@ -41,9 +41,9 @@ def totals(query: Query, table: Table) -> FileTotals:
 
 
 def fixed_buckets(table: Any) -> tuple[int, int] | None:
-    """The number of buckets of a table (a Table object of Paimon), and the bytes of its largest partition.
+    """The number of a table's buckets, and the bytes of its largest partition.
 
-    None if the number is not fixed, or the table is small.
+    None if the number is not fixed, or the table is small. `table` is Paimon's Table object.
     """
     buckets = int(table.coreOptions().bucket())
     snapshot = table.snapshotManager().latestSnapshot()
@@ -91,11 +91,11 @@ def file_name(path: str) -> str:
 
 
 def lost_by_rollback(query: Query, table: Table, version: str | int, compactions: Sequence[int]) -> int:
-    """How many files of a state would be deleted by a rollback to it, because a later compaction changed their level.
+    """How many files of a state a rollback to it would delete, because a later compaction changed their level.
 
     Args:
         version: the state: a tag, or the ID of a table snapshot.
-        compactions: the IDs of later table snapshots that are compactions; if there are none, no query is sent.
+        compactions: the IDs of later table snapshots that are compactions; if it is empty, no query is sent.
     """
     if not compactions:
         return 0

@@ -40,8 +40,10 @@ def by_changelog(
 
     The changelog may be in the compaction of the same write instead.
 
-    `paimon` is Paimon's Table object, and `after` the next commit. The commit added data files with `rows` rows, of
-    which `deleted` delete a key.
+    Args:
+        paimon: Paimon's Table object.
+        after: the next commit.
+        rows: rows in the data files that the commit added; `deleted` of them delete a key.
     """
     producer = paimon.coreOptions().changelogProducer().toString()
     holder = _with_changelog(commit, after)

@@ -33,7 +33,6 @@ class Figures:
         sorts: whether compactions sort, so that they commit an OVERWRITE or a COMPACT (see
             `spark.sorted_compaction`).
         files: the number and sizes of files.
-        partitions: each partition.
         idle: count small files only in partitions not written for this many seconds; None: in all.
     """
 

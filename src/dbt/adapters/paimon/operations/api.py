@@ -50,7 +50,7 @@ class Operations:
     # -- operations that also work in hooks -------------------------------------------------------------------------
 
     def call(self, model: Node, name: str, relation: PaimonRelation, arguments: Mapping[str, Any]) -> str:
-        """The CALL of a Paimon procedure, for a hook; in an operation, run it and log its result.
+        """The CALL of a procedure, for a hook; in an operation, run it and log its result.
 
         Returns '' for a branch clone, because runs of the original maintain the table.
         """

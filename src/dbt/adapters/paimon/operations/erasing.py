@@ -228,9 +228,8 @@ class Erasures:
 
         Args:
             key: the key's values by column.
-            named: the tables; if empty, all tables of nodes that have the key's columns.
+            named: the tables; if empty, all tables of `nodes` with the key's columns.
             nodes: the project's nodes and sources.
-            consent: what may be deleted besides rows of the key.
 
         Raises:
             DbtRuntimeError: the key cannot be erased from a table or consent is missing, and nothing was done; or files
@@ -298,7 +297,6 @@ class Erasures:
                     yield beside
 
     def _of_project(self, nodes: Iterable[Node]) -> Iterator[PaimonRelation]:
-        """The Paimon tables of the project."""
         seen = set()
         for node in sorted(nodes, key=lambda node: str(node["name"])):
             if (

@@ -61,7 +61,6 @@ class Analyzed:
         tables: version of each Paimon table that the query reads.
         files: size and modification time of each file that the query reads, by path.
         others: descriptions of other inputs, whose changes cannot be detected.
-        reads_alike: see `reads_alike`.
     """
 
     text: str
@@ -104,10 +103,7 @@ def by_plan(frame: DataFrame) -> Analyzed:
 
 
 def reads_alike(frame: DataFrame) -> bool:
-    """Whether a query that occurs twice in a statement returns the same rows in both places.
-
-    It does not if it calls a function such as `rand` or `uuid`, takes a sample, or has a limit.
-    """
+    """Whether a query returns the same rows if a statement contains it twice: it has no `rand`, sample or limit."""
     plan: Any = frame._jdf.queryExecution().analyzed()
     return _reads_alike(plan, (str(part.toJSON()) for part in (plan, *elements(plan.subqueriesAll()))))
 

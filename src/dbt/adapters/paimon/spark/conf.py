@@ -91,10 +91,7 @@ def require_extensions(extensions: str | None, server: str) -> None:
 
 
 def java_zone(zone: str) -> str:
-    """The java.util.TimeZone name of a session's time zone (DateTimeUtils.getZoneId).
-
-    '' for an offset with seconds, for which there is no name.
-    """
+    """A session's time zone as java.util.TimeZone names it (DateTimeUtils.getZoneId); '' for an offset with seconds."""
     if found := _OFFSET.fullmatch(zone):
         sign, hours, minutes = found.groups("0")
         return f"GMT{sign}{int(hours):02}:{int(minutes):02}"
@@ -110,7 +107,7 @@ def _hadoop_settings(storages: Sequence[Storage]) -> dict[str, str]:
 
 
 def driver_class_path(master: str, plan: PackagePlan, own: Mapping[str, str]) -> list[str]:
-    """The jars to put on a local Spark's class path, so that Spark need not copy and load them: all or none.
+    """The jars to put on a local Spark's class path, so that Spark need not copy and load them: all of them, or no jar.
 
     Only classes on the JVM's own class path can be in the CDS archive (see `cds_archive`). They cannot see classes
     that Spark loads later, for example a JDBC driver.
@@ -126,7 +123,6 @@ def driver_class_path(master: str, plan: PackagePlan, own: Mapping[str, str]) ->
 
 
 def _names_jars(own: Mapping[str, str]) -> bool:
-    """Whether `spark_config` or Spark's own settings name jars."""
     if own.keys() & {"spark.jars", "spark.jars.packages"}:
         return True
     settings = os.environ.get("PYSPARK_SUBMIT_ARGS", "") + spark_defaults()

@@ -72,7 +72,6 @@ class EmbeddedSpark:
         return snapshots.by_classes(self._table(table))
 
     def schema(self, table: TableName) -> Schema:
-        """A table's current schema."""
         return Schema.of_json(str(self._table(table).schema().toString()))
 
     def write_rows(self, query: str, table: TableName) -> None:

@@ -196,7 +196,6 @@ class Handle(ABC):
         """The newest commit to a table by a user (see `commits`), or None.
 
         Args:
-            table: the table's name.
             user: a prefix of the commit user.
             since: ignores older commits, in epoch seconds; used by the embedded Spark only.
             whole: whether the statement replaced all rows.
@@ -236,7 +235,7 @@ class Handle(ABC):
     def cancel(self) -> None:
         """Cancel this thread's Spark jobs, including those that its statement starts later.
 
-        Statements without a job continue, so that the two renames of a swap are not separated.
+        A statement without a job continues, so that the two renames of a swap are not separated.
         """
         self._cancelled.set()
         # cancelJobsWithTag of Spark 3.5 cancels running jobs only, not those that start later.
@@ -282,5 +281,5 @@ class Handle(ABC):
     def end_statements_of(self, client: ClientRecord, remember: Callable[[tuple[str, ...]], object]) -> None:  # noqa: B027 - see `client_record`
         """End the statements of a client that died or lost its connection, and wait until they have ended.
 
-        `remember` is called with the ids of the statements before the wait.
+        Before the wait, `remember` is called with the ids of the statements.
         """

@@ -66,10 +66,7 @@ def code_of(kind: str) -> str:
 
 
 def of_write(kind: str, committed: Committed | None, work: JobMetrics | None, query_id: str) -> PaimonAdapterResponse:
-    """The response for a write statement; `kind` is a strategy, or a kind of another materialization.
-
-    `committed` is None if the statement had no rows and committed nothing.
-    """
+    """The response for a write; `kind` is a strategy or the like, `committed` None if the statement committed nothing."""
     response = _response(code_of(kind), query_id)
     if committed is None:
         response.rows_affected = 0
@@ -156,10 +153,7 @@ def of_refresh(words: str, affected: int) -> PaimonAdapterResponse:
 
 
 def with_refresh(response: AdapterResponse, words: str, affected: int | None) -> AdapterResponse:
-    """The response for the statement that wrote a materialized view, plus what the refresh did.
-
-    `affected` is the number of recomputed keys or groups; None if all were recomputed.
-    """
+    """Add to a materialized view's response what the refresh did; `affected`: recomputed keys or groups (None: all)."""
     if not isinstance(response, PaimonAdapterResponse):
         return response
     _, _, rest = response._message.partition(", snapshot ")

@@ -92,7 +92,6 @@ class Runtime:
 
     @cached_property
     def session_conf(self) -> dict[str, str]:
-        """The settings of each session."""
         return session_conf(self.conf)
 
     @cached_property

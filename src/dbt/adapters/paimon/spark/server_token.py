@@ -62,10 +62,9 @@ def parameters(token: str, spark_version: str) -> Mapping[str, str]:
 
 
 def guard(session: Any, builder: Any, token: str, spark_version: str) -> None:
-    """Make a server refuse clients that do not send its token.
+    """Make a server refuse clients that do not send its token; add no further interceptor to `builder` afterwards.
 
-    `session` is a session of the server's Spark, and `builder` its NettyServerBuilder, to which no interceptor may be
-    added afterwards.
+    `session` is a session of the server's Spark, and `builder` its NettyServerBuilder.
     """
     jvm = session._jvm
     if _has_pre_shared_key(spark_version):

@@ -65,7 +65,6 @@ class ServerWriters:
 
     @property
     def notes(self) -> list[Note]:
-        """The notes of this thread's locks."""
         return self._thread_notes.notes
 
     def move(self) -> None:

@@ -192,9 +192,9 @@ def require_startable(runtime: Runtime) -> None:
 
 
 def check_warehouse(runtime: Runtime) -> None:
-    """Create the folder of a local warehouse and check that it is writable; check that other storage answers.
+    """Create the folder of a local warehouse, and check that it is writable; check that other storage answers.
 
-    Without this check Paimon would report a missing schema.
+    Without this check, Paimon would report a missing schema.
     """
     for storage in runtime.storages:
         reachable.check_storage(storage)

@@ -27,7 +27,7 @@ _MAX_SHOWN: Final = 100
 def watched(handle: Handle, sql: str, bound: float) -> Iterator[None]:
     """Watch a statement, and end it after `bound` seconds without a Spark job; `sql` is shown in the log.
 
-    Its table is then in its old or its new state, never in between.
+    The statement's table is then in its old or its new state, never in between.
     """
     over = Event()
     ended: list[WaitedTooLongError] = []

@@ -53,7 +53,7 @@ _unresolved: Final[dict[tuple[str, tuple[str, ...]], str]] = {}
 
 
 def launch(conf: Mapping[str, str], secrets: Sequence[str], runtime: JavaRuntime) -> None:
-    """Start this process's JVM and connect PySpark to it; downloads the packages of `spark.jars.packages`.
+    """Start this process's JVM and connect PySpark to it; Ivy downloads the packages of `spark.jars.packages`.
 
     `secrets` must not appear on a command line or in a log; `runtime` is the Java.
     """
@@ -172,7 +172,6 @@ def _temporary_option() -> str:
 
 
 def _archive_options(conf: Mapping[str, str], runtime: JavaRuntime) -> list[str]:
-    """The options of `cds_archive`."""
     from pyspark.find_spark_home import _find_spark_home
 
     first = conf.get("spark.driver.extraClassPath", "").split(os.pathsep)

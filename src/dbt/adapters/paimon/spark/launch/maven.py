@@ -92,7 +92,6 @@ def _has(package: str, address: str) -> bool | None:
 
 
 def _path_of(package: str) -> str:
-    """The path of a package's jar in a repository."""
     group, artifact, version = package.split(":")
     return f"{group.replace('.', '/')}/{artifact}/{version}/{artifact}-{version}.jar"
 

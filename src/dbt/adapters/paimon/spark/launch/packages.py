@@ -70,13 +70,13 @@ class PackagePlan:
 
 
 def plan_packages(credentials: PaimonCredentials, storages: Sequence[Storage], spark_version: str) -> PackagePlan:
-    """The jars for a Spark, a Paimon version and the storages.
+    """The jars for a Spark and its storages.
 
     If the target has `jars`, only its `packages` are downloaded. `DBT_PAIMON_JARS` replaces any connector. A warm
-    server needs Spark Connect's jar, too.
+    server also needs the jar of Spark Connect.
 
     Raises:
-        DbtRuntimeError: jars that do not exist or do not fit Spark.
+        DbtRuntimeError: jars do not exist or do not fit Spark.
     """
     override, own = _jars(credentials)
     jars = (*override, *own)

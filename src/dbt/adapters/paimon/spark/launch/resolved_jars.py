@@ -25,8 +25,8 @@ logger = AdapterLogger("Paimon")
 class Jar(NamedTuple):
     """A jar when Ivy had downloaded it.
 
-    `stamp` has size, modification time and status change time (`st_ctime_ns`, which only root can set): while these
-    are the same, so is the file.
+    `stamp` has its size, modification time and status change time (`st_ctime_ns`). Only root can set the last one, so
+    a file with the same stamp is unchanged.
     """
 
     path: str
