@@ -122,8 +122,7 @@ def start(idle_minutes: float, **target: str | None) -> None:
     flags = behavior.of_project(project_root(target["project_dir"]))
     asks_token = behavior.is_on(flags, behavior.SERVER_TOKEN)
     path = server.note_path(runtime.credentials)
-    note = server.read_note(path)
-    if note is not None:
+    if (note := server.read_note(path)) is not None:
         _require_same_settings(note, runtime, asks_token)
         click.echo(f"Already running: {control.line(note)}")
         return
@@ -135,8 +134,7 @@ def start(idle_minutes: float, **target: str | None) -> None:
             "dbt_project.yml, and will be removed in 1.0: delete it.",
             err=True,
         )
-    note = control.start(path, idle_minutes, asks_token, target)
-    click.echo(control.line(note))
+    click.echo(control.line(control.start(path, idle_minutes, asks_token, target)))
 
 
 def _require_same_settings(note: server.ServerNote, runtime: Runtime, asks_token: bool) -> None:

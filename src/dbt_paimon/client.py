@@ -82,8 +82,7 @@ def _interrupting(connection: socket.socket) -> Iterator[None]:
 
 def _project(words: Sequence[str]) -> Path | None:
     """The project's folder, as in dbt: the given one, or the nearest one upwards with dbt_project.yml."""
-    given = _given(words, "--project-dir")
-    if given:
+    if given := _given(words, "--project-dir"):
         return Path(given)
     here = Path.cwd()
     return next((folder for folder in (here, *here.parents) if (folder / _PROJECT).is_file()), None)

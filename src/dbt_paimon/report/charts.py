@@ -237,7 +237,6 @@ def _short(found: re.Match[str]) -> str:
 
 def _class(text: str, classes: Sequence[str]) -> str:
     """The element's class in the page: that of its series, or those of pygal's classes that the page uses."""
-    found = re.search(r"\bserie-(\d+)\b", text)
-    if found:
+    if found := re.search(r"\bserie-(\d+)\b", text):
         return f"series {classes[int(found[1]) % len(classes)]}"
     return " ".join(part for part in text.split() if part in _KEPT)

@@ -76,10 +76,6 @@ class TableReader:
             logger.debug(f"{table.name} cannot be read: {exc!r}")
             return replace(table, problem=_first_line(exc), seconds=time.perf_counter() - begun)
 
-    def versions(self) -> dict[str, str]:
-        versions = self._adapter.versions
-        return {"Paimon": str(versions.paimon), "Spark": str(versions.spark)}
-
     def _facts(self, relation: PaimonRelation) -> tuple[Facts, str]:
         if self._adapter.credentials.method == PaimonConnectionMethod.SESSION:
             try:

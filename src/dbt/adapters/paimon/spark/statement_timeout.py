@@ -42,13 +42,11 @@ def watched(handle: Handle, sql: str, bound: float) -> Iterator[None]:
                 wait.check()
             except WaitedTooLongError as exc:
                 ended.append(exc)
-                break
-        else:
-            return
-        with suppress(Exception):
-            handle.interrupt()
-        if not over.wait(INTERRUPT_TIMEOUT):
-            jvm_process.end("A statement without a Spark job could not be stopped in any other way.")
+                with suppress(Exception):
+                    handle.interrupt()
+                if not over.wait(INTERRUPT_TIMEOUT):
+                    jvm_process.end("A statement without a Spark job could not be stopped in any other way.")
+                return
 
     handle.statement_begins()
     Thread(target=watch, name="stalls", daemon=True).start()

@@ -26,7 +26,7 @@ VARIABLE: Final = "DBT_PAIMON_CLASS_ARCHIVE"
 _QUIET: Final = ("-Xlog:cds=off", "-Xlog:cds+dynamic=off")
 # CDS_DYNAMIC_ARCHIVE_MAGIC of HotSpot's cds.h; written last, so that an incomplete archive lacks it.
 _MAGIC: Final = 0xF00BABA8
-# Archives of jars that no longer exist are deleted, except for so many.
+# The number of archives to keep: those that were used last.
 _KEPT: Final = 6
 
 

@@ -32,7 +32,7 @@ class DefaultVersion:
     reason: str
 
 
-# For a connector that the adapter does not choose: that of a server, or a jar that does not say its version.
+# For a connector that the adapter does not choose: a server's, or one in a jar without a version.
 ASSUMED: Final = DefaultVersion(
     capabilities.DEFAULT_PAIMON_VERSION, "assumed, as the connector is there already and its version not known"
 )
@@ -56,7 +56,7 @@ def of(credentials: PaimonCredentials, spark: str) -> DefaultVersion:
 
 
 def valid_version(text: str) -> str | None:
-    """A version as it was noted; None for other text."""
+    """Parse a recorded version; None if the text is not a version."""
     with suppress(InvalidVersion):
         return str(Version(text.strip()))
     return None
@@ -74,7 +74,7 @@ def _kept_or_chosen(note: str, spark: str, credentials: PaimonCredentials) -> De
 
 
 def _choose(spark: str, named: Sequence[str], spark_config: Mapping[str, str]) -> tuple[DefaultVersion, bool]:
-    """The newest tested version whose connector can be had, else the oldest; and whether every repository answered."""
+    """The newest tested version whose connector there is, else the oldest; and whether every repository answered."""
     line, tested = capabilities.minor(spark), capabilities.tested(spark)
     connectors = {version: capabilities.connector_artifact(spark, version) for version in tested}
     asked = list(takewhile(lambda version: not maven.is_here(connectors[version], spark_config), tested))

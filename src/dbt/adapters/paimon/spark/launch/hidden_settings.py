@@ -35,8 +35,7 @@ def hidden(conf: Mapping[str, str], secrets: Sequence[str]) -> Iterator[dict[str
     folder = Path(tempfile.mkdtemp(prefix="dbt-paimon-"))
     before = os.environ.get(_SUBMIT_ARGUMENTS) or _NO_ARGUMENTS
     try:
-        options = private.pop(JAVA_OPTIONS, None)
-        if options is not None:
+        if (options := private.pop(JAVA_OPTIONS, None)) is not None:
             # Java reads options from such a file since version 9.
             shown[JAVA_OPTIONS] = f"@{folder / 'java'}"
             write_own(folder / "java", "\n".join(_java_argument(part) for part in shlex.split(options)))

@@ -1,4 +1,4 @@
-"""The JVM as a child process: started out of reach of Ctrl-C, killed, and asked for its exit status."""
+"""The JVM as a child process: starts it out of Ctrl-C's reach, ends it, and reads its exit status."""
 
 from __future__ import annotations
 

@@ -116,8 +116,7 @@ def _dependencies(
 
 def effective_paimon_version(credentials: PaimonCredentials, spark_version: str | None = None) -> str:
     """The Paimon version that will run: a connector's jar wins over the profile's `paimon_version`, if it has one."""
-    named = connector_version(credentials) or credentials.paimon_version
-    if named:
+    if named := connector_version(credentials) or credentials.paimon_version:
         return named
     chosen = default_version(credentials, spark_version)
     assert chosen is not None

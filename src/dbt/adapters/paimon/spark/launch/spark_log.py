@@ -76,7 +76,7 @@ class Output:
 
 
 def keep_out_of_the_log(gateway: Any, secrets: Sequence[str]) -> None:
-    """Make log4j mask these secrets; it masks all that looks like one by itself (log4j2.properties)."""
+    """Make log4j mask these secrets; log4j2.properties already masks what looks like a secret."""
     if not secrets:
         return
     pattern = "|".join(utf16(secret) for secret in secrets)

@@ -60,7 +60,7 @@ def unreachable_repositories(text: str) -> dict[str, str]:
 
 
 def failed_downloads(text: str) -> dict[str, str]:
-    """Packages whose files did not arrive whole from a repository, with the reason."""
+    """Packages whose files arrived incomplete or damaged from a repository, with the reason."""
     return {":".join(parts): why for *parts, why in _IVY_FAILED.findall(text)}
 
 
