@@ -20,7 +20,6 @@ MOST_BARS: Final = 40
 LARGEST: Final = 12
 TESTS: Final = ("test", "unit_test")
 FAILED: Final = ("error", "fail", "runtime error")
-_KINDS: Final = ("APPEND", "OVERWRITE", "COMPACT", "ANALYZE")
 _PLAIN: Final = {"css": (), "js": (), "show_legend": False, "margin": 8, "explicit_size": False}
 # Attributes, classes and elements. Only pygal's script uses those that are removed.
 _UNUSED: Final = frozenset({"rx", "ry", "id"})
@@ -84,7 +83,7 @@ def snapshots(table: Table) -> str:
     chart = _chart("StackedBar", height=170, value_formatter=number)
     every = max(len(shown) // 8, 1)
     chart.x_labels = [str(each.number) if not index % every else "" for index, each in enumerate(shown)]
-    kinds = [kind for kind in _KINDS if any(each.kind == kind for each in shown)]
+    kinds = [kind for kind in ("APPEND", "OVERWRITE", "COMPACT", "ANALYZE") if any(each.kind == kind for each in shown)]
     for kind in kinds:
         chart.add(kind, [_commit_bar(each, kind) for each in shown])
     says = f"Rows in the data files of the last {len(shown)} commits of {table.name}, by kind: {', '.join(kinds)}."

@@ -11,8 +11,6 @@ from dbt.adapters.paimon.metadata.facts import Facts
 from dbt.adapters.paimon.metadata.snapshots import COMPACT, Commit
 from dbt_paimon.report.advice import LEAST_SNAPSHOTS, LIMITS, Advice, Condition
 
-_KEEPS_FOR: Final = "1 h"
-_TRIGGER: Final = "num-sorted-run.compaction-trigger"
 _USUAL_TRIGGER: Final = 5
 
 
@@ -219,7 +217,7 @@ def figures(facts: Facts) -> dict[str, Any]:
         "buckets": buckets,
         "skew": max((each.skew for each in buckets), default=0.0),
         "sorted_runs": max((each.sorted_runs for each in buckets), default=0),
-        "compaction_trigger": int(facts.schema.options.get(_TRIGGER, _USUAL_TRIGGER)),
+        "compaction_trigger": int(facts.schema.options.get("num-sorted-run.compaction-trigger", _USUAL_TRIGGER)),
         "level_0_bytes": levels[0][1] if facts.schema.primary_keys else 0,
         **_of_commits(facts.snapshots),
         "tags": dict(facts.tags),
@@ -291,7 +289,7 @@ def keeps(facts: Facts) -> Iterable[str]:
     options = facts.schema.options
     least = options.get("snapshot.num-retained.min", str(LEAST_SNAPSHOTS))
     most = options.get("snapshot.num-retained.max")
-    young = options.get("snapshot.time-retained", _KEEPS_FOR)
+    young = options.get("snapshot.time-retained", "1 h")
     yield (
         f"A commit expires table snapshots older than {young} (snapshot.time-retained), but keeps at least {least} "
         "(snapshot.num-retained.min)" + (f" and at most {most} (snapshot.num-retained.max)." if most else ".")

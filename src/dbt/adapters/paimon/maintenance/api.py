@@ -16,7 +16,6 @@ from dbt.adapters.paimon.errors.deprecations import warn
 from dbt.adapters.paimon.features import while_parsing
 from dbt.adapters.paimon.maintenance import first_load, plan, selection, times
 from dbt.adapters.paimon.maintenance.compaction import compaction_problems, typed_partitions
-from dbt.adapters.paimon.maintenance.plan import Action
 from dbt.adapters.paimon.maintenance.rescale import Step, rescale_steps
 from dbt.adapters.paimon.metadata import files, upkeep
 from dbt.adapters.paimon.relation import PaimonRelation
@@ -108,7 +107,7 @@ class Maintenance:
         if files.totals(self._adapter.query, relation).level_0 < first_load.LEAST_BYTES:
             return
         self._builds.hold(relation)
-        compact = Action("compact", True, "after a first load", self.call("compact", relation, {}))
+        compact = plan.Action("compact", True, "after a first load", self.call("compact", relation, {}))
         if failed := self._run(relation, compact):
             logger.warning(f"{relation}: its rows are committed but were not compacted: {failed[0]}")
 
@@ -192,11 +191,11 @@ class Maintenance:
 
     def _planned(
         self, relation: PaimonRelation, policy: MaintenancePolicy, spec: TableSpec, *, force: bool = False
-    ) -> list[Action]:
+    ) -> list[plan.Action]:
         state = upkeep.read(self._adapter.query, relation, plan.figures(policy))
         return plan.plan(relation, policy, state, spec, self._adapter.versions, force=force)
 
-    def _run(self, relation: PaimonRelation, action: Action) -> list[str]:
+    def _run(self, relation: PaimonRelation, action: plan.Action) -> list[str]:
         """Run one action and return its error message, if any, as a list."""
         try:
             if action.buckets:

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 # Each file takes three calls into the JVM, about half a millisecond; for more files a Spark query is faster.
 MOST_FILES: Final = 3000
 _FILES, _SNAPSHOTS, _TAGS, _CONSUMERS = "files", "snapshots", "tags", "consumers"
-_STATEMENTS: Final = 2
 
 
 @dataclass(frozen=True)
@@ -109,7 +108,7 @@ def by_sql(query: Query, table: Table) -> Facts:
         snapshots.of_rows(found[_SNAPSHOTS]),
         {row[0]: int(row[1]) for row in found[_TAGS]},
         {row[0]: int(row[1]) for row in found[_CONSUMERS]},
-        _STATEMENTS,
+        statements=2,
     )
 
 

@@ -13,7 +13,6 @@ from typing import Any, Final
 from dbt.adapters.paimon.metadata.classes import deleting_rows, manifest_entries
 from dbt.adapters.paimon.metadata.snapshots import COMPACT, Commit
 
-_LOOKUP_PRODUCERS: Final = frozenset({"lookup", "full-compaction"})
 # With this option the changelog omits updates that change nothing.
 _DEDUPLICATES: Final = "changelog-producer.row-deduplicate"
 _MAX_FILES: Final = 1000
@@ -40,7 +39,7 @@ def by_changelog(
     """
     producer = paimon.coreOptions().changelogProducer().toString()
     holder = _with_changelog(commit, after)
-    if rows is None or deleted != 0 or producer not in _LOOKUP_PRODUCERS or holder is None:
+    if rows is None or deleted != 0 or producer not in ("lookup", "full-compaction") or holder is None:
         return UNKNOWN
     entries = manifest_entries(jvm, paimon, holder.snapshot, "CHANGELOG")
     if entries.size() > _MAX_FILES:

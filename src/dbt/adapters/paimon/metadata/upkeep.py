@@ -11,7 +11,6 @@ from typing import Final
 from dbt.adapters.paimon.metadata import schemas
 from dbt.adapters.paimon.metadata.health import bucket_files_sql
 from dbt.adapters.paimon.metadata.partitions import partition_values
-from dbt.adapters.paimon.metadata.schemas import Schema
 from dbt.adapters.paimon.metadata.table_name import Query
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.sql import clocks
@@ -90,7 +89,7 @@ def read(query: Query, table: PaimonRelation, figures: Figures) -> TableState:
         + "\ncross join ".join(f"{source} as {alias}" for source, alias in zip(sources, "cdsf", strict=True))
     )
     now, clock, first, last, young, next_read, commits, small_files, partitions, *others = row
-    schema = Schema.of_row(others[3:])
+    schema = schemas.Schema.of_row(others[3:])
     types = schema.type_names
     return TableState(
         datetime.fromisoformat(now),

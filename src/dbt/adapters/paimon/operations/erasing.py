@@ -41,7 +41,6 @@ _STRING_TYPE: Final = re.compile(r"string|(var)?char\b.*")
 _KEY_TYPE: Final = re.compile(r"(tiny|small|big)?int|decimal\(.*|date|string")
 # Paimon's data and changelog files, whatever their format, are in folders of these names (FileStorePathFactory).
 _IN_BUCKET: Final = re.compile(r"/bucket-[^/]+/[^/]+\Z")
-_INDEX: Final = ".index"
 # With these options, files outlive the table snapshots that created them, or are outside the table's folder.
 _KEEPS: Final = ("changelog.num-retained.", "changelog.time-retained")
 _OUTSIDE: Final = "data-file.external-paths"
@@ -49,7 +48,6 @@ _OUTSIDE: Final = "data-file.external-paths"
 _MESSAGE: Final = {"reason": "string", "key": "binary", "value": "binary"}
 REBUILD: Final = "Build the table again without the rows (dbt run --full-refresh)"
 _VIEW: Final = "dbt_erase_files"
-_TABLES: Final = ("model", "seed", "snapshot", "source")
 # Makes a commit merge all manifests (ManifestFileMerger), because old ones have minima and maxima of removed files.
 _NEW_MANIFESTS: Final = {"spark.paimon.manifest.full-compaction-threshold-size": "1 b"}
 _ALL: Final = 2**31 - 1
@@ -198,7 +196,7 @@ def data_files(paths: Iterable[str]) -> tuple[set[str], list[str]]:
     found = list(paths)
     readable = {file_name(path) for path in found if path.endswith(tuple(f".{each}" for each in FORMATS))}
     unreadable = [
-        path for path in found if _IN_BUCKET.search(path) and file_name(path).removesuffix(_INDEX) not in readable
+        path for path in found if _IN_BUCKET.search(path) and file_name(path).removesuffix(".index") not in readable
     ]
     return readable, unreadable
 
@@ -300,7 +298,7 @@ class Erasures:
         seen = set()
         for node in sorted(nodes, key=lambda node: str(node["name"])):
             if (
-                node["resource_type"] not in _TABLES
+                node["resource_type"] not in ("model", "seed", "snapshot", "source")
                 or node["database"] not in self._adapter.credentials.paimon_catalogs
             ):
                 continue

@@ -19,11 +19,6 @@ from dbt.adapters.paimon.sql.scala import elements
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-_TABLE: Final = "DataSourceV2Relation"
-_FILES: Final = "LogicalRelation"
-_FILES_RELATION: Final = "HadoopFsRelation"
-_LITERAL_ROWS: Final = "LocalRelation"
-_VIEW: Final = "View"
 _PAIMON: Final = "org.apache.paimon.spark.SparkTable"
 _FILE_INDEX: Final = "org.apache.spark.sql.execution.datasources.InMemoryFileIndex"
 # Each file takes a few calls into the JVM.
@@ -125,14 +120,14 @@ class _LeafReader:
     def add(self, node: Any) -> None:
         """Add a node and its descendants."""
         kind = node.getClass().getSimpleName()
-        if kind == _TABLE:
+        if kind == "DataSourceV2Relation":
             self._table(node)
-        elif kind == _FILES:
+        elif kind == "LogicalRelation":
             self._files(node)
-        elif kind == _LITERAL_ROWS:
+        elif kind == "LocalRelation":
             # Neither the tree nor the JSON shows the rows.
             self.texts.append(str(node.data().toString()))
-        elif kind == _VIEW:
+        elif kind == "View":
             self.texts.append(str(node.desc().viewText()))
             settings = str(node.desc().viewSQLConfigs().mkString("\0"))
             self.texts.append("\n".join(sorted(settings.split("\0"))))
@@ -162,7 +157,7 @@ class _LeafReader:
     def _files(self, node: Any) -> None:
         relation = node.relation()
         if (
-            relation.getClass().getSimpleName() != _FILES_RELATION
+            relation.getClass().getSimpleName() != "HadoopFsRelation"
             or node.catalogTable().isDefined()
             or relation.location().getClass().getName() != _FILE_INDEX
         ):

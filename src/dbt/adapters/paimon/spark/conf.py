@@ -24,7 +24,6 @@ from dbt.adapters.paimon.spark.launch.packages import EXCLUDES, PackagePlan
 
 EXTENSIONS = "org.apache.paimon.spark.extensions.PaimonSparkSessionExtensions"
 _LOCAL_MASTER = re.compile(r"^local(?:\[(?P<cores>\*|\d+)(?:,\s*\d+)?\])?$")
-_MIB = 1024 * 1024
 _ZONE = "spark.sql.session.timeZone"
 _PRUNING = "spark.sql.optimizer.dynamicPartitionPruning.enabled"
 _REGION = re.compile(r"[A-Za-z][A-Za-z0-9_/+-]*")
@@ -188,5 +187,5 @@ def driver_memory_mib(cores: int, physical_mib: int | None) -> int:
 
 def _physical_mib() -> int | None:
     with suppress(AttributeError, ValueError, OSError):
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // _MIB
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 1024**2
     return None

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
-    from dbt.adapters.paimon.metadata.snapshots import Commit
     from dbt.adapters.paimon.metadata.table_name import TableName
 
 # Otherwise Spark omits columns from the string of a wide plan.
@@ -67,7 +66,7 @@ class EmbeddedSpark:
         """A table's latest snapshot, and the latest one that changed rows (see `table_versions`)."""
         return table_versions.table_version_of(self._session._jvm, self._table(table))
 
-    def commits(self, table: TableName) -> tuple[Commit, ...]:
+    def commits(self, table: TableName) -> tuple[snapshots.Commit, ...]:
         """The commits of a table, oldest first."""
         return snapshots.by_classes(self._table(table))
 

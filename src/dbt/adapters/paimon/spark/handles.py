@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dbt.adapters.paimon.credentials import STATIC_CONF
 from dbt.adapters.paimon.metadata import commits, procedures, snapshots
-from dbt.adapters.paimon.metadata.procedures import ProcedureResult
-from dbt.adapters.paimon.metadata.snapshots import SnapshotRange
 from dbt.adapters.paimon.spark import scans
 from dbt.adapters.paimon.sql import predicates
 from dbt.adapters.paimon.sql.text import statements
@@ -202,11 +200,11 @@ class Handle(ABC):
         """
         return commits.by_sql(self.rows_of, table, user, whole)
 
-    def snapshot_range(self, table: TableName) -> SnapshotRange:
+    def snapshot_range(self, table: TableName) -> snapshots.SnapshotRange:
         """The range of a table's snapshots; raises if the table or its catalog cannot be read."""
         return snapshots.range_by_sql(self.rows_of, table)
 
-    def changes_since(self, table: TableName, before: SnapshotRange) -> ProcedureResult:
+    def changes_since(self, table: TableName, before: snapshots.SnapshotRange) -> procedures.ProcedureResult:
         """How a table has changed since it had the snapshots `before`; raises if its catalog cannot be read."""
         return procedures.effect_by_sql(self.rows_of, table, before)
 

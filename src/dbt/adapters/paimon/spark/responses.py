@@ -16,7 +16,6 @@ from dbt.adapters.paimon.spark.job_metrics import JobMetrics
 
 # Statement kind: builds a table under a staging name.
 STAGING: Final = "staging"
-_DDL: Final = ("create ", "drop ", "alter ")
 # Operations that rewrite or remove files.
 _REWRITES: Final = frozenset({"compact", "rescale", "expire_snapshots", "expire_partitions", "clear_table"})
 # Codes of statement kinds; the code of any other kind is its name in upper case.
@@ -137,7 +136,7 @@ def _files(number: int | None, volume: int | None) -> str:
 
 def of_statement(kind: str, query_id: str) -> PaimonAdapterResponse:
     """The response for any other statement: the kind of a DDL statement, such as `CREATE VIEW`, else `OK`."""
-    return _response(kind.upper() if kind.startswith(_DDL) else "OK", query_id)
+    return _response(kind.upper() if kind.startswith(("create ", "drop ", "alter ")) else "OK", query_id)
 
 
 def of_reuse(reason: str, snapshot: int | None = None) -> PaimonAdapterResponse:

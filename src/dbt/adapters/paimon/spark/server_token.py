@@ -20,7 +20,6 @@ from dbt.adapters.paimon.machine.private_files import read_own, require_own_fold
 from dbt.adapters.paimon.spark import java_classes
 
 HEADER: Final = "x-dbt-paimon-token"
-_BYTES: Final = 32
 
 
 def folder(note: Path) -> Path:
@@ -34,7 +33,7 @@ def folder(note: Path) -> Path:
 
 def create(note: Path, pid: int) -> str:
     """Create and store a token for the server with a process id."""
-    token = secrets.token_urlsafe(_BYTES)
+    token = secrets.token_urlsafe(32)
     write_own(_path(note, pid), token)
     return token
 
