@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
 from dbt_common.exceptions import DbtRuntimeError
@@ -30,7 +29,7 @@ _COMMENT: Final = re.compile(r"<!--.*?-->", re.DOTALL)
 _NUMBER: Final = re.compile(r"-?\d+\.\d+")
 
 
-def pygal() -> ModuleType:
+def pygal() -> Any:
     """Import pygal; if it is missing, the error says how to install it."""
     try:
         import pygal as library
@@ -38,8 +37,7 @@ def pygal() -> ModuleType:
         raise DbtRuntimeError(
             "dbt-paimon report draws with pygal, which is not installed: pip install 'dbt-paimon[report]'"
         ) from None
-    found: ModuleType = library
-    return found
+    return library
 
 
 def buckets(table: Table) -> str:
@@ -165,10 +163,8 @@ def sparkline(values: Sequence[float], says: str) -> str:
 def _chart(kind: str, **options: Any) -> Any:
     library = pygal()
     style = library.style.Style(label_font_size=11, major_label_font_size=11, font_family="sans-serif")
-    chosen = {"width": 480, "spacing": 4, "y_labels_major_count": 3, "show_minor_y_labels": False, **options}
-    if kind.startswith("Horizontal"):
-        del chosen["y_labels_major_count"], chosen["show_minor_y_labels"]
-    return getattr(library, kind)(style=style, **_PLAIN, **chosen)
+    labels = {} if kind.startswith("Horizontal") else {"y_labels_major_count": 3, "show_minor_y_labels": False}
+    return getattr(library, kind)(style=style, **_PLAIN, **{"width": 480, "spacing": 4, **labels, **options})
 
 
 def _svg(chart: Any, says: str, classes: Sequence[str]) -> str:

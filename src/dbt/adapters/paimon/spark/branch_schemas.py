@@ -25,11 +25,12 @@ def complete(session: SparkSession, statement: str) -> None:
     call = parsed_calls.parsed(session, statement, "create_branch", _ORDER)
     if call is None:
         return
-    table = paimon_table(session, call.table)
+    name, arguments = call
+    table = paimon_table(session, name)
     files = table.fileIO()
     schemas = jvm.org.apache.paimon.schema.SchemaManager
     main = schemas(files, table.location())
-    branch = schemas(files, table.location(), call.arguments["branch"])
+    branch = schemas(files, table.location(), arguments["branch"])
     existing = set(branch.listAllIds())
     for number in main.listAllIds():
         if number < max(existing) and number not in existing:

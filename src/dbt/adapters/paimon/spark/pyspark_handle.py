@@ -36,7 +36,6 @@ class Tags:
         self._statements = 0
 
     def next(self) -> None:
-        """Begin a statement."""
         self._statements += 1
         self.statement = f"{self.own}-{self._statements}"
 
@@ -101,7 +100,6 @@ class PySparkCursor(Cursor):
 
     @property
     def frame(self) -> DataFrame:
-        """The data frame of the last statement."""
         assert self._frame is not None
         return self._frame
 
@@ -165,7 +163,6 @@ class PySparkHandle(Handle):
         """A cursor over this session."""
 
     def frame_of(self, sql: str, bindings: Sequence[Any] | None = None) -> DataFrame:
-        """The data frame of a statement."""
         cursor = self.cursor()
         cursor.execute(sql, bindings)
         return cursor.frame
