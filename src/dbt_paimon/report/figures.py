@@ -20,7 +20,7 @@ class TableSnapshot:
 
     Attributes:
         kind: APPEND, OVERWRITE, COMPACT or ANALYZE.
-        at: seconds since the epoch.
+        at: in seconds since the epoch.
         total, added, changelog: rows in the data files, before merging, of the table, the commit and its changelog.
     """
 

@@ -44,7 +44,7 @@ def _kind(node: _Node) -> str:
 
 
 def placed(nodes: Sequence[LineageNode]) -> list[tuple[LineageNode, int, int]]:
-    """Each node with its column, right of its last input, and its row, near those of its inputs; both from 0."""
+    """Each node with its column and row, from 0: right of its last input, and near the rows of its inputs."""
     import networkx  # type: ignore[import-untyped]
 
     graph = networkx.DiGraph()

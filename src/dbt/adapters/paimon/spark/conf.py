@@ -160,7 +160,7 @@ def _local_defaults(master: str) -> dict[str, str]:
     cores = (os.cpu_count() or 1) if wanted == "*" else int(wanted)
     return {
         "spark.ui.enabled": "false",
-        # Otherwise everybody who can open the UI could kill jobs.
+        # Otherwise anybody who can open the UI could kill jobs.
         "spark.ui.killEnabled": "false",
         # Spark's default of 200 tasks per shuffle is too many for the data on a laptop.
         "spark.sql.shuffle.partitions": str(max(cores, 1)),

@@ -41,7 +41,7 @@ _CHOOSING: Final = Lock()
 
 
 def of(credentials: PaimonCredentials, spark: str) -> DefaultVersion:
-    """The Paimon version for a target and a Spark; the same for the whole process.
+    """The Paimon version for a target and a Spark; it does not change within a process.
 
     An earlier choice for the same catalog, Spark line and user stays. Otherwise the repositories are asked, the newest
     tested version first. A choice that is made without their answer is not kept. A version is never older than the

@@ -43,7 +43,7 @@ _FOR_THE_LAUNCHER: Final = ("spark.driver.", "spark.jars", "spark.master", "spar
 # Spark creates its Ivy without Ivy's defaults, including this one [ran, 3.5.7: a jar with a wrong checksum was used].
 _CHECKSUMS: Final = "-Divy.checksums=sha1,md5"
 _TEMPORARY_PROPERTY: Final = "java.io.tmpdir"
-# Makes an idle JVM collect garbage after so many milliseconds, which releases memory.
+# The milliseconds after which an idle JVM collects garbage, which releases memory.
 _IDLE: Final = "-XX:G1PeriodicGCInterval=60000"
 # Seconds until a JVM answers, without and with jars to download first.
 _LONGEST_START: Final = 600.0

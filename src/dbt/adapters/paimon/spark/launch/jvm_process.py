@@ -25,7 +25,7 @@ def abandon() -> None:
 
 
 def exit_status(seconds: float) -> int | None:
-    """The exit status of this process's last JVM (`Popen.returncode`), waiting so many seconds; or None."""
+    """The exit status of this process's last JVM (`Popen.returncode`) if it exits within some seconds; else None."""
     with suppress(subprocess.TimeoutExpired):
         return Spawned.last.wait(seconds) if Spawned.last else None
     return None

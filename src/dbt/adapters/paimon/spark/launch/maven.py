@@ -25,7 +25,7 @@ _CENTRAL: Final = "https://repo1.maven.org/maven2/"
 
 
 def repositories(named: Sequence[str], spark_config: Mapping[str, str]) -> tuple[str, ...]:
-    """The addresses that Ivy asks for a target: those of the profile, then those of its settings file or Central."""
+    """Where Ivy looks for a target's packages: the profile's addresses, then those in its settings file, or Central."""
     settings = spark_config.get("spark.jars.ivySettings")
     others = _in_settings(settings) if settings else [os.environ.get(CENTRAL_VARIABLE) or _CENTRAL]
     return tuple(dict.fromkeys([*named, *split_list(spark_config.get("spark.jars.repositories", "")), *others]))

@@ -140,7 +140,7 @@ def connector_version(credentials: PaimonCredentials) -> str | None:
 
 
 def _jars(credentials: PaimonCredentials) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The jars of `DBT_PAIMON_JARS`, and those of the profile, without a connector that these replace."""
+    """The jars of `DBT_PAIMON_JARS`, and the profile's jars without a connector that these replace."""
     variable = re.split(rf"[,{re.escape(os.pathsep)}]", os.environ.get(JARS_VARIABLE, ""))
     parts = filter(None, map(str.strip, variable))
     override = tuple(str(Path(part).expanduser().absolute()) for part in parts)

@@ -59,7 +59,7 @@ class Output:
                     self._lines.append(shown)
 
     def text(self) -> str:
-        """The whole output of a process that has ended."""
+        """All output of a process that has ended."""
         self._close_end()
         self._thread.join(timeout=10)
         return "".join(self._lines)
