@@ -62,9 +62,8 @@ def for_each(
     with _patched_compile(found, function, compiled, resources, on_begin):
         # JSON would overwrite the results of the last run, and the log would print each error twice. These options
         # come after the command because dbt refuses an option that is given both before and after it.
-        ran = dbtRunner(manifest=LOADED.get(), callbacks=[see]).invoke(
-            ["compile", *arguments, "--log-level", "none", "--no-write-json"]
-        )
+        words = ["compile", *arguments, "--log-level", "none", "--no-write-json"]
+        ran = dbtRunner(manifest=LOADED.get(), callbacks=[see]).invoke(words)
     if ran.exception is not None:
         if isinstance(ran.exception, DbtBaseException):
             raise ran.exception

@@ -267,10 +267,8 @@ class Operations:
 
         Writes the file if `path` is set. Raises DbtRuntimeError if the schema has no such table or view.
         """
-        listed = self._adapter.list_relations_without_caching(
-            PaimonRelation.create(database=database, schema=schema).without_identifier()
-        )
-        relations = {each.identifier or "": each for each in listed}
+        place = PaimonRelation.create(database=database, schema=schema).without_identifier()
+        relations = {each.identifier or "": each for each in self._adapter.list_relations_without_caching(place)}
         selected = [name for name in sorted(relations) if _is_selected(name, table_names, table_pattern, exclude)]
         missing = sorted({*(table_names or ())} - {*selected})
         if missing or not selected:

@@ -316,9 +316,8 @@ class Erasures:
             (tag, files.state(relation, f"version as of {string_literal(tag)}"))
             for tag in sorted(tags.tags(query, relation))
         ]
-        branches = [
-            (branch, files.state(branch_of(relation, branch), "")) for branch in sorted(tags.branches(query, relation))
-        ]
+        names = sorted(tags.branches(query, relation))
+        branches = [(branch, files.state(branch_of(relation, branch), "")) for branch in names]
         kept_tags, kept_branches = (
             tuple(name for name, state in each if found and found & files.names(query, state))
             for each in (states, branches)

@@ -88,9 +88,8 @@ class ConnectHandle(PySparkHandle):
         if not self._closed.is_set():
             super().close()
             self._messages.leave(self.session)
-            if self.is_lost:
-                return
-            _IDLE.setdefault(self._url, []).append(self.session)
+            if not self.is_lost:
+                _IDLE.setdefault(self._url, []).append(self.session)
 
     def cursor(self) -> ConnectCursor:
         return ConnectCursor(self.session, self._tags, self._comment)
@@ -144,9 +143,8 @@ def open_session(runtime: Runtime) -> ConnectHandle:
             f"method: connect needs PySpark's client, which is not completely installed: {exc}\n{install}"
         ) from exc
     host, port, headers = _address(runtime)
-    addresses.require_listener(
-        "A Spark Connect server", [(host, port)], "Start it, or correct host and port in the profile."
-    )
+    remedy = "Start it, or correct host and port in the profile."
+    addresses.require_listener("A Spark Connect server", [(host, port)], remedy)
     # The functions of pyspark.sql, which Python models import, choose their implementation by this variable.
     os.environ["SPARK_CONNECT_MODE_ENABLED"] = "1"
     connect_operations.keep_lost_statements()

@@ -75,9 +75,8 @@ class EmbeddedSpark:
     def write_rows(self, query: str, table: TableName) -> None:
         """Write the rows of a query, each with its row kind, in one commit (see `row_writer`)."""
         # As SparkCatalog.loadTable does for a statement.
-        options = {
-            key.removeprefix(_PAIMON): value for key, value in self.settings().items() if key.startswith(_PAIMON)
-        }
+        settings = self.settings().items()
+        options = {key.removeprefix(_PAIMON): value for key, value in settings if key.startswith(_PAIMON)}
         row_writer.write(self._frame_of(query), self._table(table), options)
 
     def fixed_buckets(self, table: TableName) -> tuple[int, int] | None:

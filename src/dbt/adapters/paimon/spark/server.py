@@ -79,9 +79,8 @@ def note_path(credentials: PaimonCredentials) -> Path:
 
 def fixed_settings(runtime: Runtime) -> dict[str, str]:
     """The settings of a target's server that a session cannot change; secrets are masked."""
-    return {
-        key: str(redacted(key, value)) for key, value in sorted(runtime.conf.items()) if key not in runtime.session_conf
-    }
+    fixed = sorted((key, value) for key, value in runtime.conf.items() if key not in runtime.session_conf)
+    return {key: str(redacted(key, value)) for key, value in fixed}
 
 
 def versions(runtime: Runtime) -> dict[str, str]:
