@@ -120,11 +120,9 @@ def _snapshots_sql(table: PaimonRelation, figures: Figures) -> str:
         age = clocks.age_in_seconds("commit_time")
         young = f"min(case when age <= {figures.young} then snapshot_id end)"
     kinds = "'OVERWRITE', 'COMPACT'" if figures.sorts else "'COMPACT'"
-    next_read = (
-        f"(select min(next_snapshot_id) from {table.system_table('consumers')})"
-        if figures.consumers
-        else "cast(null as bigint)"
-    )
+    next_read = "cast(null as bigint)"
+    if figures.consumers:
+        next_read = f"(select min(next_snapshot_id) from {table.system_table('consumers')})"
     return (
         f"(select coalesce(min(snapshot_id), 0) as first, coalesce(max(snapshot_id), 0) as last, {young} as young,\n"
         f"  {next_read} as next_read,\n"

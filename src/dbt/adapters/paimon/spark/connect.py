@@ -24,6 +24,12 @@ from dbt.adapters.paimon.spark.pyspark_handle import PySparkCursor, PySparkHandl
 from dbt.adapters.paimon.spark.runtime import Runtime
 from dbt.adapters.paimon.sql.text import commented
 
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from dbt.adapters.paimon.spark.job_metrics import Progress
+    from dbt.adapters.paimon.spark.server_clients import ClientRecord
+
 # Idle sessions, by the server's address. They are reused, and only closed at the end of the process, because closing a
 # client shuts down the thread pool that all clients share (SparkConnectClient.close of 3.5).
 _IDLE: dict[str, list[Any]] = {}
@@ -38,12 +44,6 @@ _KEEPALIVE = [
     ("grpc.keepalive_timeout_ms", 60_000),
     ("grpc.http2.max_pings_without_data", 0),
 ]
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-
-    from dbt.adapters.paimon.spark.job_metrics import Progress
-    from dbt.adapters.paimon.spark.server_clients import ClientRecord
 
 
 class ConnectCursor(PySparkCursor):

@@ -84,12 +84,10 @@ class ThriftCursor(Cursor):
     def description(self) -> list[tuple[str, str, None, None, None, None, bool]]:
         """As in `Cursor`, but HiveServer2's protocol does not have nested types."""
         if self._query is not None:
-            rows = self._rows_of(f"describe query {self._query}")
-            return [(row[0], row[1], None, None, None, None, True) for row in rows]
-        return [
-            (column[0], column[1].removesuffix("_TYPE").lower(), None, None, None, None, True)
-            for column in _columns_of(self._cursor)
-        ]
+            columns = [(row[0], row[1]) for row in self._rows_of(f"describe query {self._query}")]
+        else:
+            columns = [(column[0], column[1].removesuffix("_TYPE").lower()) for column in _columns_of(self._cursor)]
+        return [(name, kind, None, None, None, None, True) for name, kind in columns]
 
     def fetchall(self) -> list[Any]:
         self._start()
