@@ -84,7 +84,7 @@ def plan_packages(credentials: PaimonCredentials, storages: Sequence[Storage], s
     _check_scala(jars, credentials.packages, spark_version)
     _check_line(jars, credentials.packages, spark_version)
     version = effective_paimon_version(credentials, spark_version)
-    packages = [package for package in credentials.packages if not (override and is_connector_package(package))]
+    packages = _named_packages(credentials, override)
     if not jars and not version_of_packages(packages):
         packages.insert(0, capabilities.connector_artifact(spark_version, version))
     if own:
@@ -97,6 +97,11 @@ def plan_packages(credentials: PaimonCredentials, storages: Sequence[Storage], s
             packages.append(package)
     ivy = tuple(f"{key}={value}" for key, value in credentials.spark_config.items() if key.startswith(_IVY))
     return PackagePlan(jars, tuple(packages), tuple(credentials.repositories), version, ivy)
+
+
+def _named_packages(credentials: PaimonCredentials, override: Sequence[str]) -> list[str]:
+    """The packages of the profile, without a connector that `DBT_PAIMON_JARS` replaces."""
+    return [package for package in credentials.packages if not (override and is_connector_package(package))]
 
 
 def _dependencies(

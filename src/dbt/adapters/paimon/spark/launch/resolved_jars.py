@@ -61,14 +61,18 @@ def remember(plan: PackagePlan, class_path: str | None) -> None:
     """Remember the jars to which a Spark resolved a plan's packages; `class_path` is its `spark.jars`."""
     if not plan.packages:
         return
-    own = {Path(_path(jar)).name for jar in plan.jars}
-    paths = dict.fromkeys(_path(jar) for jar in (class_path or "").split(",") if jar)
-    downloaded = [path for path in paths if Path(path).name not in own]
+    downloaded = _downloaded(plan, class_path or "")
     names = "\n".join(Path(path).name for path in downloaded)
     # Ivy names a package's file after its artifact; without the file, a later start would lack the package.
     if all(package.split(":")[1] in names for package in plan.packages):
         with suppress(OSError):
             _write(_note_path(plan), plan, [Jar(path, _stamp(path), _sha256(path)) for path in downloaded])
+
+
+def _downloaded(plan: PackagePlan, class_path: str) -> list[str]:
+    own = {Path(_path(jar)).name for jar in plan.jars}
+    paths = dict.fromkeys(_path(jar) for jar in class_path.split(",") if jar)
+    return [path for path in paths if Path(path).name not in own]
 
 
 def _checked(jar: Jar) -> Jar:
