@@ -32,8 +32,7 @@ def send(words: Sequence[str]) -> int | None:
         return None
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
         try:
-            profiles = _given(words, "--profiles-dir")
-            connection.connect(str(socket_path(project, Path(profiles) if profiles else None)))
+            connection.connect(str(socket_path(project, _profiles(words))))
         except OSError:
             return None
         request = {"words": list(words), "folder": str(Path.cwd())}
@@ -86,6 +85,11 @@ def _project(words: Sequence[str]) -> Path | None:
         return Path(given)
     here = Path.cwd()
     return next((folder for folder in (here, *here.parents) if (folder / "dbt_project.yml").is_file()), None)
+
+
+def _profiles(words: Sequence[str]) -> Path | None:
+    given = _given(words, "--profiles-dir")
+    return Path(given) if given else None
 
 
 def _given(words: Sequence[str], option: str) -> str:

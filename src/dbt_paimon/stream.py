@@ -41,8 +41,7 @@ def run(select: Sequence[str], exclude: Sequence[str], full_refresh: bool, targe
 
 def _run_all(streams: Sequence[Mapping[str, Any]], chosen: Sequence[str], full_refresh: bool) -> bool:
     refresh = ["--full-refresh"] if full_refresh else []
-    ids = {stream["unique_id"] for stream in streams}
-    followers = [stream["name"] for stream in streams if not ids.isdisjoint(stream["depends_on"]["nodes"])]
+    followers = [stream["name"] for stream in streams if _reads_one_of(stream, streams)]
     if followers:
         click.echo(f"First running each model once, to create the tables that {', '.join(followers)} read.")
         if not _run([*refresh, *chosen]):
@@ -65,6 +64,10 @@ def _listed(arguments: Sequence[str]) -> list[dict[str, Any]]:
     if not listed.success:
         raise listed.exception or DbtRuntimeError("The project could not be read.")
     return [json.loads(line) for line in listed.result] if isinstance(listed.result, list) else []
+
+
+def _reads_one_of(stream: Mapping[str, Any], streams: Sequence[Mapping[str, Any]]) -> bool:
+    return any(other["unique_id"] in stream["depends_on"]["nodes"] for other in streams)
 
 
 def _run(arguments: Sequence[str]) -> bool:

@@ -139,7 +139,7 @@ def test_lineage_reads_through_ephemeral_models() -> None:
         LineageNode("c", "c", "table", ("a",)),
         LineageNode("d", "d", "table", ("c",)),
     )
-    assert [(node.node, column) for node, column, _ in lineage.placed(found)] == [("a", 0), ("c", 1), ("d", 2)]
+    assert [(each.node.node, each.column) for each in lineage.placed(found)] == [("a", 0), ("c", 1), ("d", 2)]
 
 
 def test_runs(tmp_path: Path) -> None:

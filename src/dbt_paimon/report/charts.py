@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
 from dbt_common.exceptions import DbtRuntimeError
@@ -29,7 +30,7 @@ _COMMENT: Final = re.compile(r"<!--.*?-->", re.DOTALL)
 _NUMBER: Final = re.compile(r"-?\d+\.\d+")
 
 
-def pygal() -> Any:
+def pygal() -> ModuleType:
     """Import pygal; if it is missing, the error says how to install it."""
     try:
         import pygal as library
@@ -37,7 +38,8 @@ def pygal() -> Any:
         raise DbtRuntimeError(
             "dbt-paimon report draws with pygal, which is not installed: pip install 'dbt-paimon[report]'"
         ) from None
-    return library
+    found: ModuleType = library
+    return found
 
 
 def buckets(table: Table) -> str:
@@ -163,8 +165,10 @@ def sparkline(values: Sequence[float], says: str) -> str:
 def _chart(kind: str, **options: Any) -> Any:
     library = pygal()
     style = library.style.Style(label_font_size=11, major_label_font_size=11, font_family="sans-serif")
-    labels = {} if kind.startswith("Horizontal") else {"y_labels_major_count": 3, "show_minor_y_labels": False}
-    return getattr(library, kind)(style=style, **_PLAIN, **{"width": 480, "spacing": 4, **labels, **options})
+    chosen = {"width": 480, "spacing": 4, "y_labels_major_count": 3, "show_minor_y_labels": False, **options}
+    if kind.startswith("Horizontal"):
+        del chosen["y_labels_major_count"], chosen["show_minor_y_labels"]
+    return getattr(library, kind)(style=style, **_PLAIN, **chosen)
 
 
 def _svg(chart: Any, says: str, classes: Sequence[str]) -> str:

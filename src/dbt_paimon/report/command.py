@@ -33,12 +33,14 @@ class _Collector:
     statements: int = 0
 
     def take_project(self, task: Any) -> None:
+        """Take the selection, the nodes and the config from dbt's task."""
         self.selected = {node.unique_id for node in task._flattened_nodes or ()}
         every = (*task.manifest.nodes.values(), *task.manifest.sources.values())
         self.nodes = {node.unique_id: node.to_dict(omit_none=True) for node in every}
         self.config = task.config
 
     def count_statement(self, event: Any) -> None:
+        """Count an event if it is a statement that dbt sends."""
         self.statements += event.info.name == "SQLQuery"
 
     def duplicate_sources(self) -> set[str]:

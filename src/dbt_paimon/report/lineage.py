@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 from dbt_paimon.report.figures import LineageNode
@@ -43,8 +44,17 @@ def _kind(node: _Node) -> str:
     return str(node.get("config", {}).get("materialized") or "model")
 
 
-def placed(nodes: Sequence[LineageNode]) -> list[tuple[LineageNode, int, int]]:
-    """Each node with its column and row, from 0: right of its last input, and near the rows of its inputs."""
+@dataclass(frozen=True)
+class Placed:
+    """A node and its place in the picture: column and row, from 0."""
+
+    node: LineageNode
+    column: int
+    row: int
+
+
+def placed(nodes: Sequence[LineageNode]) -> tuple[Placed, ...]:
+    """Place each node one column right of its last input, near the rows of its inputs."""
     import networkx  # type: ignore[import-untyped]
 
     graph = networkx.DiGraph()
@@ -61,5 +71,5 @@ def placed(nodes: Sequence[LineageNode]) -> list[tuple[LineageNode, int, int]]:
 
         for row, unique_id in enumerate(sorted(generation, key=near)):
             rows[unique_id] = row
-            found.append((by_id[unique_id], column, row))
-    return found
+            found.append(Placed(by_id[unique_id], column, row))
+    return tuple(found)

@@ -86,18 +86,18 @@ def _picture(report: Report) -> dict[str, Any] | None:
     if not 0 < len(report.lineage) <= MOST_NODES:
         return None
     placed = lineage.placed(report.lineage)
-    at = {node.node: (column * _COLUMN + 4, row * _ROW + 4) for node, column, row in placed}
+    at = {each.node.node: (each.column * _COLUMN + 4, each.row * _ROW + 4) for each in placed}
     lines = []
-    for node, _, _ in placed:
-        left, top = at[node.node]
-        for parent in node.reads:
+    for each in placed:
+        left, top = at[each.node.node]
+        for parent in each.node.reads:
             begin, above = at[parent][0] + _BOX, at[parent][1] + 11
             middle = (begin + left) / 2
             lines.append(f"M{begin} {above}C{middle:.0f} {above} {middle:.0f} {top + 11} {left} {top + 11}")
     return {
-        "width": max(column for _, column, _ in placed) * _COLUMN + _BOX + 8,
-        "height": max(row for _, _, row in placed) * _ROW + 32,
+        "width": max(each.column for each in placed) * _COLUMN + _BOX + 8,
+        "height": max(each.row for each in placed) * _ROW + 32,
         "box": _BOX,
-        "nodes": [(node, *at[node.node]) for node, _, _ in placed],
+        "nodes": [(each.node, *at[each.node.node]) for each in placed],
         "lines": lines,
     }

@@ -48,7 +48,12 @@ def bucket_files_sql(relation: PaimonRelation) -> str:
     sum(record_count) as row_count, sum(file_size_in_bytes) as byte_count, max(creation_time) as written_at,
     max(fixed_buckets) as fixed_buckets, max(is_keyed) as is_keyed
   from {relation.system_table("files")}
-  cross join (
+  cross join ({_settings_sql(relation)})
+  group by partition, bucket"""
+
+
+def _settings_sql(relation: PaimonRelation) -> str:
+    return f"""
     select
       {_TARGET_SIZE} * 0.7 as small_below,
       greatest(coalesce(cast(get_json_object(options, '$.bucket') as int), 0), 0) as fixed_buckets,
@@ -56,8 +61,7 @@ def bucket_files_sql(relation: PaimonRelation) -> str:
     from (
       select max_by(options, schema_id) as options, max_by(primary_keys, schema_id) as primary_keys
       from {relation.system_table("schemas")}
-    ))
-  group by partition, bucket"""
+    )"""
 
 
 # The columns of `health_sql`. Rows are those before merging, and ages of snapshots are in seconds. The skew is that of

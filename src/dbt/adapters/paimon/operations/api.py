@@ -150,7 +150,11 @@ class Operations:
     def erase(
         self, key: object, named: Sequence[PaimonRelation], nodes: Sequence[Node], dry_run: bool, *consent: bool
     ) -> None:
-        """Remove the rows of a key from tables and their files (see `Erasures.run`); `consent`: those of `Consent`."""
+        """Remove the rows of a key from tables and from all their files (see `Erasures.run`).
+
+        Args:
+            consent: the values of a `Consent`.
+        """
         Erasures(self._adapter, self._plans).run(key, named, nodes, Consent(*consent), dry_run=dry_run)
 
     def publish(self, context: Mapping[str, Any], target: PaimonRelation) -> None:
@@ -330,7 +334,11 @@ class Operations:
         return text
 
     def macro_named(self, name: str, resolver: Any, project: str | None, arguments: Mapping[str, Any]) -> str:
-        """The macro of an operation that may be named like dbt's own; `resolver`: dbt's manifest, None until loaded."""
+        """The name of the macro to run for an operation that may have the name of a dbt macro (see `_SHARED_NAMES`).
+
+        Args:
+            resolver: dbt's manifest; None before it is loaded.
+        """
         argument = _SHARED_NAMES.get(name, "")
         if argument == "schema" and isinstance(asked := arguments.get("relation"), str):
             raise DbtRuntimeError(f"{name} takes schema, not relation: --args '{{schema: {asked}}}'.")

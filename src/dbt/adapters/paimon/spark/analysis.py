@@ -118,6 +118,7 @@ class _LeafReader:
         self.others: list[str] = []
 
     def add(self, node: Any) -> None:
+        """Add a node and its descendants."""
         kind = node.getClass().getSimpleName()
         if kind == "DataSourceV2Relation":
             self._table(node)

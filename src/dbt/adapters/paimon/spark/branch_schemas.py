@@ -25,12 +25,11 @@ def complete(session: SparkSession, statement: str) -> None:
     call = parsed_calls.parsed(session, statement, "create_branch", _ORDER)
     if call is None:
         return
-    name, arguments = call
-    table = paimon_table(session, name)
+    table = paimon_table(session, call.table)
     files = table.fileIO()
     schemas = jvm.org.apache.paimon.schema.SchemaManager
     main = schemas(files, table.location())
-    branch = schemas(files, table.location(), arguments["branch"])
+    branch = schemas(files, table.location(), call.arguments["branch"])
     existing = set(branch.listAllIds())
     for number in main.listAllIds():
         if number < max(existing) and number not in existing:

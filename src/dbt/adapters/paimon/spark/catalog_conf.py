@@ -128,6 +128,7 @@ def _contradictions(credentials: PaimonCredentials, conf: Mapping[str, str]) -> 
 def _contradiction(
     key: str, value: str, short: str, options: Mapping[str, str], conf: Mapping[str, str]
 ) -> Iterator[str]:
+    """Problems with a setting of the target's catalog in `spark_config` that differs from the profile."""
     if not short and value != conf.get(key, CATALOG_CLASS):
         yield (
             f"spark_config: {key}={value} replaces Paimon's catalog ({conf.get(key, CATALOG_CLASS)}); "

@@ -48,6 +48,7 @@ class EmbeddedSpark:
         return str(self._session.version)
 
     def analyzed(self, sql: str) -> analysis.Analyzed:
+        """Analyze a query (see `analysis`)."""
         with self._configured(_UNTRUNCATED):
             return analysis.by_plan(self._frame_of(sql))
 

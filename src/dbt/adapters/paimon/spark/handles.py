@@ -129,6 +129,7 @@ class Handle(ABC):
         """A cursor over this session."""
 
     def rows_of(self, sql: str) -> list[Any]:
+        """The rows of a statement."""
         cursor = self.cursor()
         cursor.execute(sql)
         return cursor.fetchall()

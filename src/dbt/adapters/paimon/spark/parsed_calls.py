@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.paimon.metadata.table_name import TableName
@@ -13,10 +14,16 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-def parsed(
-    session: SparkSession, statement: str, procedure: str, order: Sequence[str]
-) -> tuple[TableName, dict[str, str]] | None:
-    """The table of a CALL of a procedure, and its arguments by name; None for any other statement, and for a script.
+@dataclass(frozen=True)
+class ParsedCall:
+    """The table of a CALL, and its arguments as strings, by name."""
+
+    table: TableName
+    arguments: Mapping[str, str]
+
+
+def parsed(session: SparkSession, statement: str, procedure: str, order: Sequence[str]) -> ParsedCall | None:
+    """Parse a CALL of a procedure; None for any other statement, and for a script.
 
     `order` has the names of the positional arguments; the first is `table`.
     """
@@ -34,7 +41,7 @@ def parsed(
     catalog = catalogs[0] if catalogs else session.catalog.currentCatalog()
     *above, identifier = map(str, elements(parser.parseMultipartIdentifier(given["table"])))
     schema = above[-1] if above else session.catalog.currentDatabase()
-    return TableName(above[0] if len(above) > 1 else catalog, schema, identifier), given
+    return ParsedCall(TableName(above[0] if len(above) > 1 else catalog, schema, identifier), given)
 
 
 def _arguments(arguments: Any, order: Sequence[str]) -> dict[str, str]:

@@ -36,6 +36,7 @@ class Tags:
         self._statements = 0
 
     def next(self) -> None:
+        """Begin a statement."""
         self._statements += 1
         self.statement = f"{self.own}-{self._statements}"
 
@@ -100,6 +101,7 @@ class PySparkCursor(Cursor):
 
     @property
     def frame(self) -> DataFrame:
+        """The data frame of the last statement."""
         assert self._frame is not None
         return self._frame
 
@@ -163,6 +165,7 @@ class PySparkHandle(Handle):
         """A cursor over this session."""
 
     def frame_of(self, sql: str, bindings: Sequence[Any] | None = None) -> DataFrame:
+        """The data frame of a statement."""
         cursor = self.cursor()
         cursor.execute(sql, bindings)
         return cursor.frame

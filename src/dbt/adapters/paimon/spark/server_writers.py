@@ -49,8 +49,8 @@ _LAST_RENEWAL_TIMEOUT: Final = 5.0
 _HOLDINGS: Final[set[str]] = set()
 
 
-class ServerWriters(local):
-    """The notes that a thread of this process writes on servers; `local` calls `__init__` again for each thread.
+class ServerWriters:
+    """The notes that this process writes on servers.
 
     Args:
         bound: seconds to wait for a table that another client writes.
@@ -61,12 +61,21 @@ class ServerWriters(local):
     def __init__(self, bound: float, *, served: bool) -> None:
         self.bound = bound
         self.served = served
-        self.notes: list[Note] = []
+        self._thread_notes = _ThreadNotes()
+
+    @property
+    def notes(self) -> list[Note]:
+        return self._thread_notes.notes
 
     def move(self) -> None:
         """Change this thread's notes to its new session, after the old one was lost and its statements have ended."""
         for note in self.notes:
             note.move()
+
+
+class _ThreadNotes(local):
+    def __init__(self) -> None:
+        self.notes: list[Note] = []
 
 
 class Note:

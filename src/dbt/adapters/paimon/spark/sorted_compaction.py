@@ -41,18 +41,18 @@ def sort(session: SparkSession, statement: str, references_of: Callable[[str], I
     lose rows (with deletion vectors). `references_of` returns the column names in an SQL expression.
     """
     call = parsed_calls.parsed(session, statement, "compact", _ORDER)
-    if call is None or not call[1].get("order_strategy"):
+    if call is None or not call.arguments.get("order_strategy"):
         return False
-    name, given = call
-    table = paimon_table(session, name).copy({"write-only": "false", **_pairs(given.get("options", ""))})
+    given = call.arguments
+    table = paimon_table(session, call.table).copy({"write-only": "false", **_pairs(given.get("options", ""))})
     if table.coreOptions().deletionVectorsEnabled() or table.bucketMode().toString() != "BUCKET_UNAWARE":
         return False
     where = given.get("where") or _any_of(given.get("partitions", ""))
     keys = set(map(str, table.partitionKeys()))
     if where and any(parts[-1] not in keys for _, parts in references_of(where)):
         return False
-    _sort_files(session, name, table, given, where)
-    session.catalog.refreshTable(name.rendered)
+    _sort_files(session, call.table, table, given, where)
+    session.catalog.refreshTable(call.table.rendered)
     return True
 
 

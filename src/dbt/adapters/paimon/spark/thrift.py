@@ -187,6 +187,7 @@ class _Running:
         return cursor
 
     def cancel(self) -> None:
+        """Make the server cancel the running statement, if there is one."""
         with self._lock:
             if self._cursor is not None:
                 self._cursor.cancel()

@@ -23,7 +23,10 @@ _NO_ARGUMENTS: Final = "pyspark-shell"
 
 @contextmanager
 def hidden(conf: Mapping[str, str], secrets: Sequence[str]) -> Iterator[dict[str, str]]:
-    """The settings for a command line; inside the block, those that have or look like a secret are in private files."""
+    """The settings that may be on a command line; the others are in private files inside the block.
+
+    A setting is private if it has one of the known secrets, or looks like a secret.
+    """
     shown = dict(conf)
     private = {key: shown.pop(key) for key, value in conf.items() if _is_private(key, value, secrets)}
     if not private:
