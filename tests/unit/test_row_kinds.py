@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from dbt.adapters.paimon.metadata.row_kinds import UNKNOWN, counted, grows_by_inserts
+from dbt.adapters.paimon.metadata.row_kinds import UNKNOWN, RowKinds, counted, grows_by_inserts
 
 
 @pytest.mark.parametrize(
     ("changes", "retracting", "rows", "may_be_less", "kinds"),
     [
-        (50, 10, 40, False, (30, 10)),
-        (40, 0, 40, False, (40, 0)),
-        (80, 40, 40, False, (0, 40)),
-        (30, 0, 40, True, (30, 0)),
+        (50, 10, 40, False, RowKinds(30, 10)),
+        (40, 0, 40, False, RowKinds(40, 0)),
+        (80, 40, 40, False, RowKinds(0, 40)),
+        (30, 0, 40, True, RowKinds(30, 0)),
         # A key that came twice, rows of earlier commits, and what is no changelog of pairs.
         (30, 0, 40, False, UNKNOWN),
         (60, 10, 40, False, UNKNOWN),

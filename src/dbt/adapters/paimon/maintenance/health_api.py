@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, fields
 from typing import Any, Final
 
 from dbt.adapters.events.logging import AdapterLogger
@@ -12,6 +13,7 @@ from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, Node
 from dbt.adapters.paimon.features import while_parsing
 from dbt.adapters.paimon.maintenance import selection
 from dbt.adapters.paimon.metadata import health, system_tables
+from dbt.adapters.paimon.metadata.health import TableHealth
 from dbt.adapters.paimon.options.table_options import parse_duration
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spark.formatting import age, size
@@ -64,8 +66,7 @@ class Health:
         Raises:
             DbtRuntimeError: the selection matches nothing, or (raised after the report) tables cannot be read.
         """
-        found: list[dict[str, Any]] = []
-        failures = []
+        found, failures = [], []
         for node in selection.select(nodes, select, "table_health"):
             relation = self._adapter.get_relation(node["database"], node["schema"], node["alias"])
             if relation is None or not relation.is_table:
@@ -80,17 +81,18 @@ class Health:
             logger.info("\n" + _table(found))
         if failures:
             raise DbtRuntimeError("table_health: " + "\n".join(failures))
-        return found
+        return [asdict(table) for table in found]
 
 
-def _table(tables: Sequence[Mapping[str, Any]]) -> str:
-    rows = [[_HEADINGS.get(name, name.replace("_", " ")) for name in health.COLUMNS]]
-    rows += [[_shown(name, value) for name, value in table.items()] for table in tables]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+def _table(tables: Sequence[TableHealth]) -> str:
+    names = [field.name for field in fields(TableHealth)]
+    rows = [[_HEADINGS.get(name, name.replace("_", " ")) for name in names]]
+    rows += [[_shown(name, getattr(table, name)) for name in names] for table in tables]
+    widths = [max(len(row[position]) for row in rows) for position in range(len(names))]
     return "\n".join(
         "  ".join(
             text.ljust(width) if name in ("table", "levels") else text.rjust(width)
-            for name, text, width in zip(health.COLUMNS, row, widths, strict=True)
+            for name, text, width in zip(names, row, widths, strict=True)
         ).rstrip()
         for row in rows
     )

@@ -64,15 +64,15 @@ def by_classes(session: SparkSession, table: TableName, user: str, since: float)
     `user` is a prefix of the commit user. Compactions are ignored. Returns None if there is no such commit.
     """
     jvm: Any = session._jvm
-    paimon = paimon_table(session, table)
+    table_object = paimon_table(session, table)
     after: Commit | None = None
-    for commit in snapshots.newest_first(paimon):
+    for commit in snapshots.newest_first(table_object):
         if commit.at < since - _CLOCK_SKEW:
             return None
         if _is_of(commit, user):
-            found = with_files(jvm, paimon, commit)
-            inserted, updated = row_kinds.by_changelog(jvm, paimon, commit, after, found.rows, found.rows_deleted)
-            return replace(found, rows_inserted=inserted, rows_updated=updated)
+            found = with_files(jvm, table_object, commit)
+            kinds = row_kinds.by_changelog(jvm, table_object, commit, after, found.rows, found.rows_deleted)
+            return replace(found, rows_inserted=kinds.inserted, rows_updated=kinds.updated)
         after = commit
     return None
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Final
 
 from dbt.adapters.paimon.metadata.schemas import Schema
 from dbt.adapters.paimon.metadata.table_name import Query
@@ -64,17 +65,31 @@ def _settings_sql(relation: PaimonRelation) -> str:
     )"""
 
 
-# The columns of `health_sql`. Rows are those before merging, and ages of snapshots are in seconds. The skew is that of
-# the largest bucket: its rows divided by its partition's mean.
-COLUMNS: Final = (
-    *("table", "rows", "files", "small_files", "mean_file_bytes", "bytes", "levels", "partitions", "buckets", "skew"),
-    *("sorted_runs", "snapshots", "oldest_snapshot", "newest_snapshot", "last_compaction"),
-    *("commits_since_compaction", "tags"),
-)
+@dataclass(frozen=True)
+class TableHealth:
+    """A row of `health_sql`: rows before merging, ages in seconds, skew as largest bucket / its partition's mean."""
+
+    table: str
+    rows: int
+    files: int
+    small_files: int
+    mean_file_bytes: int
+    bytes: int
+    levels: str
+    partitions: int
+    buckets: int
+    skew: float
+    sorted_runs: int
+    snapshots: int
+    oldest_snapshot: int | None
+    newest_snapshot: int | None
+    last_compaction: str | None
+    commits_since_compaction: int
+    tags: int
 
 
 def health_sql(relation: PaimonRelation) -> str:
-    """A query for the health of a table: one row with COLUMNS."""
+    """The query for a `TableHealth`."""
     oldest, newest = clocks.age_in_seconds("min(commit_time)"), clocks.age_in_seconds("max(commit_time)")
     # Not count(distinct partition): with adaptive execution it is 2 for one partition with two buckets [ran, 3.5.7].
     return f"""
@@ -111,10 +126,10 @@ cross join (
 cross join (select count(*) as tags from {relation.system_table("tags")}) as t"""
 
 
-def of_table(query: Query, relation: PaimonRelation) -> dict[str, Any]:
-    """Read the health of a table by COLUMNS, with one statement."""
+def of_table(query: Query, relation: PaimonRelation) -> TableHealth:
+    """Read the health of a table, by one statement."""
     (row,) = query(health_sql(relation))
-    return dict(zip(COLUMNS, row, strict=True))
+    return TableHealth(*row)
 
 
 def bucket_skew_sql(relation: PaimonRelation) -> str:

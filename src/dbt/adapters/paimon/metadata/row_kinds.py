@@ -8,6 +8,7 @@ new key, or `-U` and `+U` for an existing one. The metadata of a changelog file 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from dbt.adapters.paimon.metadata.classes import deleting_rows, manifest_entries
@@ -20,9 +21,15 @@ _MAX_FILES: Final = 1000
 _MERGES: Final = frozenset({"merge", "snapshot"})
 
 
-# Inserted and updated keys of a commit.
-RowKinds = tuple[int | None, int | None]
-UNKNOWN: Final = (None, None)
+@dataclass(frozen=True)
+class RowKinds:
+    """Inserted and updated keys of a commit; None where unknown."""
+
+    inserted: int | None = None
+    updated: int | None = None
+
+
+UNKNOWN: Final = RowKinds()
 
 
 def by_changelog(
@@ -66,7 +73,7 @@ def counted(changes: int, retracting: int, rows: int, *, may_be_less: bool) -> R
     keys = inserted + retracting
     if inserted < 0 or keys > rows or (keys < rows and not may_be_less):
         return UNKNOWN
-    return inserted, retracting
+    return RowKinds(inserted, updated=retracting)
 
 
 def grows_by_inserts(kind: str, properties: Mapping[str, str], *, deletes: bool) -> bool:
