@@ -22,6 +22,7 @@ from dbt_paimon import stream as streams
 from dbt_paimon.diff import command as diffs
 from dbt_paimon.diff import sides
 from dbt_paimon.plan import command as preview
+from dbt_paimon.report import charts
 from dbt_paimon.report import command as reporting
 from dbt_paimon.report import page as pages
 from dbt_paimon.server import control
@@ -121,8 +122,7 @@ def start(idle_minutes: float, **target: str | None) -> None:
     flags = behavior.of_project(project_root(target["project_dir"]))
     asks_token = behavior.is_on(flags, behavior.SERVER_TOKEN)
     path = server.note_path(runtime.credentials)
-    note = server.read_note(path)
-    if note is not None:
+    if (note := server.read_note(path)) is not None:
         _require_same_settings(note, runtime, asks_token)
         click.echo(f"Already running: {control.line(note)}")
         return
@@ -134,12 +134,10 @@ def start(idle_minutes: float, **target: str | None) -> None:
             "dbt_project.yml, and will be removed in 1.0: delete it.",
             err=True,
         )
-    note = control.start(path, idle_minutes, asks_token, target)
-    click.echo(control.line(note))
+    click.echo(control.line(control.start(path, idle_minutes, asks_token, target)))
 
 
 def _require_same_settings(note: server.ServerNote, runtime: Runtime, asks_token: bool) -> None:
-    """Refuse to start a server if one with different settings is running."""
     if differences := server.mismatches(note, runtime):
         raise click.ClickException(
             f"A server of this target is already running (process {note.pid}), but does not match: "
@@ -265,7 +263,7 @@ def report(path: str, as_json: bool, results: tuple[str, ...], fail_on: str | No
     Reads metadata only. The page needs no server and no network.
     """
     if not as_json:
-        pages.ready()
+        charts.pygal()  # fails if it is not installed, before any table is read
     made = reporting.run(_dbt_arguments(**selection), results)
     click.echo(pages.as_json(made) if as_json else pages.write(made, Path(path)))
     if fail_on and (made.advice or made.unread):

@@ -22,7 +22,6 @@ from typing import Any, Final
 
 # Sent after the request to interrupt the command, as Ctrl-C does.
 INTERRUPT: Final = b"\x03"
-_PROJECT: Final = "dbt_project.yml"
 _FOLDERS: Final = {"--project-dir": "DBT_PROJECT_DIR", "--profiles-dir": "DBT_PROFILES_DIR"}
 
 
@@ -82,11 +81,10 @@ def _interrupting(connection: socket.socket) -> Iterator[None]:
 
 def _project(words: Sequence[str]) -> Path | None:
     """The project's folder, as in dbt: the given one, or the nearest one upwards with dbt_project.yml."""
-    given = _given(words, "--project-dir")
-    if given:
+    if given := _given(words, "--project-dir"):
         return Path(given)
     here = Path.cwd()
-    return next((folder for folder in (here, *here.parents) if (folder / _PROJECT).is_file()), None)
+    return next((folder for folder in (here, *here.parents) if (folder / "dbt_project.yml").is_file()), None)
 
 
 def _profiles(words: Sequence[str]) -> Path | None:

@@ -62,9 +62,8 @@ def for_each(
     with _patched_compile(found, function, compiled, resources, on_begin):
         # JSON would overwrite the results of the last run, and the log would print each error twice. These options
         # come after the command because dbt refuses an option that is given both before and after it.
-        ran = dbtRunner(manifest=LOADED.get(), callbacks=[see]).invoke(
-            ["compile", *arguments, "--log-level", "none", "--no-write-json"]
-        )
+        words = ["compile", *arguments, "--log-level", "none", "--no-write-json"]
+        ran = dbtRunner(manifest=LOADED.get(), callbacks=[see]).invoke(words)
     if ran.exception is not None:
         if isinstance(ran.exception, DbtBaseException):
             raise ran.exception
@@ -97,8 +96,7 @@ def _patched_compile(
 
         def execute(self, compiled_node: Any, manifest: Any) -> Any:
             result = super().execute(compiled_node, manifest)
-            node = compiled_node.to_dict(omit_none=True)
-            found[compiled_node.unique_id] = function(self.adapter, node)
+            found[compiled_node.unique_id] = function(self.adapter, compiled_node.to_dict(omit_none=True))
             return result
 
     class Task(task.CompileTask):

@@ -57,7 +57,6 @@ def _run_all(streams: Sequence[Mapping[str, Any]], chosen: Sequence[str], full_r
 
 
 def _listed(arguments: Sequence[str]) -> list[dict[str, Any]]:
-    """The name, unique_id and depends_on of the selected models."""
     from dbt.cli.main import dbtRunner
 
     command = ["ls", "--resource-type", "model", "--output", "json", "--output-keys", *_KEYS]

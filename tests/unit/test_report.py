@@ -13,7 +13,7 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.metadata.facts import FileGroup
 from dbt.adapters.paimon.metadata.schemas import Schema
-from dbt_paimon.report import figures, lineage, page, runs
+from dbt_paimon.report import charts, figures, lineage, page, runs
 from dbt_paimon.report.advice import LIMITS, Condition, advice
 from dbt_paimon.report.figures import LineageNode, Reader, Table, TableSnapshot
 from synthetic_report import NOW, facts, report, table
@@ -196,7 +196,7 @@ def test_without_pygal(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(builtins, "__import__", refused)
     with pytest.raises(DbtRuntimeError, match=r"pip install 'dbt-paimon\[report\]'"):
-        page.ready()
+        charts.pygal()
 
 
 def test_the_line_counts_what_failed_last(tmp_path: Path) -> None:

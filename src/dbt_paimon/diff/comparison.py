@@ -72,10 +72,9 @@ class Comparison:
             options=tuple(_option_changes(old, new)),
         )
         columns, left_out = _shared_columns(old, new)
-        keys = self._key(node, key, old, new, columns)
-        queries, of_all = self._pruned(
-            Statements(old.relation.render(), new.relation.render(), keys, columns), old, new
-        )
+        keys = self._key(node, key, new, columns)
+        whole = Statements(old.relation.render(), new.relation.render(), keys, columns)
+        queries, of_all = self._pruned(whole, old, new)
         if keys and not _is_unique(keys, old, new) and self._adapter.query(queries.repeated_key())[0][0]:
             # A row of one side could match several rows of the other.
             queries = replace(queries, key=())
@@ -115,8 +114,7 @@ class Comparison:
                 raise DbtRuntimeError(f"{side}: {found} is a branch itself, {branch}, and has no branches.")
             found = branch
         if side.kind is Kind.NOW or side.kind in ELSEWHERE:
-            existing = self._adapter.tables.existing(found) if found.is_table else None
-            return self._with_columns(found, existing)
+            return self._with_columns(found, self._adapter.tables.existing(found) if found.is_table else None)
         if not found.is_table:
             raise DbtRuntimeError(
                 f"{side}: {found} is a view, which has no history. Compare it with target:… or state."
@@ -168,7 +166,7 @@ class Comparison:
     # -- what is compared -----------------------------------------------------------------------------------
 
     def _key(
-        self, node: Mapping[str, Any], chosen: Sequence[str], old: _State, new: _State, columns: Sequence[Compared]
+        self, node: Mapping[str, Any], chosen: Sequence[str], new: _State, columns: Sequence[Compared]
     ) -> tuple[Compared, ...]:
         names = tuple(chosen) or _default_key(node["config"], new)
         by_name = {column.after.lower(): column for column in columns}
@@ -191,13 +189,12 @@ class Comparison:
         where = statements.of_partitions(differing, {name: types[name.lower()] for name in new.existing.partition_by})
         if where is None:
             return queries, ""
-        words = f" of {len(differing)} of {len(partitions)} partitions"
-        return replace(queries, where=where), words
+        return replace(queries, where=where), f" of {len(differing)} of {len(partitions)} partitions"
 
     def _partitions(self, old: _State, new: _State) -> list[tuple[str, bool]] | None:
         """The partitions of a table that both sides share, and whether their files differ.
 
-        None if files do not show which rows differ, for example because deletion vectors hide rows of a file.
+        None if files do not show which rows differ, for example because deletion vectors hide rows.
         """
         if not _share_partitions(old, new):
             return None

@@ -71,7 +71,7 @@ class Statements:
     def summary(self) -> str:
         """SQL for one row: rows before and after, added, gone, changed, and changed rows per column of `rest`.
 
-        Without a key, only added and gone.
+        Without a key: only added and gone.
         """
         if not self.key:
             return (
@@ -91,10 +91,10 @@ class Statements:
         return f"select {', '.join(counts)}\n{self._joined()}"
 
     def samples(self, most: int) -> str:
-        """SQL for at most `most` rows per kind. Columns: the kind; as JSON arrays, the key, and per column of `rest`
-        whether it differs, the old value and the new value.
+        """SQL for at most `most` rows per kind: the kind, and JSON arrays with the key and, for each column of `rest`,
+        whether it differs, its old value and its new value.
 
-        Without a key, the kind and the whole row.
+        Without a key: the kind, and the whole row.
         """
         if not self.key:
             values = _json((f"cast({_name(index)} as string)" for index in range(len(self.columns))), "string")

@@ -27,8 +27,7 @@ def run(arguments: Sequence[str], full_refresh: bool, as_json: bool) -> list[Pre
     results = selected_nodes.for_each(of_node, [*refresh, *arguments], compiled=True)
     found = [result.value or _failed(result) for result in results]
     for preview in found:
-        lines = [json.dumps(preview.as_dict(), default=str)] if as_json else preview.lines()
-        click.echo("\n".join(lines))
+        click.echo(json.dumps(preview.as_dict(), default=str) if as_json else "\n".join(preview.lines()))
     return found
 
 

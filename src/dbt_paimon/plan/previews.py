@@ -121,15 +121,13 @@ class Previewer:
             # An input is missing; the run may build it first.
             creates = Action.CREATE_VIEW if kind == "view" else Action.CREATE
             does = creates if self._existing(node) is None else Action.UNKNOWN
-            return replace(
-                preview, does=does, problem=f"An input does not exist yet. {str(exc.msg).strip().splitlines()[0]}"
-            )
+            problem = f"An input does not exist yet. {str(exc.msg).strip().splitlines()[0]}"
+            return replace(preview, does=does, problem=problem)
 
     def _of_view(self, node: Mapping[str, Any], preview: Preview) -> Preview:
         self._adapter.specs.check_node(node)
         self._adapter.rows.query(node["compiled_code"])
-        existing = self._existing(node)
-        return replace(preview, does=Action.CREATE_VIEW if existing is None else Action.REPLACE_VIEW)
+        return replace(preview, does=Action.CREATE_VIEW if self._existing(node) is None else Action.REPLACE_VIEW)
 
     def _of_table(self, node: Mapping[str, Any], preview: Preview, full_refresh: bool) -> Preview:
         spec, strategy = self._adapter.plans.spec_of(node)

@@ -1,6 +1,6 @@
 """Advice on tables: the rules of the data tests in macros/monitoring, each with the command that fixes the table.
 
-The limits are the defaults of these tests (checked by `tests/unit/test_report.py`).
+The limits are the tests' defaults (checked by `tests/unit/test_report.py`).
 """
 
 from __future__ import annotations
@@ -105,8 +105,9 @@ def _files(found: Condition) -> Iterator[Advice]:
         reason = f"A bucket has {found.most_small_files:,} small files (more than {small:.0f})."
         yield Advice("compaction_needed", reason, _compact(found))
     elif found.small_files > (limit := _limit("small_files", "max_files")):
-        few = f"{found.small_files:,} of {found.files:,} files"
-        reason = f"{few} are small enough to be merged (more than {limit:.0f})."
+        reason = (
+            f"{found.small_files:,} of {found.files:,} files are small enough to be merged (more than {limit:.0f})."
+        )
         yield Advice("small_files", reason, _compact(found))
 
 
@@ -129,38 +130,32 @@ def _snapshots(found: Condition) -> Iterator[Advice]:
 
 
 def _buckets(found: Condition) -> Iterator[Advice]:
+    rebuild = f"dbt build --select {found.name} --full-refresh"
     skew, rows = _limit("bucket_skew", "max_skew"), int(_limit("bucket_skew", "min_rows"))
     if found.skew > skew:
         reason = (
             f"The largest bucket of a partition has {found.skew:.1f} times the mean number of rows (more than "
             f"{skew:.0f}, in a partition with at least {rows:,} rows)."
         )
-        command = f"dbt build --select {found.name} --full-refresh"
-        yield Advice("bucket_skew", reason, command, "First choose a bucket_key with many, evenly distributed values.")
+        yield Advice("bucket_skew", reason, rebuild, "First choose a bucket_key with many, evenly distributed values.")
     limit = _limit("bucket_size", "max_gb") * 1024**3
     if found.largest_bucket > limit:
         reason = f"A bucket holds {size(found.largest_bucket)} (more than {size(limit)})."
         if found.fixed_buckets:
             number = max(round(found.largest_partition / 1024**3), found.fixed_buckets * 2)
             command = _operation("rescale", relation=found.name, bucket_num=number)
-            yield Advice(
-                "bucket_size", reason, command, "Also set bucket to this number in the config, unless it is auto."
-            )
+            then = "Also set bucket to this number in the config, unless it is auto."
         else:
-            then = "First set bucket to a number."
-            yield Advice("bucket_size", reason, f"dbt build --select {found.name} --full-refresh", then)
+            command, then = rebuild, "First set bucket to a number."
+        yield Advice("bucket_size", reason, command, then)
 
 
 def _partitions(found: Condition) -> Iterator[Advice]:
     most = int(_limit("partition_count", "max_partitions"))
     if found.partitions > most:
         command = _operation("expire_partitions", relation=found.name, expiration_time="365 d")
-        yield Advice(
-            "partition_count",
-            f"{found.partitions:,} partitions (more than {most:,}).",
-            command,
-            "Or use coarser partitions.",
-        )
+        reason = f"{found.partitions:,} partitions (more than {most:,})."
+        yield Advice("partition_count", reason, command, "Or use coarser partitions.")
 
 
 _RULES: Final[tuple[Callable[[Condition], Iterator[Advice]], ...]] = (_files, _snapshots, _buckets, _partitions)

@@ -15,12 +15,11 @@ from dbt_paimon.report.words import number, seconds
 if TYPE_CHECKING:
     from dbt_paimon.report.figures import Bucket, NodeRun, Run, Table, TableSnapshot
 
-# More bars cannot be told apart on a phone.
+# A phone cannot show more bars.
 MOST_BARS: Final = 40
 LARGEST: Final = 12
 TESTS: Final = ("test", "unit_test")
 FAILED: Final = ("error", "fail", "runtime error")
-_KINDS: Final = ("APPEND", "OVERWRITE", "COMPACT", "ANALYZE")
 _PLAIN: Final = {"css": (), "js": (), "show_legend": False, "margin": 8, "explicit_size": False}
 # Attributes, classes and elements. Only pygal's script uses those that are removed.
 _UNUSED: Final = frozenset({"rx", "ry", "id"})
@@ -84,7 +83,7 @@ def snapshots(table: Table) -> str:
     chart = _chart("StackedBar", height=170, value_formatter=number)
     every = max(len(shown) // 8, 1)
     chart.x_labels = [str(each.number) if not index % every else "" for index, each in enumerate(shown)]
-    kinds = [kind for kind in _KINDS if any(each.kind == kind for each in shown)]
+    kinds = [kind for kind in ("APPEND", "OVERWRITE", "COMPACT", "ANALYZE") if any(each.kind == kind for each in shown)]
     for kind in kinds:
         chart.add(kind, [_commit_bar(each, kind) for each in shown])
     says = f"Rows in the data files of the last {len(shown)} commits of {table.name}, by kind: {', '.join(kinds)}."
@@ -139,7 +138,6 @@ def threads(run: Run) -> str:
 
 
 def _gap_and_bar(nodes: Sequence[NodeRun], turn: int) -> tuple[float | None, dict[str, Any] | None]:
-    """The gap before a thread's node, and the node's bar."""
     if turn >= len(nodes):
         return None, None
     node, before = nodes[turn], nodes[turn - 1] if turn else None
@@ -225,8 +223,7 @@ def _tidy_attributes(given: Any, classes: Sequence[str]) -> None:
 def _is_dropped(element: Any, in_names: bool) -> bool:
     name = _tag(element)
     is_empty = name == "rect" and not float(element.get("width") or 0)
-    is_overlay = "overlay" in element.get("class", "")
-    return name in _DROPPED or is_empty or is_overlay or (name == "path" and in_names)
+    return name in _DROPPED or is_empty or "overlay" in element.get("class", "") or (name == "path" and in_names)
 
 
 def _tag(element: Any) -> str:
@@ -239,7 +236,6 @@ def _short(found: re.Match[str]) -> str:
 
 def _class(text: str, classes: Sequence[str]) -> str:
     """The element's class in the page: that of its series, or those of pygal's classes that the page uses."""
-    found = re.search(r"\bserie-(\d+)\b", text)
-    if found:
+    if found := re.search(r"\bserie-(\d+)\b", text):
         return f"series {classes[int(found[1]) % len(classes)]}"
     return " ".join(part for part in text.split() if part in _KEPT)

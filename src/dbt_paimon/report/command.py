@@ -49,12 +49,9 @@ class _Collector:
         return {node for node, each in self.tables.items() if each.kind == SOURCE and each.name in built}
 
     def table_of(self, adapter: PaimonAdapter, node: Mapping[str, Any]) -> None:
-        reader = TableReader(adapter)
-        table = reader.of(node, self.at)
-        if table is not None:
+        if (table := TableReader(adapter).of(node, self.at)) is not None:
             self.tables[node["unique_id"]] = table
-        if not self.versions:
-            self.versions.update(reader.versions())
+        self.versions = {"Paimon": str(adapter.versions.paimon), "Spark": str(adapter.versions.spark)}
 
 
 def run(arguments: Sequence[str], results: Sequence[str] = ()) -> Report:

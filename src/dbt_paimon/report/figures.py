@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from dbt.adapters.paimon.metadata.facts import Facts
 from dbt.adapters.paimon.metadata.snapshots import COMPACT, Commit
 from dbt_paimon.report.advice import LEAST_SNAPSHOTS, LIMITS, Advice, Condition
 
-_KEEPS_FOR: Final = "1 h"
-_TRIGGER: Final = "num-sorted-run.compaction-trigger"
 _USUAL_TRIGGER: Final = 5
 
 
@@ -22,8 +20,7 @@ class TableSnapshot:
 
     Attributes:
         kind: APPEND, OVERWRITE, COMPACT or ANALYZE.
-        user: the commit user.
-        at: seconds since the epoch.
+        at: in seconds since the epoch.
         total, added, changelog: rows in the data files, before merging, of the table, the commit and its changelog.
     """
 
@@ -60,8 +57,7 @@ class Reader:
     """A reader of a table, and how far it has read.
 
     Attributes:
-        name: name of the consumer, model or stream.
-        kind: consumer, incremental model, stream.
+        kind: consumer, incremental model or stream; `name` is its name.
         source: schema and name of the table, folder or topic.
         position: the last table snapshot that was read; for other sources, their own offsets.
         behind: number of table snapshots not yet read; None if unknown.
@@ -87,7 +83,6 @@ class Table:
         name: schema and name.
         kind: materialization, or `source`.
         said: the node's name, for `--select`.
-        problem: why it could not be read.
         by: how it was read: Paimon's classes, or SQL.
         keeps: what keeps table snapshots, one sentence each.
         reads: how far this table's model or stream has read other tables.
@@ -201,9 +196,6 @@ class Report:
     def unread(self) -> tuple[Table, ...]:
         return tuple(table for table in self.tables if table.problem)
 
-    def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
-
 
 def figures(facts: Facts) -> dict[str, Any]:
     """The fields of a `Table` that are computed from its facts."""
@@ -225,7 +217,7 @@ def figures(facts: Facts) -> dict[str, Any]:
         "buckets": buckets,
         "skew": max((each.skew for each in buckets), default=0.0),
         "sorted_runs": max((each.sorted_runs for each in buckets), default=0),
-        "compaction_trigger": int(facts.schema.options.get(_TRIGGER, _USUAL_TRIGGER)),
+        "compaction_trigger": int(facts.schema.options.get("num-sorted-run.compaction-trigger", _USUAL_TRIGGER)),
         "level_0_bytes": levels[0][1] if facts.schema.primary_keys else 0,
         **_of_commits(facts.snapshots),
         "tags": dict(facts.tags),
@@ -275,7 +267,6 @@ def _buckets(facts: Facts) -> Iterable[Bucket]:
 
 
 def _layout(facts: Facts) -> dict[str, str]:
-    """The table's layout, in Paimon's terms."""
     options = facts.schema.options
     dynamic = "dynamic" if facts.schema.primary_keys else "unaware"
     number = options.get("bucket", "-1")
@@ -298,7 +289,7 @@ def keeps(facts: Facts) -> Iterable[str]:
     options = facts.schema.options
     least = options.get("snapshot.num-retained.min", str(LEAST_SNAPSHOTS))
     most = options.get("snapshot.num-retained.max")
-    young = options.get("snapshot.time-retained", _KEEPS_FOR)
+    young = options.get("snapshot.time-retained", "1 h")
     yield (
         f"A commit expires table snapshots older than {young} (snapshot.time-retained), but keeps at least {least} "
         "(snapshot.num-retained.min)" + (f" and at most {most} (snapshot.num-retained.max)." if most else ".")

@@ -13,10 +13,10 @@ _Node = Mapping[str, Any]
 _KINDS: Final = ("model", "seed", "snapshot", "source")
 
 
-def of(nodes: Iterable[Mapping[str, Any]], selected: frozenset[str]) -> tuple[LineageNode, ...]:
+def of(nodes: Iterable[_Node], selected: frozenset[str]) -> tuple[LineageNode, ...]:
     """The selected nodes, each with the selected nodes that it reads directly or through unselected ones."""
     known = {str(node["unique_id"]): node for node in nodes if node["resource_type"] in _KINDS}
-    shown = {name: node for name, node in known.items() if name in selected and not _is_ephemeral(node)}
+    shown = {name: node for name, node in known.items() if name in selected and _kind(node) != "ephemeral"}
     return tuple(
         LineageNode(unique_id, str(node["name"]), _kind(node), tuple(sorted(_read_by(node, known, shown))))
         for unique_id, node in sorted(shown.items())
@@ -38,11 +38,7 @@ def _read_by(node: _Node, known: Mapping[str, _Node], shown: Collection[str]) ->
     return found
 
 
-def _is_ephemeral(node: Mapping[str, Any]) -> bool:
-    return bool(node.get("config", {}).get("materialized") == "ephemeral")
-
-
-def _kind(node: Mapping[str, Any]) -> str:
+def _kind(node: _Node) -> str:
     if node["resource_type"] != "model":
         return str(node["resource_type"])
     return str(node.get("config", {}).get("materialized") or "model")
@@ -71,8 +67,7 @@ def placed(nodes: Sequence[LineageNode]) -> tuple[Placed, ...]:
 
         def near(unique_id: str) -> tuple[bool, float, str]:
             above = [rows[parent] for parent in by_id[unique_id].reads]
-            is_alone = not graph.degree(unique_id)
-            return (is_alone, sum(above) / len(above) if above else 0, by_id[unique_id].name)
+            return (not graph.degree(unique_id), sum(above) / len(above) if above else 0, by_id[unique_id].name)
 
         for row, unique_id in enumerate(sorted(generation, key=near)):
             rows[unique_id] = row

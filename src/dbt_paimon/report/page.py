@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
@@ -25,11 +26,6 @@ _INDENT: Final = re.compile(r"\n\s+")
 MOST_NODES: Final = 150
 # Pixels in the lineage.
 _COLUMN, _ROW, _BOX = 210, 30, 180
-
-
-def ready() -> None:
-    """Check that the chart library is installed, before anything is read."""
-    charts.pygal()
 
 
 def write(report: Report, path: Path) -> str:
@@ -74,7 +70,7 @@ def html(report: Report) -> str:
 
 def as_json(report: Report) -> str:
     """The report as JSON."""
-    return json.dumps(report.as_dict(), default=str)
+    return json.dumps(asdict(report), default=str)
 
 
 def _children(report: Report) -> Mapping[str, list[str]]:

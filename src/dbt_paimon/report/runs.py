@@ -14,10 +14,7 @@ from dbt_paimon.report.figures import NodeRun, Run
 
 
 def read(paths: Iterable[Path], nodes: Mapping[str, Mapping[str, Any]]) -> tuple[Run, ...]:
-    """Read runs from files, or folders with `run_results.json`; oldest first. Missing files are skipped.
-
-    `nodes`: the nodes of the manifest, by unique id.
-    """
+    """Runs from files or from folders with `run_results.json`, oldest first, without missing files; `nodes`: by id."""
     found: dict[str, Run] = {}
     for path in paths:
         file = path / RESULTS if path.is_dir() else path

@@ -12,17 +12,13 @@ from dbt_common.exceptions import DbtBaseException
 
 from dbt.adapters.paimon.adapter_protocol import table_name
 from dbt.adapters.paimon.changes import positions
-from dbt.adapters.paimon.changes.positions import NOTHING_READ
 from dbt.adapters.paimon.credentials import PaimonConnectionMethod
 from dbt.adapters.paimon.errors.redaction import redact_text, redacted
 from dbt.adapters.paimon.metadata import facts
-from dbt.adapters.paimon.metadata.facts import Facts
 from dbt.adapters.paimon.spec import advice as config_advice
 from dbt.adapters.paimon.streaming import checkpoints
-from dbt.adapters.paimon.streaming.checkpoints import Checkpoint
 from dbt.adapters.paimon.streaming.sources.ranges import PlannedRanges
 from dbt_paimon.report import advice, figures
-from dbt_paimon.report.advice import Advice
 from dbt_paimon.report.figures import Reader, Table
 
 if TYPE_CHECKING:
@@ -51,7 +47,8 @@ class TableReader:
         begun = time.perf_counter()
         try:
             relation = self._adapter.get_relation(node["database"], node["schema"], identifier)
-            if relation is None or not relation.is_table or not self._is_paimons(relation):
+            ours = self._adapter.credentials.paimon_catalogs
+            if relation is None or not relation.is_table or relation.database not in ours:
                 return None
             # Measure from here: the first catalog query waits for Spark to start.
             begun = time.perf_counter()
@@ -75,14 +72,7 @@ class TableReader:
             logger.debug(f"{table.name} cannot be read: {exc!r}")
             return replace(table, problem=_first_line(exc), seconds=time.perf_counter() - begun)
 
-    def versions(self) -> dict[str, str]:
-        versions = self._adapter.versions
-        return {"Paimon": str(versions.paimon), "Spark": str(versions.spark)}
-
-    def _is_paimons(self, relation: PaimonRelation) -> bool:
-        return relation.database in self._adapter.credentials.paimon_catalogs
-
-    def _facts(self, relation: PaimonRelation) -> tuple[Facts, str]:
+    def _facts(self, relation: PaimonRelation) -> tuple[facts.Facts, str]:
         if self._adapter.credentials.method == PaimonConnectionMethod.SESSION:
             try:
                 return facts.by_classes(self._adapter.handle.session, table_name(relation)), CLASSES
@@ -90,7 +80,7 @@ class TableReader:
                 logger.debug(f"{relation} is read from its system tables: {exc!r}")
         return facts.by_sql(self._adapter.query, relation), SQL
 
-    def _of_config(self, node: Mapping[str, Any]) -> Iterable[Advice]:
+    def _of_config(self, node: Mapping[str, Any]) -> Iterable[advice.Advice]:
         """The advice of `spec.advice` on a node's config; nothing if a run would refuse the config."""
         if node["resource_type"] == SOURCE:
             return
@@ -103,16 +93,16 @@ class TableReader:
             logger.debug(f"No advice on the config of {node['name']}: {exc}")
             return
         for text in texts:
-            yield Advice("config", text, f"dbt build --select {node['name']}", "After changing the config.")
+            yield advice.Advice("config", text, f"dbt build --select {node['name']}", "After changing the config.")
 
-    def _streams(self, node: Mapping[str, Any], relation: PaimonRelation, known: Facts) -> Iterable[Reader]:
+    def _streams(self, node: Mapping[str, Any], relation: PaimonRelation, known: facts.Facts) -> Iterable[Reader]:
         """How far the stream that writes a table has read its inputs, from its checkpoint."""
         stream = known.schema.options.get(checkpoints.STREAM_ID)
         if not stream or self._adapter.credentials.method != PaimonConnectionMethod.SESSION:
             return
         session = self._adapter.handle.session
         folder = node["config"].get("checkpoint_location") or checkpoints.folder_of(session, relation.render())
-        checkpoint = Checkpoint(session, f"{folder.rstrip('/')}/{stream}")
+        checkpoint = checkpoints.Checkpoint(session, f"{folder.rstrip('/')}/{stream}")
         note, unfinished = checkpoint.note(), checkpoint.unfinished_batch()
         state = f"{checkpoint.last_batch() + 1} batches"
         if unfinished is not None:
@@ -126,7 +116,7 @@ class TableReader:
                 position = offsets[index] if index < len(offsets) else "nothing read yet"
             yield Reader(node["name"], "stream", source, position, state=state)
 
-    def _incremental(self, node: Mapping[str, Any], relation: PaimonRelation, known: Facts) -> Iterable[Reader]:
+    def _incremental(self, node: Mapping[str, Any], relation: PaimonRelation, known: facts.Facts) -> Iterable[Reader]:
         """How far an incremental model has read its inputs, from its commits and its positions table."""
         found = self._adapter.get_relation(*positions.positions_of(relation).parts)
         if node["resource_type"] != "model" or found is None:
@@ -138,10 +128,10 @@ class TableReader:
             yield Reader(node["name"], "incremental model", source, read)
 
 
-def _planned(session: Any, checkpoint: Checkpoint, index: int) -> str:
+def _planned(session: Any, checkpoint: checkpoints.Checkpoint, index: int) -> str:
     """The last table snapshot in the planned batches of an input."""
     planned = PlannedRanges(session, f"{checkpoint.location}/{checkpoints.PLANS}/{index}").last()
-    return str((planned.end if planned else NOTHING_READ).snapshot)
+    return str((planned.end if planned else positions.NOTHING_READ).snapshot)
 
 
 def _first_line(exc: Exception) -> str:

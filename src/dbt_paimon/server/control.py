@@ -50,9 +50,8 @@ def start(path: Path, idle_minutes: float, asks_token: bool, target: Mapping[str
         return note
 
     try:
-        return Wait("Spark to start", _START_TIMEOUT, f"It was stopped. More in {log}", notify=click.echo).until(
-            started, _POLL_INTERVAL
-        )
+        wait = Wait("Spark to start", _START_TIMEOUT, f"It was stopped. More in {log}", notify=click.echo)
+        return wait.until(started, _POLL_INTERVAL)
     except WaitedTooLongError as exc:
         process.terminate()
         raise click.ClickException(exc.msg) from None

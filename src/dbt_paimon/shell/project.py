@@ -105,9 +105,7 @@ class Project:
         """The names of the project's nodes, sorted; empty before it is parsed."""
         if self._manifest is None:
             return []
-        kinds = ("model", "seed", "snapshot", "source")
-        nodes: list[Any] = [*self._manifest.nodes.values(), *self._manifest.sources.values()]
-        return sorted({node.name for node in nodes if node.resource_type in kinds})
+        return sorted({node.name for node in (*_nodes(self._manifest), *self._manifest.sources.values())})
 
     def load(self, write: bool = True) -> dbtRunnerResult | None:
         """Parse the project if files have changed, and optionally write target/manifest.json.

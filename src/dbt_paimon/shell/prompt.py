@@ -33,7 +33,6 @@ Any dbt command without the word dbt, for example:  run -s my_model
   watch [selector]   build and test what you save; Ctrl-C ends it
   exit, or Ctrl-D    end the shell; Ctrl-C ends the running command only"""
 _SELECTS: Final = ("-s", "--select", "-m", "--models", "--exclude", "watch")
-_ENDS: Final = ("exit", "quit")
 # Milliseconds: editors write a file in several steps.
 _DEBOUNCE: Final = 100
 # Milliseconds between checks of the request queue while the shell watches.
@@ -79,7 +78,7 @@ def _read_lines(project: Project, session: PromptSession[str], requests: Request
         typed = session.default_buffer.text if line == _WOKEN else ""
         if line == _WOKEN:
             continue
-        if line.strip() in _ENDS:
+        if line.strip() in ("exit", "quit"):
             return
         execute(project, line, requests)
 

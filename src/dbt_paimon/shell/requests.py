@@ -27,7 +27,7 @@ class Request:
     connection: socket.socket
 
     def answer(self, run: Callable[[list[str]], int]) -> None:
-        """Run the command in this thread, the main one, and send its output and exit code.
+        """Run the command in the main thread, and send its output and exit code.
 
         The command is interrupted if the client sends Ctrl-C or disconnects.
         """

@@ -283,7 +283,7 @@ class Lease:
                     self._end_statement(self._late)
                 return False
             if renewed:
-                # No other run has written the object, so none has held the lease.
+                # No other run has written the object, so no other run has held the lease.
                 self._late = ""
                 self._set_watchdog()
             else:
@@ -322,8 +322,6 @@ class Lease:
 
 
 class _HeldLeases(threading.local):
-    """The leases that this thread holds."""
-
     def __init__(self) -> None:
         self.leases: list[Lease] = []
 
@@ -340,8 +338,7 @@ def of_this_thread() -> list[Lease]:
 def guarded(stop: Callable[[], Any], stopped: Callable[[], Any]) -> Iterator[None]:
     """Run a statement under this thread's leases; raises LeaseLostError if one is lost before or during it.
 
-    `stop` is called on another thread and interrupts the statement. `stopped` is called once an interrupted statement
-    has ended.
+    `stop` interrupts the statement, on another thread. `stopped` is called after an interrupted statement has ended.
     """
     held = list(of_this_thread())
     for lease in held:

@@ -84,8 +84,7 @@ class TableLocks:
                 attempt = place.attempt(name, self._run)
                 self._keep(stack, self._lease(attempt, name, place))
                 others_wrote = attempt.others_wrote((time.time_ns() - self._began) / 1e9)
-            file = self._lock_file(name, place)
-            if file is not None:
+            if (file := self._lock_file(name, place)) is not None:
                 stack.callback(file.close)
                 self._lock(file, name)
                 file.seek(0)
@@ -108,8 +107,7 @@ class TableLocks:
                 if lease is None:
                     return False
                 self._keep(stack, lease)
-            file = self._lock_file(name, place)
-            if file is not None:
+            if (file := self._lock_file(name, place)) is not None:
                 stack.callback(file.close)
                 if not file_locks.try_lock(file):
                     return False

@@ -16,7 +16,6 @@ from dbt.adapters.paimon.errors.deprecations import warn
 from dbt.adapters.paimon.features import while_parsing
 from dbt.adapters.paimon.maintenance import first_load, plan, selection, times
 from dbt.adapters.paimon.maintenance.compaction import compaction_problems, typed_partitions
-from dbt.adapters.paimon.maintenance.plan import Action
 from dbt.adapters.paimon.maintenance.rescale import Step, rescale_steps
 from dbt.adapters.paimon.metadata import files, upkeep
 from dbt.adapters.paimon.relation import PaimonRelation
@@ -76,17 +75,17 @@ class Maintenance:
         tasks = self._adapter.handle.setting(PARTITIONS)
         if embedded is None or not (tasks and tasks.isdigit()):
             return
-        name = table_name(relation)
         try:
-            found = embedded.fixed_buckets(name)
+            found = embedded.fixed_buckets(table_name(relation))
         except Exception as exc:  # noqa: BLE001 - from py4j
             logger.debug(f"{relation}: size unknown: {exc}")
             return
-        if found is None or not bucket_numbers.has_outgrown(found.buckets, found.largest_partition, int(tasks)):
+        if found is None or not bucket_numbers.has_outgrown(*found, int(tasks)):
             return
-        best = bucket_numbers.wanted(found.largest_partition, int(tasks))
+        buckets, largest = found
+        best = bucket_numbers.wanted(largest, int(tasks))
         warn(
-            f"{relation} has outgrown its {counted(found.buckets, 'bucket')}: {size(found.largest_partition)} in its "
+            f"{relation} has outgrown its {counted(buckets, 'bucket')}: {size(largest)} in its "
             f"largest partition would be better spread over {best}. Run `dbt run-operation rescale --args "
             f"'{{relation: {relation.schema}.{relation.identifier}, bucket_num: {best}}}'` once, or let runs do it: "
             "`maintenance: {rescale: {after_run: true}}` in the model's config. The rows are not affected."
@@ -101,14 +100,14 @@ class Maintenance:
     def after_first_load(self, relation: PaimonRelation, spec: TableSpec) -> None:
         """Compact a first load, so that the first batches do not have to (see `maintenance.first_load`).
 
-        A failure is only a warning, because the rows are committed, and a later batch compacts them.
+        A failure is only a warning: the rows are committed, and a later batch compacts them.
         """
         if not first_load.may_settle(spec):
             return
         if files.totals(self._adapter.query, relation).level_0 < first_load.LEAST_BYTES:
             return
         self._builds.hold(relation)
-        compact = Action("compact", True, "after a first load", self.call("compact", relation, {}))
+        compact = plan.Action("compact", True, "after a first load", self.call("compact", relation, {}))
         if failed := self._run(relation, compact):
             logger.warning(f"{relation}: its rows are committed but were not compacted: {failed[0]}")
 
@@ -192,11 +191,11 @@ class Maintenance:
 
     def _planned(
         self, relation: PaimonRelation, policy: MaintenancePolicy, spec: TableSpec, *, force: bool = False
-    ) -> list[Action]:
+    ) -> list[plan.Action]:
         state = upkeep.read(self._adapter.query, relation, plan.figures(policy))
         return plan.plan(relation, policy, state, spec, self._adapter.versions, force=force)
 
-    def _run(self, relation: PaimonRelation, action: Action) -> list[str]:
+    def _run(self, relation: PaimonRelation, action: plan.Action) -> list[str]:
         """Run one action and return its error message, if any, as a list."""
         try:
             if action.buckets:

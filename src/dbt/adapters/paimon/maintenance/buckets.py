@@ -33,10 +33,7 @@ class Buckets:
         self._maintenance = maintenance
 
     def estimate(self, spec: TableSpec, source: ModelQuery) -> TableSpec:
-        """The spec of a new table; its number of buckets suits the size that Spark estimates for the query's result.
-
-        With `--empty`, a later run chooses the number.
-        """
+        """A new table's spec, with buckets for the size that Spark estimates; with `--empty`, a later run chooses."""
         if not spec.auto_buckets or not bucket_numbers.may_fix(spec, self._adapter.versions):
             return spec
         if is_empty_run():

@@ -85,7 +85,6 @@ class Health:
 
 
 def _table(tables: Sequence[TableHealth]) -> str:
-    """Format the report, with one line per table."""
     names = [field.name for field in fields(TableHealth)]
     rows = [[_HEADINGS.get(name, name.replace("_", " ")) for name in names]]
     rows += [[_shown(name, getattr(table, name)) for name in names] for table in tables]

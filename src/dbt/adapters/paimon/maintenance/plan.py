@@ -69,10 +69,7 @@ def plan(
     *,
     force: bool = False,
 ) -> list[Action]:
-    """Every action of a policy, due or not, in the order in which they have to run.
-
-    With `force`, a compaction is due regardless of the policy's thresholds.
-    """
+    """Every action of a policy, due or not, in the order to run them; `force`: a compaction is due at any threshold."""
     planner = _Planner(table.parts, state, spec, versions)
     actions: list[Action] = []
     if policy.expire_partitions:

@@ -15,7 +15,6 @@ from dbt.adapters.paimon.options.table_options import suggestion
 _GRAPH_OPERATOR: Final = re.compile(r"^[+@]|^\d+\+|\+\Z|,")
 # Materializations whose relation is a table.
 TABLES: Final = ("table", "incremental", "materialized_view", "streaming", "seed", "snapshot")
-_RESOURCE_TYPES: Final = ("model", "seed", "snapshot")
 
 
 def select(nodes: Iterable[Node], wanted: str | Sequence[str] | None, operation: str) -> list[Node]:
@@ -42,7 +41,7 @@ def select(nodes: Iterable[Node], wanted: str | Sequence[str] | None, operation:
 
 
 def _is_table(node: Node) -> bool:
-    return node["resource_type"] in _RESOURCE_TYPES and node["config"].get("materialized") in TABLES
+    return node["resource_type"] in ("model", "seed", "snapshot") and node["config"].get("materialized") in TABLES
 
 
 def _problem(item: str, known: Sequence[Node]) -> str:

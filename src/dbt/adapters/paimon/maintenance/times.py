@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import Any, Final
+from typing import Any
 
 from dbt_common.exceptions import DbtRuntimeError
 
@@ -13,8 +13,6 @@ from dbt.adapters.paimon.options.table_options import parse_duration
 from dbt.adapters.paimon.sql import clocks
 from dbt.adapters.paimon.sql.text import string_literal
 from dbt.adapters.paimon.sql.timestamps import session_moment
-
-_BY_FILE: Final = "update-time"
 
 
 def reads_the_jvms_clock(procedure: str, versions: Versions) -> bool:
@@ -45,7 +43,7 @@ def with_paimons_clock(
     if procedure == "expire_partitions" and (ahead := int(_evaluate(procedure, query, clocks.jvms_lead()))):
         # The table's options are the defaults of the arguments.
         table = options() if versions.supports(Capability.EXPIRE_PARTITIONS_BY_TABLE_OPTIONS) else {}
-        if given.get("expire_strategy", table.get("partition.expiration-strategy")) != _BY_FILE:
+        if given.get("expire_strategy", table.get("partition.expiration-strategy")) != "update-time":
             duration = given.get("expiration_time", table.get("partition.expiration-time"))
             given["expiration_time"] = expiration_time(duration, ahead)
     return given

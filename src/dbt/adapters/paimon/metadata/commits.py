@@ -7,7 +7,6 @@ server, one query reads `$snapshots`, which has no file counts.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -60,9 +59,9 @@ def own_user(prefix: str) -> str:
 
 
 def by_classes(session: SparkSession, table: TableName, user: str, since: float) -> Committed | None:
-    """The newest commit of a user since a time (epoch seconds), ignoring compactions, read with Paimon's own classes.
+    """The newest commit of a user since a time (epoch seconds), read with Paimon's own classes.
 
-    `user` is a prefix of the commit user. Returns None if there is no such commit.
+    `user` is a prefix of the commit user. Compactions are ignored. Returns None if there is no such commit.
     """
     jvm: Any = session._jvm
     table_object = paimon_table(session, table)
@@ -83,34 +82,32 @@ def with_files(jvm: Any, table: Any, commit: Commit) -> Committed:
     entries = manifest_entries(jvm, table, commit.snapshot, "DELTA")
     if entries.size() > _MAX_FILES:
         return Committed(commit.snapshot, commit.kind, _rows_of(commit))
-    return Committed(commit.snapshot, commit.kind, **_file_counts(entries))
+    added: list[Any] = []
+    removed: list[Any] = []
+    for entry in entries:
+        (added if entry.kind().toString() == "ADD" else removed).append(entry.file())
+    rows = sum(file.rowCount() for file in added)
+    return Committed(
+        commit.snapshot,
+        commit.kind,
+        rows=rows,
+        rows_deleted=deleting_rows(added),
+        files=len(added),
+        bytes=sum(file.fileSize() for file in added),
+        files_removed=len(removed),
+        bytes_removed=sum(file.fileSize() for file in removed),
+        growth=rows - sum(file.rowCount() for file in removed),
+    )
 
 
 def _is_of(commit: Commit, user: str) -> bool:
     return commit.user.startswith(user) and commit.kind != COMPACT
 
 
-def _file_counts(entries: Iterable[Any]) -> dict[str, int | None]:
-    added: list[Any] = []
-    removed: list[Any] = []
-    for entry in entries:
-        (added if entry.kind().toString() == "ADD" else removed).append(entry.file())
-    rows = sum(file.rowCount() for file in added)
-    return {
-        "rows": rows,
-        "rows_deleted": deleting_rows(added),
-        "files": len(added),
-        "bytes": sum(file.fileSize() for file in added),
-        "files_removed": len(removed),
-        "bytes_removed": sum(file.fileSize() for file in removed),
-        "growth": rows - sum(file.rowCount() for file in removed),
-    }
-
-
 def by_sql(query: Query, table: TableName, user: str, whole: bool) -> Committed | None:
-    """The newest commit of a user, ignoring compactions, read with a query; None if there is none.
+    """The newest commit of a user, read with a query; None if there is no such commit.
 
-    `user` is a prefix of the commit user. `whole`: whether the statement replaces all rows.
+    `user` is a prefix of the commit user. Compactions are ignored. `whole`: whether the statement replaces all rows.
     """
     for commit in reversed(snapshots.by_sql(query, table)):
         if _is_of(commit, user):

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 # Each file takes three calls into the JVM, about half a millisecond; for more files a Spark query is faster.
 MOST_FILES: Final = 3000
 _FILES, _SNAPSHOTS, _TAGS, _CONSUMERS = "files", "snapshots", "tags", "consumers"
-_STATEMENTS: Final = 2
 
 
 @dataclass(frozen=True)
@@ -79,15 +78,13 @@ def by_classes(session: SparkSession, table: TableName) -> Facts:
 
 def _file_groups(paimon: Any, schema: Schema) -> Iterable[FileGroup]:
     """The files that a batch read opens, as in `$files`."""
-    splits = list(paimon.newScan().plan().splits())
-    files = [(split, split.dataFiles()) for split in splits]
+    files = [(split, split.dataFiles()) for split in paimon.newScan().plan().splits()]
     if sum(found.size() for _, found in files) > MOST_FILES:
         raise NotImplementedError(f"more than {MOST_FILES} files")
     paths, small = paimon.store().pathFactory(), small_below(schema)
     groups: dict[tuple[str, int, int], list[int]] = {}
     for split, found in files:
-        path = str(paths.getPartitionString(split.partition())).strip("/")
-        where = partition_name(path, schema)
+        where = partition_name(str(paths.getPartitionString(split.partition())).strip("/"), schema)
         for file in found:
             size = file.fileSize()
             group = groups.setdefault((where, split.bucket(), file.level()), [0, 0, 0, 0])
@@ -111,7 +108,7 @@ def by_sql(query: Query, table: Table) -> Facts:
         snapshots.of_rows(found[_SNAPSHOTS]),
         {row[0]: int(row[1]) for row in found[_TAGS]},
         {row[0]: int(row[1]) for row in found[_CONSUMERS]},
-        _STATEMENTS,
+        statements=2,
     )
 
 

@@ -28,14 +28,6 @@ class FileTotals:
     largest_partition: int | None
 
 
-@dataclass(frozen=True)
-class FixedBuckets:
-    """The number of fixed buckets per partition, and the bytes of the largest partition."""
-
-    buckets: int
-    largest_partition: int
-
-
 def totals(query: Query, table: Table) -> FileTotals:
     """Read the totals of a table's files, by one statement."""
     ((rows, size, level_0, largest),) = query(
@@ -48,13 +40,16 @@ def totals(query: Query, table: Table) -> FileTotals:
     return FileTotals(int(rows), int(size), int(level_0), None if largest is None else int(largest))
 
 
-def fixed_buckets(table: Any) -> FixedBuckets | None:
-    """The buckets of a table (a Table object of Paimon); None if they are not fixed, or the table is small."""
+def fixed_buckets(table: Any) -> tuple[int, int] | None:
+    """The number of a table's buckets, and the bytes of its largest partition.
+
+    None if the number is not fixed, or the table is small. `table` is Paimon's Table object.
+    """
     buckets = int(table.coreOptions().bucket())
     snapshot = table.snapshotManager().latestSnapshot()
     if buckets < 1 or snapshot is None or (snapshot.totalRecordCount() or 0) < _FEW_ROWS * buckets:
         return None
-    return FixedBuckets(buckets, largest_partition(table) or 0)
+    return buckets, largest_partition(table) or 0
 
 
 def largest_partition(table: Any) -> int | None:
@@ -65,8 +60,7 @@ def largest_partition(table: Any) -> int | None:
 
 def schema_ids(query: Query, table: Table) -> set[int]:
     """The ids of the schemas with which a table's files were written."""
-    rows = query(f"select distinct schema_id from {table.system_table('files')}")
-    return {int(row[0]) for row in rows}
+    return {int(row[0]) for row in query(f"select distinct schema_id from {table.system_table('files')}")}
 
 
 def differing_partitions(query: Query, before: str, after: str) -> list[tuple[str, bool]]:
@@ -97,11 +91,11 @@ def file_name(path: str) -> str:
 
 
 def lost_by_rollback(query: Query, table: Table, version: str | int, compactions: Sequence[int]) -> int:
-    """How many files of a state would be deleted by a rollback to it, because a later compaction changed their level.
+    """How many files of a state a rollback to it would delete, because a later compaction changed their level.
 
     Args:
         version: the state: a tag, or the ID of a table snapshot.
-        compactions: the IDs of later table snapshots that are compactions; if there are none, no query is sent.
+        compactions: the IDs of later table snapshots that are compactions; if it is empty, no query is sent.
     """
     if not compactions:
         return 0

@@ -14,7 +14,6 @@ from typing import Any, Final
 from dbt.adapters.paimon.metadata.classes import deleting_rows, manifest_entries
 from dbt.adapters.paimon.metadata.snapshots import COMPACT, Commit
 
-_LOOKUP_PRODUCERS: Final = frozenset({"lookup", "full-compaction"})
 # With this option the changelog omits updates that change nothing.
 _DEDUPLICATES: Final = "changelog-producer.row-deduplicate"
 _MAX_FILES: Final = 1000
@@ -40,12 +39,14 @@ def by_changelog(
 
     The changelog may be in the compaction of the same write instead.
 
-    `paimon` is Paimon's Table object, and `after` the next commit. The commit added data files with `rows` rows, of
-    which `deleted` delete a key.
+    Args:
+        paimon: Paimon's Table object.
+        after: the next commit.
+        rows: rows in the data files that the commit added; `deleted` of them delete a key.
     """
     producer = paimon.coreOptions().changelogProducer().toString()
     holder = _with_changelog(commit, after)
-    if rows is None or deleted != 0 or producer not in _LOOKUP_PRODUCERS or holder is None:
+    if rows is None or deleted != 0 or producer not in ("lookup", "full-compaction") or holder is None:
         return UNKNOWN
     entries = manifest_entries(jvm, paimon, holder.snapshot, "CHANGELOG")
     if entries.size() > _MAX_FILES:

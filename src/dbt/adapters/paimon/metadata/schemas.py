@@ -73,8 +73,7 @@ def current_sql(table: Table) -> str:
 
 def newest_first(query: Query, table: Table) -> tuple[Schema, ...]:
     """All schemas of a table, the current one first."""
-    found = map(Schema.of_row, query(_select(table)))
-    return tuple(sorted(found, key=lambda schema: -schema.id))
+    return tuple(sorted(map(Schema.of_row, query(_select(table))), key=lambda schema: -schema.id))
 
 
 def of_snapshot(query: Query, table: Table, number: int | str) -> Schema:

@@ -34,7 +34,6 @@ class Commit:
     Attributes:
         snapshot: its ID, which can occur again after a rollback or in a new table.
         kind: APPEND, OVERWRITE, COMPACT or ANALYZE.
-        user: the commit user.
         rows: rows in the table's files, before merging.
         delta: the difference from the previous table snapshot's `rows`.
         schema: the id of its schema.
@@ -42,7 +41,7 @@ class Commit:
         at: when it was committed, in seconds since the epoch, by the committing process's clock.
         age: seconds from `at` until this was read.
         unique: its ID and a fingerprint, together unique; '' if read by SQL.
-        index: the name of its index manifest, which lists deletion vectors; '' if it has none, or if read by SQL.
+        index: the name of its index manifest, which lists deletion vectors; '' without one, or if read by SQL.
     """
 
     snapshot: int

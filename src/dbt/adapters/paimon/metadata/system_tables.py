@@ -33,8 +33,7 @@ def system_table(relation: PaimonRelation, name: str, versions: Versions) -> str
         near = suggestion(name, SYSTEM_TABLES, cutoff=0.6)
         hint = f"Did you mean '{near}'?" if near else f"Known: {', '.join(SYSTEM_TABLES)}."
         raise DbtRuntimeError(f"{relation}: there is no system table '{name}'. {hint}")
-    needs = SYSTEM_TABLES[name]
-    if needs is not None:
+    if needs := SYSTEM_TABLES[name]:
         versions.require(needs, f"the system table {name} of {relation}")
     if relation.is_view:
         raise DbtRuntimeError(

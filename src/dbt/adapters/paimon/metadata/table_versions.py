@@ -22,7 +22,6 @@ _SUPPORTED: Final = (
 )
 # Options of a table or a read that select a snapshot other than the latest.
 _OTHER_SNAPSHOT: Final = ("scan.", "incremental-between", "consumer", "branch")
-_EXPIRES_ROWS: Final = "record-level."
 
 
 @dataclass(frozen=True)
@@ -70,7 +69,7 @@ def other_state(options: Mapping[str, str]) -> str:
     for name, value in options.items():
         if name.startswith(_OTHER_SNAPSHOT) and (name, value) != ("branch", "main"):
             return f"is read by its option {name}={value}"
-        if name.startswith(_EXPIRES_ROWS):
+        if name.startswith("record-level."):
             return f"drops rows by itself ({name}={value})"
     return ""
 

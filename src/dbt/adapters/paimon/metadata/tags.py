@@ -68,10 +68,8 @@ def refs(query: Query, table: Table) -> Refs:
         f"select 'branch', branch_name from {table.system_table('branches')} "
         f"union all select 'tag', tag_name from {table.system_table('tags')}"
     )
-    return Refs(
-        frozenset(str(name) for kind, name in rows if kind == "branch"),
-        frozenset(str(name) for kind, name in rows if kind == "tag"),
-    )
+    names = {kind: frozenset(str(name) for each, name in rows if each == kind) for kind in ("branch", "tag")}
+    return Refs(names["branch"], names["tag"])
 
 
 def consumers(query: Query, table: Table) -> dict[str, int]:
@@ -91,7 +89,7 @@ def history(query: Query, table: Table) -> History:
 
 
 def newest_and_tagged(query: Query, table: Table, name: str) -> tuple[int | None, int | None]:
-    """The IDs of the newest table snapshot and of a tag's, read with one statement; None if there is none."""
+    """The IDs of the newest table snapshot and of a tag's, read with one statement; None if it does not exist."""
     tagged = f"select max(snapshot_id) from {table.system_table('tags')} where tag_name = {string_literal(name)}"
     ((newest, at),) = query(f"select max(snapshot_id), ({tagged}) from {table.system_table('snapshots')}")
     return newest, at

@@ -11,7 +11,6 @@ from typing import Final
 from dbt.adapters.paimon.metadata import schemas
 from dbt.adapters.paimon.metadata.health import bucket_files_sql
 from dbt.adapters.paimon.metadata.partitions import partition_values
-from dbt.adapters.paimon.metadata.schemas import Schema
 from dbt.adapters.paimon.metadata.table_name import Query
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.sql import clocks
@@ -33,7 +32,6 @@ class Figures:
         sorts: whether compactions sort, so that they commit an OVERWRITE or a COMPACT (see
             `spark.sorted_compaction`).
         files: the number and sizes of files.
-        partitions: each partition.
         idle: count small files only in partitions not written for this many seconds; None: in all.
     """
 
@@ -91,7 +89,7 @@ def read(query: Query, table: PaimonRelation, figures: Figures) -> TableState:
         + "\ncross join ".join(f"{source} as {alias}" for source, alias in zip(sources, "cdsf", strict=True))
     )
     now, clock, first, last, young, next_read, commits, small_files, partitions, *others = row
-    schema = Schema.of_row(others[3:])
+    schema = schemas.Schema.of_row(others[3:])
     types = schema.type_names
     return TableState(
         datetime.fromisoformat(now),
@@ -122,11 +120,9 @@ def _snapshots_sql(table: PaimonRelation, figures: Figures) -> str:
         age = clocks.age_in_seconds("commit_time")
         young = f"min(case when age <= {figures.young} then snapshot_id end)"
     kinds = "'OVERWRITE', 'COMPACT'" if figures.sorts else "'COMPACT'"
-    next_read = (
-        f"(select min(next_snapshot_id) from {table.system_table('consumers')})"
-        if figures.consumers
-        else "cast(null as bigint)"
-    )
+    next_read = "cast(null as bigint)"
+    if figures.consumers:
+        next_read = f"(select min(next_snapshot_id) from {table.system_table('consumers')})"
     return (
         f"(select coalesce(min(snapshot_id), 0) as first, coalesce(max(snapshot_id), 0) as last, {young} as young,\n"
         f"  {next_read} as next_read,\n"

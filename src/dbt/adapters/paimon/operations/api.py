@@ -50,7 +50,7 @@ class Operations:
     # -- operations that also work in hooks -------------------------------------------------------------------------
 
     def call(self, model: Node, name: str, relation: PaimonRelation, arguments: Mapping[str, Any]) -> str:
-        """The CALL of a Paimon procedure, for a hook; in an operation, run it and log its result.
+        """The CALL of a procedure, for a hook; in an operation, run it and log its result.
 
         Returns '' for a branch clone, because runs of the original maintain the table.
         """
@@ -271,7 +271,7 @@ class Operations:
 
         Writes the file if `path` is set. Raises DbtRuntimeError if the schema has no such table or view.
         """
-        relations = self._relations(database, schema)
+        relations = self._relations(PaimonRelation.create(database=database, schema=schema))
         selected = [name for name in sorted(relations) if _is_selected(name, table_names, table_pattern, exclude)]
         missing = sorted({*(table_names or ())} - {*selected})
         if missing or not selected:
@@ -285,9 +285,9 @@ class Operations:
         )
         return self._written(text, path, overwrite=overwrite)
 
-    def _relations(self, database: str, schema: str) -> dict[str, PaimonRelation]:
-        relation = PaimonRelation.create(database=database, schema=schema).without_identifier()
-        listed = self._adapter.list_relations_without_caching(relation)
+    def _relations(self, place: PaimonRelation) -> dict[str, PaimonRelation]:
+        """The relations in the schema of `place` by name, listed now: in a shell, the cache may be out of date."""
+        listed = self._adapter.list_relations_without_caching(place.without_identifier())
         return {each.identifier or "": each for each in listed}
 
     def _refuse_missing_sources(self, database: str, schema: str, missing: Sequence[str], pattern: str) -> NoReturn:
@@ -303,11 +303,7 @@ class Operations:
         """Refuse a table that does not exist, and suggest a similar name of a table or a node."""
         if self._adapter.get_relation(*relation.parts):
             return
-        # The cache may be older than the table (in `dbt-paimon shell`).
-        tables = {
-            table.identifier or ""
-            for table in self._adapter.list_relations_without_caching(relation.without_identifier())
-        }
+        tables = self._relations(relation)
         if relation.identifier in tables:
             return
         near = suggestion(asked.rpartition(".")[2], [*nodes, *sorted(tables)], cutoff=0.6)

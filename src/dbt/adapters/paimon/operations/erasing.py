@@ -41,7 +41,6 @@ _STRING_TYPE: Final = re.compile(r"string|(var)?char\b.*")
 _KEY_TYPE: Final = re.compile(r"(tiny|small|big)?int|decimal\(.*|date|string")
 # Paimon's data and changelog files, whatever their format, are in folders of these names (FileStorePathFactory).
 _IN_BUCKET: Final = re.compile(r"/bucket-[^/]+/[^/]+\Z")
-_INDEX: Final = ".index"
 # With these options, files outlive the table snapshots that created them, or are outside the table's folder.
 _KEEPS: Final = ("changelog.num-retained.", "changelog.time-retained")
 _OUTSIDE: Final = "data-file.external-paths"
@@ -49,7 +48,6 @@ _OUTSIDE: Final = "data-file.external-paths"
 _MESSAGE: Final = {"reason": "string", "key": "binary", "value": "binary"}
 REBUILD: Final = "Build the table again without the rows (dbt run --full-refresh)"
 _VIEW: Final = "dbt_erase_files"
-_TABLES: Final = ("model", "seed", "snapshot", "source")
 # Makes a commit merge all manifests (ManifestFileMerger), because old ones have minima and maxima of removed files.
 _NEW_MANIFESTS: Final = {"spark.paimon.manifest.full-compaction-threshold-size": "1 b"}
 _ALL: Final = 2**31 - 1
@@ -198,7 +196,7 @@ def data_files(paths: Iterable[str]) -> tuple[set[str], list[str]]:
     found = list(paths)
     readable = {file_name(path) for path in found if path.endswith(tuple(f".{each}" for each in FORMATS))}
     unreadable = [
-        path for path in found if _IN_BUCKET.search(path) and file_name(path).removesuffix(_INDEX) not in readable
+        path for path in found if _IN_BUCKET.search(path) and file_name(path).removesuffix(".index") not in readable
     ]
     return readable, unreadable
 
@@ -228,9 +226,8 @@ class Erasures:
 
         Args:
             key: the key's values by column.
-            named: the tables; if empty, all tables of nodes that have the key's columns.
+            named: the tables; if empty, all tables of `nodes` with the key's columns.
             nodes: the project's nodes and sources.
-            consent: what may be deleted besides rows of the key.
 
         Raises:
             DbtRuntimeError: the key cannot be erased from a table or consent is missing, and nothing was done; or files
@@ -298,11 +295,10 @@ class Erasures:
                     yield beside
 
     def _of_project(self, nodes: Iterable[Node]) -> Iterator[PaimonRelation]:
-        """The Paimon tables of the project."""
         seen = set()
         for node in sorted(nodes, key=lambda node: str(node["name"])):
             if (
-                node["resource_type"] not in _TABLES
+                node["resource_type"] not in ("model", "seed", "snapshot", "source")
                 or node["database"] not in self._adapter.credentials.paimon_catalogs
             ):
                 continue
@@ -320,9 +316,8 @@ class Erasures:
             (tag, files.state(relation, f"version as of {string_literal(tag)}"))
             for tag in sorted(tags.tags(query, relation))
         ]
-        branches = [
-            (branch, files.state(branch_of(relation, branch), "")) for branch in sorted(tags.branches(query, relation))
-        ]
+        names = sorted(tags.branches(query, relation))
+        branches = [(branch, files.state(branch_of(relation, branch), "")) for branch in names]
         kept_tags, kept_branches = (
             tuple(name for name, state in each if found and found & files.names(query, state))
             for each in (states, branches)
@@ -351,8 +346,7 @@ class Erasures:
 
     def _problems(self, target: Target, held: Held) -> Iterator[str]:
         relation, builds = target.relation, self._plans.builds
-        earlier = schemas.newest_first(self._adapter.query, relation)
-        yield from unsearchable(target, earlier)
+        yield from unsearchable(target, schemas.newest_first(self._adapter.query, relation))
         staged = builds.staged(relation)
         for left in [*builds.leftovers(relation), *([staged] if staged else [])]:
             yield f"{left.identifier}, which a run left behind, may hold the key too. Run its model, or drop that table"

@@ -19,11 +19,6 @@ from dbt.adapters.paimon.sql.scala import elements
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-_TABLE: Final = "DataSourceV2Relation"
-_FILES: Final = "LogicalRelation"
-_FILES_RELATION: Final = "HadoopFsRelation"
-_LITERAL_ROWS: Final = "LocalRelation"
-_VIEW: Final = "View"
 _PAIMON: Final = "org.apache.paimon.spark.SparkTable"
 _FILE_INDEX: Final = "org.apache.spark.sql.execution.datasources.InMemoryFileIndex"
 # Each file takes a few calls into the JVM.
@@ -61,7 +56,6 @@ class Analyzed:
         tables: version of each Paimon table that the query reads.
         files: size and modification time of each file that the query reads, by path.
         others: descriptions of other inputs, whose changes cannot be detected.
-        reads_alike: see `reads_alike`.
     """
 
     text: str
@@ -87,13 +81,11 @@ def by_plan(frame: DataFrame) -> Analyzed:
     as_json = texts[0]
     classes = frozenset(_CLASS.findall(as_json))
     # Classes of a catalog's functions, without those that implement Spark's own functions and types.
-    static = _STATIC.findall(as_json)
-    foreign = {name for name in static if not name.startswith("org.apache.spark.sql.catalyst.")}
+    foreign = {name for name in _STATIC.findall(as_json) if not name.startswith("org.apache.spark.sql.catalyst.")}
     trees = (_with_numbered_ids(str(part.treeString()), _IDS_IN_TREE) for part in plans)
     stable_json = _with_numbered_ids(_LAMBDAS.sub(r"\1", _VOLATILE.sub("", as_json)), _IDS)
-    text = "\n".join((*trees, stable_json, *reader.texts))
     return Analyzed(
-        text,
+        "\n".join((*trees, stable_json, *reader.texts)),
         tuple((field.name, type_text(field.dataType)) for field in frame.schema.fields),
         classes | foreign,
         frozenset(name for name in classes if _is_nondeterministic(jvm, name)),
@@ -106,10 +98,7 @@ def by_plan(frame: DataFrame) -> Analyzed:
 
 
 def reads_alike(frame: DataFrame) -> bool:
-    """Whether a query that occurs twice in a statement returns the same rows in both places.
-
-    It does not if it calls a function such as `rand` or `uuid`, takes a sample, or has a limit.
-    """
+    """Whether a query returns the same rows if a statement contains it twice: it has no `rand`, sample or limit."""
     plan: Any = frame._jdf.queryExecution().analyzed()
     return _reads_alike(plan, (str(part.toJSON()) for part in (plan, *elements(plan.subqueriesAll()))))
 
@@ -131,14 +120,14 @@ class _LeafReader:
     def add(self, node: Any) -> None:
         """Add a node and its descendants."""
         kind = node.getClass().getSimpleName()
-        if kind == _TABLE:
+        if kind == "DataSourceV2Relation":
             self._table(node)
-        elif kind == _FILES:
+        elif kind == "LogicalRelation":
             self._files(node)
-        elif kind == _LITERAL_ROWS:
+        elif kind == "LocalRelation":
             # Neither the tree nor the JSON shows the rows.
             self.texts.append(str(node.data().toString()))
-        elif kind == _VIEW:
+        elif kind == "View":
             self.texts.append(str(node.desc().viewText()))
             settings = str(node.desc().viewSQLConfigs().mkString("\0"))
             self.texts.append("\n".join(sorted(settings.split("\0"))))
@@ -168,7 +157,7 @@ class _LeafReader:
     def _files(self, node: Any) -> None:
         relation = node.relation()
         if (
-            relation.getClass().getSimpleName() != _FILES_RELATION
+            relation.getClass().getSimpleName() != "HadoopFsRelation"
             or node.catalogTable().isDefined()
             or relation.location().getClass().getName() != _FILE_INDEX
         ):
@@ -179,8 +168,7 @@ class _LeafReader:
             self.others.append(f"{found.size():,} files")
             return
         for status in elements(found):
-            path = str(status.getPath().toString())
-            self.files[path] = f"{status.getLen()} {status.getModificationTime()}"
+            self.files[str(status.getPath().toString())] = f"{status.getLen()} {status.getModificationTime()}"
         self.texts.append(f"files {relation.fileFormat().toString()} {relation.options().toString()}")
 
 

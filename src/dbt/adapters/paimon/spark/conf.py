@@ -24,7 +24,6 @@ from dbt.adapters.paimon.spark.launch.packages import EXCLUDES, PackagePlan
 
 EXTENSIONS = "org.apache.paimon.spark.extensions.PaimonSparkSessionExtensions"
 _LOCAL_MASTER = re.compile(r"^local(?:\[(?P<cores>\*|\d+)(?:,\s*\d+)?\])?$")
-_MIB = 1024 * 1024
 _ZONE = "spark.sql.session.timeZone"
 _PRUNING = "spark.sql.optimizer.dynamicPartitionPruning.enabled"
 _REGION = re.compile(r"[A-Za-z][A-Za-z0-9_/+-]*")
@@ -91,10 +90,7 @@ def require_extensions(extensions: str | None, server: str) -> None:
 
 
 def java_zone(zone: str) -> str:
-    """The java.util.TimeZone name of a session's time zone (DateTimeUtils.getZoneId).
-
-    '' for an offset with seconds, for which there is no name.
-    """
+    """A session's time zone as java.util.TimeZone names it (DateTimeUtils.getZoneId); '' for an offset with seconds."""
     if found := _OFFSET.fullmatch(zone):
         sign, hours, minutes = found.groups("0")
         return f"GMT{sign}{int(hours):02}:{int(minutes):02}"
@@ -110,7 +106,7 @@ def _hadoop_settings(storages: Sequence[Storage]) -> dict[str, str]:
 
 
 def driver_class_path(master: str, plan: PackagePlan, own: Mapping[str, str]) -> list[str]:
-    """The jars to put on a local Spark's class path, so that Spark need not copy and load them: all or none.
+    """The jars to put on a local Spark's class path, so that Spark need not copy and load them: all of them, or no jar.
 
     Only classes on the JVM's own class path can be in the CDS archive (see `cds_archive`). They cannot see classes
     that Spark loads later, for example a JDBC driver.
@@ -126,7 +122,6 @@ def driver_class_path(master: str, plan: PackagePlan, own: Mapping[str, str]) ->
 
 
 def _names_jars(own: Mapping[str, str]) -> bool:
-    """Whether `spark_config` or Spark's own settings name jars."""
     if own.keys() & {"spark.jars", "spark.jars.packages"}:
         return True
     settings = os.environ.get("PYSPARK_SUBMIT_ARGS", "") + spark_defaults()
@@ -165,7 +160,7 @@ def _local_defaults(master: str) -> dict[str, str]:
     cores = (os.cpu_count() or 1) if wanted == "*" else int(wanted)
     return {
         "spark.ui.enabled": "false",
-        # Otherwise everybody who can open the UI could kill jobs.
+        # Otherwise anybody who can open the UI could kill jobs.
         "spark.ui.killEnabled": "false",
         # Spark's default of 200 tasks per shuffle is too many for the data on a laptop.
         "spark.sql.shuffle.partitions": str(max(cores, 1)),
@@ -192,5 +187,5 @@ def driver_memory_mib(cores: int, physical_mib: int | None) -> int:
 
 def _physical_mib() -> int | None:
     with suppress(AttributeError, ValueError, OSError):
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // _MIB
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 1024**2
     return None

@@ -24,6 +24,12 @@ from dbt.adapters.paimon.spark.pyspark_handle import PySparkCursor, PySparkHandl
 from dbt.adapters.paimon.spark.runtime import Runtime
 from dbt.adapters.paimon.sql.text import commented
 
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from dbt.adapters.paimon.spark.job_metrics import Progress
+    from dbt.adapters.paimon.spark.server_clients import ClientRecord
+
 # Idle sessions, by the server's address. They are reused, and only closed at the end of the process, because closing a
 # client shuts down the thread pool that all clients share (SparkConnectClient.close of 3.5).
 _IDLE: dict[str, list[Any]] = {}
@@ -38,12 +44,6 @@ _KEEPALIVE = [
     ("grpc.keepalive_timeout_ms", 60_000),
     ("grpc.http2.max_pings_without_data", 0),
 ]
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-
-    from dbt.adapters.paimon.spark.job_metrics import Progress
-    from dbt.adapters.paimon.spark.server_clients import ClientRecord
 
 
 class ConnectCursor(PySparkCursor):
@@ -88,9 +88,8 @@ class ConnectHandle(PySparkHandle):
         if not self._closed.is_set():
             super().close()
             self._messages.leave(self.session)
-            if self.is_lost:
-                return
-            _IDLE.setdefault(self._url, []).append(self.session)
+            if not self.is_lost:
+                _IDLE.setdefault(self._url, []).append(self.session)
 
     def cursor(self) -> ConnectCursor:
         return ConnectCursor(self.session, self._tags, self._comment)
@@ -144,9 +143,8 @@ def open_session(runtime: Runtime) -> ConnectHandle:
             f"method: connect needs PySpark's client, which is not completely installed: {exc}\n{install}"
         ) from exc
     host, port, headers = _address(runtime)
-    addresses.require_listener(
-        "A Spark Connect server", [(host, port)], "Start it, or correct host and port in the profile."
-    )
+    remedy = "Start it, or correct host and port in the profile."
+    addresses.require_listener("A Spark Connect server", [(host, port)], remedy)
     # The functions of pyspark.sql, which Python models import, choose their implementation by this variable.
     os.environ["SPARK_CONNECT_MODE_ENABLED"] = "1"
     connect_operations.keep_lost_statements()
@@ -206,8 +204,8 @@ def _details(exc: Exception) -> str:
 
 def _prepare(session: Any, runtime: Runtime) -> None:
     credentials = runtime.credentials
-    extensions = session.conf.get("spark.sql.extensions", "")
-    require_extensions(extensions, f"Spark Connect server at {credentials.address}")
+    server_name = f"Spark Connect server at {credentials.address}"
+    require_extensions(session.conf.get("spark.sql.extensions", ""), server_name)
     # One request for all settings; `conf.set` would send one each.
     from pyspark.sql.connect import proto
 

@@ -21,7 +21,7 @@ _NUMPY_VARIABLES: Final = ("OPENBLAS_MAIN_FREE", "GOTOBLAS_MAIN_FREE")
 
 
 def begin(runtime: Runtime) -> Thread | None:
-    """Start this process's Spark on a thread and return it; None if this dbt command will not use Spark.
+    """Start Spark on a thread and return the thread; None if this dbt command will not use Spark.
 
     Errors are not reported here: the first connection tries again and reports them.
     """
@@ -38,10 +38,7 @@ def begin(runtime: Runtime) -> Thread | None:
 
 
 def may_end_without_spark() -> bool:
-    """Whether this dbt command may not need the catalog.
-
-    `compile` and `docs generate --empty-catalog` need it only if a model's Jinja queries it.
-    """
+    """Whether this is `compile` or `docs generate --empty-catalog`, which need Spark only if a model's Jinja does."""
     from dbt.flags import get_flags
 
     command = _command()

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
-    from dbt.adapters.paimon.metadata.snapshots import Commit
     from dbt.adapters.paimon.metadata.table_name import TableName
 
 # Otherwise Spark omits columns from the string of a wide plan.
@@ -67,24 +66,22 @@ class EmbeddedSpark:
         """A table's latest snapshot, and the latest one that changed rows (see `table_versions`)."""
         return table_versions.table_version_of(self._session._jvm, self._table(table))
 
-    def commits(self, table: TableName) -> tuple[Commit, ...]:
+    def commits(self, table: TableName) -> tuple[snapshots.Commit, ...]:
         """The commits of a table, oldest first."""
         return snapshots.by_classes(self._table(table))
 
     def schema(self, table: TableName) -> Schema:
-        """A table's current schema."""
         return Schema.of_json(str(self._table(table).schema().toString()))
 
     def write_rows(self, query: str, table: TableName) -> None:
         """Write the rows of a query, each with its row kind, in one commit (see `row_writer`)."""
         # As SparkCatalog.loadTable does for a statement.
-        options = {
-            key.removeprefix(_PAIMON): value for key, value in self.settings().items() if key.startswith(_PAIMON)
-        }
+        settings = self.settings().items()
+        options = {key.removeprefix(_PAIMON): value for key, value in settings if key.startswith(_PAIMON)}
         row_writer.write(self._frame_of(query), self._table(table), options)
 
-    def fixed_buckets(self, table: TableName) -> files.FixedBuckets | None:
-        """A table's buckets; None if it has no fixed buckets, or is small."""
+    def fixed_buckets(self, table: TableName) -> tuple[int, int] | None:
+        """A table's number of buckets, and the bytes of its largest partition (see `files.fixed_buckets`)."""
         return files.fixed_buckets(self._table(table))
 
     def largest_partition(self, table: TableName) -> int | None:
@@ -112,5 +109,4 @@ class EmbeddedSpark:
         session: Any = self._session._jsparkSession
         lines = str(session.conf().getAll().mkString("\0")).split("\0")
         found = dict(line.split(" -> ", 1) for line in lines if " -> " in line)
-        zone = str(session.sessionState().conf().sessionLocalTimeZone())
-        return {**found, "spark.sql.session.timeZone": zone}
+        return {**found, "spark.sql.session.timeZone": str(session.sessionState().conf().sessionLocalTimeZone())}

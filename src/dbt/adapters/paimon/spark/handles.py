@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dbt.adapters.paimon.credentials import STATIC_CONF
 from dbt.adapters.paimon.metadata import commits, procedures, snapshots
-from dbt.adapters.paimon.metadata.procedures import ProcedureResult
-from dbt.adapters.paimon.metadata.snapshots import SnapshotRange
 from dbt.adapters.paimon.spark import scans
 from dbt.adapters.paimon.sql import predicates
 from dbt.adapters.paimon.sql.text import statements
@@ -196,18 +194,17 @@ class Handle(ABC):
         """The newest commit to a table by a user (see `commits`), or None.
 
         Args:
-            table: the table's name.
             user: a prefix of the commit user.
             since: ignores older commits, in epoch seconds; used by the embedded Spark only.
             whole: whether the statement replaced all rows.
         """
         return commits.by_sql(self.rows_of, table, user, whole)
 
-    def snapshot_range(self, table: TableName) -> SnapshotRange:
+    def snapshot_range(self, table: TableName) -> snapshots.SnapshotRange:
         """The range of a table's snapshots; raises if the table or its catalog cannot be read."""
         return snapshots.range_by_sql(self.rows_of, table)
 
-    def changes_since(self, table: TableName, before: SnapshotRange) -> ProcedureResult:
+    def changes_since(self, table: TableName, before: snapshots.SnapshotRange) -> procedures.ProcedureResult:
         """How a table has changed since it had the snapshots `before`; raises if its catalog cannot be read."""
         return procedures.effect_by_sql(self.rows_of, table, before)
 
@@ -236,7 +233,7 @@ class Handle(ABC):
     def cancel(self) -> None:
         """Cancel this thread's Spark jobs, including those that its statement starts later.
 
-        Statements without a job continue, so that the two renames of a swap are not separated.
+        A statement without a job continues, so that the two renames of a swap are not separated.
         """
         self._cancelled.set()
         # cancelJobsWithTag of Spark 3.5 cancels running jobs only, not those that start later.
@@ -282,5 +279,5 @@ class Handle(ABC):
     def end_statements_of(self, client: ClientRecord, remember: Callable[[tuple[str, ...]], object]) -> None:  # noqa: B027 - see `client_record`
         """End the statements of a client that died or lost its connection, and wait until they have ended.
 
-        `remember` is called with the ids of the statements before the wait.
+        Before the wait, `remember` is called with the ids of the statements.
         """

@@ -17,7 +17,6 @@ _EVENTS_TIMEOUT_MS: Final = 500
 _MAX_STAGES: Final = 200
 # org.apache.spark.status.api.v1.StageStatus.
 _ACTIVE, _PENDING, _SKIPPED = "ACTIVE", "PENDING", "SKIPPED"
-_NOT_STARTED: Final = (_PENDING, _SKIPPED)
 
 
 @dataclass(frozen=True)
@@ -108,7 +107,7 @@ def _stages_since(context: Any, tag: str, since: float) -> tuple[dict[int, Any],
         running, pending = _in_state(states, _ACTIVE), _in_state(states, _PENDING)
         # A pending stage before a running one will be skipped, because an earlier job computed its rows.
         upcoming |= {number for number in pending if running and number > min(running)}
-        started |= {number: stages[number] for number in states if states[number] not in _NOT_STARTED}
+        started |= {number: stages[number] for number in states if states[number] not in (_PENDING, _SKIPPED)}
         if len(started) > _MAX_STAGES:
             break
     return started, upcoming

@@ -162,8 +162,7 @@ def _is_allowed(jvm: Any, client: Any, namespace: str, verb: str, resource: str)
     asked = builder.withNewSpec().withNewResourceAttributes()
     asked = asked.withNamespace(namespace).withVerb(verb).withResource(resource)
     review = asked.endResourceAttributes().endSpec().build()
-    answer = client.authorization().v1().selfSubjectAccessReview().create(review)
-    return bool(answer.getStatus().getAllowed())
+    return bool(client.authorization().v1().selfSubjectAccessReview().create(review).getStatus().getAllowed())
 
 
 @contextmanager

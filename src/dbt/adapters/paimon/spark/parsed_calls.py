@@ -49,7 +49,6 @@ def _arguments(arguments: Any, order: Sequence[str]) -> dict[str, str]:
     for place, argument in enumerate(elements(arguments)):
         named = argument.getClass().getSimpleName() == "PaimonNamedArgument"
         name = str(argument.name()).lower() if named else "".join(order[place : place + 1])
-        value = argument.expr().value()
-        if value is not None:
+        if (value := argument.expr().value()) is not None:
             given[name] = str(value)
     return given

@@ -1,4 +1,4 @@
-"""Log the progress of long statements: stages, tasks, rows and bytes so far."""
+"""Logs the progress of long statements: stages, tasks, rows and bytes so far."""
 
 from __future__ import annotations
 

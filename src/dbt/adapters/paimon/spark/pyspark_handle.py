@@ -41,10 +41,7 @@ class Tags:
         self.statement = f"{self.own}-{self._statements}"
 
     def put_on(self, thread: Iterable[str], remove: Callable[[str], None], add: Callable[[str], None]) -> None:
-        """Tag this thread's further jobs, and remove the tags of earlier statements and other handles.
-
-        `thread` has the thread's tags; `remove` and `add` change them.
-        """
+        """Tag this thread, which has the tags `thread`, and remove the tags of earlier statements and other handles."""
         for tag in [tag for tag in thread if tag.startswith(_TAG_PREFIX) and tag != self.own]:
             remove(tag)
         add(self.own)

@@ -16,7 +16,6 @@ from dbt.adapters.paimon.spark.job_metrics import JobMetrics
 
 # Statement kind: builds a table under a staging name.
 STAGING: Final = "staging"
-_DDL: Final = ("create ", "drop ", "alter ")
 # Operations that rewrite or remove files.
 _REWRITES: Final = frozenset({"compact", "rescale", "expire_snapshots", "expire_partitions", "clear_table"})
 # Codes of statement kinds; the code of any other kind is its name in upper case.
@@ -66,10 +65,7 @@ def code_of(kind: str) -> str:
 
 
 def of_write(kind: str, committed: Committed | None, work: JobMetrics | None, query_id: str) -> PaimonAdapterResponse:
-    """The response for a write statement; `kind` is a strategy, or a kind of another materialization.
-
-    `committed` is None if the statement had no rows and committed nothing.
-    """
+    """The response for a write; `kind` is a strategy or the like, and without a commit `committed` is None."""
     response = _response(code_of(kind), query_id)
     if committed is None:
         response.rows_affected = 0
@@ -140,12 +136,11 @@ def _files(number: int | None, volume: int | None) -> str:
 
 def of_statement(kind: str, query_id: str) -> PaimonAdapterResponse:
     """The response for any other statement: the kind of a DDL statement, such as `CREATE VIEW`, else `OK`."""
-    return _response(kind.upper() if kind.startswith(_DDL) else "OK", query_id)
+    return _response(kind.upper() if kind.startswith(("create ", "drop ", "alter ")) else "OK", query_id)
 
 
-def of_reuse(snapshot: int, same: str) -> PaimonAdapterResponse:
-    """The response for a skipped node: `same` has not changed since the table snapshot that has its rows."""
-    reason = f"{same} as at snapshot {snapshot}"
+def of_reuse(reason: str, snapshot: int | None = None) -> PaimonAdapterResponse:
+    """The response for a skipped node or data test; `snapshot` is the table snapshot that has the node's rows."""
     return PaimonAdapterResponse(_message=f"REUSED: {reason}", code="REUSED", snapshot_id=snapshot, reason=reason)
 
 
@@ -157,21 +152,12 @@ def of_refresh(words: str, affected: int) -> PaimonAdapterResponse:
 
 
 def with_refresh(response: AdapterResponse, words: str, affected: int | None) -> AdapterResponse:
-    """The response for the statement that wrote a materialized view, plus what the refresh did.
-
-    `affected` is the number of recomputed keys or groups; None if all were recomputed.
-    """
+    """Add to a materialized view's response what the refresh did; `affected`: recomputed keys or groups (None: all)."""
     if not isinstance(response, PaimonAdapterResponse):
         return response
     _, _, rest = response._message.partition(", snapshot ")
     message = f"REFRESH {words}" + (f", snapshot {rest}" if rest else "")
     return replace(response, _message=message, code="REFRESH", refresh=words, refreshed=affected)
-
-
-def of_passed(at: str) -> PaimonAdapterResponse:
-    """The response for a data test that was skipped because it passed on the same rows at time `at`."""
-    reason = f"inputs and query as when it passed at {at}"
-    return PaimonAdapterResponse(_message=f"REUSED: {reason}", code="REUSED", reason=reason)
 
 
 def unknown(kind: str, query_id: str) -> PaimonAdapterResponse:

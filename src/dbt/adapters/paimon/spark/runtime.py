@@ -77,8 +77,7 @@ class Runtime:
         """
         plan = packages.plan_packages(self.credentials, self.storages, self.spark)
         # A warm server and its clients compare the packages, not the files to which Ivy resolved them.
-        is_warm = self.credentials.method == PaimonConnectionMethod.CONNECT
-        return plan if is_warm else resolved_jars.with_known(plan)
+        return plan if self.credentials.method == PaimonConnectionMethod.CONNECT else resolved_jars.with_known(plan)
 
     @cached_property
     def conf(self) -> dict[str, str]:
@@ -93,7 +92,6 @@ class Runtime:
 
     @cached_property
     def session_conf(self) -> dict[str, str]:
-        """The settings of each session."""
         return session_conf(self.conf)
 
     @cached_property

@@ -17,8 +17,6 @@ from dbt.adapters.paimon.sql.scala import elements
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-_SCAN: Final = "DataSourceV2ScanRelation"
-_PAIMON: Final = "org.apache.paimon.spark."
 # The scan of an aggregate that Paimon answers from metadata.
 _LOCAL: Final = "PaimonLocalScan"
 # A leaf of the plan in EXPLAIN COST; row counts are rounded to three digits: 1.23E+6.
@@ -73,10 +71,10 @@ def _scans(plan: Any) -> Iterator[tuple[Any, str]]:
     """Paimon's scans, including those in subqueries, and their tables."""
     for each in (plan, *elements(plan.subqueriesAll())):
         for leaf in elements(each.collectLeaves()):
-            if leaf.getClass().getSimpleName() != _SCAN:
+            if leaf.getClass().getSimpleName() != "DataSourceV2ScanRelation":
                 continue
             scan = leaf.scan()
-            if scan.getClass().getName().startswith(_PAIMON):
+            if scan.getClass().getName().startswith("org.apache.paimon.spark."):
                 yield scan, str(leaf.relation().name())
 
 

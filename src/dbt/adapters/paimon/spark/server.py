@@ -79,9 +79,8 @@ def note_path(credentials: PaimonCredentials) -> Path:
 
 def fixed_settings(runtime: Runtime) -> dict[str, str]:
     """The settings of a target's server that a session cannot change; secrets are masked."""
-    return {
-        key: str(redacted(key, value)) for key, value in sorted(runtime.conf.items()) if key not in runtime.session_conf
-    }
+    fixed = sorted((key, value) for key, value in runtime.conf.items() if key not in runtime.session_conf)
+    return {key: str(redacted(key, value)) for key, value in fixed}
 
 
 def versions(runtime: Runtime) -> dict[str, str]:
@@ -145,8 +144,7 @@ def mismatches(note: ServerNote, runtime: Runtime) -> list[str]:
         for name, value in versions(runtime).items()
         if note.versions.get(name) != value
     ]
-    settings = fixed_settings(runtime)
-    if changed := {key for key, _ in settings.items() ^ note.settings.items()}:
+    if changed := {key for key, _ in fixed_settings(runtime).items() ^ note.settings.items()}:
         found.append(f"it was started with different settings ({', '.join(sorted(changed))})")
     return found
 

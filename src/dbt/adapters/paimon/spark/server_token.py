@@ -20,7 +20,6 @@ from dbt.adapters.paimon.machine.private_files import read_own, require_own_fold
 from dbt.adapters.paimon.spark import java_classes
 
 HEADER: Final = "x-dbt-paimon-token"
-_BYTES: Final = 32
 
 
 def folder(note: Path) -> Path:
@@ -34,7 +33,7 @@ def folder(note: Path) -> Path:
 
 def create(note: Path, pid: int) -> str:
     """Create and store a token for the server with a process id."""
-    token = secrets.token_urlsafe(_BYTES)
+    token = secrets.token_urlsafe(32)
     write_own(_path(note, pid), token)
     return token
 
@@ -62,10 +61,9 @@ def parameters(token: str, spark_version: str) -> Mapping[str, str]:
 
 
 def guard(session: Any, builder: Any, token: str, spark_version: str) -> None:
-    """Make a server refuse clients that do not send its token.
+    """Make a server refuse clients that do not send its token; add no further interceptor to `builder` afterwards.
 
-    `session` is a session of the server's Spark, and `builder` its NettyServerBuilder, to which no interceptor may be
-    added afterwards.
+    `session` is a session of the server's Spark, and `builder` its NettyServerBuilder.
     """
     jvm = session._jvm
     if _has_pre_shared_key(spark_version):

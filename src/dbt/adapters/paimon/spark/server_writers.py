@@ -65,15 +65,7 @@ class ServerWriters:
 
     @property
     def notes(self) -> list[Note]:
-        """The notes of this thread's locks."""
         return self._thread_notes.notes
-
-    def noting(self, handle: Callable[[], Handle], table: str) -> Note:
-        """A context manager that notes a handle as the writer of a quoted table; a no-op for an embedded Spark.
-
-        `handle` returns this thread's current handle, which is replaced after a server was lost.
-        """
-        return Note(self, handle, table)
 
     def move(self) -> None:
         """Change this thread's notes to its new session, after the old one was lost and its statements have ended."""
@@ -87,7 +79,12 @@ class _ThreadNotes(local):
 
 
 class Note:
-    """A table's note on a server, from the acquisition of the table's lock to its release."""
+    """A table's note on a server, from the acquisition of the table's lock to its release; a no-op without a server.
+
+    Args:
+        handle: returns this thread's current handle, which is replaced after a server was lost.
+        table: the quoted name of the table.
+    """
 
     def __init__(self, writers: ServerWriters, handle: Callable[[], Handle], table: str) -> None:
         self._writers = writers
@@ -145,8 +142,7 @@ class Note:
             # The statement may still be running: the next writer ends it.
             return
         with suppress(Exception):
-            late = time.monotonic() - self._began >= _DEAD_AFTER
-            if not late or self._is_own(self._read()):
+            if time.monotonic() - self._began < _DEAD_AFTER or self._is_own(self._read()):
                 self._rows(f"drop view if exists {self._name}")
 
     def move(self) -> None:

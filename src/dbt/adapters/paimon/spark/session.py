@@ -26,8 +26,6 @@ from dbt.adapters.paimon.sql import predicates
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from dbt.adapters.paimon.metadata.procedures import ProcedureResult
-    from dbt.adapters.paimon.metadata.snapshots import SnapshotRange
     from dbt.adapters.paimon.metadata.table_name import TableName
 
 _START = RLock()
@@ -80,10 +78,10 @@ class SessionHandle(PySparkHandle):
     def committed(self, table: TableName, user: str, since: float, whole: bool) -> commits.Committed | None:
         return commits.by_classes(self.session, table, user, since)
 
-    def snapshot_range(self, table: TableName) -> SnapshotRange:
+    def snapshot_range(self, table: TableName) -> snapshots.SnapshotRange:
         return snapshots.range_by_classes(paimon_table(self.session, table))
 
-    def changes_since(self, table: TableName, before: SnapshotRange) -> ProcedureResult:
+    def changes_since(self, table: TableName, before: snapshots.SnapshotRange) -> procedures.ProcedureResult:
         return procedures.effect_by_classes(self.session, table, before)
 
     def statement_metrics(self, statement_id: str) -> job_metrics.JobMetrics | None:
@@ -192,9 +190,9 @@ def require_startable(runtime: Runtime) -> None:
 
 
 def check_warehouse(runtime: Runtime) -> None:
-    """Create the folder of a local warehouse and check that it is writable; check that other storage answers.
+    """Create the folder of a local warehouse, and check that it is writable; check that other storage answers.
 
-    Without this check Paimon would report a missing schema.
+    Without this check, Paimon would report a missing schema.
     """
     for storage in runtime.storages:
         reachable.check_storage(storage)

@@ -37,8 +37,8 @@ RESULT: Final = "select true as result"
 def sort(session: SparkSession, statement: str, references_of: Callable[[str], Iterable[Reference]]) -> bool:
     """Run a CALL of `compact` with an order, and return whether it was run.
 
-    Other statements are not run, nor are calls that only Paimon can run, although it may refuse them or lose rows (with
-    deletion vectors). `references_of` returns the column names in an SQL expression.
+    Other statements are not run. Calls that only Paimon can run are not run either, although Paimon may refuse them or
+    lose rows (with deletion vectors). `references_of` returns the column names in an SQL expression.
     """
     call = parsed_calls.parsed(session, statement, "compact", _ORDER)
     if call is None or not call.arguments.get("order_strategy"):

@@ -27,7 +27,7 @@ _MAX_SHOWN: Final = 100
 def watched(handle: Handle, sql: str, bound: float) -> Iterator[None]:
     """Watch a statement, and end it after `bound` seconds without a Spark job; `sql` is shown in the log.
 
-    Its table is then in its old or its new state, never in between.
+    The statement's table is then in its old or its new state, never in between.
     """
     over = Event()
     ended: list[WaitedTooLongError] = []
@@ -42,13 +42,11 @@ def watched(handle: Handle, sql: str, bound: float) -> Iterator[None]:
                 wait.check()
             except WaitedTooLongError as exc:
                 ended.append(exc)
-                break
-        else:
-            return
-        with suppress(Exception):
-            handle.interrupt()
-        if not over.wait(INTERRUPT_TIMEOUT):
-            jvm_process.end("A statement without a Spark job could not be stopped in any other way.")
+                with suppress(Exception):
+                    handle.interrupt()
+                if not over.wait(INTERRUPT_TIMEOUT):
+                    jvm_process.end("A statement without a Spark job could not be stopped in any other way.")
+                return
 
     handle.statement_begins()
     Thread(target=watch, name="stalls", daemon=True).start()

@@ -84,13 +84,10 @@ class ThriftCursor(Cursor):
     def description(self) -> list[tuple[str, str, None, None, None, None, bool]]:
         """As in `Cursor`, but HiveServer2's protocol does not have nested types."""
         if self._query is not None:
-            return [
-                (row[0], row[1], None, None, None, None, True) for row in self._rows_of(f"describe query {self._query}")
-            ]
-        return [
-            (column[0], column[1].removesuffix("_TYPE").lower(), None, None, None, None, True)
-            for column in _columns_of(self._cursor)
-        ]
+            columns = [(row[0], row[1]) for row in self._rows_of(f"describe query {self._query}")]
+        else:
+            columns = [(column[0], column[1].removesuffix("_TYPE").lower()) for column in _columns_of(self._cursor)]
+        return [(name, kind, None, None, None, None, True) for name, kind in columns]
 
     def fetchall(self) -> list[Any]:
         self._start()
@@ -311,11 +308,8 @@ def open_session(runtime: Runtime) -> ThriftHandle:
     credentials = runtime.credentials
     assert credentials.host is not None
     where = f"{credentials.host}:{credentials.server_port}"
-    addresses.require_listener(
-        "A Thrift server",
-        [(credentials.host, credentials.server_port)],
-        "Start it, or correct host and port in the profile.",
-    )
+    remedy = "Start it, or correct host and port in the profile."
+    addresses.require_listener("A Thrift server", [(credentials.host, credentials.server_port)], remedy)
     settings = {_MAX_FIELDS: "10000", **runtime.session_conf}
     # The server begins a session with `use default`, which must be in its own default catalog.
     settings.pop(_DEFAULT_CATALOG, None)

@@ -1,7 +1,4 @@
-"""A file in each warehouse that records the newest Paimon version that has opened it.
-
-By default, the adapter does not run an older version.
-"""
+"""Records in each warehouse the newest Paimon version that has opened it; by default, an older one does not run."""
 
 from __future__ import annotations
 
@@ -51,10 +48,7 @@ def check(session: SparkSession, credentials: PaimonCredentials) -> None:
 
 
 def _raise_mark(session: SparkSession, name: str, version: Version) -> Version | None:
-    """Raise a warehouse's mark to `version`, and return the old mark.
-
-    None if there was no mark, or the warehouse's files cannot be accessed.
-    """
+    """Raise a warehouse's mark to `version`. Returns the old mark; None without a mark or access to the files."""
     # Source: SparkCatalog.paimonCatalog, AbstractCatalog and FileIO [ran, 0.9.0], the same methods at 1.4.2 and 2.0.0.
     jvm: Any = session._jvm
     try:

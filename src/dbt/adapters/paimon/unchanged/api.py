@@ -99,7 +99,7 @@ class Unchanged:
             self._refuse_pending(before, head, made.columns, pending, seed=is_seed)
             del self._planned[model["unique_id"]]
             what = "file and config" if is_seed else "inputs and query"
-            result = StatementResult(responses.of_reuse(head.snapshot, what))
+            result = StatementResult(responses.of_reuse(f"{what} as at snapshot {head.snapshot}", head.snapshot))
         return result  # noqa: RET504 - None if the block suppressed an error
 
     @staticmethod

@@ -73,7 +73,7 @@ class DataTests:
         if last.inputs != key.inputs:
             raise CannotSkip(f"an input has changed since it passed at {last.at}")
         del self._tested[test["unique_id"]]
-        return StatementResult(responses.of_passed(last.at), _passed())
+        return StatementResult(responses.of_reuse(f"inputs and query as when it passed at {last.at}"), _passed())
 
     def note(self, test: Mapping[str, Any], result: agate.Table) -> None:
         """Store a pass; `result` is dbt's row of `failures`, `should_warn` and `should_error`."""

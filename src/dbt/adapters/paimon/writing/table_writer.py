@@ -76,7 +76,7 @@ class TableWriter:
         return self._locks.alone(relation.render(), self.lock_place(relation), lambda: self._note(relation))
 
     def _note(self, relation: PaimonRelation) -> Note:
-        return self._writers.noting(lambda: self._adapter.handle, relation.render())
+        return Note(self._writers, lambda: self._adapter.handle, relation.render())
 
     def may_wait_for(self, relation: PaimonRelation) -> bool:
         """Whether this thread may wait for a table's lock without the risk of a deadlock (see `TableLocks`)."""

@@ -26,15 +26,12 @@ VARIABLE: Final = "DBT_PAIMON_CLASS_ARCHIVE"
 _QUIET: Final = ("-Xlog:cds=off", "-Xlog:cds+dynamic=off")
 # CDS_DYNAMIC_ARCHIVE_MAGIC of HotSpot's cds.h; written last, so that an incomplete archive lacks it.
 _MAGIC: Final = 0xF00BABA8
-# Archives of jars that no longer exist are deleted, except for so many.
+# The number of archives to keep: those that were used last.
 _KEPT: Final = 6
 
 
 def java_options(java: JavaRuntime, class_path: Sequence[Path], conf: Mapping[str, str]) -> list[str]:
-    """The Java options that use the archive of this kind of JVM, or create it; none if there can be no archive.
-
-    An archive in the user's own Java options is respected.
-    """
+    """The Java options that use or create the archive of this kind of JVM; empty if unsupported or set by the user."""
     own = f"{conf.get('spark.driver.extraJavaOptions', '')} {os.environ.get('JDK_JAVA_OPTIONS', '')}"
     unwanted = os.environ.get(VARIABLE, "1") in ("0", "false") or "Archive" in own or "-Xshare" in own
     if unwanted or java.major < JAVA_WITH_CLASS_ARCHIVES or os.name == "nt":

@@ -32,7 +32,7 @@ class DefaultVersion:
     reason: str
 
 
-# For a connector that the adapter does not choose: that of a server, or a jar that does not say its version.
+# For a connector that the adapter does not choose: a server's, or one in a jar without a version.
 ASSUMED: Final = DefaultVersion(
     capabilities.DEFAULT_PAIMON_VERSION, "assumed, as the connector is there already and its version not known"
 )
@@ -41,7 +41,7 @@ _CHOOSING: Final = Lock()
 
 
 def of(credentials: PaimonCredentials, spark: str) -> DefaultVersion:
-    """The Paimon version for a target and a Spark; the same for the whole process.
+    """The Paimon version for a target and a Spark; it does not change within a process.
 
     An earlier choice for the same catalog, Spark line and user stays. Otherwise the repositories are asked, the newest
     tested version first. A choice that is made without their answer is not kept. A version is never older than the
@@ -56,7 +56,7 @@ def of(credentials: PaimonCredentials, spark: str) -> DefaultVersion:
 
 
 def valid_version(text: str) -> str | None:
-    """A version as it was noted; None for other text."""
+    """Parse a recorded version; None if the text is not a version."""
     with suppress(InvalidVersion):
         return str(Version(text.strip()))
     return None
@@ -74,12 +74,11 @@ def _kept_or_chosen(note: str, spark: str, credentials: PaimonCredentials) -> De
 
 
 def _choose(spark: str, named: Sequence[str], spark_config: Mapping[str, str]) -> tuple[DefaultVersion, bool]:
-    """The newest tested version whose connector can be had, else the oldest; and whether every repository answered."""
+    """The newest tested version whose connector there is, else the oldest; and whether every repository answered."""
     line, tested = capabilities.minor(spark), capabilities.tested(spark)
     connectors = {version: capabilities.connector_artifact(spark, version) for version in tested}
     asked = list(takewhile(lambda version: not maven.is_here(connectors[version], spark_config), tested))
-    addresses = maven.repositories(named, spark_config)
-    answers = maven.ask([connectors[version] for version in asked], addresses)
+    answers = maven.ask([connectors[version] for version in asked], maven.repositories(named, spark_config))
     found = next((version for version in asked if answers[connectors[version]]), None)
     newer = asked[: asked.index(found)] if found else asked
     answered = all(answers[connectors[version]] is False for version in newer)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from dbt.adapters.paimon.errors.redaction import secrets_of
+from dbt.adapters.paimon.machine.private_files import write_own
 
 JAVA_OPTIONS: Final = "spark.driver.extraJavaOptions"
 _SUBMIT_ARGUMENTS: Final = "PYSPARK_SUBMIT_ARGS"
@@ -34,16 +35,15 @@ def hidden(conf: Mapping[str, str], secrets: Sequence[str]) -> Iterator[dict[str
     folder = Path(tempfile.mkdtemp(prefix="dbt-paimon-"))
     before = os.environ.get(_SUBMIT_ARGUMENTS) or _NO_ARGUMENTS
     try:
-        options = private.pop(JAVA_OPTIONS, None)
-        if options is not None:
+        if (options := private.pop(JAVA_OPTIONS, None)) is not None:
             # Java reads options from such a file since version 9.
             shown[JAVA_OPTIONS] = f"@{folder / 'java'}"
-            _write(folder / "java", "\n".join(_java_argument(part) for part in shlex.split(options)))
+            write_own(folder / "java", "\n".join(_java_argument(part) for part in shlex.split(options)))
         if private:
             # This file replaces spark-defaults.conf.
             properties = "".join(f"{key}={_property(value)}\n" for key, value in private.items())
             path = folder / "spark.conf"
-            _write(path, f"{spark_defaults()}\n{properties}")
+            write_own(path, f"{spark_defaults()}\n{properties}")
             os.environ[_SUBMIT_ARGUMENTS] = f"--properties-file {shlex.quote(str(path))} {before}"
         yield shown
     finally:
@@ -55,11 +55,6 @@ def hidden(conf: Mapping[str, str], secrets: Sequence[str]) -> Iterator[dict[str
 
 def _is_private(key: str, value: str, secrets: Sequence[str]) -> bool:
     return bool(secrets_of([(key, value)])) or any(secret in value for secret in secrets)
-
-
-def _write(path: Path, text: str) -> None:
-    path.touch(mode=0o600)
-    path.write_text(text, encoding="utf-8")
 
 
 def _java_argument(text: str) -> str:

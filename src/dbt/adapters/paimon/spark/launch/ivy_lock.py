@@ -19,10 +19,10 @@ _LONGEST_RESOLUTION = 30 * 60
 
 @contextmanager
 def resolution_lock(packages: Sequence[str]) -> Iterator[None]:
-    """Let one process of a user at a time start a Spark that downloads packages.
+    """Let one process of a user at a time start a Spark that downloads packages; without packages, do not lock.
 
     Ivy does not lock its cache: two processes that fill it at once (test workers, two dbt runs on a new machine)
-    break each other's downloads. Without packages there is no lock.
+    break each other's downloads.
     """
     if not packages or not file_locks.AVAILABLE:
         yield

@@ -43,7 +43,7 @@ _FOR_THE_LAUNCHER: Final = ("spark.driver.", "spark.jars", "spark.master", "spar
 # Spark creates its Ivy without Ivy's defaults, including this one [ran, 3.5.7: a jar with a wrong checksum was used].
 _CHECKSUMS: Final = "-Divy.checksums=sha1,md5"
 _TEMPORARY_PROPERTY: Final = "java.io.tmpdir"
-# Makes an idle JVM collect garbage after so many milliseconds, which releases memory.
+# The milliseconds after which an idle JVM collects garbage, which releases memory.
 _IDLE: Final = "-XX:G1PeriodicGCInterval=60000"
 # Seconds until a JVM answers, without and with jars to download first.
 _LONGEST_START: Final = 600.0
@@ -53,7 +53,7 @@ _unresolved: Final[dict[tuple[str, tuple[str, ...]], str]] = {}
 
 
 def launch(conf: Mapping[str, str], secrets: Sequence[str], runtime: JavaRuntime) -> None:
-    """Start this process's JVM and connect PySpark to it; downloads the packages of `spark.jars.packages`.
+    """Start this process's JVM and connect PySpark to it; Ivy downloads the packages of `spark.jars.packages`.
 
     `secrets` must not appear on a command line or in a log; `runtime` is the Java.
     """
@@ -172,7 +172,6 @@ def _temporary_option() -> str:
 
 
 def _archive_options(conf: Mapping[str, str], runtime: JavaRuntime) -> list[str]:
-    """The options of `cds_archive`."""
     from pyspark.find_spark_home import _find_spark_home
 
     first = conf.get("spark.driver.extraClassPath", "").split(os.pathsep)

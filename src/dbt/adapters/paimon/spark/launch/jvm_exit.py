@@ -8,7 +8,7 @@ from typing import Final
 from dbt_common.exceptions import DbtDatabaseError
 
 from dbt.adapters.paimon.errors.messages import MEMORY_ADVICE
-from dbt.adapters.paimon.spark.launch import jvm_process
+from dbt.adapters.paimon.spark.launch.jvm_process import Spawned, exit_status
 from dbt.adapters.paimon.spark.launch.spark_log import log_path
 
 # Seconds; a JVM that exits stops answering before it runs its shutdown hooks.
@@ -25,12 +25,12 @@ def error(exc: BaseException) -> DbtDatabaseError | None:
 
     unanswered = isinstance(exc, OSError) or (isinstance(exc, Py4JError) and not isinstance(exc, Py4JJavaError))
     # An orderly exit first cancels the JVM's jobs.
-    status = jvm_process.exit_status(_LONGEST_END if unanswered or jvm_process.ended_because() else 0)
+    status = exit_status(_LONGEST_END if unanswered or Spawned.ended_because else 0)
     return None if status is None else DbtDatabaseError(_message(status))
 
 
 def _message(status: int) -> str:
-    if why := jvm_process.ended_because():
+    if why := Spawned.ended_because:
         what, advice = f"{why} So this run has ended Spark's JVM.", ""
     else:
         how, advice = _cause(status)

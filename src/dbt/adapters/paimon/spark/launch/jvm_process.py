@@ -1,4 +1,4 @@
-"""The JVM as a child process: started out of reach of Ctrl-C, killed, and asked for its exit status."""
+"""The JVM as a child process: starts it out of Ctrl-C's reach, ends it, and reads its exit status."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def abandon() -> None:
 
 
 def exit_status(seconds: float) -> int | None:
-    """The exit status of this process's last JVM (`Popen.returncode`), waiting so many seconds; or None."""
+    """The exit status of this process's last JVM (`Popen.returncode`) if it exits within some seconds; else None."""
     with suppress(subprocess.TimeoutExpired):
         return Spawned.last.wait(seconds) if Spawned.last else None
     return None
@@ -55,11 +55,6 @@ def end_by(way: Callable[[], object], why: str) -> None:
         kill()
 
 
-def ended_because() -> str:
-    """Why this process killed its JVM; '' if it did not."""
-    return Spawned.ended_because
-
-
 class Spawned(subprocess.Popen[bytes]):
     """A process that Ctrl-C does not reach, started without running Python code in the child.
 
@@ -68,6 +63,7 @@ class Spawned(subprocess.Popen[bytes]):
     """
 
     last: Spawned | None = None
+    # Why this process ended its JVM; '' if it did not.
     ended_because = ""
 
     def __init__(self, command: Sequence[str], *, preexec_fn: object = None, **more: Any) -> None:

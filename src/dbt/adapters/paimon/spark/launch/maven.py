@@ -22,13 +22,11 @@ LONGEST_ANSWER: Final = 0.9
 # Spark's own variable for a mirror of Maven Central.
 CENTRAL_VARIABLE: Final = "DEFAULT_ARTIFACT_REPOSITORY"
 _CENTRAL: Final = "https://repo1.maven.org/maven2/"
-_SETTINGS: Final = "spark.jars.ivySettings"
-_NOT_THERE: Final = frozenset({404, 410})
 
 
 def repositories(named: Sequence[str], spark_config: Mapping[str, str]) -> tuple[str, ...]:
-    """The addresses that Ivy asks for a target: those of the profile, then those of its settings file or Central."""
-    settings = spark_config.get(_SETTINGS)
+    """Where Ivy looks for a target's packages: the profile's addresses, then those in its settings file, or Central."""
+    settings = spark_config.get("spark.jars.ivySettings")
     others = _in_settings(settings) if settings else [os.environ.get(CENTRAL_VARIABLE) or _CENTRAL]
     return tuple(dict.fromkeys([*named, *split_list(spark_config.get("spark.jars.repositories", "")), *others]))
 
@@ -86,13 +84,12 @@ def _has(package: str, address: str) -> bool | None:
         with urlopen(request, timeout=LONGEST_ANSWER):  # noqa: S310
             return True
     except HTTPError as exc:
-        return False if exc.code in _NOT_THERE else None
+        return False if exc.code in (404, 410) else None
     except (OSError, HTTPException, ValueError):
         return None
 
 
 def _path_of(package: str) -> str:
-    """The path of a package's jar in a repository."""
     group, artifact, version = package.split(":")
     return f"{group.replace('.', '/')}/{artifact}/{version}/{artifact}-{version}.jar"
 

@@ -70,13 +70,13 @@ class PackagePlan:
 
 
 def plan_packages(credentials: PaimonCredentials, storages: Sequence[Storage], spark_version: str) -> PackagePlan:
-    """The jars for a Spark, a Paimon version and the storages.
+    """The jars for a Spark and its storages.
 
     If the target has `jars`, only its `packages` are downloaded. `DBT_PAIMON_JARS` replaces any connector. A warm
-    server needs Spark Connect's jar, too.
+    server also needs the jar of Spark Connect.
 
     Raises:
-        DbtRuntimeError: jars that do not exist or do not fit Spark.
+        DbtRuntimeError: jars do not exist or do not fit Spark.
     """
     override, own = _jars(credentials)
     jars = (*override, *own)
@@ -121,8 +121,7 @@ def _dependencies(
 
 def effective_paimon_version(credentials: PaimonCredentials, spark_version: str | None = None) -> str:
     """The Paimon version that will run: a connector's jar wins over the profile's `paimon_version`, if it has one."""
-    named = connector_version(credentials) or credentials.paimon_version
-    if named:
+    if named := connector_version(credentials) or credentials.paimon_version:
         return named
     chosen = default_version(credentials, spark_version)
     assert chosen is not None
@@ -146,7 +145,7 @@ def connector_version(credentials: PaimonCredentials) -> str | None:
 
 
 def _jars(credentials: PaimonCredentials) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The jars of `DBT_PAIMON_JARS`, and those of the profile, without a connector that these replace."""
+    """The jars of `DBT_PAIMON_JARS`, and the profile's jars without a connector that these replace."""
     variable = re.split(rf"[,{re.escape(os.pathsep)}]", os.environ.get(JARS_VARIABLE, ""))
     parts = filter(None, map(str.strip, variable))
     override = tuple(str(Path(part).expanduser().absolute()) for part in parts)

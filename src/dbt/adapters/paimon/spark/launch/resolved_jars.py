@@ -25,8 +25,8 @@ logger = AdapterLogger("Paimon")
 class Jar(NamedTuple):
     """A jar when Ivy had downloaded it.
 
-    `stamp` has size, modification time and status change time (`st_ctime_ns`, which only root can set): while these
-    are the same, so is the file.
+    `stamp` has its size, modification time and status change time (`st_ctime_ns`). Only root can set the last one, so
+    a file with the same stamp is unchanged.
     """
 
     path: str
@@ -48,14 +48,12 @@ def with_known(plan: PackagePlan) -> PackagePlan:
         return plan
     with suppress(OSError, ValueError, KeyError, TypeError):
         note = _note_path(plan)
-        noted = json.loads(read_own(note))["jars"]
-        known = [Jar(path, tuple(stamp), sha256) for path, stamp, sha256 in noted]
+        known = [Jar(path, tuple(stamp), sha256) for path, stamp, sha256 in json.loads(read_own(note))["jars"]]
         found = [_checked(jar) for jar in known]
         if found != known:
             _write(note, plan, found)
         if found:
-            paths = (jar.path for jar in found)
-            return replace(plan, jars=(*plan.jars, *paths), packages=(), repositories=())
+            return replace(plan, jars=(*plan.jars, *(jar.path for jar in found)), packages=(), repositories=())
     return plan
 
 
@@ -68,8 +66,7 @@ def remember(plan: PackagePlan, class_path: str | None) -> None:
     # Ivy names a package's file after its artifact; without the file, a later start would lack the package.
     if all(package.split(":")[1] in names for package in plan.packages):
         with suppress(OSError):
-            jars = [Jar(path, _stamp(path), _sha256(path)) for path in downloaded]
-            _write(_note_path(plan), plan, jars)
+            _write(_note_path(plan), plan, [Jar(path, _stamp(path), _sha256(path)) for path in downloaded])
 
 
 def _downloaded(plan: PackagePlan, class_path: str) -> list[str]:

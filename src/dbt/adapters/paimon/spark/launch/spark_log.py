@@ -59,7 +59,7 @@ class Output:
                     self._lines.append(shown)
 
     def text(self) -> str:
-        """The whole output of a process that has ended."""
+        """All output of a process that has ended."""
         self._close_end()
         self._thread.join(timeout=10)
         return "".join(self._lines)
@@ -76,7 +76,7 @@ class Output:
 
 
 def keep_out_of_the_log(gateway: Any, secrets: Sequence[str]) -> None:
-    """Make log4j mask these secrets; it masks all that looks like one by itself (log4j2.properties)."""
+    """Make log4j mask these secrets; log4j2.properties already masks what looks like a secret."""
     if not secrets:
         return
     pattern = "|".join(utf16(secret) for secret in secrets)

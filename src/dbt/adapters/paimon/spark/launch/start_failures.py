@@ -20,7 +20,7 @@ _IVY_STATUS = re.compile(r"HTTP response status: (\d+) url=\w+://(?:[^/@\s]*@)?(
 # A repository that Spark always searches too; its answer is irrelevant.
 _SPARK_PACKAGES = "repos.spark-packages.org"
 _IVY_MISSING = re.compile(r"(?:unresolved dependency|download failed): ([^\s:#]+)#([^;\s]+);([^:!\s]+)")
-# A file that arrived incomplete or with another checksum.
+# A file that was incomplete, or had the wrong checksum.
 _IVY_FAILED = re.compile(r"\[FAILED\s*\] ([^\s:#]+)#([^;\s]+);([^!\s]+)!\S+?:? +(.*?)(?: \(\d+ms\))?$", re.MULTILINE)
 # Java's message for an option that it does not know.
 _OPTION_REFUSED: Final = re.compile(r"^(?P<why>.+)\s+Error: Could not create the Java Virtual Machine", re.MULTILINE)
@@ -60,7 +60,7 @@ def unreachable_repositories(text: str) -> dict[str, str]:
 
 
 def failed_downloads(text: str) -> dict[str, str]:
-    """Packages whose files did not arrive whole from a repository, with the reason."""
+    """Packages whose files were incomplete or damaged, with the reason."""
     return {":".join(parts): why for *parts, why in _IVY_FAILED.findall(text)}
 
 
