@@ -40,7 +40,7 @@ class Macros:
         """Run a statement with dbt's `statement` macro."""
         self("statement", name, caller=lambda: sql)
 
-    def write(self, sql: str) -> None:
+    def save(self, sql: str) -> None:
         """Write the node's SQL to its file under target/run."""
         self("write", sql)
 
@@ -52,7 +52,7 @@ class Macros:
         """Show a line on the console."""
         self("log", text, info=True)
 
-    def run(self, target: PaimonRelation, steps: Iterable[Step]) -> None:
+    def alter(self, target: PaimonRelation, steps: Iterable[Step]) -> None:
         """Run the steps of a plan that alter a table, or a branch of it."""
         for step in steps:
             for words in step.alters:
