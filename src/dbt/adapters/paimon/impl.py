@@ -48,6 +48,7 @@ from dbt.adapters.paimon.spec import strategies
 from dbt.adapters.paimon.spec.api import Specs
 from dbt.adapters.paimon.spec.config import PaimonConfig
 from dbt.adapters.paimon.sql import literals, ordering, users_statement, views
+from dbt.adapters.paimon.sql.statements import Statement
 from dbt.adapters.paimon.sql.text import quoted, string_literal, unquoted
 from dbt.adapters.paimon.streaming.api import Streams
 from dbt.adapters.paimon.tables import metadata
@@ -55,7 +56,7 @@ from dbt.adapters.paimon.tables.api import Tables
 from dbt.adapters.paimon.tables.docs_catalog import DocsCatalog
 from dbt.adapters.paimon.tables.known_catalogs import KnownCatalogs
 from dbt.adapters.paimon.tables.schemas import Schemas
-from dbt.adapters.paimon.tables.statements import Statements
+from dbt.adapters.paimon.tables.suggestions import Suggestions
 from dbt.adapters.paimon.time_travel.api import History
 from dbt.adapters.paimon.time_travel.audits import Audits
 from dbt.adapters.paimon.time_travel.clones import Clones
@@ -105,7 +106,7 @@ class PaimonAdapter(SparkAdapter):
         self.defaults = ChangingDefaults(config, lambda: self.behavior, self.once)
         self._node_settings = node_settings.NodeSettings(self)
         self._known_catalogs = KnownCatalogs(self)
-        self._statements = Statements(self, self._known_catalogs)
+        self._suggestions = Suggestions(self, self._known_catalogs)
         self._catalog_names: list[str] = []
         for integration in catalogs_yml.of_project(config, self.bridge_v2_catalog):
             self.add_catalog_integration(integration)
@@ -194,25 +195,7 @@ class PaimonAdapter(SparkAdapter):
 
     @macro_api
     def plans(self) -> Plans:
-        return Plans(
-            adapter=self,
-            specs=self.specs,
-            tables=self.tables,
-            rows=self.rows,
-            builds=self.builds,
-            deletes=self.deletes,
-            buckets=self.buckets,
-            streams=self.streams,
-            changes=self.changes,
-            clones=self.clones,
-            history=self.history,
-            unchanged=self.unchanged,
-            materialized_views=self.materialized_views,
-            audits=self.audits,
-            maintenance=self.maintenance,
-            row_deletes=self.row_deletes,
-            views=self.views,
-        )
+        return Plans(self)
 
     @lazy_feature
     def materialized_views(self) -> MaterializedViews:
@@ -295,15 +278,25 @@ class PaimonAdapter(SparkAdapter):
 
     def query(self, sql: str) -> list[Any]:
         """Run one of the adapter's own statements and return its rows."""
-        return self._statements.rows(sql)
+        with self.connections.exception_handler(sql):
+            _, cursor = self.connections.add_query(Statement(sql), auto_begin=False)
+            return list(cursor.fetchall())
 
     def query_columns(self, sql: str) -> tuple[PaimonColumn, ...]:
-        """The columns of a query, which is analyzed but not run."""
-        return self._statements.columns(sql)
+        """The columns of a query, which is analyzed but not run.
+
+        DESCRIBE QUERY would truncate the type of a wide struct (spark.sql.debug.maxToStringFields).
+        """
+        with self.names_suggested(), self.connections.exception_handler(sql):
+            _, cursor = self.connections.add_query(Statement(sql), auto_begin=False)
+            return tuple(
+                PaimonColumn(column=name, dtype=data_type, column_index=index)
+                for index, (name, data_type, *_) in enumerate(cursor.description)
+            )
 
     def names_suggested(self) -> AbstractContextManager[None]:
         """A context in which the error for a missing table lists similar names."""
-        return self._statements.names_suggested()
+        return self._suggestions.added()
 
     @available.parse(lambda *a, **k: True)
     def has_catalog(self, name: str | None) -> bool:
