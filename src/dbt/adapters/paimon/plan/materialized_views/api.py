@@ -120,7 +120,7 @@ class MaterializedViews:
         query = view.query
         relations = [self._relation(table.name) for table in query.tables]
         sources = {relation: self.existing(relation) for relation in relations}
-        read = self._changes.pin(model, run.target, kept, sources, self._salt(view, query), fresh=not _is_table(run))
+        read = self._changes.pin(model, run.target, kept, sources, self._salt(view, query), fresh=run.table is None)
         pins = Pins(query, {_name(source): _pinned(source) for source in read.sources.values()})
         full = Refresh(RefreshKind.FULL, sql=query.spliced(pins.now), pinned=pins.sources)
         try:
@@ -274,16 +274,12 @@ def _refuse_run(run: NodeRun, view: View) -> None:
     """Raise NotIncremental if the run needs a full refresh, whatever has changed."""
     if run.full_refresh:
         raise NotIncremental(Reason.FULL_REFRESH)
-    if not _is_table(run):
+    if run.table is None:
         raise NotIncremental(Reason.FIRST_RUN)
     if view.mode is Mode.FULL:
         raise NotIncremental(Reason.REFRESH_MODE)
     if view.rebuilt:
         raise NotIncremental(Reason.REBUILT, view.rebuilt)
-
-
-def _is_table(run: NodeRun) -> bool:
-    return run.existing is not None and run.existing.is_table
 
 
 def _name(source: Source) -> TableName:
