@@ -13,7 +13,6 @@ from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.errors import messages
 from dbt.adapters.paimon.errors.deprecations import warn
 from dbt.adapters.paimon.features import while_parsing
-from dbt.adapters.paimon.spark.scans import Scan
 from dbt.adapters.paimon.spec import change_rows, ordering_values, safeguards, spelling, strategies
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql import event_time, predicates, quoted_names
@@ -76,15 +75,11 @@ class Rows:
         if columns:
             warn(quoted_names.warning(f"{node['resource_type']} '{node['name']}'", columns))
 
-    def scans(self, sql: str) -> tuple[Scan, ...]:
-        """What a query would read from each table, after pruning (see `read_limits`)."""
-        return read_limits.scans(self._adapter, sql)
-
     def check_limit(self, model: Mapping[str, Any], sql: str) -> None:
         """Refuse a query that reads more than the model's `max_bytes_read`; sends no statement without it."""
         if not safeguards.max_bytes_read(model["config"]):
             return
-        if problem := read_limits.problem(model, self.scans(sql)):
+        if problem := read_limits.problem(model, read_limits.scans(self._adapter, sql)):
             raise DbtRuntimeError(problem)
 
     def _accepts(self, sql: str) -> bool:
