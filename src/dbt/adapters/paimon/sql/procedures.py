@@ -211,19 +211,15 @@ def _duration(value: Any, versions: Versions) -> str:
     return string_literal(str(value))
 
 
-def _timestamp_string(value: Any) -> str:
+def _timestamp(value: Any, versions: Versions) -> str:
     try:
-        return session_moment(value).strftime("%Y-%m-%d %H:%M:%S")
+        return string_literal(session_moment(value).strftime("%Y-%m-%d %H:%M:%S"))
     except ValueError as fault:
         raise _InvalidValueError(str(fault)) from None
 
 
-def _timestamp(value: Any, versions: Versions) -> str:
-    return string_literal(_timestamp_string(value))
-
-
 def _snapshot_timestamp(value: Any, versions: Versions) -> str:
-    text = string_literal(_timestamp_string(value))
+    text = _timestamp(value, versions)
     return text if versions.supports(Capability.EXPIRE_SNAPSHOTS_OLDER_THAN_TEXT) else f"TIMESTAMP {text}"
 
 
@@ -280,10 +276,11 @@ def partition_condition(value: Any) -> str:
         raise _InvalidValueError(
             "must be a list of partitions, each a mapping of column to value, as in [{'dt': '2024-01-01'}]."
         )
-    return " OR ".join(
-        "(" + " AND ".join(f"{quoted(str(column))} {_equals(item)}" for column, item in p.items()) + ")"
-        for p in partitions
+    conditions = (
+        " AND ".join(f"{quoted(str(column))} {_equals(item)}" for column, item in partition.items())
+        for partition in partitions
     )
+    return " OR ".join(f"({condition})" for condition in conditions)
 
 
 class DateColumnValue(date):

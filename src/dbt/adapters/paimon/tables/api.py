@@ -263,11 +263,10 @@ class Tables:
             if metadata.is_not_found(exc):
                 return None
             raise
-        columns: list[PaimonColumn] = []
-        for name, data_type, *_ in rows:
-            if metadata.ends_columns(name, data_type):
-                break
-            columns.append(PaimonColumn(column=name, dtype=data_type, column_index=len(columns)))
+        columns = [
+            PaimonColumn(column=name, dtype=data_type, column_index=index)
+            for index, (name, data_type, *_) in enumerate(metadata.columns_of(rows))
+        ]
         if any(not is_whole(column.dtype) for column in columns):
             return list(self._adapter.query_columns(f"select * from {relation.render()}"))
         return columns

@@ -96,17 +96,10 @@ def flat_rows(tables: Iterable[CatalogTable]) -> list[Mapping[str, Any]]:
     """The rows from which dbt-core builds `catalog.json`: one for each column of each table."""
     return [
         {
-            "table_database": table.metadata.database,
-            "table_schema": table.metadata.schema,
-            "table_name": table.metadata.name,
-            "table_type": table.metadata.type,
-            "table_comment": table.metadata.comment,
-            "table_owner": table.metadata.owner,
-            "column_name": column.name,
-            "column_index": column.index,
-            "column_type": column.type,
-            "column_comment": column.comment,
+            f"table_{part}": getattr(table.metadata, part)
+            for part in ("database", "schema", "name", "type", "comment", "owner")
         }
+        | {f"column_{part}": getattr(column, part) for part in ("name", "index", "type", "comment")}
         | {
             f"stats:{stat.id}:{part}": getattr(stat, part)
             for stat in table.stats.values()

@@ -16,7 +16,7 @@ from dbt_common.exceptions import CompilationError
 
 from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.spec.spelling import speller
-from dbt.adapters.paimon.sql.assignment import Refusal, cast_sql, misfits
+from dbt.adapters.paimon.sql.assignment import cast_sql, misfits
 from dbt.adapters.paimon.sql.text import quoted, string_literal
 from dbt.adapters.paimon.sql.type_trees import Array, Map, Struct, TypeTree, type_tree
 from dbt.adapters.paimon.tables.changeset import ExistingColumn, ExistingTable
@@ -64,9 +64,9 @@ def _with_casts(source: ModelQuery, casts: Mapping[str, tuple[str, str]]) -> Mod
     return replace(source.selecting(", ".join(selected)), columns=tuple(columns))
 
 
-def _refused(column: str, refusal: Refusal) -> str:
-    fault = string_literal(f"snapshot: column {column}: {refusal.reason}: ")
-    return f"raise_error(concat({fault}, {refusal.value}))"
+def _refused(column: str, reason: str, value: str) -> str:
+    fault = string_literal(f"snapshot: column {column}: {reason}: ")
+    return f"raise_error(concat({fault}, {value}))"
 
 
 def comparing_maps(row_changed: str, columns: Iterable[ExistingColumn]) -> str:
