@@ -350,8 +350,7 @@ class PaimonAdapter(SparkAdapter):
     def get_column_schema_from_query(self, sql: str) -> list[PaimonColumn]:
         """The columns of a query, for a contract."""
         with self.names_suggested():
-            columns: list[PaimonColumn] = super().get_column_schema_from_query(sql)
-            return columns
+            return list(super().get_column_schema_from_query(sql))
 
     def execute_macro(
         self,
@@ -439,8 +438,7 @@ class PaimonAdapter(SparkAdapter):
         database = database or self.credentials.database
         if not self.has_catalog(unquoted(database)):
             return []
-        schemas: list[str] = super().list_schemas(database)
-        return schemas
+        return list(super().list_schemas(database))
 
     def set_relations_cache(self, *arguments: Any, **more: Any) -> None:
         """Fill dbt's relation cache; in commands that may not need Spark, only when the cache is first used."""
@@ -483,8 +481,7 @@ class PaimonAdapter(SparkAdapter):
         found = self.tables.described(relation)
         if found is not None or self.get_macro_resolver() is None:
             return found or []
-        columns: list[PaimonColumn] = self.execute_macro("paimon__described_columns", kwargs={"relation": relation})
-        return columns
+        return list(self.execute_macro("paimon__described_columns", kwargs={"relation": relation}))
 
     def check_schema_exists(self, database: str | None, schema: str) -> bool:
         return schema in self.list_schemas(database)

@@ -76,7 +76,6 @@ class Refreshing(Writing):
 class AlterOnly(WriteMode):
     """Alters the table, but writes no rows."""
 
-    writer: NodeWriter
     run: NodeRun
     refresh: Refresh
 

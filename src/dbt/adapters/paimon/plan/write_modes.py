@@ -109,10 +109,12 @@ class NodeWriter(Macros):
         return view
 
 
+@dataclass
 class WriteMode(ABC):
     """How a node's rows reach their table."""
 
     replaces_all_rows: ClassVar[bool] = False
+    writer: NodeWriter
 
     @abstractmethod
     def write(self) -> None:
@@ -132,7 +134,6 @@ class StagedBuild(WriteMode):
     """Build a complete table under a staging name, then rename it, or swap it with the existing one (`replaced`)."""
 
     replaces_all_rows: ClassVar[bool] = True
-    writer: NodeWriter
     target: PaimonRelation
     replaced: PaimonRelation | None
     columns: Sequence[ExistingColumn]
@@ -194,7 +195,6 @@ class Overwrite(WriteMode):
     """Alter an existing table or a branch of it, and replace all its rows in one commit."""
 
     replaces_all_rows: ClassVar[bool] = True
-    writer: NodeWriter
     target: PaimonRelation
     plan: SettledPlan
     _branch: PaimonRelation | None = None
@@ -225,7 +225,6 @@ class Overwrite(WriteMode):
 class IncrementalWrite(WriteMode):
     """Alter an existing table or a branch of it, and add rows with the strategy's statement."""
 
-    writer: NodeWriter
     run: NodeRun
     source: ModelQuery
 
@@ -256,7 +255,6 @@ class IncrementalWrite(WriteMode):
 class SnapshotMerge(WriteMode):
     """Merge new versions (dbt's staged rows, `source`) into a snapshot's table; dbt's macro renders the MERGE."""
 
-    writer: NodeWriter
     run: NodeRun
     source: ModelQuery
     current: ExistingTable
@@ -285,7 +283,6 @@ class ApplyChangesRebuild(WriteMode):
     """Write all rows of an `apply_changes` table with `rows`, and replace the deletes of older runs (`old`)."""
 
     replaces_all_rows: ClassVar[bool] = True
-    writer: NodeWriter
     rows: WriteMode
     spec: TableSpec
     changes: ModelQuery

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -66,7 +66,7 @@ def planned(view: View, pins: Pins, full: Refresh, totals: Mapping[TableName, in
     query = pins.query
     _require_appended(view, pins)
     parts = [_changed_rows(pins, branch) for branch in query.branches]
-    new = pins.now | {part.branch.driver: _present(part) for part in parts}
+    new = pins.now | {part.branch.driver: _rows_of(part, "not __dbt_gone") for part in parts}
     refresh = replace(
         full,
         does=RefreshKind.INCREMENTAL,
@@ -134,24 +134,20 @@ def _loses_rows(part: ChangedRows) -> bool:
     return bool(part.joined) or bool(part.source.changes and not part.source.only_added)
 
 
-def _present(part: ChangedRows) -> str:
-    """The changed rows that still exist."""
-    return f"(select {_columns(part.columns)} from {quoted(part.view)} where not __dbt_gone)"
+def _rows_of(part: ChangedRows, condition: str) -> str:
+    columns = ", ".join(quoted(name) for name in part.columns)
+    return f"(select {columns} from {quoted(part.view)} where {condition})"
 
 
 def _past(part: ChangedRows) -> str:
     """The changed rows as they were before; without a primary key, only the deleted rows."""
     if not part.key:
-        return f"(select {_columns(part.columns)} from {quoted(part.view)} where __dbt_gone)"
+        return _rows_of(part, "__dbt_gone")
     same = " and ".join(f"__old.{quoted(key)} = __new.{quoted(key)}" for key in part.key)
     return (
         f"(select /*+ broadcast(__new) */ __old.* from {part.source.at(part.source.then)} as __old "
         f"left semi join {quoted(part.view)} as __new on {same})"
     )
-
-
-def _columns(names: Iterable[str]) -> str:
-    return ", ".join(quoted(name) for name in names)
 
 
 def view_name(what: str) -> str:
