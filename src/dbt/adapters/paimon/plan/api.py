@@ -381,7 +381,6 @@ def _branch_of(node: Node, clone: Clone | None, lost: bool) -> PaimonRelation | 
 
 
 def _adds(node: Node, run: NodeRun) -> bool:
-    """Whether a run adds rows to an existing table."""
     return run.table is not None and adds(node, run.full_refresh)
 
 

@@ -17,13 +17,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.paimon.capabilities import Capability, Versions
 from dbt.adapters.paimon.concurrency import conflicts
 from dbt.adapters.paimon.errors.redaction import redacted
-from dbt.adapters.paimon.options.table_options import (
-    did_you_mean,
-    normalize,
-    parse_duration,
-    suggestion,
-    validate_option,
-)
+from dbt.adapters.paimon.options import table_options
 from dbt.adapters.paimon.sql.names import branch_problem, tag_problem
 from dbt.adapters.paimon.sql.statements import SORTED_COMPACTION, Statement
 from dbt.adapters.paimon.sql.text import quoted, string_literal
@@ -95,7 +89,9 @@ def render(procedure: str, table: TableName, arguments: Mapping[str, Any], versi
         DbtRuntimeError: lists all problems at once.
     """
     if procedure not in PROCEDURES:
-        raise DbtRuntimeError(f"unknown procedure '{procedure}'. {did_you_mean(procedure, PROCEDURES, 0.6)}")
+        raise DbtRuntimeError(
+            f"unknown procedure '{procedure}'. {table_options.did_you_mean(procedure, PROCEDURES, 0.6)}"
+        )
     definition = PROCEDURES[procedure]
     given = {name: value for name, value in arguments.items() if value is not None}
     problems = list(_problems(procedure, definition, given, versions)) or definition.check(given, versions)
@@ -114,13 +110,12 @@ def _unmet(needs: Capability | None, versions: Versions) -> str:
 
 
 def _problems(procedure: str, definition: Procedure, given: Mapping[str, Any], versions: Versions) -> Iterator[str]:
-    """The problems with the individual arguments of a procedure."""
     if why := _unmet(definition.needs, versions):
         yield why
     for name, value in given.items():
         parameter = definition.parameters.get(name)
         if parameter is None:
-            near = suggestion(name, definition.parameters, cutoff=0.6)
+            near = table_options.suggestion(name, definition.parameters, cutoff=0.6)
             yield f"{name}: unknown argument.{f' Did you mean {near!r}?' if near else ''}"
         elif why := _unmet(parameter.needs, versions):
             yield f"{name}: {why}"
@@ -205,7 +200,7 @@ def _boolean(value: Any, versions: Versions) -> str:
 
 def _duration(value: Any, versions: Versions) -> str:
     try:
-        parse_duration(str(value))
+        table_options.parse_duration(str(value))
     except ValueError:
         raise _InvalidValueError("must be a duration, as in '1 d' or '12 h'.") from None
     return string_literal(str(value))
@@ -224,7 +219,6 @@ def _snapshot_timestamp(value: Any, versions: Versions) -> str:
 
 
 def _choice(allowed: Sequence[str], needs: Capability | None = None) -> Parameter:
-    """A parameter that accepts one of several words."""
 
     def check(value: Any, versions: Versions) -> str:
         if not isinstance(value, str) or value.lower() not in allowed:
@@ -250,9 +244,9 @@ def _options(value: Any, versions: Versions) -> str:
         raise _InvalidValueError("must be a mapping of Paimon's option names to values.")
     pairs = []
     for name, item in value.items():
-        if problems := validate_option(str(name), item, versions.paimon):
+        if problems := table_options.validate_option(str(name), item, versions.paimon):
             raise _InvalidValueError(f"'{name}': {problems[0]}.")
-        text = normalize(item)
+        text = table_options.normalize(item)
         if "," in text:
             # ParameterUtils.parseCommaSeparatedKeyValues
             raise _InvalidValueError(f"'{name}': the value contains a comma, at which Paimon would split it.")

@@ -235,9 +235,9 @@ class Tables:
             found
             for relation in relations
             for found in self._adapter.list_relations(relation.database, relation.schema or "")
-            if found.identifier == relation.identifier and found.is_table
+            if found.identifier == relation.identifier and found.is_table and self._is_paimon_table(found)
         ]
-        return snapshots.last_modified_sql([table for table in tables if self._is_paimon_table(table)])
+        return snapshots.last_modified_sql(tables)
 
     @while_parsing(lambda *a, **k: "")
     def loaded_at_sql(self, expression: str) -> str:

@@ -251,7 +251,6 @@ def _is_altered_in_place(old: ExistingColumn, new: ExistingColumn, spec: TableSp
 def _reasons_to_rebuild(
     wanted: Sequence[ExistingColumn], existing: ExistingTable, keys: Container[str]
 ) -> Iterator[str]:
-    """Why ALTER cannot give the table these columns."""
     have = {column.name.lower(): column for column in existing.columns}
     for column in wanted:
         current = have.get(column.name.lower())

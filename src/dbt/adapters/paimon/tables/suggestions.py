@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 from dbt_common.exceptions import DbtRuntimeError
 
@@ -70,5 +69,4 @@ class Suggestions:
         return [name[1:-1].replace("``", "`") if name.startswith("`") else name for name in names]
 
     def _table_or_view_names(self, catalog: str, schema: str) -> list[str]:
-        found: Sequence[Any] = self._adapter.list_relations(catalog, schema)
-        return [relation.identifier for relation in found]
+        return [relation.identifier for relation in self._adapter.list_relations(catalog, schema)]

@@ -83,7 +83,6 @@ class Rows:
             raise DbtRuntimeError(problem)
 
     def _accepts(self, sql: str) -> bool:
-        """Whether Spark can analyze a query."""
         try:
             self._adapter.query_columns(sql)
         except DbtRuntimeError:
@@ -91,7 +90,6 @@ class Rows:
         return True
 
     def _of_view(self, view: str) -> ModelQuery:
-        """The rows and columns of a temporary view of this session."""
         return ModelQuery(quoted(view), self._adapter.query_columns(f"select * from {quoted(view)}"), view)
 
     def cached(self, view: str, sql: str) -> ModelQuery:
@@ -268,6 +266,5 @@ class Rows:
 
 
 def _sample_of_run() -> event_time.Window:
-    """The window of `--sample`."""
     sample = sample_of_run()
     return event_time.Window.of(*sample) if sample else event_time.UNBOUNDED

@@ -333,7 +333,6 @@ def _refuse_strings(
 
 
 def _refuse_bad_types(handle: Handle, columns: Sequence[SeedColumn], model: Mapping[str, Any]) -> None:
-    """Refuse a column whose type Spark does not know, or cannot cast a string to."""
     for column in columns:
         if not _casts_strings_to(handle, column.data_type):
             raise DbtRuntimeError(

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
 from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import CompilationError, DbtRuntimeError
 
-from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, is_empty_run, sample_of_run, table_name
+from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, Node, is_empty_run, sample_of_run, table_name
 from dbt.adapters.paimon.changes.api import Changes
 from dbt.adapters.paimon.changes.positions import fingerprint, marked
 from dbt.adapters.paimon.changes.reading import Reading, Source
@@ -35,8 +35,6 @@ from dbt.adapters.paimon.tables.api import Tables
 from dbt.adapters.paimon.tables.changeset import MATERIALIZED_VIEW, ExistingColumn, ExistingTable
 from dbt.adapters.paimon.unchanged import nodes
 from dbt.adapters.paimon.writing.statement_result import StatementResult
-
-Node = Mapping[str, Any]
 
 logger = AdapterLogger("Paimon")
 # A full refresh is cheaper above this share of changed keys or groups (benchmarks/results/views.md), unless they are
@@ -246,7 +244,6 @@ def _refuse_or_warn(target: PaimonRelation, plan: Plan, allowed: str) -> None:
 
 
 def _require_changes(moved: Iterable[Source]) -> None:
-    """Raise NotIncremental if the changes of a source cannot be read."""
     for source in moved:
         if source.was_altered:
             raise NotIncremental(Reason.NOT_FROM_HERE)

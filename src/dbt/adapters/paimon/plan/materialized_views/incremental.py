@@ -119,7 +119,6 @@ def _require_appended(view: View, pins: Pins) -> None:
 
 
 def _changed_rows(pins: Pins, branch: Branch) -> ChangedRows:
-    """The rows of a driving table whose output may have changed."""
     driver = pins.query.reads[branch.driver].table
     joined = tuple((pins.of(join.read), join.keys) for join in branch.joins if pins.has_changed(join.read))
     if joined and not driver.primary_key:

@@ -179,7 +179,6 @@ def having_span(having: exp.Expr, sql: str) -> tuple[int, int]:
 
 
 def _having_token(having: exp.Expr, found: Sequence[Token]) -> int:
-    """The index of the token HAVING of a clause."""
     begins = [at for at, token in enumerate(found) if token.kind == "HAVING"]
     inside = min((part.meta["start"] for part in having.walk() if "start" in part.meta), default=None)
     if inside is not None:

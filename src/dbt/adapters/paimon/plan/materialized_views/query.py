@@ -87,11 +87,6 @@ class Query:
         """The distinct tables that it reads."""
         return tuple({read.table.name: read.table for read in self.reads}.values())
 
-    @property
-    def only_projects(self) -> bool:
-        """Whether each output row comes from one row of one table, so that appended rows only append rows."""
-        return self.groups is None and not any(branch.joins for branch in self.branches)
-
     def spliced(self, put: Mapping[int, str], *, without_having: bool = False) -> str:
         """The SQL with other relations in place of its tables.
 

@@ -354,7 +354,6 @@ class _Tables:
 
 
 def _projected(node: exp.Select, tables: _Tables) -> _Output:
-    """The output of a SELECT list."""
     first, items = tables.first, list(_items(node, tables))
 
     def columns(part: _BranchOutput) -> tuple[_Column, ...]:
@@ -398,7 +397,6 @@ def _renamed(node: exp.Expr, output: _Output) -> _Output:
 
 
 def _has(node: exp.Expr, *clauses: str) -> bool:
-    """Whether a query has one of these clauses."""
     return any(node.args.get(clause) is not None for clause in clauses)
 
 
@@ -410,7 +408,6 @@ def _refuse_parts(node: exp.Expr, known: frozenset[str]) -> None:
 
 
 def _refuse_clauses(node: exp.Select) -> None:
-    """Refuse a SELECT with an unsupported clause."""
     parsing.refuse_limit(node)
     unsupported = sorted(key for key, value in node.args.items() if value and key not in _CLAUSES)
     if "laterals" in unsupported:
@@ -420,7 +417,6 @@ def _refuse_clauses(node: exp.Select) -> None:
 
 
 def _sql_words(clauses: Iterable[str]) -> str:
-    """The SQL keywords for sqlglot's clause names."""
     return ", ".join(_SQL_WORDS.get(name, name.strip("_").upper()) for name in clauses)
 
 
