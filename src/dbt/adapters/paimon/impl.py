@@ -116,9 +116,14 @@ class PaimonAdapter(SparkAdapter):
 
     # -- features: macros call a `macro_api` as `adapter.<feature>.<method>(...)`; only Python uses a `lazy_feature`
 
-    @macro_api
-    def specs(self) -> Specs:
-        return Specs(self)
+    specs = macro_api(Specs)
+    plans = macro_api(Plans)
+    health = macro_api(Health)
+    # Builds tables: locks, staging tables, swaps.
+    builds = lazy_feature(TableWriter)
+    # Write, audit, publish.
+    audits = lazy_feature(Audits)
+    fingerprinter = lazy_feature(Fingerprinter)
 
     @macro_api
     def tables(self) -> Tables:
@@ -133,11 +138,6 @@ class PaimonAdapter(SparkAdapter):
     def rows(self) -> Rows:
         """The rows that a node writes: queries, seeds, Python models."""
         return Rows(self, self.tables)
-
-    @lazy_feature
-    def builds(self) -> TableWriter:
-        """Builds tables: locks, staging tables, swaps."""
-        return TableWriter(self)
 
     @lazy_feature
     def deletes(self) -> Deletes:
@@ -162,18 +162,9 @@ class PaimonAdapter(SparkAdapter):
         """Skips data tests that have passed on the same rows."""
         return DataTests(self, self.fingerprinter)
 
-    @lazy_feature
-    def fingerprinter(self) -> Fingerprinter:
-        return Fingerprinter(self)
-
     @macro_api
     def streams(self) -> Streams:
         return Streams(self, self.specs, self.tables, self.rows, self.builds, self.changes.incremental_catalog)
-
-    @lazy_feature
-    def audits(self) -> Audits:
-        """Write, audit, publish."""
-        return Audits(self)
 
     @macro_api
     def clones(self) -> Clones:
@@ -193,10 +184,6 @@ class PaimonAdapter(SparkAdapter):
     def buckets(self) -> Buckets:
         return Buckets(self, self.maintenance)
 
-    @macro_api
-    def plans(self) -> Plans:
-        return Plans(self)
-
     @lazy_feature
     def materialized_views(self) -> MaterializedViews:
         return MaterializedViews(self, self.tables, self.changes)
@@ -204,11 +191,6 @@ class PaimonAdapter(SparkAdapter):
     @macro_api
     def runs(self) -> Runs:
         return Runs(self.plans)
-
-    @macro_api
-    def health(self) -> Health:
-        """System tables, and metrics of a table's health."""
-        return Health(self)
 
     @macro_api
     def views(self) -> Views:
@@ -220,10 +202,7 @@ class PaimonAdapter(SparkAdapter):
 
     @available
     def has_capability(self, capability: str) -> bool:
-        """Whether the versions in use have the `Capability` of this name.
-
-        It can be called while dbt parses, for example in the config `enabled`.
-        """
+        """Whether the versions in use have the `Capability` of this name; dbt can call this while it parses."""
         return self.versions.supports(capability_named(capability))
 
     @available

@@ -64,11 +64,7 @@ class Plans:
     # -- before the hooks -------------------------------------------------------------------------------------------
 
     def begin(self, context: Mapping[str, Any]) -> NodeRun:
-        """Decide what the run of a node does, before its hooks, and lock its table.
-
-        Raises:
-            ConfigErrors: every problem of the config; raised before any SQL runs.
-        """
+        """Decide what a node's run does, and lock its table, before the hooks; raises ConfigErrors before any SQL."""
         node = context["model"]
         if node["resource_type"] == "snapshot":
             snapshots.require_key(node)

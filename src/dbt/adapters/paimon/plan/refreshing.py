@@ -22,11 +22,7 @@ _NO_ROWS: Final = ModelQuery("", ())
 
 
 def refresh(writer: NodeWriter, run: NodeRun) -> NodeRun:
-    """Refresh a view incrementally, or fully if an incremental refresh is impossible or more expensive.
-
-    Returns:
-        The run, with its column spelling.
-    """
+    """Refresh a view incrementally if possible and cheaper, else fully; returns the run with its column spelling."""
     plans = writer.plans
     planned = plans.materialized_views.refresh(writer.node, run, positions_of(run.target))
     if planned.is_incremental:
@@ -93,11 +89,7 @@ class AlterOnly(WriteMode):
 
 @dataclass
 class IncrementalRefresh(IncrementalWrite):
-    """Writes the rows whose sources have changed, in one commit.
-
-    Attributes:
-        staged: the names of the temporary views that it has created.
-    """
+    """Writes the rows whose sources have changed, in one commit; `staged`: the temporary views that it has created."""
 
     refresh: Refresh
     staged: list[str] = field(default_factory=list)

@@ -83,15 +83,10 @@ def statement(procedure: str, table: TableName, arguments: Mapping[str, Any], ve
 
 
 def render(procedure: str, table: TableName, arguments: Mapping[str, Any], versions: Versions) -> str:
-    """The SQL of a procedure's CALL, with every value as a literal. Arguments that are None are omitted.
-
-    Raises:
-        DbtRuntimeError: lists all problems at once.
-    """
+    """The SQL of a procedure's CALL, without arguments that are None; raises DbtRuntimeError with all problems."""
     if procedure not in PROCEDURES:
-        raise DbtRuntimeError(
-            f"unknown procedure '{procedure}'. {table_options.did_you_mean(procedure, PROCEDURES, 0.6)}"
-        )
+        hint = table_options.did_you_mean(procedure, PROCEDURES, 0.6)
+        raise DbtRuntimeError(f"unknown procedure '{procedure}'. {hint}")
     definition = PROCEDURES[procedure]
     given = {name: value for name, value in arguments.items() if value is not None}
     problems = list(_problems(procedure, definition, given, versions)) or definition.check(given, versions)

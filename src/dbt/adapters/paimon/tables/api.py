@@ -148,22 +148,14 @@ class Tables:
     def refuse_loss(
         self, model: Mapping[str, Any], relation: PaimonRelation, rebuild: Rebuild, full_refresh: bool
     ) -> None:
-        """Refuse to replace a table with a new one if that loses history, unless the run or the config allows it.
-
-        Raises:
-            DbtRuntimeError: says what would be lost, why, and how to allow it.
-        """
+        """Raise DbtRuntimeError if a new table would lose history, unless the run or the config allows that."""
         if not full_refresh and rebuilds.may_need_asking(model, rebuild):
             rebuilds.refuse_unasked(model, rebuild, self.history(relation), self._adapter.defaults.warn_history_loss)
 
     def wanted_columns(
         self, query_columns: Sequence[PaimonColumn], model: Mapping[str, Any], spec: TableSpec
     ) -> tuple[ExistingColumn, ...]:
-        """The columns of a model's table: types from its query, NOT NULL and comments from its YAML.
-
-        Raises:
-            DbtRuntimeError: a table cannot have some of the column names.
-        """
+        """The columns of a model's table, from its query and YAML; raises DbtRuntimeError for an impossible name."""
         if problems := names.column_problems(c.name for c in query_columns):
             raise DbtRuntimeError(f"{model.get('resource_type', 'model')} '{model['name']}': {' '.join(problems)}")
         expires = "record-level.expire-time" in spec.options

@@ -270,11 +270,7 @@ def _reasons_to_rebuild(
 def refuse_schema_change(
     model: str, on_schema_change: str, strategy: str, merge_engine: str, changes: ColumnChanges
 ) -> None:
-    """Refuse what `on_schema_change` forbids, and what would unexpectedly fill columns with NULL.
-
-    Raises:
-        CompilationError: names the columns and the remedy. dbt's own macros raise the same class.
-    """
+    """Raise CompilationError, as dbt does, if `on_schema_change` forbids a change, or columns would become NULL."""
     if on_schema_change == "fail" and changes.changes_schema:
         raise CompilationError(
             f"model '{model}': the columns changed and on_schema_change is 'fail': {changes}. "

@@ -34,11 +34,7 @@ class ViewRegistry:
         self._versions: dict[str, int] = {}
 
     def load(self, schema: str, tables: Iterable[str]) -> list[views.ViewDefinition]:
-        """Read a schema's views, with one statement if its `tables` include a registry, otherwise with none.
-
-        Raises:
-            NewerStateError: a newer adapter wrote the registry.
-        """
+        """Read a schema's views; sends no statement if `tables` has no registry. Raises NewerStateError."""
         self._versions.pop(schema, None)
         properties: dict[str, str] = {}
         if views.REGISTRY_TABLE in tables:

@@ -46,14 +46,7 @@ class KeptDeletes:
 def kept_deletes(
     relation: PaimonRelation, spec: TableSpec, columns: Sequence[ExistingColumn], current: ExistingTable | None
 ) -> KeptDeletes:
-    """How `relation` keeps a table's deletes.
-
-    Args:
-        spec: the table spec, with columns spelled as in `columns`.
-
-    Raises:
-        NewerStateError: the table of deletes is newer than this adapter.
-    """
+    """How `relation` keeps a table's deletes; `spec` is spelled as `columns`. Raises NewerStateError."""
     named = {column.name: column for column in columns}
     names = dict.fromkeys((*spec.primary_key, *spec.sequence_columns))
     wanted = tuple(named[name] for name in names)
@@ -92,11 +85,7 @@ class Deletes:
     def fitting(
         self, model: Mapping[str, Any], target: PaimonRelation, spec: TableSpec, columns: Sequence[ExistingColumn]
     ) -> KeptDeletes:
-        """As `kept`, for an increment, which cannot replace an existing table of deletes.
-
-        Raises:
-            CompilationError: the existing table of deletes cannot hold the columns.
-        """
+        """As `kept`, for an increment; raises CompilationError if the existing table cannot hold the columns."""
         relation = self.relation(model, target)
         kept = self.kept(relation, spec, columns)
         if not kept.fits:

@@ -163,11 +163,7 @@ def _keys(config: Mapping[str, Any]) -> Sequence[str]:
 
 
 def require_meta_columns(table: ExistingTable, names: Mapping[str, str], hard_deletes: str | None) -> None:
-    """Refuse a snapshot's table that lacks one of dbt's columns, ignoring case; `names` are from the config.
-
-    Raises:
-        SnapshotTargetNotSnapshotTableError: columns are missing; dbt raises the same error.
-    """
+    """Raise SnapshotTargetNotSnapshotTableError, as dbt does, if a table lacks one of dbt's columns (`names`)."""
     have = {column.name.lower() for column in table.columns}
     wanted = [*_TIMES, "dbt_scd_id", *(["dbt_is_deleted"] if hard_deletes == "new_record" else [])]
     if missing := [names[name] for name in wanted if names[name].lower() not in have]:

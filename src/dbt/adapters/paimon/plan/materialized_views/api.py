@@ -58,12 +58,7 @@ class MaterializedViews:
     # -- before the hooks -------------------------------------------------------------------------------------------
 
     def spec(self, node: Node, specs: Specs) -> TableSpec:
-        """The table spec of a view, with the key of its query.
-
-        Raises:
-            CompilationError: see `Definitions.view`.
-            ConfigErrors: every problem of its config.
-        """
+        """The table spec of a view, with the key of its query; raises as `Definitions.view`, or ConfigErrors."""
         view = self._views[node["unique_id"]] = self._definitions.view(node)
         spec = specs.of(node, view.key)
         return replace(spec, options={**spec.options, MATERIALIZED_VIEW: "true"})
@@ -82,11 +77,7 @@ class MaterializedViews:
         *,
         full_refresh: bool,
     ) -> TableSpec:
-        """The table spec for the run of an existing view, according to `on_configuration_change`.
-
-        Raises:
-            CompilationError: the config has changed, and on_configuration_change is `fail`.
-        """
+        """The table spec of an existing view; raises CompilationError if `on_configuration_change` forbids a change."""
         if full_refresh:
             # dbt's own tests look for these words.
             logger.info(f"Applying REPLACE to: {target}")

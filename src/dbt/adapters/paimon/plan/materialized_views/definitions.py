@@ -42,11 +42,7 @@ class Definitions:
         self._tables = tables
 
     def view(self, node: Node) -> View:
-        """Read a materialized view from its model.
-
-        Raises:
-            CompilationError: the config is not allowed, or the query does not fit `refresh_mode`.
-        """
+        """Read a view from its model; raises CompilationError if its config is wrong or does not fit its query."""
         from dbt.adapters.paimon.plan.materialized_views import reading
 
         _refuse_config(node)

@@ -27,11 +27,7 @@ _FEW_GROUPS: Final = 20
 
 @dataclass(frozen=True)
 class Pins:
-    """The pinned sources of a query.
-
-    Attributes:
-        changed: the sources that have changed.
-    """
+    """The pinned sources of a query; `changed` are those that have changed."""
 
     query: Query
     sources: Mapping[TableName, PinnedSource]

@@ -97,11 +97,7 @@ class _Output:
 
 
 def analyze(sql: str, lookup: Lookup) -> Query:
-    """Analyze a materialized view's query.
-
-    Returns:
-        The query; `refusal` is the reason if it always needs a full refresh.
-    """
+    """Analyze a materialized view's query; `refusal` is the reason if it always needs a full refresh."""
     sql = parsing.with_views(sql, lookup)
     parsing.refuse_unpinned(sql)
     try:
@@ -271,11 +267,7 @@ class _Analyzer:
 
 
 class _Tables:
-    """The tables of a FROM clause.
-
-    Attributes:
-        keeps_rows: whether no join drops a row.
-    """
+    """The tables of a FROM clause; `keeps_rows`: whether no join drops a row."""
 
     def __init__(self, alias: str, output: _Output) -> None:
         self.first = output
