@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager, ExitStack
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from dbt.adapters.base import available
 from dbt.adapters.base.impl import DEFAULT_BASE_BEHAVIOR_FLAGS, BaseAdapter
@@ -444,9 +444,7 @@ class PaimonAdapter(SparkAdapter):
         If `database` is missing, or equals `schema` as in macros written for dbt-spark, the target's catalog is used.
         """
         database = PaimonRelation.catalog_of(database, schema) or self.credentials.database
-        found: Any = super().get_relation(database, schema or "", identifier or "")
-        relation: PaimonRelation | None = found
-        return relation
+        return cast("PaimonRelation | None", super().get_relation(database, schema or "", identifier or ""))
 
     @cached_property
     def _listing(self) -> Listing:

@@ -90,15 +90,11 @@ class Tables:
         """Warn of files in which WHERE misses rows or fails because another program altered a column's type."""
         versions, spec = self._adapter.versions, existing.as_spec()
         types = {column.name: column for column in existing.columns}
-        found = {
-            f"{name} was {before}": missing
-            for name, before in existing.older_types or ()
-            if (
-                missing := column_changes.missing_filter_capability(
-                    replace(types[name], data_type=before), types[name].data_type, spec, versions
-                )
-            )
-        }
+        found = {}
+        for name, before in existing.older_types or ():
+            old, data_type = replace(types[name], data_type=before), types[name].data_type
+            if missing := column_changes.missing_filter_capability(old, data_type, spec, versions):
+                found[f"{name} was {before}"] = missing
         if found:
             why = " ".join(versions.explain(missing) for missing in dict.fromkeys(found.values()))
             warn(

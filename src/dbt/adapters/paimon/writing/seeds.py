@@ -90,9 +90,8 @@ def load(path: Path, model: Mapping[str, Any], loses: Warn | None = None) -> aga
     except ValueError as exc:
         raise CompilationError(f"{_where(model)}: {exc}") from exc
     times = [place for place, kind in enumerate(table.column_types) if isinstance(kind, agate.DateTime)]
-    if times:
-        for fault in _truncated_times(path, times, model):
-            _refuse_or_warn(fault, loses)
+    for fault in _truncated_times(path, times, model) if times else ():
+        _refuse_or_warn(fault, loses)
     # Set by dbt's load_agate_table, too.
     table.original_abspath = str(path.resolve())
     return table
