@@ -10,7 +10,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
 from dbt.adapters.paimon.errors.messages import StatementError, shorten
 from dbt.adapters.paimon.options.table_options import suggestion
-from dbt.adapters.paimon.sql.text import quoted
+from dbt.adapters.paimon.sql.text import quoted, unquoted
 from dbt.adapters.paimon.tables import missing
 from dbt.adapters.paimon.tables.known_catalogs import KnownCatalogs
 from dbt.adapters.paimon.tables.node_errors import HOOKS_OF_A_RUN, NodeErrors
@@ -65,8 +65,7 @@ class Suggestions:
 
     def _schema_names(self, catalog: str) -> list[str]:
         # Spark puts names that are not identifiers in backticks.
-        names = [str(row[0]) for row in self._adapter.query(f"show databases in {quoted(catalog)}")]
-        return [name[1:-1].replace("``", "`") if name.startswith("`") else name for name in names]
+        return [unquoted(row[0]) for row in self._adapter.query(f"show databases in {quoted(catalog)}")]
 
     def _table_or_view_names(self, catalog: str, schema: str) -> list[str]:
         return [relation.identifier for relation in self._adapter.list_relations(catalog, schema)]

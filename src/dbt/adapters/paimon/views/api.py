@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Any
 
@@ -23,15 +22,9 @@ class Views:
     """Creates and drops views, and stores their definitions if the catalog cannot; `builds` locks the registries."""
 
     def __init__(self, adapter: AdapterProtocol, builds: TableWriter, directory: views.ViewDirectory) -> None:
-        catalog = adapter.credentials.database
-
-        def lock(schema: str) -> AbstractContextManager[None]:
-            table = PaimonRelation.create(database=catalog, schema=schema, identifier=views.REGISTRY_TABLE)
-            return builds.alone(table)
-
         self._adapter = adapter
         self._directory = directory
-        self._registry = ViewRegistry(catalog, adapter.query, lock, directory)
+        self._registry = ViewRegistry(adapter, builds, directory)
         self._schemas: set[str] = set()
 
     def definition(self, relation: PaimonRelation, query: str, model: Mapping[str, Any]) -> views.ViewDefinition:

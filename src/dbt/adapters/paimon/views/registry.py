@@ -2,33 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import AbstractContextManager
-from typing import Any
 
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
+from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.sql import views
 from dbt.adapters.paimon.sql.text import quoted, string_literal
 from dbt.adapters.paimon.state.kinds import CURRENT, Kind
 from dbt.adapters.paimon.state.tables import migrate_table, option_sql
-
-Query = Callable[[str], Iterable[Any]]
-Lock = Callable[[str], AbstractContextManager[None]]
+from dbt.adapters.paimon.writing.table_writer import TableWriter
 
 
 class ViewRegistry:
-    """The registry tables of one catalog.
+    """The registry tables of the target's catalog; `builds` locks them while they are written."""
 
-    Args:
-        lock: locks a schema's registry table. Paimon stores each version of a table's schema in a file named by its
-            number: on S3 and local disks, concurrent writers of one number lose a view, or fail.
-    """
-
-    def __init__(self, catalog: str, query: Query, lock: Lock, directory: views.ViewDirectory) -> None:
-        self._catalog = catalog
-        self._query = query
-        self._lock = lock
+    def __init__(self, adapter: AdapterProtocol, builds: TableWriter, directory: views.ViewDirectory) -> None:
+        self._catalog = adapter.credentials.database
+        self._query = adapter.query
+        self._builds = builds
         self._directory = directory
         # Schema -> version of its registry table.
         self._versions: dict[str, int] = {}
@@ -63,6 +57,11 @@ class ViewRegistry:
             with self._lock(schema):
                 self._write(f"alter table {self._table(schema)} unset tblproperties ({key})")
         self._directory.forget(schema, identifier)
+
+    def _lock(self, schema: str) -> AbstractContextManager[None]:
+        # Paimon stores each version of a table's schema in a file named by its number. On S3 and local disks,
+        # concurrent writers of one number lose a view, or fail.
+        return self._builds.alone(PaimonRelation.create(self._catalog, schema, views.REGISTRY_TABLE))
 
     def _table(self, schema: str) -> str:
         return quoted(self._catalog, schema, views.REGISTRY_TABLE)
