@@ -233,8 +233,7 @@ class PaimonAdapter(SparkAdapter):
 
     @property
     def credentials(self) -> PaimonCredentials:
-        credentials: PaimonCredentials = self.config.credentials
-        return credentials
+        return cast("PaimonCredentials", self.config.credentials)
 
     @property
     def runtime(self) -> Runtime:
@@ -247,8 +246,7 @@ class PaimonAdapter(SparkAdapter):
 
     @property
     def handle(self) -> Handle:
-        handle: Handle = self.connections.get_thread_connection().handle
-        return handle
+        return cast("Handle", self.connections.get_thread_connection().handle)
 
     @property
     def view_catalog(self) -> str:
@@ -310,8 +308,7 @@ class PaimonAdapter(SparkAdapter):
         """
         if chosen := packages.default_version(self.credentials):
             self.defaults.default_version(chosen)
-        connection: Connection = super().acquire_connection(name)
-        return connection
+        return super().acquire_connection(name)
 
     def execute(
         self, sql: str, auto_begin: bool = False, fetch: bool = False, limit: int | None = None
@@ -378,8 +375,7 @@ class PaimonAdapter(SparkAdapter):
     def add_catalog_integration(self, catalog_integration: CatalogIntegrationConfig) -> CatalogIntegration:
         """Register a catalog of catalogs.yml, for sessions that are opened later."""
         if catalog_integration.name in self._catalog_names:
-            known: CatalogIntegration = self.get_catalog_integration(catalog_integration.name)
-            return known
+            return cast("CatalogIntegration", self.get_catalog_integration(catalog_integration.name))
         added = super().add_catalog_integration(catalog_integration)
         assert isinstance(added, catalogs_yml.PaimonCatalogIntegration)
         self._catalog_names.append(added.name)
@@ -390,17 +386,15 @@ class PaimonAdapter(SparkAdapter):
     def get_catalog_integration(self, name: str) -> CatalogIntegration:
         """The catalog of catalogs.yml that a node sets in `catalog_name`."""
         try:
-            found: CatalogIntegration = super().get_catalog_integration(name)
+            return cast("CatalogIntegration", super().get_catalog_integration(name))
         except DbtCatalogIntegrationNotFoundError:
             raise CompilationError(catalogs_yml.unknown_integration(name, self._catalog_names)) from None
-        return found
 
     @available
     def build_catalog_relation(self, config: RelationConfig) -> CatalogRelation | None:
         """The database, schema and table format of a node with a `catalog_name`; errors name the node."""
         with catalogs_yml.node_named(config):
-            relation: CatalogRelation | None = super().build_catalog_relation(config)
-        return relation
+            return cast("CatalogRelation | None", super().build_catalog_relation(config))
 
     def _v2_table_format(self, catalog: CatalogV2) -> str:
         return catalogs_yml.v2_table_format(catalog)
@@ -518,8 +512,7 @@ class PaimonAdapter(SparkAdapter):
             if parsed_constraint.warn_unsupported:
                 warn_or_error(ConstraintNotSupported(constraint="custom", adapter=cls.type()))
             return None
-        rendered: str | None = super().process_parsed_constraint(parsed_constraint, render_func)
-        return rendered
+        return super().process_parsed_constraint(parsed_constraint, render_func)
 
     @classmethod
     def convert_time_type(cls, agate_table: agate.Table, col_idx: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from dbt.adapters.paimon.plan.steps import Step
 from dbt.adapters.paimon.relation import PaimonRelation
@@ -21,8 +21,7 @@ class Macros:
     @property
     def node(self) -> Mapping[str, Any]:
         """The node in the manifest."""
-        node: Mapping[str, Any] = self.context["model"]
-        return node
+        return cast("Mapping[str, Any]", self.context["model"])
 
     def config(self, name: str) -> Any:
         """A value of the node's config, or None."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, cast
 
 from dbt.adapters.paimon.concurrency.conflicts import REBUILD, SNAPSHOT
 from dbt.adapters.paimon.overrides import override_of
@@ -102,8 +102,7 @@ class NodeWriter(Macros):
         """The rows as a relation whose columns a project's own strategy can look up."""
         view: PaimonRelation = self("make_temp_relation", target)
         if source.is_relation:
-            staged: PaimonRelation = view.incorporate(path={"identifier": source.view})
-            return staged
+            return cast("PaimonRelation", view.incorporate(path={"identifier": source.view}))
         sql = self.sql("spark__create_temporary_view", view, f"select * from {source}")
         self.statement("create_temporary_view", sql)
         return view

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 from dbt_common.exceptions import CompilationError
 
@@ -159,8 +159,7 @@ def column_of_yaml(model: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     """
     for written, column in (model.get("columns") or {}).items():
         if written == name or (not column.get("quote") and written.lower() == name.lower()):
-            found: Mapping[str, Any] = column
-            return found
+            return cast("Mapping[str, Any]", column)
     return {}
 
 

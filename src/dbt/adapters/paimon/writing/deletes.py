@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from dbt_common.exceptions import CompilationError
 
@@ -107,8 +107,7 @@ class Deletes:
         if stream_id is not None:
             name = staging_names.base_table_name(name) or name
         name = change_rows.deletes_table(name, stream_id or "")
-        beside: PaimonRelation = target.incorporate(path={"identifier": name}, type="table")
-        return beside
+        return cast("PaimonRelation", target.incorporate(path={"identifier": name}, type="table"))
 
     def relations(self, target: PaimonRelation, other_than: str | None = None) -> list[PaimonRelation]:
         """The existing tables of deletes of a table, except that of the stream `other_than` ('': of no stream)."""
