@@ -282,10 +282,6 @@ class PaimonAdapter(SparkAdapter):
 
     # -- runs -------------------------------------------------------------------------------------------------------
 
-    @classmethod
-    def is_cancelable(cls) -> bool:
-        return True
-
     def valid_incremental_strategies(self) -> list[str]:
         """The adapter's own strategies; dbt looks up any other name as a macro of the project."""
         return list(strategies.STRATEGIES)

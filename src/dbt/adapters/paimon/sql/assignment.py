@@ -53,13 +53,8 @@ _TIMES: Final = frozenset({"timestamp", "timestamp_ntz"})
 Refuse = Callable[[str, str], str]
 
 
-def fits(source: TypeTree, target: TypeTree) -> bool:
-    """Whether every value of `source` fits `target`, apart from those that `cast_sql` rejects at run time."""
-    return not misfits(source, target)
-
-
 def misfits(source: TypeTree, target: TypeTree, field: str = "", lossless: bool = True) -> list[str]:
-    """Why values of `source` do not fit a column of type `target`; empty if they do.
+    """Why values of `source` do not fit a column of type `target`, apart from those that `cast_sql` rejects.
 
     `field` is the path within the column; '' for the column itself. Unless `lossless`, any cast of Spark is accepted
     for atomic types.
@@ -153,7 +148,7 @@ def cast_sql(
 
     Args:
         expression: SQL for the value: a name or a path, because it may be repeated.
-        source, target: the types of the value and of the column; `source` must fit `target` (see `fits`).
+        source, target: the types of the value and of the column; `source` must fit `target` (see `misfits`).
         refuse: returns SQL that fails for a value that does not fit `target`.
         lossless: if False, Spark's cast is used without a check, except for strings that are too long.
     """

@@ -56,14 +56,10 @@ def kept_deletes(
     changes = compare_columns(wanted, current, comments=False)
     have = {column.name.lower(): column.data_type for column in current.columns}
     retype = tuple(column for column in changes.type_changes if not widens(column.data_type, have[column.name.lower()]))
-    same_key = _lower(current.primary_key) == _lower(spec.primary_key)
+    same_key = list(map(str.lower, current.primary_key)) == list(map(str.lower, spec.primary_key))
     same_columns = list(map(str.lower, names)) == list(have)
     fits = same_key and same_columns and all(column in changes.alterable_in_place for column in retype)
     return KeptDeletes(relation, wanted, retype, fits, version)
-
-
-def _lower(names: Sequence[str]) -> list[str]:
-    return [name.lower() for name in names]
 
 
 class Deletes:
