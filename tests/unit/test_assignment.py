@@ -85,8 +85,8 @@ def test_what_is_nested(source, target, said):
         assert part in message
 
 
-def refuse(refusal) -> str:
-    return f"raise_error({refusal.value})"
+def refuse(_: str, value: str) -> str:
+    return f"raise_error({value})"
 
 
 @pytest.mark.parametrize(

@@ -166,7 +166,7 @@ class Previewer:
         return _Target(existing, adds=adds(node, full_refresh))
 
     def _with_scans(self, node: Mapping[str, Any], preview: Preview) -> Preview:
-        scans = self._adapter.rows.scans(node["compiled_code"])
+        scans = read_limits.scans(self._adapter, node["compiled_code"])
         problem = read_limits.problem(node, scans)
         return replace(preview, scans=scans, problem=problem, does=Action.FAIL if problem else preview.does)
 

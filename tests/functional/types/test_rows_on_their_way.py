@@ -7,7 +7,7 @@ import itertools
 import pytest
 from dbt.tests.util import get_connection, run_dbt, write_file
 
-from dbt.adapters.paimon.sql.assignment import fits
+from dbt.adapters.paimon.sql.assignment import misfits
 from dbt.adapters.paimon.sql.type_trees import type_tree
 
 WINDOW = ["--event-time-start", "2024-01-01", "--event-time-end", "2024-01-02"]
@@ -229,10 +229,14 @@ class TestTypes:
                 for source, target in itertools.product(atoms, repeat=2):
                     told = shape.format(source), shape.format(target)
                     expected = can_up_cast(types[told[0]], types[told[1]]) and (source, target) not in NARROWER
-                    assert fits(*map(type_tree, told)) is expected, told
+                    assert (not misfits(*map(type_tree, told))) is expected, told
             for plain, nested in itertools.product(atoms, ("array<int>", "struct<a:int>")):
-                assert fits(type_tree(plain), type_tree(nested)) is can_up_cast(types[plain], read(nested)), plain
-                assert fits(type_tree(nested), type_tree(plain)) is can_up_cast(read(nested), types[plain]), plain
+                assert (not misfits(type_tree(plain), type_tree(nested))) is can_up_cast(types[plain], read(nested)), (
+                    plain
+                )
+                assert (not misfits(type_tree(nested), type_tree(plain))) is can_up_cast(read(nested), types[plain]), (
+                    plain
+                )
 
 
 # Partitions outside of the key, whose NULL Paimon stores as '', 0, false and 1970-01-01.

@@ -78,7 +78,7 @@ def increment(
     wanted = config.get("incremental_predicates", [])
     kept = kept_deletes(relation("orders__dbt_deletes"), plan.spec, table, deletes) if keeps else None
     if kept is not None:
-        NodeWriter(render.adapter.plans, Macros(render.context)).ready_deletes(kept, plan.spec)
+        NodeWriter(render.context, render.adapter.plans).ready_deletes(kept, plan.spec)
     columns, batched = list(table), plan.strategy == "microbatch"
     *before, rows = render(
         f"get_incremental_{plan.strategy.replace('+', '_')}_sql",
@@ -263,7 +263,7 @@ def read_once() -> list[str]:
 
 def source_of_a_custom_strategy() -> list[str]:
     render = Rendering()
-    view = NodeWriter(render.adapter.plans, Macros(render.context)).relation_of(TABLE, SOURCE)
+    view = NodeWriter(render.context, render.adapter.plans).relation_of(TABLE, SOURCE)
     return [*render.adapter.sent, view.render()]
 
 
@@ -329,9 +329,9 @@ def steps(materialized: str, current: ExistingTable = OLD, **config: Any) -> lis
     changes = render.adapter.tables.column_changes(wanted, current, render.node)
     plan = decide(render.node, spec, current, changes, render.adapter.tables.changes, adds=materialized != "table")
     macros = Macros(render.context)
-    macros.run(TABLE, plan.before)
+    macros.alter(TABLE, plan.before)
     render.adapter.sent.append("-- the rows")
-    macros.run(TABLE, plan.after)
+    macros.alter(TABLE, plan.after)
     return render.adapter.sent
 
 
@@ -347,7 +347,7 @@ def rebuild_in_place() -> list[str]:
     changes = render.adapter.tables.column_changes(wanted, OLD, render.node)
     plan = decide(render.node, NO_KEY, OLD, changes, render.adapter.tables.changes, adds=False)
     settled = SettledPlan(plan.action, plan.before, plan.after, spec=NO_KEY, columns=wanted, source=SOURCE)
-    Overwrite(NodeWriter(render.adapter.plans, Macros(render.context)), TABLE, settled).write()
+    Overwrite(NodeWriter(render.context, render.adapter.plans), TABLE, settled).write()
     return render.adapter.sent
 
 

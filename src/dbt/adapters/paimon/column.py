@@ -42,6 +42,3 @@ class PaimonColumn(SparkColumn):
 
     def is_integer(self) -> bool:
         return self.dtype.lower() in ("tinyint", "smallint", "int", "integer", "bigint")
-
-    def is_float(self) -> bool:
-        return self.dtype.lower() in ("float", "double", "real")

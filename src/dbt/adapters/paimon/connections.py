@@ -100,17 +100,9 @@ class PaimonConnectionManager(SparkConnectionManager):
     def begin(self) -> None:
         """Do nothing: there are no transactions, and dbt would open a session at the end of a run just to end one."""
 
-    def cancel(self, connection: Connection) -> None:
-        connection.handle.cancel()
-
     def cleanup_all(self) -> None:
         super().cleanup_all()
         signals.restore()
-
-    @classmethod
-    def get_response(cls, cursor: Any) -> AdapterResponse:
-        """Always OK; `execute` returns the real response (see `responses`)."""
-        return AdapterResponse(_message="OK")
 
     def reopen(self) -> None:
         """Replace this thread's handle as soon as the lost server answers again; fails after a minute."""

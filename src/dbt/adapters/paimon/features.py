@@ -30,7 +30,7 @@ def while_parsing(answer: Callable[..., Any]) -> Callable[[F], F]:
 
 
 class macro_api(Generic[D]):  # noqa: N801 - a decorator
-    """Decorator for a method that creates a feature, which is available in Jinja; the method is called once."""
+    """A feature that is available in Jinja: decorates the method that creates it, or takes its class; called once."""
 
     _is_available_ = True
 
@@ -59,7 +59,7 @@ class macro_api(Generic[D]):  # noqa: N801 - a decorator
 
     @cached_property
     def kind(self) -> type[D]:
-        kind: type[D] = get_type_hints(self._make)["return"]
+        kind: type[D] = self._make if isinstance(self._make, type) else get_type_hints(self._make)["return"]
         return kind
 
     @cached_property

@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager, ExitStack
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from dbt.adapters.base import available
 from dbt.adapters.base.impl import DEFAULT_BASE_BEHAVIOR_FLAGS, BaseAdapter
@@ -48,6 +48,7 @@ from dbt.adapters.paimon.spec import strategies
 from dbt.adapters.paimon.spec.api import Specs
 from dbt.adapters.paimon.spec.config import PaimonConfig
 from dbt.adapters.paimon.sql import literals, ordering, users_statement, views
+from dbt.adapters.paimon.sql.statements import Statement
 from dbt.adapters.paimon.sql.text import quoted, string_literal, unquoted
 from dbt.adapters.paimon.streaming.api import Streams
 from dbt.adapters.paimon.tables import metadata
@@ -55,7 +56,7 @@ from dbt.adapters.paimon.tables.api import Tables
 from dbt.adapters.paimon.tables.docs_catalog import DocsCatalog
 from dbt.adapters.paimon.tables.known_catalogs import KnownCatalogs
 from dbt.adapters.paimon.tables.schemas import Schemas
-from dbt.adapters.paimon.tables.statements import Statements
+from dbt.adapters.paimon.tables.suggestions import Suggestions
 from dbt.adapters.paimon.time_travel.api import History
 from dbt.adapters.paimon.time_travel.audits import Audits
 from dbt.adapters.paimon.time_travel.clones import Clones
@@ -105,7 +106,7 @@ class PaimonAdapter(SparkAdapter):
         self.defaults = ChangingDefaults(config, lambda: self.behavior, self.once)
         self._node_settings = node_settings.NodeSettings(self)
         self._known_catalogs = KnownCatalogs(self)
-        self._statements = Statements(self, self._known_catalogs)
+        self._suggestions = Suggestions(self, self._known_catalogs)
         self._catalog_names: list[str] = []
         for integration in catalogs_yml.of_project(config, self.bridge_v2_catalog):
             self.add_catalog_integration(integration)
@@ -115,9 +116,14 @@ class PaimonAdapter(SparkAdapter):
 
     # -- features: macros call a `macro_api` as `adapter.<feature>.<method>(...)`; only Python uses a `lazy_feature`
 
-    @macro_api
-    def specs(self) -> Specs:
-        return Specs(self)
+    specs = macro_api(Specs)
+    plans = macro_api(Plans)
+    health = macro_api(Health)
+    # Builds tables: locks, staging tables, swaps.
+    builds = lazy_feature(TableWriter)
+    # Write, audit, publish.
+    audits = lazy_feature(Audits)
+    fingerprinter = lazy_feature(Fingerprinter)
 
     @macro_api
     def tables(self) -> Tables:
@@ -126,17 +132,12 @@ class PaimonAdapter(SparkAdapter):
 
     @macro_api
     def schemas(self) -> Schemas:
-        return Schemas(self, self.specs.schema_problem, self.views.ensure_schema)
+        return Schemas(self, self.specs, self.views)
 
     @macro_api
     def rows(self) -> Rows:
         """The rows that a node writes: queries, seeds, Python models."""
         return Rows(self, self.tables)
-
-    @lazy_feature
-    def builds(self) -> TableWriter:
-        """Builds tables: locks, staging tables, swaps."""
-        return TableWriter(self)
 
     @lazy_feature
     def deletes(self) -> Deletes:
@@ -161,18 +162,9 @@ class PaimonAdapter(SparkAdapter):
         """Skips data tests that have passed on the same rows."""
         return DataTests(self, self.fingerprinter)
 
-    @lazy_feature
-    def fingerprinter(self) -> Fingerprinter:
-        return Fingerprinter(self)
-
     @macro_api
     def streams(self) -> Streams:
         return Streams(self, self.specs, self.tables, self.rows, self.builds, self.changes.incremental_catalog)
-
-    @lazy_feature
-    def audits(self) -> Audits:
-        """Write, audit, publish."""
-        return Audits(self)
 
     @macro_api
     def clones(self) -> Clones:
@@ -192,28 +184,6 @@ class PaimonAdapter(SparkAdapter):
     def buckets(self) -> Buckets:
         return Buckets(self, self.maintenance)
 
-    @macro_api
-    def plans(self) -> Plans:
-        return Plans(
-            adapter=self,
-            specs=self.specs,
-            tables=self.tables,
-            rows=self.rows,
-            builds=self.builds,
-            deletes=self.deletes,
-            buckets=self.buckets,
-            streams=self.streams,
-            changes=self.changes,
-            clones=self.clones,
-            history=self.history,
-            unchanged=self.unchanged,
-            materialized_views=self.materialized_views,
-            audits=self.audits,
-            maintenance=self.maintenance,
-            row_deletes=self.row_deletes,
-            views=self.views,
-        )
-
     @lazy_feature
     def materialized_views(self) -> MaterializedViews:
         return MaterializedViews(self, self.tables, self.changes)
@@ -221,11 +191,6 @@ class PaimonAdapter(SparkAdapter):
     @macro_api
     def runs(self) -> Runs:
         return Runs(self.plans)
-
-    @macro_api
-    def health(self) -> Health:
-        """System tables, and metrics of a table's health."""
-        return Health(self)
 
     @macro_api
     def views(self) -> Views:
@@ -237,10 +202,7 @@ class PaimonAdapter(SparkAdapter):
 
     @available
     def has_capability(self, capability: str) -> bool:
-        """Whether the versions in use have the `Capability` of this name.
-
-        It can be called while dbt parses, for example in the config `enabled`.
-        """
+        """Whether the versions in use have the `Capability` of this name; dbt can call this while it parses."""
         return self.versions.supports(capability_named(capability))
 
     @available
@@ -271,8 +233,7 @@ class PaimonAdapter(SparkAdapter):
 
     @property
     def credentials(self) -> PaimonCredentials:
-        credentials: PaimonCredentials = self.config.credentials
-        return credentials
+        return cast("PaimonCredentials", self.config.credentials)
 
     @property
     def runtime(self) -> Runtime:
@@ -285,8 +246,7 @@ class PaimonAdapter(SparkAdapter):
 
     @property
     def handle(self) -> Handle:
-        handle: Handle = self.connections.get_thread_connection().handle
-        return handle
+        return cast("Handle", self.connections.get_thread_connection().handle)
 
     @property
     def view_catalog(self) -> str:
@@ -295,15 +255,25 @@ class PaimonAdapter(SparkAdapter):
 
     def query(self, sql: str) -> list[Any]:
         """Run one of the adapter's own statements and return its rows."""
-        return self._statements.rows(sql)
+        with self.connections.exception_handler(sql):
+            _, cursor = self.connections.add_query(Statement(sql), auto_begin=False)
+            return list(cursor.fetchall())
 
     def query_columns(self, sql: str) -> tuple[PaimonColumn, ...]:
-        """The columns of a query, which is analyzed but not run."""
-        return self._statements.columns(sql)
+        """The columns of a query, which is analyzed but not run.
+
+        DESCRIBE QUERY would truncate the type of a wide struct (spark.sql.debug.maxToStringFields).
+        """
+        with self.names_suggested(), self.connections.exception_handler(sql):
+            _, cursor = self.connections.add_query(Statement(sql), auto_begin=False)
+            return tuple(
+                PaimonColumn(column=name, dtype=data_type, column_index=index)
+                for index, (name, data_type, *_) in enumerate(cursor.description)
+            )
 
     def names_suggested(self) -> AbstractContextManager[None]:
         """A context in which the error for a missing table lists similar names."""
-        return self._statements.names_suggested()
+        return self._suggestions.added()
 
     @available.parse(lambda *a, **k: True)
     def has_catalog(self, name: str | None) -> bool:
@@ -311,10 +281,6 @@ class PaimonAdapter(SparkAdapter):
         return self._known_catalogs.has(name)
 
     # -- runs -------------------------------------------------------------------------------------------------------
-
-    @classmethod
-    def is_cancelable(cls) -> bool:
-        return True
 
     def valid_incremental_strategies(self) -> list[str]:
         """The adapter's own strategies; dbt looks up any other name as a macro of the project."""
@@ -338,8 +304,7 @@ class PaimonAdapter(SparkAdapter):
         """
         if chosen := packages.default_version(self.credentials):
             self.defaults.default_version(chosen)
-        connection: Connection = super().acquire_connection(name)
-        return connection
+        return super().acquire_connection(name)
 
     def execute(
         self, sql: str, auto_begin: bool = False, fetch: bool = False, limit: int | None = None
@@ -357,8 +322,7 @@ class PaimonAdapter(SparkAdapter):
     def get_column_schema_from_query(self, sql: str) -> list[PaimonColumn]:
         """The columns of a query, for a contract."""
         with self.names_suggested():
-            columns: list[PaimonColumn] = super().get_column_schema_from_query(sql)
-            return columns
+            return list(super().get_column_schema_from_query(sql))
 
     def execute_macro(
         self,
@@ -407,8 +371,7 @@ class PaimonAdapter(SparkAdapter):
     def add_catalog_integration(self, catalog_integration: CatalogIntegrationConfig) -> CatalogIntegration:
         """Register a catalog of catalogs.yml, for sessions that are opened later."""
         if catalog_integration.name in self._catalog_names:
-            known: CatalogIntegration = self.get_catalog_integration(catalog_integration.name)
-            return known
+            return cast("CatalogIntegration", self.get_catalog_integration(catalog_integration.name))
         added = super().add_catalog_integration(catalog_integration)
         assert isinstance(added, catalogs_yml.PaimonCatalogIntegration)
         self._catalog_names.append(added.name)
@@ -419,17 +382,15 @@ class PaimonAdapter(SparkAdapter):
     def get_catalog_integration(self, name: str) -> CatalogIntegration:
         """The catalog of catalogs.yml that a node sets in `catalog_name`."""
         try:
-            found: CatalogIntegration = super().get_catalog_integration(name)
+            return cast("CatalogIntegration", super().get_catalog_integration(name))
         except DbtCatalogIntegrationNotFoundError:
             raise CompilationError(catalogs_yml.unknown_integration(name, self._catalog_names)) from None
-        return found
 
     @available
     def build_catalog_relation(self, config: RelationConfig) -> CatalogRelation | None:
         """The database, schema and table format of a node with a `catalog_name`; errors name the node."""
         with catalogs_yml.node_named(config):
-            relation: CatalogRelation | None = super().build_catalog_relation(config)
-        return relation
+            return cast("CatalogRelation | None", super().build_catalog_relation(config))
 
     def _v2_table_format(self, catalog: CatalogV2) -> str:
         return catalogs_yml.v2_table_format(catalog)
@@ -446,8 +407,7 @@ class PaimonAdapter(SparkAdapter):
         database = database or self.credentials.database
         if not self.has_catalog(unquoted(database)):
             return []
-        schemas: list[str] = super().list_schemas(database)
-        return schemas
+        return list(super().list_schemas(database))
 
     def set_relations_cache(self, *arguments: Any, **more: Any) -> None:
         """Fill dbt's relation cache; in commands that may not need Spark, only when the cache is first used."""
@@ -474,9 +434,7 @@ class PaimonAdapter(SparkAdapter):
         If `database` is missing, or equals `schema` as in macros written for dbt-spark, the target's catalog is used.
         """
         database = PaimonRelation.catalog_of(database, schema) or self.credentials.database
-        found: Any = super().get_relation(database, schema or "", identifier or "")
-        relation: PaimonRelation | None = found
-        return relation
+        return cast("PaimonRelation | None", super().get_relation(database, schema or "", identifier or ""))
 
     @cached_property
     def _listing(self) -> Listing:
@@ -490,8 +448,7 @@ class PaimonAdapter(SparkAdapter):
         found = self.tables.described(relation)
         if found is not None or self.get_macro_resolver() is None:
             return found or []
-        columns: list[PaimonColumn] = self.execute_macro("paimon__described_columns", kwargs={"relation": relation})
-        return columns
+        return list(self.execute_macro("paimon__described_columns", kwargs={"relation": relation}))
 
     def check_schema_exists(self, database: str | None, schema: str) -> bool:
         return schema in self.list_schemas(database)
@@ -551,8 +508,7 @@ class PaimonAdapter(SparkAdapter):
             if parsed_constraint.warn_unsupported:
                 warn_or_error(ConstraintNotSupported(constraint="custom", adapter=cls.type()))
             return None
-        rendered: str | None = super().process_parsed_constraint(parsed_constraint, render_func)
-        return rendered
+        return super().process_parsed_constraint(parsed_constraint, render_func)
 
     @classmethod
     def convert_time_type(cls, agate_table: agate.Table, col_idx: int) -> str:

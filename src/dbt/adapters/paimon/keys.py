@@ -39,17 +39,13 @@ class Key:
     option: str = ""
     page: str = ""
 
-    @property
-    def metadata(self) -> dict[str, Key]:
-        return {_METADATA: self}
-
 
 def key_field(value: Any, meaning: str, takes: str = "", *, is_merged: bool = False, **description: Any) -> Any:
     """A dataclass field with a default value, or a factory for it, and the description of its key (see `Key`).
 
     With `is_merged`, dbt merges a folder's mapping with the model's.
     """
-    metadata: dict[str, Any] = {**Key(meaning, takes, **description).metadata}
+    metadata: dict[str, Any] = {_METADATA: Key(meaning, takes, **description)}
     if is_merged:
         metadata |= MergeBehavior.Update.meta()
     if callable(value):

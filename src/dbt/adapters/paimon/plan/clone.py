@@ -10,7 +10,6 @@ from dbt_common.exceptions import CompilationError
 
 from dbt.adapters.paimon.changes.positions import positions_of
 from dbt.adapters.paimon.plan.api import Plans
-from dbt.adapters.paimon.plan.macros import Macros
 from dbt.adapters.paimon.plan.steps import Action
 from dbt.adapters.paimon.plan.write_modes import NodeWriter, StagedBuild
 from dbt.adapters.paimon.plan.writing import view_of_branch
@@ -69,9 +68,9 @@ def decide(plans: Plans, context: Mapping[str, Any]) -> ClonePlan:
 
 def execute(plans: Plans, context: Mapping[str, Any], plan: ClonePlan) -> list[PaimonRelation]:
     """Carry out the plan and return the node's relations."""
-    executor = _CloneExecutor(NodeWriter(plans, Macros(context)), plan)
+    executor = _CloneExecutor(NodeWriter(context, plans), plan)
     if plan.action is Action.NOTHING:
-        executor.writer.macros.log(plan.reason)
+        executor.writer.log(plan.reason)
         return [] if plan.original is None else [plan.target]
     why = plan.reason
     if plan.action is Action.BRANCH:
@@ -80,7 +79,7 @@ def execute(plans: Plans, context: Mapping[str, Any], plan: ClonePlan) -> list[P
             return [view]
         why = "its catalog does not return the query of a view"
     if why:
-        executor.writer.macros.log(f"{plan.target} is a copy, not a branch, of {plan.original}: {why}")
+        executor.writer.log(f"{plan.target} is a copy, not a branch, of {plan.original}: {why}")
     executor.copy()
     return [plan.target]
 
@@ -95,9 +94,9 @@ class _CloneExecutor:
 
         Returns None, after cleaning up, if a later run could not distinguish this view from other views.
         """
-        plans, macros, plan = self.writer.plans, self.writer.macros, self.plan
+        plans, plan = self.writer.plans, self.plan
         assert plan.original is not None
-        full_refresh = macros.context["flags"].FULL_REFRESH
+        full_refresh = self.writer.context["flags"].FULL_REFRESH
         view: PaimonRelation = plan.target.incorporate(type="view")
         branch = plans.clones.begin(view, plan.original, replaces=full_refresh)
         plans.views.ensure_schema(view)

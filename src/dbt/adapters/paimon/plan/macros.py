@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from dbt.adapters.paimon.plan.steps import Step
 from dbt.adapters.paimon.relation import PaimonRelation
@@ -21,8 +21,7 @@ class Macros:
     @property
     def node(self) -> Mapping[str, Any]:
         """The node in the manifest."""
-        node: Mapping[str, Any] = self.context["model"]
-        return node
+        return cast("Mapping[str, Any]", self.context["model"])
 
     def config(self, name: str) -> Any:
         """A value of the node's config, or None."""
@@ -40,7 +39,7 @@ class Macros:
         """Run a statement with dbt's `statement` macro."""
         self("statement", name, caller=lambda: sql)
 
-    def write(self, sql: str) -> None:
+    def save(self, sql: str) -> None:
         """Write the node's SQL to its file under target/run."""
         self("write", sql)
 
@@ -52,7 +51,7 @@ class Macros:
         """Show a line on the console."""
         self("log", text, info=True)
 
-    def run(self, target: PaimonRelation, steps: Iterable[Step]) -> None:
+    def alter(self, target: PaimonRelation, steps: Iterable[Step]) -> None:
         """Run the steps of a plan that alter a table, or a branch of it."""
         for step in steps:
             for words in step.alters:

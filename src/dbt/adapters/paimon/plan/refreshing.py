@@ -22,13 +22,9 @@ _NO_ROWS: Final = ModelQuery("", ())
 
 
 def refresh(writer: NodeWriter, run: NodeRun) -> NodeRun:
-    """Refresh a view incrementally, or fully if an incremental refresh is impossible or more expensive.
-
-    Returns:
-        The run, with its column spelling.
-    """
-    plans, macros = writer.plans, writer.macros
-    planned = plans.materialized_views.refresh(macros.node, run, positions_of(run.target))
+    """Refresh a view incrementally if possible and cheaper, else fully; returns the run with its column spelling."""
+    plans = writer.plans
+    planned = plans.materialized_views.refresh(writer.node, run, positions_of(run.target))
     if planned.is_incremental:
         _stage(writer, planned)
         planned = plans.materialized_views.counted(planned)
@@ -37,8 +33,8 @@ def refresh(writer: NodeWriter, run: NodeRun) -> NodeRun:
         return run
     sql = planned.sql if planned.is_full else planned.rows_sql
     if planned.groups_view and not planned.is_full:
-        sql = macros.sql("paimon__rows_of_groups_sql", planned)
-    run, source = plans.with_rows(macros.node, run, macros("paimon__model_query", run.target, sql))
+        sql = writer.sql("paimon__rows_of_groups_sql", planned)
+    run, source = plans.with_rows(writer.node, run, writer("paimon__model_query", run.target, sql))
     mode = write_mode_of(writer, run, source) if planned.is_full else IncrementalRefresh(writer, run, source, planned)
     Refreshing(writer, run, source, mode, refresh=planned).take_steps()
     return run
@@ -46,11 +42,11 @@ def refresh(writer: NodeWriter, run: NodeRun) -> NodeRun:
 
 def _stage(writer: NodeWriter, refresh: Refresh) -> None:
     """Cache what a refresh reads several times in temporary views, so that Spark reads the sources once."""
-    rows, macros = writer.plans.rows, writer.macros
+    rows = writer.plans.rows
     for part in refresh.changed:
-        rows.keep(part.view, macros.sql("paimon__changed_rows_sql", part))
+        rows.keep(part.view, writer.sql("paimon__changed_rows_sql", part))
     if refresh.groups_view:
-        rows.keep(refresh.groups_view, macros.sql("paimon__changed_groups_sql", refresh))
+        rows.keep(refresh.groups_view, writer.sql("paimon__changed_groups_sql", refresh))
 
 
 @dataclass
@@ -61,30 +57,29 @@ class Refreshing(Writing):
 
     def keep_positions(self) -> None:
         """Describe the refresh, drop its staged views, and store its source positions."""
-        macros, views = self.writer.macros, self.writer.plans.materialized_views
+        writer, views = self.writer, self.writer.plans.materialized_views
         refresh, names = self.refresh, self.refresh.views
         if not isinstance(self.mode, AlterOnly):
-            views.describe(macros.node, refresh, self.run.target, macros("load_result", "main"))
+            views.describe(writer.node, refresh, self.run.target, writer("load_result", "main"))
         if isinstance(self.mode, IncrementalRefresh):
             names = [*self.mode.staged, *names]
         for name in names:
-            macros.statement("drop_staged", f"drop view if exists {quoted(name)}")
-        views.end(macros.node, refresh, positions_of(self.run.target))
+            writer.statement("drop_staged", f"drop view if exists {quoted(name)}")
+        views.end(writer.node, refresh, positions_of(self.run.target))
 
 
 @dataclass
 class AlterOnly(WriteMode):
     """Alters the table, but writes no rows."""
 
-    writer: NodeWriter
     run: NodeRun
     refresh: Refresh
 
     def write(self) -> None:
         """Alter the table, and store a result without rows."""
-        macros, views = self.writer.macros, self.writer.plans.materialized_views
-        macros.run(self.run.target, self.run.pending)
-        macros.store(views.nothing_written(macros.node, self.refresh, self.run.target))
+        writer, views = self.writer, self.writer.plans.materialized_views
+        writer.alter(self.run.target, self.run.pending)
+        writer.store(views.nothing_written(writer.node, self.refresh, self.run.target))
 
     def audit(self) -> None:
         """There are no rows to audit."""
@@ -94,42 +89,38 @@ class AlterOnly(WriteMode):
 
 @dataclass
 class IncrementalRefresh(IncrementalWrite):
-    """Writes the rows whose sources have changed, in one commit.
-
-    Attributes:
-        staged: the names of the temporary views that it has created.
-    """
+    """Writes the rows whose sources have changed, in one commit; `staged`: the temporary views that it has created."""
 
     refresh: Refresh
     staged: list[str] = field(default_factory=list)
 
     def _add(self, target: PaimonRelation) -> None:
-        writer, macros, refresh = self.writer, self.writer.macros, self.refresh
-        plan = writer.plans.increment(macros.node, target, self.run.spec, REFRESH, self.source)
-        macros.run(target, plan.before)
+        writer, refresh = self.writer, self.refresh
+        plan = writer.plans.increment(writer.node, target, self.run.spec, REFRESH, self.source)
+        writer.alter(target, plan.before)
         if refresh.replaces:
-            sql = macros.sql("paimon__replaced_groups_sql", target, refresh, plan)
+            sql = writer.sql("paimon__replaced_groups_sql", target, refresh, plan)
             writer.send(target, REBUILD, plan.spec, sql, WHOLE_TABLE)
         elif not refresh.deletes:
-            sql = macros.sql("paimon__insert_sql", target, plan.written, plan.source)
+            sql = writer.sql("paimon__insert_sql", target, plan.written, plan.source)
             writer.send(target, REFRESH, plan.spec, sql, NO_SETTINGS)
         else:
             self._upsert_and_delete(target, plan)
-        macros.run(target, plan.after)
+        writer.alter(target, plan.after)
 
     def _upsert_and_delete(self, target: PaimonRelation, plan: SettledPlan) -> None:
         """Write rows and deletes in one commit. Over a server, deletes need a MERGE, which reads the whole table."""
-        writer, macros, refresh = self.writer, self.writer.macros, self.refresh
+        writer, refresh = self.writer, self.refresh
         views = writer.plans.materialized_views
         gone = views.delete_row(plan.table_columns, refresh.key)
-        sql = macros.sql("paimon__refresh_rows_sql", refresh, plan, gone)
+        sql = writer.sql("paimon__refresh_rows_sql", refresh, plan, gone)
         writes_kinds = views.writes_row_kinds(target)
         if not writes_kinds:
             view = view_name("rows")
             self.staged.append(view)
             writer.plans.rows.keep(view, sql)
             if views.count(f"{quoted(view)} where `_row_kind_` = 3"):
-                sql = macros.sql("paimon__refresh_merge_sql", target, refresh, plan, view)
+                sql = writer.sql("paimon__refresh_merge_sql", target, refresh, plan, view)
             else:
-                sql = macros.sql("paimon__insert_sql", target, plan.written, quoted(view))
+                sql = writer.sql("paimon__insert_sql", target, plan.written, quoted(view))
         writer.send(target, REFRESH, plan.spec, sql, NO_SETTINGS, writes_rows=writes_kinds)

@@ -8,7 +8,6 @@ from typing import Any
 
 from dbt.adapters.paimon.plan import clone, streams
 from dbt.adapters.paimon.plan.api import Plans
-from dbt.adapters.paimon.plan.macros import Macros
 from dbt.adapters.paimon.plan.refreshing import refresh
 from dbt.adapters.paimon.plan.steps import Action, NodeRun, StepKind
 from dbt.adapters.paimon.plan.streams import StreamRun
@@ -28,37 +27,37 @@ class Runs:
 
     def write(self, context: Mapping[str, Any], run: NodeRun, query: ModelQuery) -> NodeRun:
         """Write all of a node's rows, or an increment. Returns the run with its column spelling."""
-        plans, macros = self.plans, Macros(context)
-        run, source = plans.with_rows(macros.node, run, query)
-        writing = Writing(NodeWriter(plans, macros), run, source)
+        plans, writer = self.plans, NodeWriter(context, self.plans)
+        run, source = plans.with_rows(writer.node, run, query)
+        writing = Writing(writer, run, source)
         if run.strategy == APPLY_CHANGES:
             # The deletes and the table must see the same rows.
-            writing.stage(plans.rows.change_rows_sql(source, run.spec, macros.node))
+            writing.stage(plans.rows.change_rows_sql(source, run.spec, writer.node))
         if run.branch is None:
-            plans.changes.keep_tags(macros.node)
+            plans.changes.keep_tags(writer.node)
         writing.take_steps()
         return run
 
     def snapshot(self, context: Mapping[str, Any], run: NodeRun, query: ModelQuery) -> NodeRun:
         """Write the new versions of a snapshot; dbt's macros render their query and the MERGE."""
-        plans, macros = self.plans, Macros(context)
-        rows, node = plans.rows, macros.node
+        plans, writer = self.plans, NodeWriter(context, self.plans)
+        rows, node = plans.rows, writer.node
         rows.check_snapshot(query, node)
         current = None if run.existing is None else plans.tables.existing(run.target)
         if current is not None:
             query = snapshots.with_fields_of_table(rows.spelled(query, current), current.columns)
         sql = f"select * from {query}"
-        strategy = macros("strategy_dispatch", macros.config("strategy"))(
+        strategy = writer("strategy_dispatch", writer.config("strategy"))(
             {**node, "compiled_code": sql}, "snapshotted_data", "source_data", node["config"], current is not None
         )
-        versions_sql = macros.sql("build_snapshot_table", strategy, sql)
-        macros("check_time_data_types", versions_sql)
+        versions_sql = writer.sql("build_snapshot_table", strategy, sql)
+        writer("check_time_data_types", versions_sql)
         versions = snapshots.with_time_of_end(rows.query(versions_sql), node, current)
         if current is None:
             run, source = plans.with_rows(node, run, versions)
-            Writing(NodeWriter(plans, macros), run, source).take_steps()
+            Writing(writer, run, source).take_steps()
             return run
-        names = macros.config("snapshot_table_column_names") or macros("get_snapshot_table_column_names")
+        names = writer.config("snapshot_table_column_names") or writer("get_snapshot_table_column_names")
         snapshots.require_meta_columns(current, names, strategy["hard_deletes"])
         strategy.update(
             row_changed=snapshots.comparing_maps(strategy["row_changed"], current.columns),
@@ -66,26 +65,25 @@ class Runs:
             query_columns=query.columns,
             reads_part=rows.reads_part(),
         )
-        staged = rows.query(macros.sql("snapshot_staging_table", strategy, sql, run.target))
+        staged = rows.query(writer.sql("snapshot_staging_table", strategy, sql, run.target))
         staged = snapshots.timed_by_versions(rows.spelled(staged, current), versions.columns, node)
         run, source = plans.with_rows(node, run, staged)
-        writer = NodeWriter(plans, macros)
         Writing(writer, run, source, SnapshotMerge(writer, run, source, current, versions)).take_steps()
         return run
 
     def refresh(self, context: Mapping[str, Any], run: NodeRun) -> NodeRun:
         """Refresh a materialized view (see `refreshing.refresh`)."""
-        return refresh(NodeWriter(self.plans, Macros(context)), run)
+        return refresh(NodeWriter(context, self.plans), run)
 
     def create_view(self, context: Mapping[str, Any], sql: str) -> None:
         """Create or replace a node's view, then drop the relation that it replaces."""
-        plans, macros = self.plans, Macros(context)
-        target, node = context["this"].incorporate(type="view"), macros.node
+        plans, node = self.plans, context["model"]
+        target = context["this"].incorporate(type="view")
         existing = plans.adapter.get_relation(*target.parts)
         branch = None if existing is None else plans.clones.behind(existing)
         plans.views.ensure_schema(target)
         definition = plans.views.definition(target, sql, node)
-        macros.statement("main", plans.views.create_sql(target, definition))
+        NodeWriter(context, plans).statement("main", plans.views.create_sql(target, definition))
         plans.views.remember(definition)
         plans.rows.warn_of_quoted_names(node, sql)
         if branch is not None:
@@ -99,7 +97,7 @@ class Runs:
 
     def stream(self, context: Mapping[str, Any], run: StreamRun) -> None:
         """See `StreamWriter.write`."""
-        streams.StreamWriter(NodeWriter(self.plans, Macros(context)), run).write()
+        streams.StreamWriter(NodeWriter(context, self.plans), run).write()
 
     def clone(self, context: Mapping[str, Any]) -> list[PaimonRelation] | None:
         """Clone a node and return its relations; None if dbt has to create a view (see `clone.decide`)."""

@@ -84,8 +84,7 @@ class StreamWriter:
 
     def write(self) -> None:
         """Stream until all rows are read; a long-running process streams until it is stopped."""
-        plans, macros, run = self.writer.plans, self.writer.macros, self.run
-        node = macros.node
+        plans, run, node = self.writer.plans, self.run, self.writer.node
         plans.streams.open(node, run.table if run.adds else None, run.settings)
         dead_letters = self._ready_dead_letters()
         self._drop_deletes_of_others(run.previous_id)
@@ -96,7 +95,7 @@ class StreamWriter:
         elif not run.adds:
             self._replace(dead_letters)
         self._stream_into(run.target, dead_letters)
-        macros.store(StatementResult(plans.streams.response(node)))
+        self.writer.store(StatementResult(plans.streams.response(node)))
         tag_run(self.writer, run)
 
     def _replace(self, dead_letters: PaimonRelation | None) -> None:
@@ -104,7 +103,7 @@ class StreamWriter:
         plans, run = self.writer.plans, self.run
         builds, target = plans.builds, run.target
         staging = builds.staging(target)
-        deletes = plans.deletes.relation(self.writer.macros.node, staging)
+        deletes = plans.deletes.relation(self.writer.node, staging)
         for each in (staging, deletes):
             builds.begins(each)
         self._create(staging)
@@ -124,40 +123,40 @@ class StreamWriter:
         plans.streams.drop_checkpoint(target, run.settings, run.previous_id)
 
     def _create(self, relation: PaimonRelation) -> None:
-        plans, macros = self.writer.plans, self.writer.macros
+        writer, plans, node = self.writer, self.writer.plans, self.writer.node
         source = self._query(relation)
-        columns = plans.tables.wanted_columns(source.columns, macros.node, self.run.spec)
-        spec = plans.tables.check_columns(macros.node, self.run.spec, columns, new=True)
-        macros.check_documented(relation, columns)
-        plans.history.check_branches(macros.node, spec)
-        sql = macros.sql("paimon__create_table_sql", relation, columns, spec, macros.comment)
-        macros.statement("create_table", sql)
+        columns = plans.tables.wanted_columns(source.columns, node, self.run.spec)
+        spec = plans.tables.check_columns(node, self.run.spec, columns, new=True)
+        writer.check_documented(relation, columns)
+        plans.history.check_branches(node, spec)
+        sql = writer.sql("paimon__create_table_sql", relation, columns, spec, writer.comment)
+        writer.statement("create_table", sql)
 
     def _query(self, relation: PaimonRelation) -> ModelQuery:
         """The model's query over its streams, cast to the table's types and checked."""
-        plans, macros, run = self.writer.plans, self.writer.macros, self.run
-        source = macros("paimon__model_query", relation, macros.context["compiled_code"], macros.node["language"])
+        writer, plans, run = self.writer, self.writer.plans, self.run
+        source = writer("paimon__model_query", relation, writer.context["compiled_code"], writer.node["language"])
         spec = plans.specs.spelled(run.spec, source.columns)
-        source = plans.rows.reject_nan_keys(source, spec, macros.node)
-        return plans.streams.query(source, spec, run.strategy, macros.node)
+        source = plans.rows.reject_nan_keys(source, spec, writer.node)
+        return plans.streams.query(source, spec, run.strategy, writer.node)
 
     def _stream_into(
         self, relation: PaimonRelation, dead_letters: PaimonRelation | None, *, drains: bool = False
     ) -> None:
         """Stream into an existing table; restart if messages have new columns."""
-        plans, macros, run = self.writer.plans, self.writer.macros, self.run
+        writer, plans, run = self.writer, self.writer.plans, self.run
         ended = False
         while not ended:
             source = self._query(relation)
             plans.builds.hold(relation)
-            plan = plans.increment(macros.node, relation, run.spec, run.strategy, source)
-            sql, conf = self.writer.prepare(relation, plan, run)
+            plan = plans.increment(writer.node, relation, run.spec, run.strategy, source)
+            sql, conf = writer.prepare(relation, plan, run)
             plans.builds.release()
-            macros.write(sql)
+            writer.save(sql)
             ended = plans.streams.run(
-                macros.node, relation, dead_letters, sql, run.spec, run.strategy, run.settings, conf, drains
+                writer.node, relation, dead_letters, sql, run.spec, run.strategy, run.settings, conf, drains
             )
-            macros.run(relation, plan.after)
+            writer.alter(relation, plan.after)
 
     def _drop_deletes_of_others(self, stream: str) -> None:
         """Drop the deletes (apply_changes) of replaced tables and killed streams; `stream` is the current id or ''."""
@@ -167,13 +166,13 @@ class StreamWriter:
 
     def _ready_dead_letters(self) -> PaimonRelation | None:
         """Return the dead letters table, created if missing; None if every message can be parsed."""
-        plans, macros, relation = self.writer.plans, self.writer.macros, dead_letters_of(self.run.target)
-        sql = plans.streams.dead_letters_sql(macros.node, relation, self.run.settings)
+        plans, relation = self.writer.plans, dead_letters_of(self.run.target)
+        sql = plans.streams.dead_letters_sql(self.writer.node, relation, self.run.settings)
         if not sql:
             return None
         if plans.adapter.get_relation(*relation.parts) is not None:
             plans.streams.ready_dead_letters(relation)
         else:
-            macros.statement("create_dead_letters", sql)
+            self.writer.statement("create_dead_letters", sql)
             plans.adapter.cache_added(relation)
         return relation

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, cast
 
 from dbt.adapters.paimon.concurrency.conflicts import REBUILD, SNAPSHOT
 from dbt.adapters.paimon.overrides import override_of
@@ -25,11 +25,10 @@ _MERGE: Final = "snapshot_merge_sql"
 
 
 @dataclass(frozen=True)
-class NodeWriter:
-    """Sends the statements that write one node's rows, with the node's macros."""
+class NodeWriter(Macros):
+    """A node's macros, and the statements that write its rows."""
 
     plans: Plans
-    macros: Macros
 
     def send(
         self,
@@ -47,44 +46,44 @@ class NodeWriter:
             kind: a strategy, or a different kind of statement (see `TableWriter.write`).
             writes_rows: whether the statement is a query whose rows are written with their row kinds.
         """
-        conf = {**conf, **self.plans.changes.commit_conf(self.macros.node)}
-        deletes = bool(self.macros.config("merge_delete_condition"))
-        self.macros.write(sql)
-        self.macros.store(self.plans.builds.write(target, sql, kind, spec, conf, deletes, writes_rows))
+        conf = {**conf, **self.plans.changes.commit_conf(self.node)}
+        deletes = bool(self.config("merge_delete_condition"))
+        self.save(sql)
+        self.store(self.plans.builds.write(target, sql, kind, spec, conf, deletes, writes_rows))
 
     def audit(self, target: PaimonRelation, audited: PaimonRelation, staged: ModelQuery | None = None) -> None:
         """Run a model's data tests on a branch or staged table; the view of `staged` is dropped if one fails."""
         audits = self.plans.audits
-        results = audits.results(self.macros.context, target, audited)
+        results = audits.results(self.context, target, audited)
         if staged is not None and any(result.is_error for result in results):
-            self.macros("paimon__drop_staged", staged)
-        audits.refuse_failed(self.macros.node, audited, results)
+            self("paimon__drop_staged", staged)
+        audits.refuse_failed(self.node, audited, results)
 
     def ready_deletes(self, kept: KeptDeletes, spec: TableSpec) -> None:
         """Create the table of deletes (`apply_changes`), or change its column types to those of the main table."""
         adapter, relation = self.plans.adapter, kept.relation
         if adapter.get_relation(*relation.parts) is None:
-            self.macros("paimon__create_deletes", spec, kept)
+            self("paimon__create_deletes", spec, kept)
             adapter.cache_added(relation)
             return
         self.plans.deletes.migrate(relation, kept)
         for column in kept.retype:
-            self.macros("paimon__alter_column_type", relation, column.name, column.data_type)
+            self("paimon__alter_column_type", relation, column.name, column.data_type)
 
     def prepare(self, target: PaimonRelation, plan: SettledPlan, run: NodeRun) -> tuple[str, Mapping[str, str]]:
         """Run the plan's ALTER steps, and return the statement that adds the rows, and its Spark settings."""
-        macros, strategy = self.macros, run.strategy_macro
+        strategy = run.strategy_macro
         assert strategy is not None
         assert plan.current is not None
-        macros.check_documented(target, plan.columns)
-        macros.run(target, plan.before)
+        self.check_documented(target, plan.columns)
+        self.alter(target, plan.before)
         if plan.kept_deletes is not None:
             self.ready_deletes(plan.kept_deletes, plan.spec)
-        rows, node, source = self.plans.rows, macros.node, plan.source
+        rows, node, source = self.plans.rows, self.node, plan.source
         arguments: dict[str, Any] = {
             "target_relation": target,
             "temp_relation": source if strategy.kind in STRATEGIES else self.relation_of(target, source),
-            "unique_key": macros.config("unique_key") or list(plan.spec.primary_key),
+            "unique_key": self.config("unique_key") or list(plan.spec.primary_key),
             "dest_columns": list(plan.written),
             "incremental_predicates": rows.predicates(node, strategy.kind, plan.current.columns),
             "table_columns": list(plan.table_columns),
@@ -101,19 +100,20 @@ class NodeWriter:
 
     def relation_of(self, target: PaimonRelation, source: ModelQuery) -> PaimonRelation:
         """The rows as a relation whose columns a project's own strategy can look up."""
-        view: PaimonRelation = self.macros("make_temp_relation", target)
+        view: PaimonRelation = self("make_temp_relation", target)
         if source.is_relation:
-            staged: PaimonRelation = view.incorporate(path={"identifier": source.view})
-            return staged
-        sql = self.macros.sql("spark__create_temporary_view", view, f"select * from {source}")
-        self.macros.statement("create_temporary_view", sql)
+            return cast("PaimonRelation", view.incorporate(path={"identifier": source.view}))
+        sql = self.sql("spark__create_temporary_view", view, f"select * from {source}")
+        self.statement("create_temporary_view", sql)
         return view
 
 
+@dataclass
 class WriteMode(ABC):
     """How a node's rows reach their table."""
 
     replaces_all_rows: ClassVar[bool] = False
+    writer: NodeWriter
 
     @abstractmethod
     def write(self) -> None:
@@ -133,7 +133,6 @@ class StagedBuild(WriteMode):
     """Build a complete table under a staging name, then rename it, or swap it with the existing one (`replaced`)."""
 
     replaces_all_rows: ClassVar[bool] = True
-    writer: NodeWriter
     target: PaimonRelation
     replaced: PaimonRelation | None
     columns: Sequence[ExistingColumn]
@@ -167,23 +166,23 @@ class StagedBuild(WriteMode):
         return self.replaced is not None or self.spec.wap or by_copying
 
     def _build(self) -> PaimonRelation:
-        plans, macros = self.writer.plans, self.writer.macros
-        plans.history.check_branches(macros.node, self.spec)
+        writer, plans = self.writer, self.writer.plans
+        plans.history.check_branches(writer.node, self.spec)
         spec = plans.buckets.estimate(self.spec, self.source)
         self._staging = staging = plans.builds.staging(self.target)
         plans.builds.begins(staging)
-        create = macros.sql("paimon__create_table_sql", staging, self.columns, spec, self.comment)
-        insert = macros.sql("paimon__insert_sql", staging, self.columns, self.source)
+        create = writer.sql("paimon__create_table_sql", staging, self.columns, spec, self.comment)
+        insert = writer.sql("paimon__insert_sql", staging, self.columns, self.source)
         # One script, so that the file under target/run shows the table with its rows.
         script = f"{create};\n\n{insert}"
-        if plans.changes.commit_conf(macros.node):
+        if plans.changes.commit_conf(writer.node):
             # The commit user is set for the INSERT only: CREATE would store it as a table option.
-            macros.statement("create", create)
-            self.writer.send(staging, STAGING, spec, insert, {})
-            macros.write(script)
+            writer.statement("create", create)
+            writer.send(staging, STAGING, spec, insert, {})
+            writer.save(script)
         else:
-            macros.write(script)
-            macros.store(plans.builds.create(staging, script, spec))
+            writer.save(script)
+            writer.store(plans.builds.create(staging, script, spec))
         plans.buckets.correct(spec, staging)
         if self._is_kept:
             plans.builds.ends(staging)
@@ -195,7 +194,6 @@ class Overwrite(WriteMode):
     """Alter an existing table or a branch of it, and replace all its rows in one commit."""
 
     replaces_all_rows: ClassVar[bool] = True
-    writer: NodeWriter
     target: PaimonRelation
     plan: SettledPlan
     _branch: PaimonRelation | None = None
@@ -215,18 +213,17 @@ class Overwrite(WriteMode):
         self.writer.plans.audits.end(self.target)
 
     def _overwrite(self, target: PaimonRelation, source: ModelQuery) -> None:
-        macros, plan = self.writer.macros, self.plan
-        macros.run(target, plan.before)
-        sql = macros.sql("paimon__overwrite_sql", target, plan.columns, plan.dropped, source)
-        self.writer.send(target, REBUILD, plan.spec, sql, WHOLE_TABLE)
-        macros.run(target, plan.after)
+        writer, plan = self.writer, self.plan
+        writer.alter(target, plan.before)
+        sql = writer.sql("paimon__overwrite_sql", target, plan.columns, plan.dropped, source)
+        writer.send(target, REBUILD, plan.spec, sql, WHOLE_TABLE)
+        writer.alter(target, plan.after)
 
 
 @dataclass
 class IncrementalWrite(WriteMode):
     """Alter an existing table or a branch of it, and add rows with the strategy's statement."""
 
-    writer: NodeWriter
     run: NodeRun
     source: ModelQuery
 
@@ -247,32 +244,31 @@ class IncrementalWrite(WriteMode):
     def _add(self, target: PaimonRelation) -> None:
         run, writer = self.run, self.writer
         assert run.strategy_macro is not None
-        plan = writer.plans.increment(writer.macros.node, target, run.spec, run.strategy, self.source)
+        plan = writer.plans.increment(writer.node, target, run.spec, run.strategy, self.source)
         sql, conf = writer.prepare(target, plan, run)
         writer.send(target, run.strategy_macro.kind, plan.spec, sql, conf)
-        writer.macros.run(target, plan.after)
+        writer.alter(target, plan.after)
 
 
 @dataclass
 class SnapshotMerge(WriteMode):
     """Merge new versions (dbt's staged rows, `source`) into a snapshot's table; dbt's macro renders the MERGE."""
 
-    writer: NodeWriter
     run: NodeRun
     source: ModelQuery
     current: ExistingTable
     versions: ModelQuery
 
     def write(self) -> None:
-        macros, target = self.writer.macros, self.run.target
-        helpers = helper_columns(macros.config("unique_key"))
-        plan = self.writer.plans.snapshot(macros.node, self.run, self.source, self.current, self.versions, helpers)
-        macros.check_documented(target, plan.columns)
-        macros.run(target, plan.before)
-        kind = "snapshot override" if override_of(macros.context, _MERGE) else SNAPSHOT
-        sql = macros.sql(_MERGE, target, plan.source, [column.quoted for column in plan.written])
-        self.writer.send(target, kind, plan.spec, sql, {})
-        macros.run(target, plan.after)
+        writer, target = self.writer, self.run.target
+        helpers = helper_columns(writer.config("unique_key"))
+        plan = writer.plans.snapshot(writer.node, self.run, self.source, self.current, self.versions, helpers)
+        writer.check_documented(target, plan.columns)
+        writer.alter(target, plan.before)
+        kind = "snapshot override" if override_of(writer.context, _MERGE) else SNAPSHOT
+        sql = writer.sql(_MERGE, target, plan.source, [column.quoted for column in plan.written])
+        writer.send(target, kind, plan.spec, sql, {})
+        writer.alter(target, plan.after)
 
     def audit(self) -> None:
         # Snapshots are not audited.
@@ -286,7 +282,6 @@ class ApplyChangesRebuild(WriteMode):
     """Write all rows of an `apply_changes` table with `rows`, and replace the deletes of older runs (`old`)."""
 
     replaces_all_rows: ClassVar[bool] = True
-    writer: NodeWriter
     rows: WriteMode
     spec: TableSpec
     changes: ModelQuery
@@ -324,9 +319,8 @@ class ApplyChangesRebuild(WriteMode):
         self._keep()
 
     def _keep(self, *, overwrite: bool = False) -> None:
-        macros = self.writer.macros
-        sql = macros.sql("paimon__keep_deletes_sql", self.spec, self.kept, self.changes, overwrite=overwrite)
-        macros.statement("keep_deletes", sql)
+        sql = self.writer.sql("paimon__keep_deletes_sql", self.spec, self.kept, self.changes, overwrite=overwrite)
+        self.writer.statement("keep_deletes", sql)
 
 
 def write_mode_of(writer: NodeWriter, run: NodeRun, source: ModelQuery) -> WriteMode:
@@ -335,7 +329,7 @@ def write_mode_of(writer: NodeWriter, run: NodeRun, source: ModelQuery) -> Write
         return IncrementalWrite(writer, run, source)
     if run.strategy != APPLY_CHANGES:
         return _rebuild(writer, run, run.spec, source)
-    plans, node = writer.plans, writer.macros.node
+    plans, node = writer.plans, writer.node
     columns = plans.tables.wanted_columns(source.columns, node, run.spec)
     spec = plans.tables.check_columns(node, run.spec, columns, new=run.table is None)
     relation = plans.deletes.relation(node, run.target)
@@ -346,12 +340,12 @@ def write_mode_of(writer: NodeWriter, run: NodeRun, source: ModelQuery) -> Write
 
 
 def _rebuild(writer: NodeWriter, run: NodeRun, spec: TableSpec, source: ModelQuery) -> WriteMode:
-    macros, existing = writer.macros, run.existing
-    plan = writer.plans.build(macros.node, run, spec, source)
-    macros.check_documented(run.target, plan.columns)
+    existing = run.existing
+    plan = writer.plans.build(writer.node, run, spec, source)
+    writer.check_documented(run.target, plan.columns)
     if not plan.stages:
         return Overwrite(writer, run.target, plan)
     if existing is not None and existing.is_view:
         # The view stays until the table is complete, but dbt's cache can hold only one relation of this name.
         writer.plans.adapter.cache_dropped(existing)
-    return StagedBuild(writer, run.target, run.table, plan.columns, plan.spec, plan.source, macros.comment)
+    return StagedBuild(writer, run.target, run.table, plan.columns, plan.spec, plan.source, writer.comment)

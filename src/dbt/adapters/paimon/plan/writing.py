@@ -34,7 +34,7 @@ class Writing:
         """Cache the rows of a query in a temporary view for the next statements; None changes nothing."""
         if sql is not None:
             self.staged.append(self.source)
-            view = self.writer.macros("make_temp_relation", self.run.target).identifier
+            view = self.writer("make_temp_relation", self.run.target).identifier
             self.source = self.writer.plans.rows.cached(view, sql)
 
     def take_steps(self) -> None:
@@ -52,7 +52,7 @@ class Writing:
                 self._read_once(step)
             elif step.kind in actions:
                 actions[step.kind]()
-        plans.unchanged.note(self.writer.macros.node)
+        plans.unchanged.note(self.writer.node)
 
     def _read_once(self, step: Step) -> None:
         """Cache the rows, so that exactly the audited rows are published, and every statement reads the same rows.
@@ -77,26 +77,26 @@ class Writing:
 
     def _finish(self) -> None:
         """Set late options, store the positions, and drop the staged views and a replaced view."""
-        plans, macros, run = self.writer.plans, self.writer.macros, self.run
+        run = self.run
         if run.branch is not None:
             view_of_branch(self.writer, run.target, run.branch, "view_of_branch")
         elif self._write_mode().replaces_all_rows:
             set_late_options(self.writer, run.target, run.spec)
         self.keep_positions()
         for query in (*self.staged, self.source):
-            macros("paimon__drop_staged", query)
+            self.writer("paimon__drop_staged", query)
         if run.branch is None and run.existing is not None and run.existing.is_view:
-            plans.adapter.drop_relation(run.existing)
+            self.writer.plans.adapter.drop_relation(run.existing)
 
     def keep_positions(self) -> None:
         """Store the node's positions in the tables whose changes it reads."""
-        self.writer.plans.changes.keep(self.writer.macros.node, positions_of(self.run.target))
+        self.writer.plans.changes.keep(self.writer.node, positions_of(self.run.target))
 
 
 def tag_run(writer: NodeWriter, run: NodeRun) -> None:
     """Tag the table snapshot of this run, if the config has a run tag."""
     for sql in writer.plans.history.run_tag_statements(run.target, run.spec):
-        writer.macros.statement("tag_run", sql)
+        writer.statement("tag_run", sql)
 
 
 def set_late_options(writer: NodeWriter, target: PaimonRelation, spec: TableSpec) -> None:
@@ -106,7 +106,7 @@ def set_late_options(writer: NodeWriter, target: PaimonRelation, spec: TableSpec
     tables = writer.plans.tables
     there = tables.existing(target).options
     if missing := {name: value for name, value in spec.late_options.items() if there.get(name) != value}:
-        writer.macros("paimon__set_options", target, missing)
+        writer("paimon__set_options", target, missing)
         tables.commit_metadata(target)
 
 
@@ -117,6 +117,6 @@ def view_of_branch(
     view: PaimonRelation = target.incorporate(type="view")
     views = writer.plans.views
     definition = views.definition(view, clones.query(branch), {})
-    writer.macros.statement(statement, views.create_sql(view, definition))
+    writer.statement(statement, views.create_sql(view, definition))
     views.remember(definition)
     return view

@@ -12,11 +12,10 @@ Source: org.apache.spark.sql.catalyst.expressions.Cast, org.apache.spark.sql.typ
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from dbt.adapters.paimon.sql.text import quoted, string_literal
-from dbt.adapters.paimon.sql.type_trees import Array, Atom, Map, Struct, TypeTree
+from dbt.adapters.paimon.sql.type_trees import Array, Atom, Map, Struct, TypeTree, parts_of
 
 # In the order in which Spark up-casts them (Cast.numericPrecedence); some values may be rounded (see _ROUNDED).
 _NUMBERS: Final = ("tinyint", "smallint", "int", "bigint", "float", "double")
@@ -50,37 +49,15 @@ _SIZED: Final = frozenset({"char", "varchar"})
 _TIMES: Final = frozenset({"timestamp", "timestamp_ntz"})
 
 
-@dataclass(frozen=True)
-class Misfit:
-    """Why values of a type do not fit a column. `field` is the path within the column; '' for the column itself."""
-
-    field: str
-    reason: str
-
-    def __str__(self) -> str:
-        return f"{self.field}: {self.reason}" if self.field else self.reason
+# Makes SQL that fails, from the reason and an SQL expression that shows the value.
+Refuse = Callable[[str, str], str]
 
 
-@dataclass(frozen=True)
-class Refusal:
-    """A value that makes the statement fail: the reason, and an SQL expression that shows the value."""
+def misfits(source: TypeTree, target: TypeTree, field: str = "", lossless: bool = True) -> list[str]:
+    """Why values of `source` do not fit a column of type `target`, apart from those that `cast_sql` rejects.
 
-    reason: str
-    value: str
-
-
-Refuse = Callable[[Refusal], str]
-
-
-def fits(source: TypeTree, target: TypeTree) -> bool:
-    """Whether every value of `source` fits `target`, apart from those that `cast_sql` rejects at run time."""
-    return not misfits(source, target)
-
-
-def misfits(source: TypeTree, target: TypeTree, field: str = "", lossless: bool = True) -> list[Misfit]:
-    """Why values of `source` do not fit a column of type `target`; empty if they do.
-
-    `field` is the path within the column. Unless `lossless`, any cast of Spark is accepted for atomic types.
+    `field` is the path within the column; '' for the column itself. Unless `lossless`, any cast of Spark is accepted
+    for atomic types.
     """
     match source, target:
         case Atom("void"), _:
@@ -96,16 +73,20 @@ def misfits(source: TypeTree, target: TypeTree, field: str = "", lossless: bool 
             ]
         case Struct() as has, Struct() as wants:
             return _struct_misfits(has, wants, field, lossless)
-    return [Misfit(field, f"{source} does not fit into {target} without loss")]
+    return [_misfit(field, f"{source} does not fit into {target} without loss")]
 
 
-def _struct_misfits(source: Struct, target: Struct, field: str, lossless: bool) -> list[Misfit]:
+def _misfit(field: str, reason: str) -> str:
+    return f"{field}: {reason}" if field else reason
+
+
+def _struct_misfits(source: Struct, target: Struct, field: str, lossless: bool) -> list[str]:
     if source == target:
         return []
     has = {name.lower(): field_type for name, field_type in source.fields}
     wants = {name.lower(): field_type for name, field_type in target.fields}
     if len(has) < len(source.fields) or len(wants) < len(target.fields):
-        return [Misfit(field, "fields whose names differ only in case cannot be distinguished")]
+        return [_misfit(field, "fields whose names differ only in case cannot be distinguished")]
     found = [*_lacking(field, has, target, "query's", "table's"), *_lacking(field, wants, source, "table's", "query's")]
     for name, field_type in target.fields:
         if name.lower() in has:
@@ -113,9 +94,9 @@ def _struct_misfits(source: Struct, target: Struct, field: str, lossless: bool) 
     return found
 
 
-def _lacking(field: str, has: Mapping[str, TypeTree], other: Struct, ours: str, theirs: str) -> Iterator[Misfit]:
+def _lacking(field: str, has: Mapping[str, TypeTree], other: Struct, ours: str, theirs: str) -> Iterator[str]:
     if names := [name for name, _ in other.fields if name.lower() not in has]:
-        yield Misfit(field, f"the {ours} struct lacks fields of the {theirs} struct: {', '.join(names)}")
+        yield _misfit(field, f"the {ours} struct lacks fields of the {theirs} struct: {', '.join(names)}")
 
 
 def _atoms_fit(source: Atom, target: Atom) -> bool:
@@ -167,7 +148,7 @@ def cast_sql(
 
     Args:
         expression: SQL for the value: a name or a path, because it may be repeated.
-        source, target: the types of the value and of the column; `source` must fit `target` (see `fits`).
+        source, target: the types of the value and of the column; `source` must fit `target` (see `misfits`).
         refuse: returns SQL that fails for a value that does not fit `target`.
         lossless: if False, Spark's cast is used without a check, except for strings that are too long.
     """
@@ -225,13 +206,7 @@ def _declared_atom(atom: Atom) -> Atom:
 
 
 def _has_sizes(tree: TypeTree) -> bool:
-    if isinstance(tree, Atom):
-        return tree.name in _SIZED
-    if isinstance(tree, Array):
-        return _has_sizes(tree.element)
-    if isinstance(tree, Map):
-        return _has_sizes(tree.key) or _has_sizes(tree.value)
-    return any(_has_sizes(field_type) for _, field_type in tree.fields)
+    return any(isinstance(part, Atom) and part.name in _SIZED for part in parts_of(tree))
 
 
 def _atom_sql(expression: str, source: Atom, target: Atom, refuse: Refuse, lossless: bool) -> str:
@@ -249,7 +224,7 @@ def _atom_sql(expression: str, source: Atom, target: Atom, refuse: Refuse, lossl
     same = f"try_cast({cast} as {source}) = {expression}"
     if source.name in _SATURATED:
         same = f"{expression} <> {_SATURATED[source.name]} and {same}"
-    refused = refuse(Refusal(f"{target} cannot represent this {source} exactly", f"cast({expression} as string)"))
+    refused = refuse(f"{target} cannot represent this {source} exactly", f"cast({expression} as string)")
     return f"case when {expression} is null or ({same}) then {cast} else {refused} end"
 
 
@@ -257,7 +232,7 @@ def _timestamp_sql(expression: str, source: Atom, target: Atom, refuse: Refuse) 
     (digits,) = target.arguments
     value = _atom_sql(expression, source, _declared_atom(target), refuse, lossless=True)
     whole = f"date_format({value}, 'SSSSSS') like '%{'0' * (6 - digits)}'"
-    refused = refuse(Refusal(f"{target} stores only {digits} fractional-second digits", f"cast({value} as string)"))
+    refused = refuse(f"{target} stores only {digits} fractional-second digits", f"cast({value} as string)")
     return f"case when {expression} is null or {whole} then {value} else {refused} end"
 
 
@@ -267,5 +242,5 @@ def _char_sql(text: str, target: Atom, refuse: Refuse) -> str:
     length, value = f"length({text})", text
     if target.name == "char":
         length, value = f"length(rtrim({text}))", f"rpad({text}, {size}, ' ')"
-    refused = refuse(Refusal(f"the string is longer than {size} characters", text))
+    refused = refuse(f"the string is longer than {size} characters", text)
     return f"case when {length} > {size} then {refused} else {value} end"

@@ -95,14 +95,14 @@ def batch_condition(model: Mapping[str, Any], columns: Iterable[Any], sample: Wi
 
     `sample` is the window of `--sample`, which limits the model's inputs.
     """
-    name, window = model["config"]["event_time"], _batch_window(model).within(sample)
-    if _batch_window(model).is_open:
+    name, window = model["config"]["event_time"], _batch_window(model)
+    if window.is_open:
         raise CompilationError(
             f"model '{model['name']}': incremental_strategy='microbatch' ran without a batch. Set event_time, begin "
             "and batch_size, and do not override get_incremental_microbatch_sql's batches."
         )
     (data_type,) = (c.data_type for c in columns if c.name.lower() == name.lower())
-    return condition(f"{{alias}}.{quoted(name)}", window, data_type)
+    return condition(f"{{alias}}.{quoted(name)}", window.within(sample), data_type)
 
 
 def checked(model: Mapping[str, Any], columns: Sequence[PaimonColumn], sample: Window = UNBOUNDED) -> str | None:

@@ -17,13 +17,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.paimon.capabilities import Capability, Versions
 from dbt.adapters.paimon.concurrency import conflicts
 from dbt.adapters.paimon.errors.redaction import redacted
-from dbt.adapters.paimon.options.table_options import (
-    did_you_mean,
-    normalize,
-    option_fault,
-    parse_duration,
-    suggestion,
-)
+from dbt.adapters.paimon.options import table_options
 from dbt.adapters.paimon.sql.names import branch_problem, tag_problem
 from dbt.adapters.paimon.sql.statements import SORTED_COMPACTION, Statement
 from dbt.adapters.paimon.sql.text import quoted, string_literal
@@ -89,13 +83,10 @@ def statement(procedure: str, table: TableName, arguments: Mapping[str, Any], ve
 
 
 def render(procedure: str, table: TableName, arguments: Mapping[str, Any], versions: Versions) -> str:
-    """The SQL of a procedure's CALL, with every value as a literal. Arguments that are None are omitted.
-
-    Raises:
-        DbtRuntimeError: lists all problems at once.
-    """
+    """The SQL of a procedure's CALL, without arguments that are None; raises DbtRuntimeError with all problems."""
     if procedure not in PROCEDURES:
-        raise DbtRuntimeError(f"unknown procedure '{procedure}'. {did_you_mean(procedure, PROCEDURES, 0.6)}")
+        hint = table_options.did_you_mean(procedure, PROCEDURES, 0.6)
+        raise DbtRuntimeError(f"unknown procedure '{procedure}'. {hint}")
     definition = PROCEDURES[procedure]
     given = {name: value for name, value in arguments.items() if value is not None}
     problems = list(_problems(procedure, definition, given, versions)) or definition.check(given, versions)
@@ -114,13 +105,12 @@ def _unmet(needs: Capability | None, versions: Versions) -> str:
 
 
 def _problems(procedure: str, definition: Procedure, given: Mapping[str, Any], versions: Versions) -> Iterator[str]:
-    """The problems with the individual arguments of a procedure."""
     if why := _unmet(definition.needs, versions):
         yield why
     for name, value in given.items():
         parameter = definition.parameters.get(name)
         if parameter is None:
-            near = suggestion(name, definition.parameters, cutoff=0.6)
+            near = table_options.suggestion(name, definition.parameters, cutoff=0.6)
             yield f"{name}: unknown argument.{f' Did you mean {near!r}?' if near else ''}"
         elif why := _unmet(parameter.needs, versions):
             yield f"{name}: {why}"
@@ -205,30 +195,25 @@ def _boolean(value: Any, versions: Versions) -> str:
 
 def _duration(value: Any, versions: Versions) -> str:
     try:
-        parse_duration(str(value))
+        table_options.parse_duration(str(value))
     except ValueError:
         raise _InvalidValueError("must be a duration, as in '1 d' or '12 h'.") from None
     return string_literal(str(value))
 
 
-def _timestamp_string(value: Any) -> str:
+def _timestamp(value: Any, versions: Versions) -> str:
     try:
-        return session_moment(value).strftime("%Y-%m-%d %H:%M:%S")
+        return string_literal(session_moment(value).strftime("%Y-%m-%d %H:%M:%S"))
     except ValueError as fault:
         raise _InvalidValueError(str(fault)) from None
 
 
-def _timestamp(value: Any, versions: Versions) -> str:
-    return string_literal(_timestamp_string(value))
-
-
 def _snapshot_timestamp(value: Any, versions: Versions) -> str:
-    text = string_literal(_timestamp_string(value))
+    text = _timestamp(value, versions)
     return text if versions.supports(Capability.EXPIRE_SNAPSHOTS_OLDER_THAN_TEXT) else f"TIMESTAMP {text}"
 
 
 def _choice(allowed: Sequence[str], needs: Capability | None = None) -> Parameter:
-    """A parameter that accepts one of several words."""
 
     def check(value: Any, versions: Versions) -> str:
         if not isinstance(value, str) or value.lower() not in allowed:
@@ -254,9 +239,9 @@ def _options(value: Any, versions: Versions) -> str:
         raise _InvalidValueError("must be a mapping of Paimon's option names to values.")
     pairs = []
     for name, item in value.items():
-        if fault := option_fault(str(name), item, versions.paimon):
+        if fault := table_options.option_fault(str(name), item, versions.paimon):
             raise _InvalidValueError(f"'{name}': {fault}.")
-        text = normalize(item)
+        text = table_options.normalize(item)
         if "," in text:
             # ParameterUtils.parseCommaSeparatedKeyValues
             raise _InvalidValueError(f"'{name}': the value contains a comma, at which Paimon would split it.")
@@ -280,10 +265,11 @@ def partition_condition(value: Any) -> str:
         raise _InvalidValueError(
             "must be a list of partitions, each a mapping of column to value, as in [{'dt': '2024-01-01'}]."
         )
-    return " OR ".join(
-        "(" + " AND ".join(f"{quoted(str(column))} {_equals(item)}" for column, item in p.items()) + ")"
-        for p in partitions
+    conditions = (
+        " AND ".join(f"{quoted(str(column))} {_equals(item)}" for column, item in partition.items())
+        for partition in partitions
     )
+    return " OR ".join(f"({condition})" for condition in conditions)
 
 
 class DateColumnValue(date):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
@@ -64,6 +64,22 @@ def struct_text(fields: Iterable[tuple[str, object]]) -> str:
 
 
 TypeTree: TypeAlias = "Atom | Array | Map | Struct"
+
+
+def parts_of(tree: TypeTree) -> Iterator[TypeTree]:
+    """A type, and the types that it contains at any depth."""
+    yield tree
+    match tree:
+        case Array(element):
+            inner = [element]
+        case Map(key, value):
+            inner = [key, value]
+        case Struct(fields):
+            inner = [kind for _, kind in fields]
+        case _:
+            inner = []
+    for kind in inner:
+        yield from parts_of(kind)
 
 
 class _UnreadableError(ValueError):

@@ -40,12 +40,7 @@ class ViewDefinition:
 
     def to_property(self) -> str:
         """The JSON that is stored in the registry table."""
-        content = {
-            "query": self.query,
-            "comment": self.comment,
-            "columns": list(self.columns),
-            "column_comments": dict(self.column_comments),
-        }
+        content = {name: value for name, value in vars(self).items() if name not in ("schema", "identifier")}
         return json.dumps(content, sort_keys=True)
 
     @classmethod

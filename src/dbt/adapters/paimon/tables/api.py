@@ -90,15 +90,11 @@ class Tables:
         """Warn of files in which WHERE misses rows or fails because another program altered a column's type."""
         versions, spec = self._adapter.versions, existing.as_spec()
         types = {column.name: column for column in existing.columns}
-        found = {
-            f"{name} was {before}": missing
-            for name, before in existing.older_types or ()
-            if (
-                missing := column_changes.missing_filter_capability(
-                    replace(types[name], data_type=before), types[name].data_type, spec, versions
-                )
-            )
-        }
+        found = {}
+        for name, before in existing.older_types or ():
+            old, data_type = replace(types[name], data_type=before), types[name].data_type
+            if missing := column_changes.missing_filter_capability(old, data_type, spec, versions):
+                found[f"{name} was {before}"] = missing
         if found:
             why = " ".join(versions.explain(missing) for missing in dict.fromkeys(found.values()))
             warn(
@@ -148,22 +144,14 @@ class Tables:
     def refuse_loss(
         self, model: Mapping[str, Any], relation: PaimonRelation, rebuild: Rebuild, full_refresh: bool
     ) -> None:
-        """Refuse to replace a table with a new one if that loses history, unless the run or the config allows it.
-
-        Raises:
-            DbtRuntimeError: says what would be lost, why, and how to allow it.
-        """
+        """Raise DbtRuntimeError if a new table would lose history, unless the run or the config allows that."""
         if not full_refresh and rebuilds.may_need_asking(model, rebuild):
             rebuilds.refuse_unasked(model, rebuild, self.history(relation), self._adapter.defaults.warn_history_loss)
 
     def wanted_columns(
         self, query_columns: Sequence[PaimonColumn], model: Mapping[str, Any], spec: TableSpec
     ) -> tuple[ExistingColumn, ...]:
-        """The columns of a model's table: types from its query, NOT NULL and comments from its YAML.
-
-        Raises:
-            DbtRuntimeError: a table cannot have some of the column names.
-        """
+        """The columns of a model's table, from its query and YAML; raises DbtRuntimeError for an impossible name."""
         if problems := names.column_problems(c.name for c in query_columns):
             raise DbtRuntimeError(f"{model.get('resource_type', 'model')} '{model['name']}': {' '.join(problems)}")
         expires = "record-level.expire-time" in spec.options
@@ -235,9 +223,9 @@ class Tables:
             found
             for relation in relations
             for found in self._adapter.list_relations(relation.database, relation.schema or "")
-            if found.identifier == relation.identifier and found.is_table
+            if found.identifier == relation.identifier and found.is_table and self._is_paimon_table(found)
         ]
-        return snapshots.last_modified_sql([table for table in tables if self._is_paimon_table(table)])
+        return snapshots.last_modified_sql(tables)
 
     @while_parsing(lambda *a, **k: "")
     def loaded_at_sql(self, expression: str) -> str:
@@ -263,11 +251,10 @@ class Tables:
             if metadata.is_not_found(exc):
                 return None
             raise
-        columns: list[PaimonColumn] = []
-        for name, data_type, *_ in rows:
-            if metadata.ends_columns(name, data_type):
-                break
-            columns.append(PaimonColumn(column=name, dtype=data_type, column_index=len(columns)))
+        columns = [
+            PaimonColumn(column=name, dtype=data_type, column_index=index)
+            for index, (name, data_type, *_) in enumerate(metadata.columns_of(rows))
+        ]
         if any(not is_whole(column.dtype) for column in columns):
             return list(self._adapter.query_columns(f"select * from {relation.render()}"))
         return columns

@@ -18,23 +18,12 @@ from dbt.adapters.paimon.spec.table import TableSpec
 
 # Set by Paimon, Spark or the metastore, or compared separately. The adapter never sets or resets them as options.
 PROTECTED_OPTIONS: Final = frozenset(
-    {
-        "primary-key",
-        "partition",
-        "path",
-        "location",
-        "owner",
-        "provider",
-        "comment",
-        "external",
-        "is_managed_location",
-        "type",
-        "transient_lastDdlTime",
-    }
+    """
+    primary-key partition path location owner provider comment external is_managed_location type transient_lastDdlTime
+    """.split()
 )
 # The option that marks a table as a materialized view; other materializations remove it.
 MATERIALIZED_VIEW: Final = "dbt.materialized-view"
-TABLE_DEFAULT_PREFIX: Final = "table-default."
 
 
 @dataclass(frozen=True)
@@ -148,9 +137,9 @@ def compute_changeset(
 
 def _table_defaults(catalog_options: Mapping[str, str]) -> dict[str, str]:
     """The options that a catalog gives every new table."""
-    names = (name for name in catalog_options if name.startswith(TABLE_DEFAULT_PREFIX))
-    defaults = {name.removeprefix(TABLE_DEFAULT_PREFIX): catalog_options[name] for name in names}
-    return {name: value for name, value in defaults.items() if name not in PROTECTED_OPTIONS}
+    prefix = "table-default."
+    found = {name.removeprefix(prefix): value for name, value in catalog_options.items() if name.startswith(prefix)}
+    return {name: value for name, value in found.items() if name not in PROTECTED_OPTIONS}
 
 
 def _with_keys(table: TableSpec) -> dict[str, str]:

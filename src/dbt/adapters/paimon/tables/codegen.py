@@ -100,8 +100,7 @@ def _column(column: ExistingColumn, primary_key: Sequence[str], *, constraints: 
 
 
 def _dumped(content: Any) -> str:
-    text: str = yaml.safe_dump(_literal(content), sort_keys=False, allow_unicode=True, width=120)
-    return text
+    return str(yaml.safe_dump(_literal(content), sort_keys=False, allow_unicode=True, width=120))
 
 
 def _literal(content: Any) -> Any:

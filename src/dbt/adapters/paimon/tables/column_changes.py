@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 from dbt_common.exceptions import CompilationError
 
@@ -159,8 +159,7 @@ def column_of_yaml(model: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     """
     for written, column in (model.get("columns") or {}).items():
         if written == name or (not column.get("quote") and written.lower() == name.lower()):
-            found: Mapping[str, Any] = column
-            return found
+            return cast("Mapping[str, Any]", column)
     return {}
 
 
@@ -251,7 +250,6 @@ def _is_altered_in_place(old: ExistingColumn, new: ExistingColumn, spec: TableSp
 def _reasons_to_rebuild(
     wanted: Sequence[ExistingColumn], existing: ExistingTable, keys: Container[str]
 ) -> Iterator[str]:
-    """Why ALTER cannot give the table these columns."""
     have = {column.name.lower(): column for column in existing.columns}
     for column in wanted:
         current = have.get(column.name.lower())
@@ -271,11 +269,7 @@ def _reasons_to_rebuild(
 def refuse_schema_change(
     model: str, on_schema_change: str, strategy: str, merge_engine: str, changes: ColumnChanges
 ) -> None:
-    """Refuse what `on_schema_change` forbids, and what would unexpectedly fill columns with NULL.
-
-    Raises:
-        CompilationError: names the columns and the remedy. dbt's own macros raise the same class.
-    """
+    """Raise CompilationError, as dbt does, if `on_schema_change` forbids a change, or columns would become NULL."""
     if on_schema_change == "fail" and changes.changes_schema:
         raise CompilationError(
             f"model '{model}': the columns changed and on_schema_change is 'fail': {changes}. "

@@ -16,13 +16,9 @@ from dbt.adapters.paimon.spec.table import DEFAULT_MERGE_ENGINE
 def from_overview(table: PaimonRelation, overview: Overview) -> CatalogTable:
     """The entry of a Paimon table."""
     schema = overview.schema
+    rows = "# Rows before merging" if schema.primary_keys else "# Rows"
     stats = (
-        _stat(
-            "rows",
-            "# Rows before merging" if schema.primary_keys else "# Rows",
-            overview.rows,
-            "Rows in the data files of the newest table snapshot, before merging",
-        ),
+        _stat("rows", rows, overview.rows, "Rows in the data files of the newest table snapshot, before merging"),
         _stat("bytes", "Size", overview.bytes, "Bytes in the data files of the newest table snapshot"),
         _stat("files", "# Files", overview.files, "Data files of the newest table snapshot"),
         _stat("last_modified", "Last commit", overview.committed, "When the newest table snapshot was committed (UTC)"),
@@ -37,24 +33,16 @@ def _layout(schema: Schema) -> Iterable[StatsItem]:
     primary_key, options = schema.primary_keys, schema.options
     dynamic = "dynamic" if primary_key else None
     buckets = {"-1": dynamic, "-2": "postpone"}.get(options.get("bucket", "-1"), options.get("bucket"))
+    engine = options.get("merge-engine", DEFAULT_MERGE_ENGINE) if primary_key else None
+    producer = options.get("changelog-producer")
     found = (
         ("primary_key", "Primary key", ", ".join(primary_key), "The table has one row per key"),
         ("partition_by", "Partitioned by", ", ".join(schema.partition_keys), "Partition columns"),
         ("bucket", "Buckets", buckets, "Buckets of the table, or of each partition"),
         ("bucket_key", "Bucket key", options.get("bucket-key"), "Columns that decide the bucket of a row"),
-        (
-            "merge_engine",
-            "Merge engine",
-            options.get("merge-engine", DEFAULT_MERGE_ENGINE) if primary_key else None,
-            "How rows with the same key are merged",
-        ),
+        ("merge_engine", "Merge engine", engine, "How rows with the same key are merged"),
         ("sequence_field", "Sequence field", options.get("sequence.field"), "Columns that order the rows of a key"),
-        (
-            "changelog_producer",
-            "Changelog producer",
-            options.get("changelog-producer"),
-            "How changes are recorded for readers",
-        ),
+        ("changelog_producer", "Changelog producer", producer, "How changes are recorded for readers"),
     )
     return (_stat(name, label, value, description) for name, label, value, description in found if value)
 
@@ -96,17 +84,10 @@ def flat_rows(tables: Iterable[CatalogTable]) -> list[Mapping[str, Any]]:
     """The rows from which dbt-core builds `catalog.json`: one for each column of each table."""
     return [
         {
-            "table_database": table.metadata.database,
-            "table_schema": table.metadata.schema,
-            "table_name": table.metadata.name,
-            "table_type": table.metadata.type,
-            "table_comment": table.metadata.comment,
-            "table_owner": table.metadata.owner,
-            "column_name": column.name,
-            "column_index": column.index,
-            "column_type": column.type,
-            "column_comment": column.comment,
+            f"table_{part}": getattr(table.metadata, part)
+            for part in ("database", "schema", "name", "type", "comment", "owner")
         }
+        | {f"column_{part}": getattr(column, part) for part in ("name", "index", "type", "comment")}
         | {
             f"stats:{stat.id}:{part}": getattr(stat, part)
             for stat in table.stats.values()

@@ -68,7 +68,7 @@ class DocsCatalog:
         return [docs.from_overview(tables[each.position], each) for each in found]
 
     def _described(self, relation: PaimonRelation) -> CatalogTable:
-        """The entry of a view or a non-Paimon table, of which only the columns are known."""
+        """The entry of a view or a table that is not Paimon's; only its columns are known."""
         definition = self._directory.get(relation.schema or "", relation.identifier or "")
         comments = definition.column_comments if definition and relation.is_view else {}
         return docs.describe(

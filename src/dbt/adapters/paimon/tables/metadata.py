@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
+from itertools import takewhile
 from typing import Any
 
 from dbt.adapters.paimon.metadata.schemas import Schema
@@ -47,20 +48,15 @@ def existing_table(schema: Schema) -> ExistingTable:
     )
 
 
-def ends_columns(name: str, data_type: str) -> bool:
-    """Whether a row of DESCRIBE TABLE is a heading such as `# Partition Information`, not a column."""
-    return not name or not data_type
+def columns_of(described: Iterable[Any]) -> Iterable[Any]:
+    """The rows of DESCRIBE TABLE that describe columns: name, type and comment."""
+    # They end at a heading such as `# Partition Information`, which has no type.
+    return takewhile(lambda row: row[0] and row[1], described)
 
 
-def comments(rows: Sequence[Sequence[Any]]) -> dict[str, str]:
+def comments(described: Iterable[Any]) -> dict[str, str]:
     """The column comments, by column name, from the rows of DESCRIBE TABLE."""
-    found: dict[str, str] = {}
-    for name, data_type, comment, *_ in rows:
-        if ends_columns(name, data_type):
-            break
-        if comment:
-            found[name] = comment
-    return found
+    return {name: comment for name, _, comment, *_ in columns_of(described) if comment}
 
 
 def loaded_at_sql(expression: str) -> str:

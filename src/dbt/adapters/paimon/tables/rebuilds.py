@@ -54,11 +54,7 @@ def may_need_asking(model: Mapping[str, Any], rebuild: Rebuild) -> bool:
 def refuse_unasked(
     model: Mapping[str, Any], rebuild: Rebuild, history: History, warn: Callable[[str], None] | None
 ) -> None:
-    """Refuse a rebuild that would lose history without consent; if `warn` is given, only warn.
-
-    Raises:
-        DbtRuntimeError: says what would be lost, why, and how to consent.
-    """
+    """Refuse a rebuild that would lose history without consent (DbtRuntimeError); if `warn` is given, only warn."""
     if not history.is_worth_asking:
         return
     what = (

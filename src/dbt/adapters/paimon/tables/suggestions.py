@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
 from dbt.adapters.paimon.errors.messages import StatementError, shorten
 from dbt.adapters.paimon.options.table_options import suggestion
-from dbt.adapters.paimon.sql.text import quoted
+from dbt.adapters.paimon.sql.text import quoted, unquoted
 from dbt.adapters.paimon.tables import missing
+from dbt.adapters.paimon.tables.known_catalogs import KnownCatalogs
 from dbt.adapters.paimon.tables.node_errors import HOOKS_OF_A_RUN, NodeErrors
 
 
 class Suggestions:
-    """Suggests existing tables, schemas, catalogs and functions; `catalogs` returns the known catalogs."""
+    """Suggests existing tables, schemas, catalogs and functions."""
 
-    def __init__(self, adapter: AdapterProtocol, catalogs: Callable[[], Sequence[str]]) -> None:
+    def __init__(self, adapter: AdapterProtocol, catalogs: KnownCatalogs) -> None:
         self._adapter = adapter
         self._catalogs = catalogs
         self._node_errors = NodeErrors(adapter)
@@ -56,7 +56,7 @@ class Suggestions:
         node = "" if name == HOOKS_OF_A_RUN else name.rpartition(".")[2]
         try:
             named = [parts[0]] if len(parts) > 2 and self._adapter.has_catalog(parts[0]) else []
-            known = sorted({*named, *self._catalogs()})
+            known = sorted({*named, *self._catalogs.names()})
             target = self._adapter.credentials.catalog
             return missing.advice(parts, node, target, known, self._schema_names, self._table_or_view_names)
         except DbtRuntimeError:
@@ -65,9 +65,7 @@ class Suggestions:
 
     def _schema_names(self, catalog: str) -> list[str]:
         # Spark puts names that are not identifiers in backticks.
-        names = [str(row[0]) for row in self._adapter.query(f"show databases in {quoted(catalog)}")]
-        return [name[1:-1].replace("``", "`") if name.startswith("`") else name for name in names]
+        return [unquoted(row[0]) for row in self._adapter.query(f"show databases in {quoted(catalog)}")]
 
     def _table_or_view_names(self, catalog: str, schema: str) -> list[str]:
-        found: Sequence[Any] = self._adapter.list_relations(catalog, schema)
-        return [relation.identifier for relation in found]
+        return [relation.identifier for relation in self._adapter.list_relations(catalog, schema)]

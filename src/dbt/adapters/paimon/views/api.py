@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Any
 
@@ -20,30 +19,16 @@ from dbt.adapters.paimon.writing.table_writer import TableWriter
 
 
 class Views:
-    """Creates and drops views, and stores their definitions if the catalog cannot.
-
-    Args:
-        builds: locks a schema's registry table while it is written.
-    """
+    """Creates and drops views, and stores their definitions if the catalog cannot; `builds` locks the registries."""
 
     def __init__(self, adapter: AdapterProtocol, builds: TableWriter, directory: views.ViewDirectory) -> None:
-        catalog = adapter.credentials.database
-
-        def lock(schema: str) -> AbstractContextManager[None]:
-            table = PaimonRelation.create(database=catalog, schema=schema, identifier=views.REGISTRY_TABLE)
-            return builds.alone(table)
-
         self._adapter = adapter
         self._directory = directory
-        self._registry = ViewRegistry(catalog, adapter.query, lock, directory)
+        self._registry = ViewRegistry(adapter, builds, directory)
         self._schemas: set[str] = set()
 
     def definition(self, relation: PaimonRelation, query: str, model: Mapping[str, Any]) -> views.ViewDefinition:
-        """The definition of a model's view: its query and persisted comments.
-
-        Raises:
-            DbtRuntimeError: the model's catalog in catalogs.yml does not support views.
-        """
+        """The definition of a model's view; raises DbtRuntimeError if its catalog cannot have views (catalogs.yml)."""
         catalog = self._adapter.credentials.integrations.get(relation.database or "")
         if catalog is not None:
             replace(self._adapter.versions, catalog_kind=catalog.metastore).require(
@@ -66,11 +51,7 @@ class Views:
         return self.create_sql(relation, definition)
 
     def create_sql(self, relation: PaimonRelation, definition: views.ViewDefinition) -> str:
-        """`CREATE OR REPLACE VIEW` with comments.
-
-        Raises:
-            DbtRuntimeError: the view catalog does not accept the name.
-        """
+        """`CREATE OR REPLACE VIEW` with comments; raises DbtRuntimeError if the view catalog refuses the name."""
         home = self._directory.home_of_new(relation.database)
         if problem := names.view_problem(home, definition.schema, definition.identifier):
             raise DbtRuntimeError(problem)

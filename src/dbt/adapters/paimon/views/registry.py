@@ -2,65 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import AbstractContextManager
-from typing import Any
 
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
+from dbt.adapters.paimon.relation import PaimonRelation
+from dbt.adapters.paimon.sql import views
 from dbt.adapters.paimon.sql.text import quoted, string_literal
-from dbt.adapters.paimon.sql.views import (
-    PROPERTY_PREFIX,
-    REGISTRY_TABLE,
-    ViewDefinition,
-    ViewDirectory,
-    definitions_from_properties,
-    registry_sql,
-    registry_version,
-)
 from dbt.adapters.paimon.state.kinds import CURRENT, Kind
 from dbt.adapters.paimon.state.tables import migrate_table, option_sql
-
-Query = Callable[[str], Iterable[Any]]
-Lock = Callable[[str], AbstractContextManager[None]]
+from dbt.adapters.paimon.writing.table_writer import TableWriter
 
 
 class ViewRegistry:
-    """The registry tables of one catalog.
+    """The registry tables of the target's catalog; `builds` locks them while they are written."""
 
-    Args:
-        lock: locks a schema's registry table. Paimon stores each version of a table's schema in a file named by its
-            number: on S3 and local disks, concurrent writers of one number lose a view, or fail.
-    """
-
-    def __init__(self, catalog: str, query: Query, lock: Lock, directory: ViewDirectory) -> None:
-        self._catalog = catalog
-        self._query = query
-        self._lock = lock
+    def __init__(self, adapter: AdapterProtocol, builds: TableWriter, directory: views.ViewDirectory) -> None:
+        self._catalog = adapter.credentials.database
+        self._query = adapter.query
+        self._builds = builds
         self._directory = directory
         # Schema -> version of its registry table.
         self._versions: dict[str, int] = {}
 
-    def load(self, schema: str, tables: Iterable[str]) -> list[ViewDefinition]:
-        """Read a schema's views, with one statement if its `tables` include a registry, otherwise with none.
-
-        Raises:
-            NewerStateError: a newer adapter wrote the registry.
-        """
+    def load(self, schema: str, tables: Iterable[str]) -> list[views.ViewDefinition]:
+        """Read a schema's views; sends no statement if `tables` has no registry. Raises NewerStateError."""
         self._versions.pop(schema, None)
         properties: dict[str, str] = {}
-        if REGISTRY_TABLE in tables:
-            properties = dict(self._query(registry_sql(self._catalog, schema)))
-            self._versions[schema] = registry_version(schema, properties)
-        definitions = definitions_from_properties(schema, properties)
+        if views.REGISTRY_TABLE in tables:
+            properties = dict(self._query(views.registry_sql(self._catalog, schema)))
+            self._versions[schema] = views.registry_version(schema, properties)
+        definitions = views.definitions_from_properties(schema, properties)
         self._directory.replace_schema(schema, definitions)
         return definitions
 
-    def keep(self, definition: ViewDefinition) -> None:
+    def keep(self, definition: views.ViewDefinition) -> None:
         """Store the definition of a new view, unless it is stored already."""
         self._migrate(definition.schema)
         if self._directory.get(definition.schema, definition.identifier) != definition:
-            key = string_literal(PROPERTY_PREFIX + definition.identifier)
+            key = string_literal(views.PROPERTY_PREFIX + definition.identifier)
             value = string_literal(definition.to_property())
             with self._lock(definition.schema):
                 self._create(definition.schema)
@@ -71,13 +53,18 @@ class ViewRegistry:
         """Delete the definition of a dropped view."""
         self._migrate(schema)
         if self._directory.get(schema, identifier) is not None:
-            key = string_literal(PROPERTY_PREFIX + identifier)
+            key = string_literal(views.PROPERTY_PREFIX + identifier)
             with self._lock(schema):
                 self._write(f"alter table {self._table(schema)} unset tblproperties ({key})")
         self._directory.forget(schema, identifier)
 
+    def _lock(self, schema: str) -> AbstractContextManager[None]:
+        # Paimon stores each version of a table's schema in a file named by its number. On S3 and local disks,
+        # concurrent writers of one number lose a view, or fail.
+        return self._builds.alone(PaimonRelation.create(self._catalog, schema, views.REGISTRY_TABLE))
+
     def _table(self, schema: str) -> str:
-        return quoted(self._catalog, schema, REGISTRY_TABLE)
+        return quoted(self._catalog, schema, views.REGISTRY_TABLE)
 
     def _create(self, schema: str) -> None:
         self._write(

@@ -13,7 +13,6 @@ from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.errors import messages
 from dbt.adapters.paimon.errors.deprecations import warn
 from dbt.adapters.paimon.features import while_parsing
-from dbt.adapters.paimon.spark.scans import Scan
 from dbt.adapters.paimon.spec import change_rows, ordering_values, safeguards, spelling, strategies
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql import event_time, predicates, quoted_names
@@ -76,19 +75,14 @@ class Rows:
         if columns:
             warn(quoted_names.warning(f"{node['resource_type']} '{node['name']}'", columns))
 
-    def scans(self, sql: str) -> tuple[Scan, ...]:
-        """What a query would read from each table, after pruning (see `read_limits`)."""
-        return read_limits.scans(self._adapter, sql)
-
     def check_limit(self, model: Mapping[str, Any], sql: str) -> None:
         """Refuse a query that reads more than the model's `max_bytes_read`; sends no statement without it."""
         if not safeguards.max_bytes_read(model["config"]):
             return
-        if problem := read_limits.problem(model, self.scans(sql)):
+        if problem := read_limits.problem(model, read_limits.scans(self._adapter, sql)):
             raise DbtRuntimeError(problem)
 
     def _accepts(self, sql: str) -> bool:
-        """Whether Spark can analyze a query."""
         try:
             self._adapter.query_columns(sql)
         except DbtRuntimeError:
@@ -96,7 +90,6 @@ class Rows:
         return True
 
     def _of_view(self, view: str) -> ModelQuery:
-        """The rows and columns of a temporary view of this session."""
         return ModelQuery(quoted(view), self._adapter.query_columns(f"select * from {quoted(view)}"), view)
 
     def cached(self, view: str, sql: str) -> ModelQuery:
@@ -273,6 +266,5 @@ class Rows:
 
 
 def _sample_of_run() -> event_time.Window:
-    """The window of `--sample`."""
     sample = sample_of_run()
     return event_time.Window.of(*sample) if sample else event_time.UNBOUNDED

@@ -68,13 +68,8 @@ def conf(spec: TableSpec, session: str | None) -> dict[str, str]:
 
     Empty for a partitioned table, too: Spark also hashes the partition values, which are not known in advance.
     """
-    if (
-        not 2 <= spec.bucket <= _MANY_BUCKETS
-        or spec.partition_by
-        or session is None
-        or not session.isdigit()
-        or int(session) < 2
-    ):
+    own = int(session) if session and session.isdigit() else 0
+    if own < 2 or spec.partition_by or not 2 <= spec.bucket <= _MANY_BUCKETS:
         return {}
-    best = best_partitions(spec.bucket, int(session))
-    return {} if best == int(session) else {PARTITIONS: str(best)}
+    best = best_partitions(spec.bucket, own)
+    return {} if best == own else {PARTITIONS: str(best)}

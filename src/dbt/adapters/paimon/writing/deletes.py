@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from dbt_common.exceptions import CompilationError
 
@@ -46,14 +46,7 @@ class KeptDeletes:
 def kept_deletes(
     relation: PaimonRelation, spec: TableSpec, columns: Sequence[ExistingColumn], current: ExistingTable | None
 ) -> KeptDeletes:
-    """How `relation` keeps a table's deletes.
-
-    Args:
-        spec: the table spec, with columns spelled as in `columns`.
-
-    Raises:
-        NewerStateError: the table of deletes is newer than this adapter.
-    """
+    """How `relation` keeps a table's deletes; `spec` is spelled as `columns`. Raises NewerStateError."""
     named = {column.name: column for column in columns}
     names = dict.fromkeys((*spec.primary_key, *spec.sequence_columns))
     wanted = tuple(named[name] for name in names)
@@ -63,14 +56,10 @@ def kept_deletes(
     changes = compare_columns(wanted, current, comments=False)
     have = {column.name.lower(): column.data_type for column in current.columns}
     retype = tuple(column for column in changes.type_changes if not widens(column.data_type, have[column.name.lower()]))
-    same_key = _lower(current.primary_key) == _lower(spec.primary_key)
+    same_key = list(map(str.lower, current.primary_key)) == list(map(str.lower, spec.primary_key))
     same_columns = list(map(str.lower, names)) == list(have)
     fits = same_key and same_columns and all(column in changes.alterable_in_place for column in retype)
     return KeptDeletes(relation, wanted, retype, fits, version)
-
-
-def _lower(names: Sequence[str]) -> list[str]:
-    return [name.lower() for name in names]
 
 
 class Deletes:
@@ -92,11 +81,7 @@ class Deletes:
     def fitting(
         self, model: Mapping[str, Any], target: PaimonRelation, spec: TableSpec, columns: Sequence[ExistingColumn]
     ) -> KeptDeletes:
-        """As `kept`, for an increment, which cannot replace an existing table of deletes.
-
-        Raises:
-            CompilationError: the existing table of deletes cannot hold the columns.
-        """
+        """As `kept`, for an increment; raises CompilationError if the existing table cannot hold the columns."""
         relation = self.relation(model, target)
         kept = self.kept(relation, spec, columns)
         if not kept.fits:
@@ -118,8 +103,7 @@ class Deletes:
         if stream_id is not None:
             name = staging_names.base_table_name(name) or name
         name = change_rows.deletes_table(name, stream_id or "")
-        beside: PaimonRelation = target.incorporate(path={"identifier": name}, type="table")
-        return beside
+        return cast("PaimonRelation", target.incorporate(path={"identifier": name}, type="table"))
 
     def relations(self, target: PaimonRelation, other_than: str | None = None) -> list[PaimonRelation]:
         """The existing tables of deletes of a table, except that of the stream `other_than` ('': of no stream)."""

@@ -40,11 +40,9 @@ class NodeSettings:
         with ExitStack() as stack:
             try:
                 stack.enter_context(self._adapter.handle.configured(settings))
-            except DbtRuntimeError as exc:
-                raise DbtRuntimeError(spark_settings.refused(name, settings, str(exc.msg))) from exc
             except Exception as exc:
-                reason = messages.shorten(messages.error_text(exc))
-                raise DbtRuntimeError(spark_settings.refused(name, settings, reason)) from exc
+                reason = exc.msg if isinstance(exc, DbtRuntimeError) else messages.shorten(messages.error_text(exc))
+                raise DbtRuntimeError(spark_settings.refused(name, settings, str(reason))) from exc
             yield
 
     def _of(self, config: Mapping[str, Any]) -> tuple[str, Any]:

@@ -21,7 +21,7 @@ from dbt_common.exceptions import CompilationError
 from dbt.adapters.paimon.capabilities import OLDEST_PAIMON, Capability, Versions
 from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.spec.table import TableSpec
-from dbt.adapters.paimon.sql.assignment import Refusal, cast_sql, misfits
+from dbt.adapters.paimon.sql.assignment import cast_sql, misfits
 from dbt.adapters.paimon.sql.text import quoted, string_literal
 from dbt.adapters.paimon.sql.type_trees import Atom, TypeTree, type_tree
 from dbt.adapters.paimon.tables.changeset import ExistingColumn
@@ -148,7 +148,7 @@ def _is_lossy(has: TypeTree, wants: TypeTree) -> bool:
         return False  # No cast helps: the column is refused anyway.
     if misfits(has, wants):
         return True
-    cast = partial(cast_sql, "x", has, wants, lambda refusal: refusal.reason)
+    cast = partial(cast_sql, "x", has, wants, lambda reason, _: reason)
     return cast(lossless=True) != cast(lossless=False)
 
 
@@ -172,7 +172,7 @@ def _type_fault(column: PaimonColumn, target: ExistingColumn, to: Destination) -
     why = f" ALTER cannot change it: {to.versions.explain(missing)}" if missing else ""
     return (
         f"column {target.name} is {target.data_type} in the table and {column.dtype} in the query: "
-        f"{'; '.join(map(str, found))}. Nothing was written.{why} To write it, {', or '.join(remedies)}."
+        f"{'; '.join(found)}. Nothing was written.{why} To write it, {', or '.join(remedies)}."
     )
 
 
@@ -196,10 +196,10 @@ def _value(column: PaimonColumn, target: ExistingColumn, to: Destination) -> str
     has, wants = type_tree(column.dtype), type_tree(target.stored_type)
     value = column.quoted
 
-    def refuse(refusal: Refusal) -> str:
-        fault = string_literal(f"{to.node}: column {target.name}: {refusal.reason}: ")
+    def refuse(reason: str, shown: str) -> str:
+        fault = string_literal(f"{to.node}: column {target.name}: {reason}: ")
         remedy = string_literal(". Cast or truncate it in the query, or filter such rows out.")
-        return f"raise_error(concat({fault}, left({refusal.value}, {_MAX_SHOWN}), {remedy}))"
+        return f"raise_error(concat({fault}, left({shown}, {_MAX_SHOWN}), {remedy}))"
 
     if has is not None and wants is not None:
         value = cast_sql(column.quoted, has, wants, refuse, lossless=to.lossless)

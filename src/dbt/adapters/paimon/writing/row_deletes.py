@@ -167,10 +167,7 @@ def _relation(deletion: Deletion) -> PaimonRelation | None:
     if not 0 < len(deletion.table) <= 3:
         return None
     database, schema, identifier = (None, None, *deletion.table)[-3:]
-    found: PaimonRelation = PaimonRelation.create(
-        database=database, schema=schema, identifier=identifier, type=RelationType.Table
-    )
-    return found
+    return PaimonRelation.create(database, schema, identifier, RelationType.Table)
 
 
 def _rows(existing: ExistingTable, kind: str) -> str:

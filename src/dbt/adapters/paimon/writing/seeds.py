@@ -90,9 +90,8 @@ def load(path: Path, model: Mapping[str, Any], loses: Warn | None = None) -> aga
     except ValueError as exc:
         raise CompilationError(f"{_where(model)}: {exc}") from exc
     times = [place for place, kind in enumerate(table.column_types) if isinstance(kind, agate.DateTime)]
-    if times:
-        for fault in _truncated_times(path, times, model):
-            _refuse_or_warn(fault, loses)
+    for fault in _truncated_times(path, times, model) if times else ():
+        _refuse_or_warn(fault, loses)
     # Set by dbt's load_agate_table, too.
     table.original_abspath = str(path.resolve())
     return table
@@ -161,20 +160,13 @@ def _ragged_lines(reader: Any, delimiter: str) -> Iterable[tuple[bool, str]]:
         return
     line = reader.line_num + 1
     for row in reader:
-        if row and len(row) != len(header):
-            counts = f"line {line}: {len(row)} values for {len(header)} columns"
-            if len(row) < len(header):
-                yield (
-                    True,
-                    f"{counts}: the missing ones, from column '{header[len(row)]}' on, are NULL. To silence this "
-                    "warning, write each NULL as nothing after a delimiter.",
-                )
-            else:
-                yield (
-                    False,
-                    f"{counts}: no column for '{row[len(header)]}' after column '{header[-1]}'. A value with "
-                    f"{delimiter!r} in it needs double quotes around it.",
-                )
+        counts = f"line {line}: {len(row)} values for {len(header)} columns"
+        if 0 < len(row) < len(header):
+            remedy = "To silence this warning, write each NULL as nothing after a delimiter."
+            yield True, f"{counts}: the missing ones, from column '{header[len(row)]}' on, are NULL. {remedy}"
+        elif len(row) > len(header):
+            remedy = f"A value with {delimiter!r} in it needs double quotes around it."
+            yield False, f"{counts}: no column for '{row[len(header)]}' after column '{header[-1]}'. {remedy}"
         # A quoted value may span several lines of the file.
         line = reader.line_num + 1
 
@@ -258,17 +250,12 @@ def stage(
 
 
 def _documents(rows: Sequence[Sequence[Any]], columns: Sequence[SeedColumn], model: Mapping[str, Any]) -> Iterable[str]:
-    names = [f"c{index}" for index in range(len(columns))]
+    def fields(row: Sequence[Any]) -> dict[str, Any]:
+        cells = enumerate(zip(row, columns, strict=True))
+        return {f"c{index}": _json_value(value, column, model) for index, (value, column) in cells}
+
     for start in range(0, max(len(rows), 1), ROWS_A_DOCUMENT):
-        yield json.dumps(
-            [
-                {
-                    name: _json_value(value, column, model)
-                    for name, value, column in zip(names, row, columns, strict=True)
-                }
-                for row in rows[start : start + ROWS_A_DOCUMENT]
-            ]
-        )
+        yield json.dumps([fields(row) for row in rows[start : start + ROWS_A_DOCUMENT]])
 
 
 def _json_value(value: Any, column: SeedColumn, model: Mapping[str, Any]) -> Any:
@@ -345,7 +332,6 @@ def _refuse_strings(
 
 
 def _refuse_bad_types(handle: Handle, columns: Sequence[SeedColumn], model: Mapping[str, Any]) -> None:
-    """Refuse a column whose type Spark does not know, or cannot cast a string to."""
     for column in columns:
         if not _casts_strings_to(handle, column.data_type):
             raise DbtRuntimeError(

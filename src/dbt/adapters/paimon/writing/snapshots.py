@@ -16,7 +16,7 @@ from dbt_common.exceptions import CompilationError
 
 from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.spec.spelling import speller
-from dbt.adapters.paimon.sql.assignment import Refusal, cast_sql, misfits
+from dbt.adapters.paimon.sql.assignment import cast_sql, misfits
 from dbt.adapters.paimon.sql.text import quoted, string_literal
 from dbt.adapters.paimon.sql.type_trees import Array, Map, Struct, TypeTree, type_tree
 from dbt.adapters.paimon.tables.changeset import ExistingColumn, ExistingTable
@@ -43,25 +43,30 @@ def with_fields_of_table(source: ModelQuery, columns: Iterable[ExistingColumn]) 
     same fields in the same order. A column whose type does not fit is unchanged; `row_checks` refuses it later.
     """
     wanted = {column.name.lower(): column.data_type for column in columns}
-    selected, changed = [], []
+    casts = {}
     for column in source.columns:
         has, wants = type_tree(column.dtype), type_tree(wanted.get(column.name.lower(), ""))
         is_nested = isinstance(wants, (Array, Map, Struct))
-        if has is None or wants is None or not is_nested or has == wants or misfits(has, wants):
-            selected.append(column.quoted)
-            changed.append(column)
-        else:
-            value = cast_sql(column.quoted, has, wants, partial(_refused, column.name))
-            selected.append(f"{value} as {column.quoted}")
-            changed.append(replace(column, dtype=str(wants)))
-    if selected == [column.quoted for column in source.columns]:
+        if has is not None and wants is not None and is_nested and has != wants and not misfits(has, wants):
+            casts[column.name] = str(wants), cast_sql(column.quoted, has, wants, partial(_refused, column.name))
+    return _with_casts(source, casts)
+
+
+def _with_casts(source: ModelQuery, casts: Mapping[str, tuple[str, str]]) -> ModelQuery:
+    """A query with other types and values in some columns: name -> (Spark type, SQL)."""
+    if not casts:
         return source
-    return replace(source.selecting(", ".join(selected)), columns=tuple(changed))
+    selected, columns = [], []
+    for column in source.columns:
+        data_type, value = casts.get(column.name, (column.dtype, ""))
+        selected.append(f"{value} as {column.quoted}" if value else column.quoted)
+        columns.append(replace(column, dtype=data_type))
+    return replace(source.selecting(", ".join(selected)), columns=tuple(columns))
 
 
-def _refused(column: str, refusal: Refusal) -> str:
-    fault = string_literal(f"snapshot: column {column}: {refusal.reason}: ")
-    return f"raise_error(concat({fault}, {refusal.value}))"
+def _refused(column: str, reason: str, value: str) -> str:
+    fault = string_literal(f"snapshot: column {column}: {reason}: ")
+    return f"raise_error(concat({fault}, {value}))"
 
 
 def comparing_maps(row_changed: str, columns: Iterable[ExistingColumn]) -> str:
@@ -158,11 +163,7 @@ def _keys(config: Mapping[str, Any]) -> Sequence[str]:
 
 
 def require_meta_columns(table: ExistingTable, names: Mapping[str, str], hard_deletes: str | None) -> None:
-    """Refuse a snapshot's table that lacks one of dbt's columns, ignoring case; `names` are from the config.
-
-    Raises:
-        SnapshotTargetNotSnapshotTableError: columns are missing; dbt raises the same error.
-    """
+    """Raise SnapshotTargetNotSnapshotTableError, as dbt does, if a table lacks one of dbt's columns (`names`)."""
     have = {column.name.lower() for column in table.columns}
     wanted = [*_TIMES, "dbt_scd_id", *(["dbt_is_deleted"] if hard_deletes == "new_record" else [])]
     if missing := [names[name] for name in wanted if names[name].lower() not in have]:
@@ -179,14 +180,8 @@ def with_time_of_end(source: ModelQuery, model: Mapping[str, Any], table: Existi
     types = {column.name.lower(): column.data_type for column in columns}
     has = {column.name.lower(): column.dtype for column in source.columns}[end]
     wanted = types.get(end, has) if table else types[begin] if has == "string" else has
-    if has == wanted:
-        return source
-    selected, cast = [], []
-    for column in source.columns:
-        is_end = column.name.lower() == end
-        selected.append(f"cast({column.quoted} as {wanted}) as {column.quoted}" if is_end else column.quoted)
-        cast.append(replace(column, dtype=wanted) if is_end else column)
-    return replace(source.selecting(", ".join(selected)), columns=tuple(cast))
+    ends = [column for column in source.columns if has != wanted and column.name.lower() == end]
+    return _with_casts(source, {column.name: (wanted, f"cast({column.quoted} as {wanted})") for column in ends})
 
 
 def time_columns(model: Mapping[str, Any]) -> frozenset[str]:

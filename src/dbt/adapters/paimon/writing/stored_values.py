@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from dbt.adapters.paimon.capabilities import Capability, Versions
 from dbt.adapters.paimon.sql.text import quoted
-from dbt.adapters.paimon.sql.type_trees import Array, Atom, Map, Struct, TypeTree
+from dbt.adapters.paimon.sql.type_trees import Array, Atom, Map, Struct, TypeTree, parts_of
 
 _ZEROS = {"float": "0F", "double": "0D"}
 
@@ -21,7 +21,8 @@ def stored(value: str, tree: TypeTree, column: str, options: Mapping[str, str], 
     if isinstance(tree, Atom) and tree.name in _ZEROS and not versions.supports(Capability.NEGATIVE_ZERO):
         return f"{value} + {_ZEROS[tree.name]}"
     # array_distinct cannot compare maps.
-    collects = isinstance(tree, Array) and not _has_map(tree) and _collects_distinct(column, options)
+    has_map = any(isinstance(part, Map) for part in parts_of(tree))
+    collects = isinstance(tree, Array) and not has_map and _collects_distinct(column, options)
     if collects and not versions.supports(Capability.COLLECT_DISTINCT_OF_FIRST_ROW):
         return f"array_distinct({value})"
     return value
@@ -31,14 +32,6 @@ def _collects_distinct(column: str, options: Mapping[str, str]) -> bool:
     own = options.get(f"fields.{column}.aggregate-function")
     function = own or options.get("fields.default-aggregate-function")
     return function == "collect" and options.get(f"fields.{column}.distinct", "").lower() == "true"
-
-
-def _has_map(tree: TypeTree) -> bool:
-    if isinstance(tree, Array):
-        return _has_map(tree.element)
-    if isinstance(tree, Struct):
-        return any(_has_map(kind) for _, kind in tree.fields)
-    return isinstance(tree, Map)
 
 
 def null_around_struct(value: str, tree: TypeTree, depth: int = 0) -> str:

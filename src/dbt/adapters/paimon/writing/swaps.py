@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from dbt.adapters.paimon.sql.staging_names import BACKUP_SUFFIX, OWN_STAGING, STAGING_SUFFIX, base_table_name
+from dbt.adapters.paimon.sql.staging_names import BACKUP_SUFFIX, OWN_STAGING, base_table_name
 
 # Seconds after which a staged table is assumed to be abandoned.
 _ABANDONED_AFTER: Final = 24 * 3600
@@ -55,16 +55,13 @@ def leftovers(target: str, tables: Iterable[str], now: float, alone: bool) -> li
             another run, and are kept.
     """
     names = set(tables)
-    found = [name for name in (target + STAGING_SUFFIX,) if name in names]
-    if target in names and target + BACKUP_SUFFIX in names:
-        found.append(target + BACKUP_SUFFIX)
-    for name in sorted(names):
+    found = []
+    for name in staged_tables(target, names):
         own = OWN_STAGING.search(name)
-        if own and name[: own.start()] == target:
-            abandoned = now - int(own["second"], 16) > _ABANDONED_AFTER
-            if alone or abandoned:
-                found.append(name)
-    return found
+        if alone or own is None or now - int(own["second"], 16) > _ABANDONED_AFTER:
+            found.append(name)
+    backup = target + BACKUP_SUFFIX
+    return [*found, backup] if {target, backup} <= names else found
 
 
 def unfinished_swaps(tables: Iterable[str]) -> list[Rename]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
 from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import CompilationError, DbtRuntimeError
 
-from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, is_empty_run, sample_of_run, table_name
+from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, Node, is_empty_run, sample_of_run, table_name
 from dbt.adapters.paimon.changes.api import Changes
 from dbt.adapters.paimon.changes.positions import fingerprint, marked
 from dbt.adapters.paimon.changes.reading import Reading, Source
@@ -36,8 +36,6 @@ from dbt.adapters.paimon.tables.changeset import MATERIALIZED_VIEW, ExistingColu
 from dbt.adapters.paimon.unchanged import nodes
 from dbt.adapters.paimon.writing.statement_result import StatementResult
 
-Node = Mapping[str, Any]
-
 logger = AdapterLogger("Paimon")
 # A full refresh is cheaper above this share of changed keys or groups (benchmarks/results/views.md), unless they are
 # only a few.
@@ -60,12 +58,7 @@ class MaterializedViews:
     # -- before the hooks -------------------------------------------------------------------------------------------
 
     def spec(self, node: Node, specs: Specs) -> TableSpec:
-        """The table spec of a view, with the key of its query.
-
-        Raises:
-            CompilationError: see `Definitions.view`.
-            ConfigErrors: every problem of its config.
-        """
+        """The table spec of a view, with the key of its query; raises as `Definitions.view`, or ConfigErrors."""
         view = self._views[node["unique_id"]] = self._definitions.view(node)
         spec = specs.of(node, view.key)
         return replace(spec, options={**spec.options, MATERIALIZED_VIEW: "true"})
@@ -84,11 +77,7 @@ class MaterializedViews:
         *,
         full_refresh: bool,
     ) -> TableSpec:
-        """The table spec for the run of an existing view, according to `on_configuration_change`.
-
-        Raises:
-            CompilationError: the config has changed, and on_configuration_change is `fail`.
-        """
+        """The table spec of an existing view; raises CompilationError if `on_configuration_change` forbids a change."""
         if full_refresh:
             # dbt's own tests look for these words.
             logger.info(f"Applying REPLACE to: {target}")
@@ -120,7 +109,7 @@ class MaterializedViews:
         query = view.query
         relations = [self._relation(table.name) for table in query.tables]
         sources = {relation: self.existing(relation) for relation in relations}
-        read = self._changes.pin(model, run.target, kept, sources, self._salt(view, query), fresh=not _is_table(run))
+        read = self._changes.pin(model, run.target, kept, sources, self._salt(view, query), fresh=run.table is None)
         pins = Pins(query, {_name(source): _pinned(source) for source in read.sources.values()})
         full = Refresh(RefreshKind.FULL, sql=query.spliced(pins.now), pinned=pins.sources)
         try:
@@ -246,7 +235,6 @@ def _refuse_or_warn(target: PaimonRelation, plan: Plan, allowed: str) -> None:
 
 
 def _require_changes(moved: Iterable[Source]) -> None:
-    """Raise NotIncremental if the changes of a source cannot be read."""
     for source in moved:
         if source.was_altered:
             raise NotIncremental(Reason.NOT_FROM_HERE)
@@ -274,16 +262,12 @@ def _refuse_run(run: NodeRun, view: View) -> None:
     """Raise NotIncremental if the run needs a full refresh, whatever has changed."""
     if run.full_refresh:
         raise NotIncremental(Reason.FULL_REFRESH)
-    if not _is_table(run):
+    if run.table is None:
         raise NotIncremental(Reason.FIRST_RUN)
     if view.mode is Mode.FULL:
         raise NotIncremental(Reason.REFRESH_MODE)
     if view.rebuilt:
         raise NotIncremental(Reason.REBUILT, view.rebuilt)
-
-
-def _is_table(run: NodeRun) -> bool:
-    return run.existing is not None and run.existing.is_table
 
 
 def _name(source: Source) -> TableName:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cache
-from typing import Any, Final
+from typing import Final
 
 from dbt_common.exceptions import CompilationError
 
-from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, is_empty_run, table_name
+from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, Node, is_empty_run, table_name
 from dbt.adapters.paimon.metadata.table_name import TableName
 from dbt.adapters.paimon.options.table_options import did_you_mean
 from dbt.adapters.paimon.plan.materialized_views.query import Query, SourceColumns
@@ -23,8 +23,6 @@ from dbt.adapters.paimon.tables.api import Tables
 from dbt.adapters.paimon.tables.changeset import ExistingTable
 from dbt.adapters.paimon.unchanged import queries
 from dbt.adapters.paimon.writing import model_query
-
-Node = Mapping[str, Any]
 
 # Config keys that decide how rows of a key are merged; a view has one row per key.
 _NOT_ALLOWED: Final = ("merge_engine", "sequence_field", "rowkind_field", "fields")
@@ -44,11 +42,7 @@ class Definitions:
         self._tables = tables
 
     def view(self, node: Node) -> View:
-        """Read a materialized view from its model.
-
-        Raises:
-            CompilationError: the config is not allowed, or the query does not fit `refresh_mode`.
-        """
+        """Read a view from its model; raises CompilationError if its config is wrong or does not fit its query."""
         from dbt.adapters.paimon.plan.materialized_views import reading
 
         _refuse_config(node)
@@ -78,7 +72,6 @@ class Definitions:
         return metadata.existing_table(spark.schema(table_name(relation)))
 
     def _with_key(self, node: Node, view: View, query: Query, types: Mapping[str, str] | None) -> View:
-        """Add the key of the view's table, or a refusal if the table cannot have it."""
         if view.refusal is not None:
             return view
         key = _names(node, "primary_key") or query.key
@@ -109,7 +102,6 @@ class Definitions:
         return SourceColumns(table, columns, existing.primary_key)
 
     def _full_name(self, name: tuple[str, ...]) -> TableName:
-        """The full name of a table in a query."""
         credentials = self._adapter.credentials
         catalog, schema, identifier = (credentials.database, credentials.schema, *name)[-3:]
         return TableName(catalog, schema, identifier)
@@ -148,7 +140,6 @@ def _names(node: Node, key: str) -> tuple[str, ...]:
 
 
 def _refused_key(node: Node, query: Query, key: tuple[str, ...], types: Mapping[str, str]) -> NotIncremental | None:
-    """Why the view's table cannot have this key; None if it can."""
     if unfit := [name for name in key if types.get(name, "").startswith(_NO_KEY)]:
         return NotIncremental(Reason.KEY_TYPE, unfit[0], types[unfit[0]])
     if outside := [name for name in _names(node, "partition_by") if key and name not in key]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -27,11 +27,7 @@ _FEW_GROUPS: Final = 20
 
 @dataclass(frozen=True)
 class Pins:
-    """The pinned sources of a query.
-
-    Attributes:
-        changed: the sources that have changed.
-    """
+    """The pinned sources of a query; `changed` are those that have changed."""
 
     query: Query
     sources: Mapping[TableName, PinnedSource]
@@ -66,7 +62,7 @@ def planned(view: View, pins: Pins, full: Refresh, totals: Mapping[TableName, in
     query = pins.query
     _require_appended(view, pins)
     parts = [_changed_rows(pins, branch) for branch in query.branches]
-    new = pins.now | {part.branch.driver: _present(part) for part in parts}
+    new = pins.now | {part.branch.driver: _rows_of(part, "not __dbt_gone") for part in parts}
     refresh = replace(
         full,
         does=RefreshKind.INCREMENTAL,
@@ -119,7 +115,6 @@ def _require_appended(view: View, pins: Pins) -> None:
 
 
 def _changed_rows(pins: Pins, branch: Branch) -> ChangedRows:
-    """The rows of a driving table whose output may have changed."""
     driver = pins.query.reads[branch.driver].table
     joined = tuple((pins.of(join.read), join.keys) for join in branch.joins if pins.has_changed(join.read))
     if joined and not driver.primary_key:
@@ -134,24 +129,20 @@ def _loses_rows(part: ChangedRows) -> bool:
     return bool(part.joined) or bool(part.source.changes and not part.source.only_added)
 
 
-def _present(part: ChangedRows) -> str:
-    """The changed rows that still exist."""
-    return f"(select {_columns(part.columns)} from {quoted(part.view)} where not __dbt_gone)"
+def _rows_of(part: ChangedRows, condition: str) -> str:
+    columns = ", ".join(quoted(name) for name in part.columns)
+    return f"(select {columns} from {quoted(part.view)} where {condition})"
 
 
 def _past(part: ChangedRows) -> str:
     """The changed rows as they were before; without a primary key, only the deleted rows."""
     if not part.key:
-        return f"(select {_columns(part.columns)} from {quoted(part.view)} where __dbt_gone)"
+        return _rows_of(part, "__dbt_gone")
     same = " and ".join(f"__old.{quoted(key)} = __new.{quoted(key)}" for key in part.key)
     return (
         f"(select /*+ broadcast(__new) */ __old.* from {part.source.at(part.source.then)} as __old "
         f"left semi join {quoted(part.view)} as __new on {same})"
     )
-
-
-def _columns(names: Iterable[str]) -> str:
-    return ", ".join(quoted(name) for name in names)
 
 
 def view_name(what: str) -> str:

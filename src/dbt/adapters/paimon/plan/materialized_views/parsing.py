@@ -107,7 +107,7 @@ def _refuse_columns(tree: exp.Query) -> None:
 
 def all_reads(sql: str, lookup: Lookup) -> tuple[Read, ...]:
     """Every read of a table in a query, even in one that needs a full refresh."""
-    return tuple(_read(table, sql, lookup) for table in _tables(parsed(sql)))
+    return tuple(read(table, sql, lookup) for table in _tables(parsed(sql)))
 
 
 def table_names(sql: str) -> set[tuple[str, ...]]:
@@ -115,7 +115,8 @@ def table_names(sql: str) -> set[tuple[str, ...]]:
     return {name_of(table) for table in _tables(parsed(sql))}
 
 
-def _read(table: exp.Table, sql: str, lookup: Lookup) -> Read:
+def read(table: exp.Table, sql: str, lookup: Lookup) -> Read:
+    """The read of a table; raises NotIncremental if it is not a Paimon table."""
     found = lookup(name_of(table))
     if not isinstance(found, SourceColumns):
         raise NotIncremental(Reason.NOT_PAIMON, ".".join(name_of(table)))
@@ -178,7 +179,6 @@ def having_span(having: exp.Expr, sql: str) -> tuple[int, int]:
 
 
 def _having_token(having: exp.Expr, found: Sequence[Token]) -> int:
-    """The index of the token HAVING of a clause."""
     begins = [at for at, token in enumerate(found) if token.kind == "HAVING"]
     inside = min((part.meta["start"] for part in having.walk() if "start" in part.meta), default=None)
     if inside is not None:

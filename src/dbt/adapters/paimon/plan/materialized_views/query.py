@@ -87,17 +87,8 @@ class Query:
         """The distinct tables that it reads."""
         return tuple({read.table.name: read.table for read in self.reads}.values())
 
-    @property
-    def only_projects(self) -> bool:
-        """Whether each output row comes from one row of one table, so that appended rows only append rows."""
-        return self.groups is None and not any(branch.joins for branch in self.branches)
-
     def spliced(self, put: Mapping[int, str], *, without_having: bool = False) -> str:
-        """The SQL with other relations in place of its tables.
-
-        Args:
-            put: the index of a `Read` -> the name, or query in parentheses, to read instead.
-        """
+        """The SQL with other relations as its tables; `put`: index of a `Read` -> a name, or a query in parentheses."""
         # A CTE that is used twice has several reads with one span.
         edits = {
             read.start: (read.start, read.end, _named(text, read))

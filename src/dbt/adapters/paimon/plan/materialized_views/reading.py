@@ -51,14 +51,8 @@ class _Copy:
     column: str
 
 
-@dataclass(frozen=True)
-class _Literal:
-    """A column with the same value in every row."""
-
-    sql: str
-
-
-_Column = _Copy | _Literal | None
+# The origin of an output column: the column that it copies, the SQL of its literal, or None.
+_Column = _Copy | str | None
 
 
 @dataclass(frozen=True)
@@ -103,11 +97,7 @@ class _Output:
 
 
 def analyze(sql: str, lookup: Lookup) -> Query:
-    """Analyze a materialized view's query.
-
-    Returns:
-        The query; `refusal` is the reason if it always needs a full refresh.
-    """
+    """Analyze a materialized view's query; `refusal` is the reason if it always needs a full refresh."""
     sql = parsing.with_views(sql, lookup)
     parsing.refuse_unpinned(sql)
     try:
@@ -157,7 +147,7 @@ class _Analyzer:
             if copy in part.columns:
                 keys[output.names[part.columns.index(copy)]] = key
         named = zip(output.names, part.columns, strict=True)
-        constants = {name: column.sql for name, column in named if isinstance(column, _Literal)}
+        constants = {name: column for name, column in named if isinstance(column, str)}
         return replace(part.branch, keys=keys, constants=constants)
 
     def _key(self, branches: tuple[Branch, ...]) -> tuple[str, ...]:
@@ -203,12 +193,9 @@ class _Analyzer:
         if not node.db and node.name.lower() in scope:
             cte, outer = scope[node.name.lower()]
             return _renamed(cte, self._output(cte.this, outer))
-        found = self._lookup(parsing.name_of(node))
-        if not isinstance(found, SourceColumns):
-            raise NotIncremental(Reason.NOT_PAIMON, ".".join(parsing.name_of(node)))
-        index = len(self._reads)
-        self._reads.append(Read(found, *parsing.span(node, self._sql), bool(node.alias)))
-        names = tuple(column.lower() for column in found.columns)
+        read, index = parsing.read(node, self._sql, self._lookup), len(self._reads)
+        self._reads.append(read)
+        names = tuple(column.lower() for column in read.table.columns)
         return _Output(names, (_BranchOutput(Branch(index), tuple(_Copy(index, name) for name in names)),))
 
     def _union(self, node: exp.Union, scope: Scope) -> _Output:
@@ -280,11 +267,7 @@ class _Analyzer:
 
 
 class _Tables:
-    """The tables of a FROM clause.
-
-    Attributes:
-        keeps_rows: whether no join drops a row.
-    """
+    """The tables of a FROM clause; `keeps_rows`: whether no join drops a row."""
 
     def __init__(self, alias: str, output: _Output) -> None:
         self.first = output
@@ -363,7 +346,6 @@ class _Tables:
 
 
 def _projected(node: exp.Select, tables: _Tables) -> _Output:
-    """The output of a SELECT list."""
     first, items = tables.first, list(_items(node, tables))
 
     def columns(part: _BranchOutput) -> tuple[_Column, ...]:
@@ -385,17 +367,16 @@ def _selected_groups(output: _Output, selected: Sequence[int | None]) -> tuple[i
     return tuple(selected.index(group) for group in output.groups or ())
 
 
-def _items(node: exp.Select, tables: _Tables) -> Iterator[tuple[str, int | None, _Literal | None]]:
-    """The name of each output column, the index of the driving column that it copies, and its literal."""
+def _items(node: exp.Select, tables: _Tables) -> Iterator[tuple[str, int | None, str | None]]:
+    """The name of each output column, the index of the driving column that it copies, and the SQL of its literal."""
     for position, expression in enumerate(node.expressions, 1):
         star = parsing.star_of(expression)
         if star is not None:
             yield from ((name, index, None) for name, index in tables.all_columns(star))
             continue
         inner = parsing.unaliased(expression)
-        literal = parsing.literal(inner)
         name = parsing.output_name(expression).lower() or f"{_UNNAMED}{position}"
-        yield name, tables.driving(inner), None if literal is None else _Literal(literal)
+        yield name, tables.driving(inner), parsing.literal(inner)
 
 
 def _renamed(node: exp.Expr, output: _Output) -> _Output:
@@ -408,7 +389,6 @@ def _renamed(node: exp.Expr, output: _Output) -> _Output:
 
 
 def _has(node: exp.Expr, *clauses: str) -> bool:
-    """Whether a query has one of these clauses."""
     return any(node.args.get(clause) is not None for clause in clauses)
 
 
@@ -420,7 +400,6 @@ def _refuse_parts(node: exp.Expr, known: frozenset[str]) -> None:
 
 
 def _refuse_clauses(node: exp.Select) -> None:
-    """Refuse a SELECT with an unsupported clause."""
     parsing.refuse_limit(node)
     unsupported = sorted(key for key, value in node.args.items() if value and key not in _CLAUSES)
     if "laterals" in unsupported:
@@ -430,7 +409,6 @@ def _refuse_clauses(node: exp.Select) -> None:
 
 
 def _sql_words(clauses: Iterable[str]) -> str:
-    """The SQL keywords for sqlglot's clause names."""
     return ", ".join(_SQL_WORDS.get(name, name.strip("_").upper()) for name in clauses)
 
 

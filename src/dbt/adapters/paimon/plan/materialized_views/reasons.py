@@ -57,11 +57,7 @@ class Reason(Enum):
 
 
 class NotIncremental(Exception):
-    """A query or a run needs a full refresh.
-
-    Attributes:
-        words: the reason, as the console shows it.
-    """
+    """A query or a run needs a full refresh; `words` is the reason, as the console shows it."""
 
     def __init__(self, reason: Reason, *details: object) -> None:
         self.reason = reason
