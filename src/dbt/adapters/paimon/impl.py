@@ -132,7 +132,7 @@ class PaimonAdapter(SparkAdapter):
 
     @macro_api
     def schemas(self) -> Schemas:
-        return Schemas(self, self.specs, self.views)
+        return Schemas(self, self.specs.schema_problem, self.views.ensure_schema)
 
     @macro_api
     def rows(self) -> Rows:

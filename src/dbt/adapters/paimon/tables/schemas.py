@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from dbt.adapters.contracts.relation import RelationType
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
 from dbt.adapters.paimon.relation import PaimonRelation
-from dbt.adapters.paimon.spec.api import Specs
 from dbt.adapters.paimon.sql.views import REGISTRY_TABLE
-from dbt.adapters.paimon.views.api import Views
 
 
 class Schemas:
-    """Called by the macros that create and drop schemas."""
+    """Called by the macros that create and drop schemas.
 
-    def __init__(self, adapter: AdapterProtocol, specs: Specs, views: Views) -> None:
+    Args:
+        problem: returns why a schema name is invalid; '' if it is valid.
+        ensure_view_schema: creates a schema in the catalog that stores views.
+    """
+
+    def __init__(
+        self,
+        adapter: AdapterProtocol,
+        problem: Callable[[str | None], str],
+        ensure_view_schema: Callable[[PaimonRelation], None],
+    ) -> None:
         self._adapter = adapter
-        self._specs = specs
-        self._views = views
+        self._problem = problem
+        self._ensure_view_schema = ensure_view_schema
 
     def create(self, relation: PaimonRelation) -> None:
         """Create a schema, including in the catalog that stores its views.
@@ -27,9 +37,9 @@ class Schemas:
         the nodes of that schema, so that other nodes run.
         """
         for schema in self._differing_in_case(relation):
-            if self._adapter.has_catalog(schema.database) and not self._specs.schema_problem(schema.schema):
+            if self._adapter.has_catalog(schema.database) and not self._problem(schema.schema):
                 self._create_if_missing(schema)
-                self._views.ensure_schema(schema)
+                self._ensure_view_schema(schema)
 
     def _differing_in_case(self, relation: PaimonRelation) -> list[PaimonRelation]:
         """A schema, and the project's schemas whose names differ from it only in case.
