@@ -117,7 +117,6 @@ class PaimonAdapter(SparkAdapter):
     # -- features: macros call a `macro_api` as `adapter.<feature>.<method>(...)`; only Python uses a `lazy_feature`
 
     specs = macro_api(Specs)
-    plans = macro_api(Plans)
     health = macro_api(Health)
     # Builds tables: locks, staging tables, swaps.
     builds = lazy_feature(TableWriter)
@@ -187,6 +186,28 @@ class PaimonAdapter(SparkAdapter):
     @lazy_feature
     def materialized_views(self) -> MaterializedViews:
         return MaterializedViews(self, self.tables, self.changes)
+
+    @macro_api
+    def plans(self) -> Plans:
+        return Plans(
+            adapter=self,
+            specs=self.specs,
+            tables=self.tables,
+            rows=self.rows,
+            builds=self.builds,
+            deletes=self.deletes,
+            buckets=self.buckets,
+            streams=self.streams,
+            changes=self.changes,
+            clones=self.clones,
+            history=self.history,
+            unchanged=self.unchanged,
+            materialized_views=self.materialized_views,
+            audits=self.audits,
+            maintenance=self.maintenance,
+            row_deletes=self.row_deletes,
+            views=self.views,
+        )
 
     @macro_api
     def runs(self) -> Runs:

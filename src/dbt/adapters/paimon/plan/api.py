@@ -3,34 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
 from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.exceptions import RelationWrongTypeError
 from dbt_common.exceptions import CompilationError
 
+from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
+from dbt.adapters.paimon.changes.api import Changes
 from dbt.adapters.paimon.changes.positions import positions_of
 from dbt.adapters.paimon.changes.reads import Output
 from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.errors.deprecations import warn
 from dbt.adapters.paimon.features import while_parsing
+from dbt.adapters.paimon.maintenance.api import Maintenance
+from dbt.adapters.paimon.maintenance.buckets import Buckets
 from dbt.adapters.paimon.overrides import StrategyMacro
 from dbt.adapters.paimon.plan.decide import adds, applied_columns, decide, increment, steps_of
+from dbt.adapters.paimon.plan.materialized_views.api import MaterializedViews
 from dbt.adapters.paimon.plan.materialized_views.refresh import Refresh
 from dbt.adapters.paimon.plan.steps import Action, NodeRun, Plan, SettledPlan, Step, StepKind
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spec import bucket_numbers
+from dbt.adapters.paimon.spec.api import Specs
 from dbt.adapters.paimon.spec.strategies import APPLY_CHANGES, MICROBATCH, on_schema_change
 from dbt.adapters.paimon.spec.table import TableSpec
+from dbt.adapters.paimon.streaming.api import Streams
+from dbt.adapters.paimon.tables.api import Tables
 from dbt.adapters.paimon.tables.changeset import ExistingTable, as_dbt_columns
-from dbt.adapters.paimon.time_travel.clones import Clone
+from dbt.adapters.paimon.time_travel.api import History
+from dbt.adapters.paimon.time_travel.audits import Audits
+from dbt.adapters.paimon.time_travel.clones import Clone, Clones
+from dbt.adapters.paimon.unchanged.api import Unchanged
+from dbt.adapters.paimon.views.api import Views
 from dbt.adapters.paimon.writing import snapshots
+from dbt.adapters.paimon.writing.api import Rows
+from dbt.adapters.paimon.writing.deletes import Deletes
 from dbt.adapters.paimon.writing.model_query import ModelQuery
+from dbt.adapters.paimon.writing.row_deletes import RowDeletes
 from dbt.adapters.paimon.writing.statement_result import StatementResult
-
-if TYPE_CHECKING:
-    from dbt.adapters.paimon.impl import PaimonAdapter
+from dbt.adapters.paimon.writing.table_writer import TableWriter
 
 Node = Mapping[str, Any]
 
@@ -39,27 +52,27 @@ MATERIALIZED_VIEW: Final = "materialized_view"
 _SCD_ID: Final = "dbt_scd_id"
 
 
+@dataclass(frozen=True)
 class Plans:
     """Plans the runs of nodes. A failed check raises an error before the table is changed."""
 
-    def __init__(self, adapter: PaimonAdapter) -> None:
-        self.adapter = adapter
-        self.specs = adapter.specs
-        self.tables = adapter.tables
-        self.rows = adapter.rows
-        self.builds = adapter.builds
-        self.deletes = adapter.deletes
-        self.buckets = adapter.buckets
-        self.streams = adapter.streams
-        self.changes = adapter.changes
-        self.clones = adapter.clones
-        self.history = adapter.history
-        self.unchanged = adapter.unchanged
-        self.materialized_views = adapter.materialized_views
-        self.audits = adapter.audits
-        self.maintenance = adapter.maintenance
-        self.row_deletes = adapter.row_deletes
-        self.views = adapter.views
+    adapter: AdapterProtocol
+    specs: Specs
+    tables: Tables
+    rows: Rows
+    builds: TableWriter
+    deletes: Deletes
+    buckets: Buckets
+    streams: Streams
+    changes: Changes
+    clones: Clones
+    history: History
+    unchanged: Unchanged
+    materialized_views: MaterializedViews
+    audits: Audits
+    maintenance: Maintenance
+    row_deletes: RowDeletes
+    views: Views
 
     # -- before the hooks -------------------------------------------------------------------------------------------
 
