@@ -9,13 +9,14 @@ from typing import Any
 
 import pytest
 from dbt.tests.util import run_dbt, run_dbt_and_capture
+from packaging.version import Version
 
 from dbt.adapters.paimon.streaming import dead_letters
 
 ANN, BOB = "ann@example.org", "bob@example.org"
 # Values can be found in the bytes of files.
 PLAIN = {
-    "manifest.compression": "none",
+    "manifest.compression": "null",
     "file.compression": "uncompressed",
     "parquet.enable.dictionary": "false",
 }
@@ -217,10 +218,12 @@ class TestRefusals:
         table = f"paimon.{project.test_schema}.hidden"
         rows(f"insert into {table} values ('carl@example.org', 1)")
         rows(f"call paimon.sys.compact(table => '{project.test_schema}.hidden')")
-        assert "deletion vectors only hide them in 1 file" in refusal(relations="hidden")
-        assert rows(f"select count(*) from {table}") == [(2,)]
-        assert lake.with_bytes("hidden", ANN)
-        rows(f"insert overwrite {table} select * from {table}")
+        # Later versions write the file again when they compact it.
+        if project.adapter.versions.paimon < Version("2"):
+            assert "deletion vectors only hide them in 1 file" in refusal(relations="hidden")
+            assert rows(f"select count(*) from {table}") == [(2,)]
+            assert lake.with_bytes("hidden", ANN)
+            rows(f"insert overwrite {table} select * from {table}")
         erase(relations="hidden")
         assert rows(f"select count(*) from {table}") == [(2,)]
         assert lake.with_bytes("hidden", ANN) == []
