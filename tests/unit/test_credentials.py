@@ -418,15 +418,15 @@ class TestServers:
     @pytest.mark.parametrize(
         ("profile", "said"),
         [
-            ({"host": "h"}, "host: method session has none; set method to connect or thrift"),
-            ({"method": "session", "port": 1}, "port: method session has none"),
+            ({"host": "h"}, "host: method session does not use it; set method to connect or thrift"),
+            ({"method": "session", "port": 1}, "port: method session does not use it"),
             ({"method": "thrift"}, "host: missing"),
             (
                 {"method": "connect", "port": 1},
                 "port: without host, the target uses the server of `dbt-paimon server`",
             ),
-            ({"method": "connect", "host": "h", "password": "x" * 9}, "password: method connect has none"),
-            ({"method": "thrift", "host": "h", "token": "x" * 9}, "token: method thrift has none"),
+            ({"method": "connect", "host": "h", "password": "x" * 9}, "password: method connect does not use it"),
+            ({"method": "thrift", "host": "h", "token": "x" * 9}, "token: method thrift does not use it"),
             ({"method": "thrift", "host": "h", "port": 70000}, "port: 70000 is not a port"),
             ({"method": "thrift", "host": "h", "port": "1"}, "port: '1' is not a port"),
             ({"method": "thrift", "host": "h", "auth": "none"}, "auth: 'none' is not one of"),

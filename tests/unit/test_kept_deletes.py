@@ -1,4 +1,4 @@
-"""The table of deletes that apply_changes keeps: which types it is given, and which it cannot have."""
+"""The table in which apply_changes keeps deletes: its types, when they are altered, and when a table does not fit."""
 
 import pytest
 
@@ -42,7 +42,7 @@ def test_key_and_sequence_are_kept():
         ("int", {"id": "int", "seq": "int"}, []),
         ("bigint", {"id": "int", "seq": "int"}, ["bigint"]),
         ("bigint", {"ID": "int", "SEQ": "int"}, ["bigint"]),
-        # Wider than the table's: nothing is lost.
+        # Already wider than the model table's type, so it stays.
         ("int", {"id": "int", "seq": "bigint"}, []),
         ("varchar(5)", {"id": "int", "seq": "string"}, []),
     ],

@@ -129,7 +129,7 @@ class TestImmutable:
         run_dbt(["build"])
         before = {kind: snapshots(rows, kind) for kind in KINDS}
 
-        # A failing query leaves everything; the swap comes when the new table is whole.
+        # A failing query changes nothing: the tables are swapped when the new one is complete.
         write(
             project,
             "on_rebuild='drop_history', file_format='orc', bucket=-1",
@@ -215,7 +215,7 @@ class TestBuckets:
 
 
 class TestOptionsOfColumns:
-    """Options that name a column come after it, and go before it."""
+    """Options that name a column are set after it is added, and unset before it is dropped."""
 
     @pytest.fixture(scope="class")
     def models(self):
@@ -241,7 +241,7 @@ class TestOptionsOfColumns:
 
 
 class TestMergesOtherwise:
-    """A setting by which Paimon would merge the rows that are stored in another way, history too."""
+    """A setting that changes how Paimon merges the rows that are stored already, those of older snapshots too."""
 
     MODEL = (
         "{{{{ config(materialized='{kind}', primary_key='id', merge_engine='aggregation', "

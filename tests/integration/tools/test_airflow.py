@@ -1,4 +1,4 @@
-"""Airflow runs a project with Cosmos, each model a task with a dbt of its own: docs/tools/airflow.md."""
+"""Airflow runs a project through Cosmos: docs/tools/airflow.md."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_tasks(mode: str, installed: Installed, shop: Path, tmp_path: Path, ran_
     pages.write(home, "airflow.md", places)
     dbt.run(parse.replace("/opt/dbt/bin/", "").replace("/opt/shop", str(shop)), shop)
     environ = {"AIRFLOW_HOME": str(home), "AIRFLOW__CORE__LOAD_EXAMPLES": "false", "DO_NOT_TRACK": "1"}
-    # A machine that does other things too.
+    # On a busy machine, the import of the DAG is slow.
     environ |= {"AIRFLOW__CORE__DAGBAG_IMPORT_TIMEOUT": "300"}
     airflow.run("airflow db migrate", home, **environ)
     airflow.run(test, home, **environ)

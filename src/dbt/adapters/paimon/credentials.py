@@ -1,4 +1,4 @@
-"""A target of a profile: its keys, their checks, and what may be shown of it."""
+"""A target of a profile: its keys, their checks, and which values may be shown."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ METHODS_OF = {
     "token": ("connect",),
     **dict.fromkeys(("password", "auth", "kerberos_service_name"), ("thrift",)),
 }
-# Keys that dbt itself adds to a target; removed before or after the credentials see them.
+# Keys of dbt's own. Some commands pass them to the credentials, and others do not.
 _DBT_KEYS = frozenset({"type", "threads", "name", "target_name", "profile_name"})
 # Keys of dbt-spark's profiles that users bring along, with their equivalents.
 _FOREIGN_KEYS = {
@@ -104,7 +104,7 @@ class PaimonCredentials(Credentials):
     )
     schema: str = key_field(
         "",
-        "The Paimon database in which models are built; without `schema`, `database` means the same",
+        "The Paimon database in which models are built; if `schema` is not set, `database` names it",
         default="required",
     )
     method: PaimonConnectionMethod = key_field(
@@ -183,8 +183,8 @@ class PaimonCredentials(Credentials):
         None,
         "The Paimon release, which determines the connector for your Spark; it is downloaded once",
         "a full release number, in quotes",
-        default="the newest tested release that can be downloaded, which the console shows; with `host` 0.9.0, "
-        "so set the server's",
+        default="the newest tested release that can be downloaded, which the console shows; with `host`: 0.9.0, so set "
+        "it to the server's release",
         page="compatibility.md#without-paimon_version",
     )
     jars: list[str] = key_field(
@@ -350,7 +350,7 @@ class PaimonCredentials(Credentials):
         catalog, database, schema = (kwargs.get(key) for key in ("catalog", "database", "schema"))
         names = {}
         if schema is None and database not in (None, catalog):
-            # Without `schema`, `database` has Paimon's meaning.
+            # Without `schema`, `database` names the Paimon database, and not the Spark catalog.
             names["schema"], database = database, None
         if database in (None, schema):
             database = DEFAULT_CATALOG if catalog is None else catalog
@@ -445,7 +445,7 @@ def _method_problems(given: Mapping[str, Any], method: str) -> Iterable[str]:
         if key in given and method not in methods:
             hint = ", or name a cluster in spark_config as spark.master" if key == "host" else ""
             where = " or ".join(methods)
-            yield f"{key}: method {method} has none; set method to {where}, or leave it out{hint}"
+            yield f"{key}: method {method} does not use it; set method to {where}, or remove {key}{hint}"
     if method == "thrift" and "host" not in given:
         yield "host: missing; name the machine of the Thrift server"
     if method == "connect" and "host" not in given and "port" in given:
@@ -519,7 +519,7 @@ def _port(value: Any) -> Iterable[str]:
 
 def _seconds(value: Any) -> Iterable[str]:
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        yield f"{value!r} is not a time; write a whole number of seconds, from 1"
+        yield f"{value!r} is not a duration; write a whole number of seconds, 1 or more"
 
 
 def _boolean(value: Any) -> Iterable[str]:
@@ -585,7 +585,7 @@ def _spark_config(value: Any) -> Iterable[str]:
         if str(value.get(TIMESTAMP_TYPE, "TIMESTAMP_LTZ")).upper() != "TIMESTAMP_LTZ":
             yield (
                 f"{TIMESTAMP_TYPE}: a column that is `timestamp` in a query would lose its time zone in the table; "
-                "write `timestamp_ntz` where a time has none"
+                "write `timestamp_ntz` for times without a time zone"
             )
         if str(value.get(ESCAPED_LITERALS, "false")).lower() == "true":
             yield (
@@ -682,7 +682,10 @@ def _kind(value: Any) -> str:
 
 
 class SecretOptionError(ValidationError, DbtBaseException):
-    """A secret in `tblproperties`. dbt catches the first base in parsing, and prints the second without a trace."""
+    """A secret in `tblproperties`.
+
+    dbt catches the first base class while it parses, and prints errors of the second one without a stack trace.
+    """
 
 
 def refuse_secret_options(properties: Any) -> None:

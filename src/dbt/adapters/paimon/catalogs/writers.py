@@ -8,15 +8,15 @@ from dbt.adapters.paimon.capabilities import Capability, Versions
 from dbt.adapters.paimon.catalogs.catalog import SparkCatalog
 from dbt.adapters.paimon.catalogs.object_stores import STORES
 
-# Stores that rename by copy and delete, so that Paimon's commit, a rename, is not atomic (RenamingSnapshotCommit).
+# Stores that rename by a copy and a delete, which is not atomic. Paimon commits by a rename (RenamingSnapshotCommit).
 NOT_ATOMIC: Final = frozenset({*STORES, "abfs", "abfss", "wasb", "wasbs", "cos", "cosn", "gs", "obs", "tos"})
 # Catalogs with their own lock: HiveCatalog and JdbcCatalog.defaultLockFactory. FileSystemCatalog does not have one, and
-# cannot use another catalog's lock (which casts the lock's context to its own class).
+# cannot use theirs: each lock casts its context to the class of its own catalog.
 LOCKING: Final = frozenset({"hive", "jdbc"})
 
 
 def writers(catalog: SparkCatalog, paimon_version: str, no_leases: str | None = None) -> tuple[bool, str]:
-    """Whether several processes may write a table of a catalog at once, and the reason for `dbt debug`.
+    """Whether several processes can write a table safely at once, and an explanation for `dbt debug` to print.
 
     `no_leases` is why the store cannot have leases; '' if it has them, None if they are not wanted.
     """
@@ -24,7 +24,9 @@ def writers(catalog: SparkCatalog, paimon_version: str, no_leases: str | None = 
     if catalog.metastore == "rest":
         return True, "the REST server commits: several writers at once are safe"
     if catalog.scheme == "file":
-        return True, "dbt runs on this machine exclude one another with file locks, which other programs do not see"
+        return True, (
+            "file locks keep dbt runs on this machine from writing a table at once; other programs ignore these locks"
+        )
     if catalog.scheme not in NOT_ATOMIC:
         return True, f"a commit is one atomic rename on {place}: several writers at once are safe"
     if catalog.metastore in LOCKING:
@@ -33,7 +35,7 @@ def writers(catalog: SparkCatalog, paimon_version: str, no_leases: str | None = 
         return True, "a commit is one atomic put on oss: several writers at once are safe"
     if no_leases == "":
         return True, (
-            "dbt runs exclude one another with leases in the bucket (.dbt_paimon), which other programs do not see"
+            "leases in the bucket (.dbt_paimon) keep dbt runs from writing a table at once; other programs ignore them"
         )
     why = f" ({no_leases})" if no_leases else ""
     return False, (
@@ -54,4 +56,7 @@ def _by_own_lock(catalog: SparkCatalog) -> tuple[bool, str]:
             f"a rename on {catalog.scheme} is not atomic, and lock.enabled is false: two writers of one table at once "
             "can lose rows. Remove lock.enabled from catalog_options"
         )
-    return True, f"a rename on {catalog.scheme} is not atomic, but the {catalog.metastore} catalog locks: this is safe"
+    return True, (
+        f"a rename on {catalog.scheme} is not atomic, but the {catalog.metastore} catalog locks: several writers at "
+        "once are safe"
+    )

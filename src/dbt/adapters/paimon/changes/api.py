@@ -1,4 +1,4 @@
-"""Incremental reads: plans `paimon_changes` and stores a model's positions in the tables that it reads."""
+"""Incremental reads: plans `paimon_changes`, and stores how far a model has read each of its source tables."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ class Changes:
             )
         elif config.get("incremental_strategy") == "microbatch":
             problems.append(
-                "a microbatch model is read by event_time, not by commits. Use a different incremental_strategy."
+                "a microbatch model selects its input by event_time, not by commits. Use another incremental_strategy."
             )
         if on_expired not in _ON_EXPIRED:
             problems.append(f"on_expired='{on_expired}' is unknown. Use 'error' or 'full'.")
@@ -245,8 +245,8 @@ class Changes:
             return reads.changes_sql(mode, table, start, end, output, self._adapter.versions)
         if not table.primary_key and reads.has_maps(table):
             raise DbtRuntimeError(
-                f"{what}: its files were rewritten since (INSERT OVERWRITE, UPDATE, DELETE), and rows with maps cannot "
-                "be compared without a primary key. Run the model once with --full-refresh."
+                f"{what}: the table's files were rewritten since then (INSERT OVERWRITE, UPDATE, DELETE), and rows "
+                "with maps cannot be compared without a primary key. Run the model once with --full-refresh."
             )
         version: int | str = start if source.start_is_there else source.start_tag
         return reads.compare_sql(table, version, self._old_names(source, version), end, output)
@@ -283,8 +283,8 @@ class Changes:
         if partial:
             lost = " ".join(f"{name}: {problem}" for name, problem in reading.lost.items())
             raise DbtRuntimeError(
-                f"model '{model['name']}': {lost} The model would be rebuilt, but it also reads only the changes "
-                f"of {', '.join(partial)}. Run it once with --full-refresh."
+                f"model '{model['name']}': {lost} That requires a rebuild, but this run reads only the changes "
+                f"of {', '.join(partial)}, and not all rows. Run it once with --full-refresh."
             )
         return True
 
@@ -358,7 +358,7 @@ class Changes:
     def keep(self, model: Node, kept: PaimonRelation) -> None:
         """After the commit of a model's rows: store its positions and drop the tags of older positions.
 
-        The model's table is locked.
+        The caller holds the lock of the model's table.
         """
         reading = self._readings.pop(model["unique_id"], None)
         if reading is None:

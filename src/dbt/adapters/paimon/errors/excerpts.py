@@ -6,14 +6,14 @@ import unicodedata
 from dataclasses import dataclass
 from typing import Final
 
-# The most terminal columns of a line.
+# The maximum width of a line, in terminal columns.
 _WIDEST: Final = 110
 _TAB: Final = "    "
 
 
 @dataclass(frozen=True)
 class SourceLocation:
-    """A place in a file: line from 1, column from 0 or None, `length` marked characters, and an optional note."""
+    """A place in a file: a 1-based line, a 0-based column or None, `length` marked characters, and an optional note."""
 
     path: str
     line: int

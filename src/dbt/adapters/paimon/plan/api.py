@@ -148,7 +148,7 @@ class Plans:
         return self.specs.strategy_macro(context, strategy, macro)
 
     def clone_of(self, node: Node, existing: PaimonRelation | None, strategy: str, full_refresh: bool) -> Clone | None:
-        """The clone by branch under a node's name, or None (see `Clones.of`)."""
+        """The branch clone that has a node's name, or None (see `Clones.of`)."""
         return self.clones.of(node, existing, full_refresh=full_refresh) if strategy else None
 
     def _plan_for(
@@ -161,7 +161,7 @@ class Plans:
         adds: bool,
         strategy: str = "",
     ) -> Plan:
-        """The plan for an existing table, before the node runs; `columns` are its query's, None if not known yet."""
+        """The plan for an existing table, before the node runs; `columns`: of its query, or None if not known yet."""
         tables = self.tables
         changes = None
         if columns is not None:
@@ -264,7 +264,7 @@ class Plans:
     # -- after the hooks --------------------------------------------------------------------------------------------
 
     def with_rows(self, node: Node, run: NodeRun, source: ModelQuery) -> tuple[NodeRun, ModelQuery]:
-        """Return the run with the column spelling of the query, and the rows with checks of keys and batch."""
+        """Return the run, with its table spec spelled as in the query, and the query with checks of keys and batch."""
         rows = self.rows
         spec = self.specs.spelled(run.spec, source.columns)
         rows.check_event_time(node, run.strategy, source.columns)

@@ -11,8 +11,8 @@ from typing import Any, Final
 from dbt.adapters.paimon.errors.causes import causes
 from dbt.adapters.paimon.spark.server_clients import ClientRecord
 
-# Seconds between checks of a statement after another client has read some of its responses, and until the last check.
-# The server sends the remaining ones only to that client, including the one that shows that the statement has ended.
+# How often, and for how long, to check a statement some of whose responses another client has read, in seconds. The
+# server sends the remaining responses only to that client, including the last one, which marks the statement's end.
 _CHECK_EVERY: Final = 0.5
 _LONGEST_CHECK: Final = 60.0
 

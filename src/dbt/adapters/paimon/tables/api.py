@@ -127,7 +127,7 @@ class Tables:
         """
         spark = self._adapter.handle.embedded()
         if spark is None:
-            logger.info(f"{relation}: Iceberg's readers see it after its next commit")
+            logger.info(f"{relation}: Iceberg's readers do not see it until its next commit")
             return
         spark.commit_nothing(TableName(*relation.parts), _METADATA_MARK)
 

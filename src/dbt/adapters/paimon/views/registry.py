@@ -59,8 +59,8 @@ class ViewRegistry:
         self._directory.forget(schema, identifier)
 
     def _lock(self, schema: str) -> AbstractContextManager[None]:
-        # Paimon stores each version of a table's schema in a file named by its number. On S3 and local disks,
-        # concurrent writers of one number lose a view, or fail.
+        # Paimon stores each version of a table's schema in a file named by its number. On S3 and local disks, if two
+        # processes write the same number at once, a view is lost, or one of them fails.
         return self._builds.alone(PaimonRelation.create(self._catalog, schema, views.REGISTRY_TABLE))
 
     def _table(self, schema: str) -> str:

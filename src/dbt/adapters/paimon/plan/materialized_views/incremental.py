@@ -20,9 +20,10 @@ from dbt.adapters.paimon.plan.materialized_views.refresh import (
 )
 from dbt.adapters.paimon.sql.text import quoted
 
-# A full refresh is cheaper from this many rows on, with this many rows per group or more (`make bench ARGS=views`).
+# A full refresh is cheaper if a table has at least this many rows, and on average at least this many rows per group
+# (`make bench ARGS=views`).
 _MANY_ROWS: Final = 100_000
-_FEW_GROUPS: Final = 20
+_MANY_PER_GROUP: Final = 20
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,7 @@ def _require_many_groups(view: View, query: Query, refresh: Refresh, groups: int
     """Refuse a GROUP BY of one table with few groups: an incremental refresh reads the table twice."""
     rows, joins = refresh.total, any(branch.joins for branch in query.branches)
     twice = view.mode is Mode.AUTO and not joins and any(_loses_rows(part) for part in refresh.changed)
-    if twice and rows >= _MANY_ROWS and groups * _FEW_GROUPS <= rows:
+    if twice and rows >= _MANY_ROWS and groups * _MANY_PER_GROUP <= rows:
         raise NotIncremental(Reason.FEW_GROUPS, f"{groups:,}", f"{rows:,}")
 
 

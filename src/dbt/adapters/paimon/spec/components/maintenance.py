@@ -1,4 +1,4 @@
-"""Compaction and maintenance: after runs by a policy (see `maintenance_policy`), and during Paimon's writes."""
+"""Compaction and maintenance: after each run, by a policy (see `maintenance_policy`), and by Paimon while it writes."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def _compact_rules(compact: Compact, spec: TableSpec, versions: Versions) -> Fou
         yield "maintenance.compact.partitions", "the table has no partitions. Set partition_by, or remove it"
     if compact.strategy == "minor" and (missing := versions.explain(Capability.COMPACT_STRATEGY)):
         yield "maintenance.compact.strategy", missing
-    # CompactProcedure.execute supports HASH_FIXED, HASH_DYNAMIC and BUCKET_UNAWARE [ran, 0.9.0].
+    # CompactProcedure.execute supports only HASH_FIXED, HASH_DYNAMIC and BUCKET_UNAWARE [ran, 0.9.0].
     if spec.moves_keys:
         yield (
             "maintenance.compact",
@@ -133,7 +133,7 @@ def _newest_problems(compact: Compact, keyed: Mapping[str, str]) -> Found:
 
 
 def _expiry_problems(expire: ExpirePartitions, keyed: Mapping[str, str], partition_by: Sequence[str]) -> Found:
-    # These names are case-sensitive in Paimon, and the config may spell them differently.
+    # Checked again with the table's spelling: Paimon compares the names in the pattern case-sensitively.
     if fault := pattern_fault(expire.timestamp_pattern, partition_by):
         yield "maintenance.expire_partitions.timestamp_pattern", fault
     if expire.expire_strategy != "values-time":
@@ -156,7 +156,7 @@ def _delta_commit_rules(spec: TableSpec, versions: Versions) -> Found:
 
 
 def _append_table_options(spec: TableSpec, types: Types, versions: Versions) -> Found:
-    # AppendOnlyFileStoreWrite and the coordinators of append tables; MergeTreeWriter reads neither.
+    # Only AppendOnlyFileStoreWrite and the coordinators of append tables read these options, not MergeTreeWriter.
     for name in ("compaction.min.file-num", "compaction.max.file-num"):
         if name in spec.options and spec.primary_key:
             yield (

@@ -66,7 +66,7 @@ class ValueFormat:
     Raw rows have `key` and `value` (binary), `place` (string), `received_at` (timestamp), and the source's columns.
     """
 
-    # Which parsed raw rows are rows.
+    # An SQL condition: whether a parsed raw row becomes a row of the table.
     is_row: ClassVar[str] = f"{PROBLEM} is null"
     column_type: ClassVar[type[SourceColumn]] = SourceColumn
     columns: tuple[SourceColumn, ...]

@@ -1,5 +1,5 @@
 {#-
-  The columns that the check strategy compares: (whether one of them is new to the table, the quoted names of the others).
+  A pair for the check strategy: whether a checked column is new to the table, and the quoted names of the other checked columns.
   dbt's macro treats a name in another case as a new column, so that each run would create a version of every row. dbt does
   not dispatch this macro, so it is redefined by name.
 -#}
