@@ -9,8 +9,9 @@ import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.capabilities import USUAL_SPARK
-from dbt.adapters.paimon.credentials import STATIC_CONF, PaimonCredentials
+from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.machine import installation
+from dbt.adapters.paimon.profile_checks import STATIC_CONF
 from dbt.adapters.paimon.spark.runtime import Runtime
 
 

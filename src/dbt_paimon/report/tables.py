@@ -12,7 +12,7 @@ from dbt_common.exceptions import DbtBaseException
 
 from dbt.adapters.paimon.adapter_protocol import table_name
 from dbt.adapters.paimon.changes import positions
-from dbt.adapters.paimon.credentials import PaimonConnectionMethod
+from dbt.adapters.paimon.connection_methods import PaimonConnectionMethod
 from dbt.adapters.paimon.errors.redaction import redact_text, redacted
 from dbt.adapters.paimon.metadata import facts
 from dbt.adapters.paimon.spec import advice as config_advice

@@ -18,7 +18,7 @@ from dbt_common.dataclass_schema import ValidationError
 from dbt_common.exceptions import CompilationError, DbtRuntimeError
 
 from dbt.adapters.paimon.catalogs.catalog import METASTORES, SESSION_CATALOG, SparkCatalog, option_text
-from dbt.adapters.paimon.credentials import PaimonCredentials, profile_problems
+from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.options.table_options import suggestion
 
 if TYPE_CHECKING:
@@ -182,7 +182,7 @@ def _problems(config: CatalogIntegrationConfig, target: Mapping[str, Any]) -> It
         yield (
             "name: spark_catalog can only be the profile's own catalog (`catalog: spark_catalog`); give it another name"
         )
-    yield from map(_in_catalogs_yml, profile_problems(target))
+    yield from map(_in_catalogs_yml, PaimonCredentials.problems(target))
     if getattr(config, "catalog_database", None):
         yield "catalog_database: a Spark catalog has no level above its schemas; remove it"
     if config.table_format not in (None, _TABLE_FORMAT):

@@ -17,7 +17,7 @@ from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 from dbt.adapters.paimon.capabilities import Capability
 from dbt.adapters.paimon.catalogs import reachable
 from dbt.adapters.paimon.concurrency import conflicts, leases
-from dbt.adapters.paimon.credentials import PaimonConnectionMethod
+from dbt.adapters.paimon.connection_methods import PaimonConnectionMethod
 from dbt.adapters.paimon.deferred_cache_fill import DeferredCacheFill
 from dbt.adapters.paimon.errors import messages
 from dbt.adapters.paimon.errors.deprecations import warn

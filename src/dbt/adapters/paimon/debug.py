@@ -12,7 +12,7 @@ from dbt_common.ui import yellow
 from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
 from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.catalogs import lock_places, writers
-from dbt.adapters.paimon.credentials import PaimonConnectionMethod
+from dbt.adapters.paimon.connection_methods import PaimonConnectionMethod
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spark.runtime import Runtime
 

@@ -10,6 +10,8 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 from dbt_common.constants import SECRET_ENV_PREFIX
+from dbt_common.dataclass_schema import ValidationError
+from dbt_common.exceptions import DbtBaseException
 
 MASK: Final = "********"
 
@@ -106,3 +108,18 @@ def tell_dbt(secrets: Iterable[str]) -> None:
         known = {value for name, value in os.environ.items() if name.startswith(SECRET_ENV_PREFIX)}
         if secret not in known:
             os.environ[f"{SECRET_ENV_PREFIX}_OF_PROFILE_{len(known)}"] = secret
+
+
+class SecretOptionError(ValidationError, DbtBaseException):
+    """A secret in `tblproperties`.
+
+    dbt catches the first base class while it parses, and prints errors of the second one without a stack trace.
+    """
+
+
+def refuse_secret_options(properties: Any) -> None:
+    """Refuse secrets in a node's `tblproperties`."""
+    if isinstance(properties, Mapping):
+        names = [str(name) for name, value in properties.items() if is_secret_option(str(name)) and value is not None]
+        if names:
+            raise SecretOptionError(f"tblproperties: {', '.join(names)}: {REFUSAL}.")

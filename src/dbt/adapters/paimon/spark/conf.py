@@ -12,10 +12,11 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.capabilities import Capability, Versions
 from dbt.adapters.paimon.catalogs.storage import Storage
-from dbt.adapters.paimon.credentials import TIMESTAMP_TYPE, PaimonCredentials
+from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.errors.redaction import SPARK_REDACTION
 from dbt.adapters.paimon.machine import private_files
 from dbt.adapters.paimon.machine.java import OPTION_VARIABLES
+from dbt.adapters.paimon.profile_checks import TIMESTAMP_TYPE
 from dbt.adapters.paimon.spark.catalog_conf import catalog_conf
 from dbt.adapters.paimon.spark.cluster_managers import master_defaults
 from dbt.adapters.paimon.spark.launch.connector_jars import is_connector

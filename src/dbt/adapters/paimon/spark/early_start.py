@@ -8,7 +8,7 @@ from contextlib import suppress
 from threading import Thread
 from typing import Final
 
-from dbt.adapters.paimon.credentials import PaimonConnectionMethod
+from dbt.adapters.paimon.connection_methods import PaimonConnectionMethod
 from dbt.adapters.paimon.spark.launch import jvm_process
 from dbt.adapters.paimon.spark.runtime import Runtime
 

@@ -11,8 +11,8 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, Final
 
-from dbt.adapters.paimon.credentials import STATIC_CONF
 from dbt.adapters.paimon.metadata import commits, procedures, snapshots
+from dbt.adapters.paimon.profile_checks import STATIC_CONF
 from dbt.adapters.paimon.spark import scans
 from dbt.adapters.paimon.sql import predicates
 from dbt.adapters.paimon.sql.text import statements

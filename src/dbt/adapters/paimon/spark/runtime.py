@@ -13,7 +13,8 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.capabilities import USUAL_SPARK, Capability, Versions, parse_version
 from dbt.adapters.paimon.catalogs.storage import Storage
-from dbt.adapters.paimon.credentials import PaimonConnectionMethod, PaimonCredentials
+from dbt.adapters.paimon.connection_methods import PaimonConnectionMethod
+from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.machine import installation
 from dbt.adapters.paimon.machine.java import JavaRuntime, find_java
 from dbt.adapters.paimon.spark.conf import session_settings, spark_conf

@@ -15,7 +15,8 @@ from pathlib import Path
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.credentials import PaimonConnectionMethod, PaimonCredentials
+from dbt.adapters.paimon.connection_methods import PaimonConnectionMethod
+from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.errors.redaction import redacted
 from dbt.adapters.paimon.machine import addresses
 from dbt.adapters.paimon.machine.private_files import read_own, require_own_folder, write_own

@@ -8,8 +8,8 @@ from typing import Any, Final
 from packaging.version import Version
 
 from dbt.adapters.paimon.catalogs.catalog import option_text
-from dbt.adapters.paimon.credentials import ESCAPED_LITERALS, STATIC_CONF, TIMESTAMP_TYPE
 from dbt.adapters.paimon.options import table_options
+from dbt.adapters.paimon.profile_checks import ESCAPED_LITERALS, STATIC_CONF, TIMESTAMP_TYPE
 from dbt.adapters.paimon.spark.catalog_conf import V2_WRITE, V2_WRITE_FAILS
 from dbt.adapters.paimon.spec.problems import Problems
 

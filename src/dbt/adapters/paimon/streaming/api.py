@@ -17,7 +17,7 @@ from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.concurrency import leases
 from dbt.adapters.paimon.concurrency.leases import Lease
 from dbt.adapters.paimon.concurrency.locks import TableLocks
-from dbt.adapters.paimon.credentials import PaimonConnectionMethod
+from dbt.adapters.paimon.connection_methods import PaimonConnectionMethod
 from dbt.adapters.paimon.features import while_parsing
 from dbt.adapters.paimon.metadata import snapshots
 from dbt.adapters.paimon.relation import PaimonRelation

@@ -20,7 +20,7 @@ from dbt.adapters.paimon.catalogs.s3_objects import NoConditionsError
 from dbt.adapters.paimon.concurrency import conflicts
 from dbt.adapters.paimon.concurrency.leases import Leases
 from dbt.adapters.paimon.concurrency.locks import Place, TableLocks
-from dbt.adapters.paimon.credentials import PaimonConnectionMethod
+from dbt.adapters.paimon.connection_methods import PaimonConnectionMethod
 from dbt.adapters.paimon.metadata import commits, row_kinds
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spark import responses, watchdog

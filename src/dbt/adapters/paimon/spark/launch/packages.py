@@ -14,7 +14,8 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.paimon import capabilities
 from dbt.adapters.paimon.catalogs.object_stores import carries
 from dbt.adapters.paimon.catalogs.storage import Storage
-from dbt.adapters.paimon.credentials import PaimonConnectionMethod, PaimonCredentials
+from dbt.adapters.paimon.connection_methods import PaimonConnectionMethod
+from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.errors.redaction import redact_text
 from dbt.adapters.paimon.machine import installation
 from dbt.adapters.paimon.spark.launch import default_version as defaults
