@@ -100,5 +100,5 @@ class TestContracts:
         before = rows("select * from {schema}.matching")
         write_file(MATCHING.replace("'abc'", "'longer than five'"), project.project_root, "models", "matching.sql")
         (result,) = run_dbt(["run", "--select", "matching"], expect_pass=False)
-        assert "limitation of 5 characters" in result.message
+        assert "longer than 5 characters" in result.message
         assert rows("select * from {schema}.matching") == before

@@ -329,7 +329,7 @@ class TestMaterializations:
 
     def test_contract(self, project, rows):
         run_dbt(["run", "--select", "contracted"])
-        for number, said in ((1, "non-null column(n)"), (2, "limitation of 3 characters")):
+        for number, said in ((1, "non-null column(n)"), (2, "longer than 3 characters")):
             (result,) = run_dbt(["run", "--select", "contracted", "--vars", f"run: {number}"], expect_pass=False)
             assert said in result.message and "model 'contracted'" in result.message, result.message
         run_dbt(["run", "--select", "contracted"])
