@@ -69,9 +69,9 @@ def test_first_hour(shell: Shell, uv: str, python_of_user: str, figures: list[st
         ["cd", "my_lakehouse"],
         ["dbt", "debug"],
         ["dbt", "run"],
-        ["dbt", "docs"],
+        ["dbt", "show"],
     ]
-    install, init, enter, debug, run, docs = commands
+    install, init, enter, debug, run, show = commands
     shell.run(install, attempts=3)
     plugins = shell.run("python -c 'from dbt.version import _get_adapter_plugin_names as n; print(*n())'")
     warehouse = shell.folder / "warehouse"
@@ -89,6 +89,7 @@ def test_first_hour(shell: Shell, uv: str, python_of_user: str, figures: list[st
     shell.run(enter)
     shell.run(debug)
     shell.run(run)
+    assert "| id |" in " ".join(shell.run(show).split())
     rows_after = sum(seconds for command, seconds in shell.seconds.items() if command in commands)
     # The starter project has a row without an id, and a data test that finds it.
     shell.run("dbt test", returns=1)
@@ -97,7 +98,7 @@ def test_first_hour(shell: Shell, uv: str, python_of_user: str, figures: list[st
     assert [each["unique_id"].split(".")[2] for each in results if each["status"] == "fail"] == [
         "not_null_my_first_dbt_model_id"
     ]
-    shell.run(docs)
+    shell.run("dbt docs generate")
     nodes = json.loads((shell.folder / "target" / "catalog.json").read_text())["nodes"]
     table = nodes["model.my_lakehouse.my_first_dbt_model"]
     assert (table["metadata"]["type"], table["stats"]["rows"]["value"]) == ("table", 2)

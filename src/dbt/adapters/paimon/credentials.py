@@ -144,7 +144,7 @@ class PaimonCredentials(Credentials):
         None,
         "Whether runs lock tables of a filesystem catalog on S3 with leases in the S3 bucket; needs `dbt-paimon[s3]`",
         BOOLEAN,
-        default="`true` if the object store supports it",
+        default="not set: `true` if the store and botocore allow it, otherwise no lock and a warning",
         page="storage.md#leases-on-s3",
     )
     stall_timeout: int = key_field(
