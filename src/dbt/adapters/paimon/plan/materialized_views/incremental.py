@@ -76,7 +76,7 @@ def planned(view: View, pins: Pins, full: Refresh, totals: Mapping[TableName, in
         only_added = query.keeps_rows and all(part.source.only_added for part in parts)
         deletes = bool(view.key) and not only_added
         return replace(refresh, deletes=deletes, drops=deletes and not query.keeps_rows)
-    _require_many_groups(view, query, refresh, groups)
+    _require_many_groups(view, refresh, groups)
     return replace(
         refresh,
         groups_view=view_name("groups"),
@@ -89,10 +89,10 @@ def planned(view: View, pins: Pins, full: Refresh, totals: Mapping[TableName, in
     )
 
 
-def _require_many_groups(view: View, query: Query, refresh: Refresh, groups: int) -> None:
-    """Refuse a GROUP BY of one table with few groups: an incremental refresh reads the table twice."""
-    rows, joins = refresh.total, any(branch.joins for branch in query.branches)
-    twice = view.mode is Mode.AUTO and not joins and any(_loses_rows(part) for part in refresh.changed)
+def _require_many_groups(view: View, refresh: Refresh, groups: int) -> None:
+    """Refuse a GROUP BY with few groups: an incremental refresh reads the driving table twice."""
+    rows = refresh.total
+    twice = view.mode is Mode.AUTO and any(_loses_rows(part) for part in refresh.changed)
     if twice and rows >= _MANY_ROWS and groups * _MANY_PER_GROUP <= rows:
         raise NotIncremental(Reason.FEW_GROUPS, f"{groups:,}", f"{rows:,}")
 
