@@ -107,15 +107,9 @@ def _patched_compile(
             return GraphRunnableMode.Independent
 
         def get_node_selector(self) -> ResourceTypeSelector:
-            assert self.graph is not None
-            assert self.manifest is not None
-            return ResourceTypeSelector(
-                graph=self.graph,
-                manifest=self.manifest,
-                previous_state=self.previous_state,
-                resource_types=[NodeType(name) for name in resources],
-                selectors=self.config.selectors,
-            )
+            selector = super().get_node_selector()
+            selector.resource_types = {NodeType(name) for name in resources}
+            return selector
 
         def _runtime_initialize(self) -> None:
             super()._runtime_initialize()  # type: ignore[no-untyped-call]
