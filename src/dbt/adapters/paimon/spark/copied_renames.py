@@ -56,7 +56,8 @@ class CopiedRenames:
         renames = self.possible()
         finished = [rename for rename in renames if self._finished(*rename)]
         names = sorted({name for rename in renames for name in rename})
-        if len(names) > 2 and not finished:
+        # Without a backup, the others are tables that killed runs were still building.
+        if len(names) > 2 and self._table + BACKUP_SUFFIX in names and not finished:
             raise DbtRuntimeError(
                 f"A killed run left {', '.join(names)}, and their files do not show which of them are complete. "
                 f"Nothing was changed. Keep the one that has all rows: drop the others, and rename it to {self._table}"
