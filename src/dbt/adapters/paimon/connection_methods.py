@@ -13,7 +13,7 @@ class PaimonConnectionMethod(StrEnum):
     THRIFT = "thrift"
 
 
-# Ports of a server if the profile does not set one: Spark's defaults.
+# Spark's default ports, for a profile that does not set one.
 PORTS = {"connect": 15002, "thrift": 10000}
 # Keys that only some methods have.
 METHODS_OF = {

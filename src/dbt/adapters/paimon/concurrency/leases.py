@@ -205,8 +205,8 @@ class Lease:
         self._lock = threading.Lock()
         self._over = threading.Event()
         self._renewed = sent
-        # Why another run may hold the lease (_late), or does hold it (_taken); '' if not. Then the callback that stops
-        # the running statement, and the reason for which it was called.
+        # Why another run may hold the lease (_late), or does hold it (_taken); '' if not. Below: the callback that
+        # stops the running statement, and why it was called.
         self._late = ""
         self._taken = ""
         self._stop: Callable[[], object] | None = None

@@ -63,7 +63,7 @@ class Watermark:
 
     @classmethod
     def of(cls, argument: Any, columns: Sequence[tuple[str, str]]) -> Watermark:
-        """Read the argument; `columns`: name and type of each column. Raises DbtRuntimeError if a key is invalid."""
+        """Parse the argument; `columns` are pairs of name and type. Raises DbtRuntimeError if a key is invalid."""
         if not isinstance(argument, Mapping) or set(argument) != set(_KEYS):
             raise DbtRuntimeError(
                 f"watermark={argument} must have the keys {', '.join(_KEYS)}, as in "
