@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -17,6 +18,20 @@ def paimon_table(session: SparkSession, name: TableName) -> Any:
     catalogs = session._jsparkSession.sessionState().catalogManager()
     identifier = jvm.org.apache.paimon.catalog.Identifier.create(name.schema, name.identifier)
     return catalogs.catalog(name.catalog).paimonCatalog().getTable(identifier)
+
+
+def file_catalog(session: SparkSession, name: str) -> Any:
+    """Paimon's Catalog object with `fileIO()` and `warehouse()`; raises for a catalog without files, such as REST.
+
+    Later versions wrap it in a CachingCatalog without these methods (DelegateCatalog.rootCatalog, from 1.0).
+    """
+    from py4j.protocol import Py4JError
+
+    jvm: Any = session._jvm
+    catalog = session._jsparkSession.sessionState().catalogManager().catalog(name).paimonCatalog()
+    with suppress(Py4JError):
+        catalog = jvm.org.apache.paimon.catalog.DelegateCatalog.rootCatalog(catalog)
+    return catalog
 
 
 def manifest_entries(jvm: Any, table: Any, snapshot: int, kind: str) -> Any:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.paimon.metadata.classes import file_catalog
 from dbt.adapters.paimon.sql.staging_names import BACKUP_SUFFIX, base_table_name
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ class CopiedRenames:
 
     def __init__(self, session: SparkSession, table: TableName) -> None:
         self._jvm: Any = session._jvm
-        catalog = session._jsparkSession.sessionState().catalogManager().catalog(table.catalog).paimonCatalog()
+        catalog = file_catalog(session, table.catalog)
         self._files: Any = catalog.fileIO()
         self._schema = f"{catalog.warehouse()}/{table.schema}.db"
         self._table = table.identifier

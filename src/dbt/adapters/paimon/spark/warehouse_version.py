@@ -9,6 +9,7 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.capabilities import OLDEST_PAIMON, parse_version
 from dbt.adapters.paimon.credentials import PaimonCredentials
+from dbt.adapters.paimon.metadata.classes import file_catalog
 from dbt.adapters.paimon.spark.launch import packages
 from dbt.adapters.paimon.spark.launch.default_version import MARK, valid_version
 
@@ -52,7 +53,7 @@ def _raise_mark(session: SparkSession, name: str, version: Version) -> Version |
     # Source: SparkCatalog.paimonCatalog, AbstractCatalog and FileIO [ran, 0.9.0], the same methods at 1.4.2 and 2.0.0.
     jvm: Any = session._jvm
     try:
-        catalog = session._jsparkSession.sessionState().catalogManager().catalog(name).paimonCatalog()
+        catalog = file_catalog(session, name)
         files, path = catalog.fileIO(), jvm.org.apache.paimon.fs.Path(f"{catalog.warehouse()}/{MARK}")
         found = valid_version(files.readFileUtf8(path)) if files.exists(path) else None
         recorded = parse_version(found) if found else None
