@@ -94,6 +94,26 @@ class TestStorage:
         run_dbt(["debug"])
         assert self.files(project, storage) == before
 
+    def test_tables_disappear_while_they_are_listed(self, project, rows):
+        stopped = threading.Event()
+
+        def create_and_drop():
+            session = open_session(project.adapter.runtime).session
+            while not stopped.is_set():
+                session.sql(f"create table paimon.{project.test_schema}.brief (id int)")
+                session.sql(f"drop table paimon.{project.test_schema}.brief")
+
+        other = threading.Thread(target=create_and_drop, daemon=True)
+        other.start()
+        schema = project.adapter.Relation.create(database="paimon", schema=project.test_schema)
+        try:
+            with project.adapter.connection_named("listing"):
+                found = [project.adapter.list_relations_without_caching(schema) for _ in range(40)]
+        finally:
+            stopped.set()
+            other.join()
+        assert all({"flat", "keyed"} <= {each.identifier for each in listed} for listed in found)
+
 
 # Each time that the statement's query runs, it waits until another writer has replaced the files of the table (MERGE reads
 # its source more than once). It does so in one task: the other's need a core, too.

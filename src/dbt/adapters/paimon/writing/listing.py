@@ -107,7 +107,7 @@ class Listing:
             try:
                 return [row[1] for row in self._adapter.query(sql)]
             except DbtRuntimeError as exc:  # noqa: PERF203 - a few attempts
-                if metadata.GONE_MEANWHILE not in str(exc):
+                if not metadata.is_gone_meanwhile(exc):
                     raise
                 time.sleep(conflicts.with_jitter(seconds))
         return [row[1] for row in self._adapter.query(sql)]

@@ -187,11 +187,12 @@ class TableWriter:
         spark = self._adapter.handle.embedded()
         if spark is None or not self.renames_by_copying(target):
             return False
-        renames = spark.copied_renames(table_name(target))
-        if not renames.possible():
-            return False
-        with self.alone(target):
-            finished = renames.finish()
+        with self._adapter.connections.exception_handler(f"finish the renames of {target}"):
+            renames = spark.copied_renames(table_name(target))
+            if not renames.possible():
+                return False
+            with self.alone(target):
+                finished = renames.finish()
         for old, new in finished:
             logger.info(f"a killed run had renamed {old} to {new} in part: the remaining files were moved")
         return bool(finished)
