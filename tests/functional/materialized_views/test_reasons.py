@@ -38,7 +38,7 @@ CHANGE = (
     "insert into {vip} values (3)",
     "insert into {items} values (3, 3.5)",
     "insert into {clicks} values (3, 'about')",
-    "insert into {sales} values (0, 5, 3)",
+    "insert into {sales} select cast(id * 9 as int), if(id = 0, 5, 0), if(id = 0, 3, 2) from range(4000)",
 )
 STAR = "from {orders} as o left join {customers} as c on c.customer_id = o.customer_id"
 COUNTED = "select customer_id, count(*) as n from {orders} group by customer_id"
@@ -65,12 +65,17 @@ MODELS: dict[str, tuple[str, str, str]] = {
     "few_groups": (
         "select shop, sum(price) as price from {sales} group by shop",
         "",
-        "full: a full refresh is cheaper for 9 groups of about 100,00",
+        "full: a full refresh is cheaper for 9 groups of about 104,000",
     ),
     "few_groups_remedy": (
         "select shop, sum(price) as price from {sales} group by shop",
         "refresh_mode='incremental'",
         "incremental, 2 of about 9 groups",
+    ),
+    "many_rows_of_groups": (
+        "select sale_id % 50000 as part, sum(price) as price from {sales} group by sale_id % 50000",
+        "",
+        "full: 4,000 rows have changed, more than 3,",
     ),
     "new_clicks": ("select customer_id, upper(page) as page from {clicks}", "", "incremental, 1 rows added"),
     "over_a_view": ("select order_id, amount from {large}", "", "incremental, 4 of about 10"),

@@ -26,8 +26,7 @@ def refresh(writer: NodeWriter, run: NodeRun) -> NodeRun:
     plans = writer.plans
     planned = plans.materialized_views.refresh(writer.node, run, positions_of(run.target))
     if planned.is_incremental:
-        _stage(writer, planned)
-        planned = plans.materialized_views.counted(planned)
+        planned = _staged(writer, planned)
     if not planned.is_full and not planned.affected:
         Refreshing(writer, run, _NO_ROWS, AlterOnly(writer, run, planned), refresh=planned).take_steps()
         return run
@@ -40,13 +39,17 @@ def refresh(writer: NodeWriter, run: NodeRun) -> NodeRun:
     return run
 
 
-def _stage(writer: NodeWriter, refresh: Refresh) -> None:
-    """Cache what a refresh reads several times in temporary views, so that Spark reads the sources once."""
-    rows = writer.plans.rows
+def _staged(writer: NodeWriter, refresh: Refresh) -> Refresh:
+    """Cache what a refresh reads several times in temporary views, and count it; too much makes the refresh full."""
+    rows, views = writer.plans.rows, writer.plans.materialized_views
     for part in refresh.changed:
         rows.keep(part.view, writer.sql("paimon__changed_rows_sql", part))
+    refresh = views.limited(refresh)
+    if refresh.is_full:
+        return refresh
     if refresh.groups_view:
         rows.keep(refresh.groups_view, writer.sql("paimon__changed_groups_sql", refresh))
+    return views.counted(refresh)
 
 
 @dataclass

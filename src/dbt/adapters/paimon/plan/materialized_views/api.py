@@ -133,6 +133,16 @@ class MaterializedViews:
         own = max(read.commits or (), key=lambda commit: commit.snapshot)
         return incremental.planned(view, pins, full, _totals(read), own.rows)
 
+    def limited(self, refresh: Refresh) -> Refresh:
+        """Count the changed rows of a refresh that has a limit; above it, the refresh becomes full."""
+        if refresh.max_rows is None:
+            return refresh
+        rows = sum(self.count(quoted(part.view)) for part in refresh.changed)
+        if rows <= refresh.max_rows:
+            return refresh
+        words = Reason.TOO_MANY.words(f"{rows:,} rows", f"{refresh.max_rows:,}")
+        return replace(refresh, does=RefreshKind.FULL, words=words, groups_view="")
+
     def counted(self, refresh: Refresh) -> Refresh:
         """Count what a refresh recomputes, from its temporary views; it becomes full if too much has changed."""
         counted = [refresh.groups_view] if refresh.groups_view else [part.view for part in refresh.changed]
@@ -142,7 +152,7 @@ class MaterializedViews:
         what = "groups" if refresh.groups_view else "keys"
         words = f"{affected:,} of about {max(refresh.total, affected):,} {what}"
         if affected > _FEW and affected > _MAX_SHARE * refresh.total:
-            return replace(refresh, does=RefreshKind.FULL, words=Reason.TOO_MANY.words(words))
+            return replace(refresh, does=RefreshKind.FULL, words=Reason.TOO_MANY.words(words, "half"))
         return replace(refresh, affected=affected, words=words)
 
     def count(self, rows: str) -> int:

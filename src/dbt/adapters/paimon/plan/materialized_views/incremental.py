@@ -24,6 +24,8 @@ from dbt.adapters.paimon.sql.text import quoted
 # (`make bench ARGS=views`).
 _MANY_ROWS: Final = 100_000
 _MANY_PER_GROUP: Final = 20
+# The same, with fewer rows per group, if more than this share of the driving rows has changed.
+_MAX_ROWS_OF_GROUPS: Final = 0.03
 
 
 @dataclass(frozen=True)
@@ -76,9 +78,9 @@ def planned(view: View, pins: Pins, full: Refresh, totals: Mapping[TableName, in
         only_added = query.keeps_rows and all(part.source.only_added for part in parts)
         deletes = bool(view.key) and not only_added
         return replace(refresh, deletes=deletes, drops=deletes and not query.keeps_rows)
-    _require_many_groups(view, refresh, groups)
     return replace(
         refresh,
+        max_rows=_max_rows(view, refresh, groups),
         groups_view=view_name("groups"),
         groups=query.groups,
         groups_sql=_affected_groups(pins, parts, new),
@@ -89,12 +91,15 @@ def planned(view: View, pins: Pins, full: Refresh, totals: Mapping[TableName, in
     )
 
 
-def _require_many_groups(view: View, refresh: Refresh, groups: int) -> None:
-    """Refuse a GROUP BY with few groups: an incremental refresh reads the driving table twice."""
+def _max_rows(view: View, refresh: Refresh, groups: int) -> int | None:
+    """The limit of changed rows of a GROUP BY that reads its driving table twice; raises NotIncremental if it is 0."""
     rows = refresh.total
     twice = view.mode is Mode.AUTO and any(_loses_rows(part) for part in refresh.changed)
-    if twice and rows >= _MANY_ROWS and groups * _MANY_PER_GROUP <= rows:
+    if not twice or rows < _MANY_ROWS:
+        return None
+    if groups * _MANY_PER_GROUP <= rows:
         raise NotIncremental(Reason.FEW_GROUPS, f"{groups:,}", f"{rows:,}")
+    return int(rows * _MAX_ROWS_OF_GROUPS)
 
 
 def _affected_groups(pins: Pins, parts: Sequence[ChangedRows], new: Mapping[int, str]) -> tuple[str, ...]:

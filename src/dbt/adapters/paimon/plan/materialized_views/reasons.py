@@ -18,7 +18,7 @@ class Reason(Enum):
     NOT_FROM_HERE = "its query, a source's columns or Spark's settings have changed"
     WRITTEN_BY_OTHERS = "something other than its refresh wrote its table at snapshot {}"
     POSITION_LOST = "the changes of {} are lost: {}"
-    TOO_MANY = "{} have changed, more than half"
+    TOO_MANY = "{} have changed, more than {}"
     FEW_GROUPS = "a full refresh is cheaper for {} groups of about {} rows"
     # The query.
     NOT_READABLE = "its SQL could not be parsed ({})"

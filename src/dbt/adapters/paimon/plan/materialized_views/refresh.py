@@ -113,6 +113,7 @@ class Refresh:
         groups_sql: the queries that return the affected groups.
         key: the key of the view's table, or empty.
         total: the approximate number of keys or groups.
+        max_rows: the number of changed driving rows above which a full refresh is cheaper; None without such a limit.
         affected: the number of keys or groups to recompute; None before they are counted.
         deletes: whether keys may have to be deleted.
         drops: whether a changed key or group may no longer have a row, and is then deleted.
@@ -128,6 +129,7 @@ class Refresh:
     rows_sql: str = ""
     key: tuple[str, ...] = ()
     total: int = 0
+    max_rows: int | None = None
     affected: int | None = None
     deletes: bool = False
     drops: bool = False
