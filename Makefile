@@ -44,7 +44,7 @@ FULL ?= --full
 SHIPPED := target/shipped
 QUERY := select carrier_name, scheduled, late_percent from {{ ref('mart_carrier_punctuality') }} order by late_percent
 
-.PHONY: help venv landing run examples test test-full unit functional conformance integration faults s3-kills server-kills differential differential-views streaming cdc flink kubernetes tools image costs bench bench-all wheel-check docs-test versions compat options compatibility reference console-picture shell-recording lint lint-python lint-types lint-imports lint-picture lint-sql lint-lock lint-workflows lint-actions lint-images lint-site floor-plan format docs site debug changelog dist dist-check release-files release publish clean
+.PHONY: help venv landing run examples test test-full unit functional conformance integration faults s3-kills server-kills differential differential-views streaming cdc flink kubernetes tools image costs bench bench-all wheel-check docs-test versions compat options compatibility reference console-picture first-hour shell-recording lint lint-python lint-types lint-imports lint-picture lint-sql lint-lock lint-workflows lint-actions lint-images lint-site floor-plan format docs site debug changelog dist dist-check release-files release publish clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 14
@@ -158,6 +158,9 @@ wheel-check: $(STAMP) ## Install the wheel into an empty environment and do what
 
 docs-test: $(STAMP) ## Do what the docs say: all of docs/tutorial.md and the README's commands in empty environments, the loop of docs/pull-requests.md
 	$(PYTEST) tests/packaging/test_tutorial.py::test_every_step tests/packaging/test_wheel.py::test_first_hour tests/functional/pull_requests/test_the_loop.py $(ARGS)
+
+first-hour: $(STAMP) ## Write docs/first-hour.txt: what the README's commands print in an empty environment, and how long they take
+	$(PYTEST) tests/packaging/test_wheel.py::test_first_hour --transcript docs/first-hour.txt $(ARGS)
 
 versions: $(VERSIONS:%=version-%) ## Unit tests and a part of the tests on Spark with the oldest versions of everything, dbt 1.10, dbt 1.11 and the newest of everything
 

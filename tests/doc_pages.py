@@ -99,6 +99,7 @@ class Shell:
     folder: Path
     environ: dict[str, str]
     seconds: dict[str, float] = field(default_factory=dict)
+    transcript: list[str] = field(default_factory=list)
 
     def run(self, command: str, answers: str = "", returns: int = 0, attempts: int = 1) -> str:
         """Run a line, its output returned; if it ends with another code (`attempts` times), its output is the error."""
@@ -117,6 +118,11 @@ class Shell:
             )
             variables = Path(left.name).read_text().split("\0")
         self.seconds[command] = time.monotonic() - started
+        self.transcript += [
+            f"$ {command}  # {self.seconds[command]:.0f} s",
+            *_UNSEEN.sub("", done.stdout).splitlines(),
+            "",
+        ]
         if done.returncode != returns and attempts > 1:
             time.sleep(10)
             return self.run(command, answers, returns, attempts - 1)

@@ -7,8 +7,10 @@ dbt-core 1.12's parser, whose source distribution downloads while it builds.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -25,6 +27,9 @@ HEADER = (
     "| install | Python | dbt-core | dbt-adapters | PySpark | pandas, pyarrow, numpy | environment | `pip install` | to the first rows |\n"
     "|---|---|---|---|---|---|---|---|---|\n"
 )
+_DOWNLOADS = re.compile(
+    r"Looking in|Downloading |Collecting |Processing |Using cached |[━╸╺ ]|Requirement already|\[notice\]"
+)
 _ROWS = pytest.StashKey[list[str]]()
 
 
@@ -34,6 +39,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="install and run on Python 3.10 to 3.13, with each extra, and write what was seen into docs/install.md",
     )
+    parser.addoption(
+        "--transcript", type=Path, help="a file for what the first hour prints, with the time of each command"
+    )
+    parser.addoption("--repository", default="", help="the address of a Maven repository for the new user's jars")
     parser.addoption("--wheels", type=Path, help="the folder with the wheel, instead of one that is built here")
 
 
@@ -98,7 +107,7 @@ def links(uv: str, request: pytest.FixtureRequest, tmp_path_factory: pytest.Temp
 
 
 @pytest.fixture
-def shell(links: Path, tmp_path: Path) -> Shell:
+def shell(links: Path, request: pytest.FixtureRequest, tmp_path: Path) -> Shell:
     """A new user's: an empty home, and no cache of anything."""
     environ = {key: value for key, value in os.environ.items() if key not in doc_pages.LEAKS}
     (tmp_path / "home").mkdir()
@@ -109,4 +118,20 @@ def shell(links: Path, tmp_path: Path) -> Shell:
         # Java asks the system for the home, not HOME.
         "JAVA_TOOL_OPTIONS": f"-Duser.home={tmp_path / 'home'}",
     }
+    if repository := request.config.getoption("--repository"):
+        environ["DEFAULT_ARTIFACT_REPOSITORY"] = repository
     return Shell(tmp_path, environ)
+
+
+@pytest.fixture
+def transcript(shell: Shell, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[None]:
+    """Write what a new user has seen into the file of `--transcript`, without paths and hosts of this machine."""
+    yield
+    if file := request.config.getoption("--transcript"):
+        lines = "\n".join(_without_downloads(shell.transcript)).replace(str(tmp_path), "~")
+        (ROOT / file).write_text(f"{lines}\n")
+
+
+def _without_downloads(lines: list[str]) -> Iterator[str]:
+    """The lines without those of pip and of Spark's download, which have hosts of this machine."""
+    return (line.rstrip() for line in lines if not _DOWNLOADS.match(line.strip()))

@@ -60,6 +60,7 @@ def test_content(links: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("transcript")
 def test_first_hour(shell: Shell, uv: str, python_of_user: str, figures: list[str]) -> None:
     environment = new_environment(shell, python_of_user, uv)
     commands = blocks_of("README.md", "## Use it in a project of your own")[0].commands()
