@@ -155,8 +155,8 @@ def test_valid(config, properties, partition_by, engine):
     ("config", "where", "reason"),
     [
         # buckets
-        (pk(bucket_key="id"), "bucket_key='id'", "bucket is -1 (dynamic)"),
-        (pk(bucket=-1, bucket_key="id"), "bucket_key='id'", "bucket is -1 (dynamic)"),
+        (pk(bucket_key="id"), "bucket_key='id'", "bucket = -1 (dynamic)"),
+        (pk(bucket=-1, bucket_key="id"), "bucket_key='id'", "bucket = -1 (dynamic)"),
         (pk(bucket=0), "bucket=0", "Use a number from 1"),
         (
             {"primary_key": "a-b", "bucket": 1},

@@ -14,7 +14,7 @@ from dbt_paimon.report.figures import NodeRun, Run
 
 
 def read(paths: Iterable[Path], nodes: Mapping[str, Mapping[str, Any]]) -> tuple[Run, ...]:
-    """Runs from files or from folders with `run_results.json`, oldest first, without missing files; `nodes`: by id."""
+    """Runs of commands that build (see `BUILDING`), the oldest first, without unreadable files. `nodes`: id -> node."""
     found: dict[str, Run] = {}
     for path in paths:
         file = path / RESULTS if path.is_dir() else path

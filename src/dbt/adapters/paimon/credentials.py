@@ -123,8 +123,8 @@ class PaimonCredentials(Credentials):
         None,
         "The Paimon release, which determines the connector for your Spark; it is downloaded once",
         "a full release number, in quotes",
-        default="the newest tested release that can be downloaded, which the console shows; with `host`: 0.9.0, so set "
-        "it to the server's release",
+        default="the newest tested release that can be downloaded (each run logs it); 0.9.0 with `host`, so set the "
+        "server's release",
         page="compatibility.md#without-paimon_version",
     )
     jars: list[str] = key_field(
@@ -278,13 +278,13 @@ class PaimonCredentials(Credentials):
 
     @classmethod
     def translate_aliases(cls, kwargs: dict[str, Any], recurse: bool = False) -> dict[str, Any]:
-        """Resolve `catalog`, `database` and `schema` of a target; for a node's config, `catalog` is `database`.
+        """Resolve a target's `catalog`, `database` and `schema`; in a node's config, `catalog` means `database`.
 
         `catalog` stays in the result, so that dbt's second call changes nothing. `validate` reports contradictions.
         """
         if recurse or not _TARGET_KEYS & kwargs.keys():
             aliased: dict[str, Any] = super().translate_aliases(kwargs, recurse)
-            # Checked here, before dbt writes them into the manifest.
+            # Refuse secrets before dbt writes them into the manifest.
             refuse_secret_options(aliased.get("tblproperties"))
             return aliased
         catalog, database, schema = (kwargs.get(key) for key in ("catalog", "database", "schema"))

@@ -52,7 +52,7 @@ class Buckets:
             self._alter(relation, f"set tblproperties ('{bucket_numbers.MARK}' = '{bucket_numbers.UNDECIDED}')")
         elif bucket_numbers.is_off(spec.bucket, largest, self._tasks):
             number = bucket_numbers.wanted(largest, self._tasks)
-            logger.debug(f"{relation}: its {largest} bytes need {number} buckets instead of {spec.bucket}")
+            logger.debug(f"{relation}: {largest} bytes in one partition need {number} buckets, not {spec.bucket}")
             self._maintenance.rescale(relation, number)
 
     def resolve(

@@ -60,8 +60,8 @@ def refusal(spec: TableSpec, versions: Versions) -> str | None:
         )
     if spec.primary_key and spec.overwrite_reads_old_keys and way(spec, versions) is not DeleteMethod.DELETE:
         return (
-            f"Paimon cannot write rows of a {spec.merge_engine} table again whose keys move between partitions. "
-            "Put the partition columns into primary_key, or rebuild the table from a query without these rows"
+            f"Paimon cannot rewrite rows of a {spec.merge_engine} table whose keys move between partitions. "
+            "Put the partition columns into primary_key, or rebuild the table from a query without the rows to delete"
         )
     return None
 
@@ -72,11 +72,9 @@ def delete_fault(spec: TableSpec, versions: Versions) -> str | None:
         return fault
     chosen = way(spec, versions)
     if chosen is DeleteMethod.DELETE_AND_COMPACT:
-        return "the rows beside those that it deletes are hidden until a compaction"
-    if chosen is DeleteMethod.CHANGE_ROWS:
+        return "the other rows of the files that it rewrites are hidden until a compaction"
+    if chosen in (DeleteMethod.CHANGE_ROWS, DeleteMethod.OVERWRITE):
         return deletes_lost(spec)
-    if chosen is DeleteMethod.OVERWRITE:
-        return deletes_lost(spec) or "the other rows are written again, each by its row kind"
     return None
 
 

@@ -1,6 +1,6 @@
 """A stream's checkpoint, and the note in it, which identifies the stream's model and sources.
 
-Structured Streaming stores how far each source was read, but nothing about the query, because a model's SQL may change
+Structured Streaming stores how far each source was read, but nothing about the query, so a model's SQL may change
 between runs. The note prevents a different model or different sources from continuing from the checkpoint.
 """
 
@@ -26,7 +26,7 @@ FOLDER: Final = "__dbt_checkpoint"
 STREAM_ID: Final = "dbt.stream-id"
 # In a checkpoint: one folder for each input that plans its own batches.
 PLANS: Final = "dbt_plans"
-# The key in the identity of a Kafka source that is missing with older brokers.
+# The key of a Kafka source's topic IDs in its identity; older brokers have no such IDs.
 TOPIC_IDS: Final = "topic ids"
 _NOTE: Final = "dbt.json"
 
@@ -136,10 +136,9 @@ def check_fits(note: Note, model: str, inputs: Sequence[Mapping[str, str]], loca
     before, now = set(map(_identity_text, note.inputs)), set(map(_identity_text, inputs))
     added, removed = "; ".join(sorted(now - before)), "; ".join(sorted(before - now))
     raise DbtRuntimeError(
-        f"The model's sources differ from those of its checkpoint: {added or 'fewer'} instead of "
-        f"{removed or 'the earlier ones'}. It is unknown how far they were read. Run the model once with "
-        "--full-refresh to read all of them into a new table, from their beginning or from where "
-        "scan_mode says; or create a new model."
+        f"The model's sources, or their order, differ from those of its checkpoint: {added or 'nothing'} was added, "
+        f"{removed or 'nothing'} was removed. Run the model once with --full-refresh to read all of them into a new "
+        "table, from their beginning or from where scan_mode says; or create a new model."
     )
 
 

@@ -26,7 +26,7 @@ from dbt.adapters.paimon.writing import model_query
 
 # Config keys that decide how rows of a key are merged; a view has one row per key.
 _NOT_ALLOWED: Final = ("merge_engine", "sequence_field", "rowkind_field", "fields")
-# Types that Paimon does not allow in a key, or whose equal values may differ.
+# Types that Paimon does not allow in a key, or whose equal values may have different bytes (0.0 and -0.0).
 _NO_KEY: Final = ("float", "double", "array", "map", "struct", "binary", "variant")
 # Nodes of Spark's analyzed plan that have to be refused, even if the parser missed them.
 _PLANS: Final = frozenset("Expand Generate ScriptTransformation Window Sample Offset Tail".split())
@@ -171,7 +171,7 @@ def _refuse_merging_key(node: Node, view: View) -> None:
     stated = _names(node, "primary_key")
     known = view.query.key if view.query is not None and view.query.refusal is None else ()
     if stated and not (known and set(known) <= set(stated)):
-        own = f"its key is ({', '.join(known)})" if known else "it may have several rows per key"
+        own = f"the query's key is ({', '.join(known)})" if known else "the query may return several rows per key"
         raise CompilationError(
             f"model '{node['name']}': primary_key=({', '.join(stated)}): {own}, so the table would keep only one "
             "of several rows with the same values. Remove primary_key, or state the key of the query. See "

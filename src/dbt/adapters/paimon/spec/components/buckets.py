@@ -36,7 +36,7 @@ class Keys:
         option="bucket-key",
         page="buckets.md",
     )
-    # Any: target_row_num, initial_buckets, …; batch_write_fixed_bucket, default_bucket_num, …
+    # The keys of these two mappings are in _DYNAMIC_KEYS and _POSTPONE_KEYS.
     dynamic_bucket: dict[str, Any] | None = config_key(
         "How dynamic buckets grow", MAPPING, page="buckets.md#dynamic-buckets"
     )
@@ -109,8 +109,8 @@ def _bucket_key_rules(spec: TableSpec, versions: Versions) -> Found:
     if keys and spec.bucket == DYNAMIC_BUCKET and not spec.auto_buckets:
         yield (
             "bucket-key",
-            "Cannot define 'bucket-key' with bucket = -1: it needs a fixed number of buckets, and bucket is -1 "
-            "(dynamic), also where it is not set. Set bucket to a number from 1, or remove bucket_key",
+            "Cannot define 'bucket-key' with bucket = -1 (dynamic), which is also the default here: it needs a fixed "
+            "number of buckets. Set bucket to a number from 1, or remove bucket_key",
         )
     outside = ", ".join(name for name in keys if name not in spec.primary_key)
     if outside and (key := ", ".join(spec.primary_key)):
