@@ -76,6 +76,13 @@ class Source:
         return any(Position.at(commit) == self.start for commit in self.commits)
 
     @property
+    def written(self) -> int:
+        """The number of rows that were written in the range; a row that was written twice counts twice."""
+        start = self.start.snapshot if self.start is not None else 0
+        appends = (commit for commit in self.commits if commit.kind == "APPEND")
+        return sum(commit.delta for commit in appends if start < commit.snapshot <= self.end.snapshot)
+
+    @property
     def lost(self) -> str:
         """Why the changes since the start of the range are lost, or ''."""
         start = self.start

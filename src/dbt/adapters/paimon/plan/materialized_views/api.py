@@ -231,7 +231,7 @@ class MaterializedViews:
         """Add the query for its changed rows to a source."""
         what = f"model '{model['name']}': the changes of {_name(source).shown}"
         sql, added = self._changes.changed_rows(what, source, Output(KIND))
-        return replace(_pinned(source), changes=sql, only_added=added)
+        return replace(_pinned(source), changes=sql, only_added=added, written=source.written)
 
 
 def _refuse_or_warn(target: PaimonRelation, plan: Plan, allowed: str) -> None:

@@ -92,14 +92,18 @@ def planned(view: View, pins: Pins, full: Refresh, totals: Mapping[TableName, in
 
 
 def _max_rows(view: View, refresh: Refresh, groups: int) -> int | None:
-    """The limit of changed rows of a GROUP BY that reads its driving table twice; raises NotIncremental if it is 0."""
+    """The limit of changed rows of a GROUP BY that reads its driving table twice; raises NotIncremental above it."""
     rows = refresh.total
     twice = view.mode is Mode.AUTO and any(_loses_rows(part) for part in refresh.changed)
     if not twice or rows < _MANY_ROWS:
         return None
     if groups * _MANY_PER_GROUP <= rows:
         raise NotIncremental(Reason.FEW_GROUPS, f"{groups:,}", f"{rows:,}")
-    return int(rows * _MAX_ROWS_OF_GROUPS)
+    limit = int(rows * _MAX_ROWS_OF_GROUPS)
+    # Metadata shows this at once. The rows that join changed rows of other tables have to be counted (`limited`).
+    if (written := sum(part.source.written for part in refresh.changed)) > limit:
+        raise NotIncremental(Reason.TOO_MANY, f"about {written:,} rows", f"{limit:,}")
+    return limit if any(part.joined for part in refresh.changed) else None
 
 
 def _affected_groups(pins: Pins, parts: Sequence[ChangedRows], new: Mapping[int, str]) -> tuple[str, ...]:
