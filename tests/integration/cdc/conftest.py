@@ -1,4 +1,4 @@
-"""Change data capture: Debezium in Kafka Connect, from a database of the test's own into a local warehouse."""
+"""Change data capture: Debezium in Kafka Connect, from the test's own database into a local warehouse."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def database() -> Iterator[Postgres]:
 
 @pytest.fixture(scope="class")
 def worker(broker: Kafka, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Connect]:
-    """Kafka Connect, which notes twice a second how far it is."""
+    """Kafka Connect, which stores its offsets twice a second."""
     with connect(tmp_path_factory.mktemp("connect"), broker.address, offset_flush_interval_ms="500") as it:
         it.start()
         yield it
@@ -29,13 +29,13 @@ def worker(broker: Kafka, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 
 @pytest.fixture(scope="class")
 def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The warehouse of a test."""
+    """The warehouse of a test class."""
     return tmp_path_factory.mktemp("warehouse")
 
 
 @pytest.fixture(scope="class")
 def dbt_profile_target(warehouse: Path, broker: Kafka, spark_config: dict[str, Any]) -> dict[str, Any]:
-    """A target that names the broker."""
+    """A target with the broker in its Kafka options."""
     return {
         "type": "paimon",
         "paimon_version": "0.9.0",

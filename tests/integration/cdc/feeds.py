@@ -1,4 +1,4 @@
-"""Debezium on tables of a database: a connector, and how far it has come."""
+"""Debezium connectors for tables of a database, and their progress."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from integration.services.mariadb import DATABASE, MariaDb
 from integration.services.postgres import Postgres
 from integration.services.process import LOOPBACK
 
-# Gets a row when all that was done before is to be read: its change comes behind them.
+# A table for rows of `wait`: their changes follow all earlier changes in the log.
 _MARKS: Final = "marks"
 _CONVERTER: Final = "org.apache.kafka.connect.json.JsonConverter"
 _COMMON: Final = {
@@ -22,13 +22,13 @@ _COMMON: Final = {
     "value.converter": _CONVERTER,
     "topic.creation.default.partitions": "3",
     "topic.creation.default.replication.factor": "1",
-    # Between two attempts to reach a database that is away, in milliseconds.
+    # Milliseconds between attempts to reach a database that is down.
     "retriable.restart.connector.wait.ms": "1000",
 }
 
 
 class Database(Protocol):
-    """A server, and what a test asks of it."""
+    """A database server, with the methods that tests need."""
 
     user: str
     password: str
@@ -38,24 +38,24 @@ class Database(Protocol):
         """Start it again."""
 
     def kill(self) -> None:
-        """End it at once."""
+        """Kill it."""
 
     def lines(self, script: str) -> list[str]:
-        """Run a script; the lines of its results."""
+        """Run a script; returns the lines of its results."""
 
     def rows(self, query: str) -> list[dict[str, Any]]:
-        """The rows of a query; numbers with a point are decimals."""
+        """The rows of a query; numbers with a decimal point are Decimals."""
 
 
 @dataclass(kw_only=True)
 class Feed(ABC):
-    """A connector of Debezium's: what happens to some tables of a database, as messages in Kafka.
+    """A Debezium connector, which sends the changes of some tables to Kafka.
 
     Attributes:
-        worker: runs it.
+        worker: runs the connector.
         server: the database.
-        name: the connector's, and the first part of its topics' names.
-        with_schema: whether a message brings its schema along.
+        name: the connector's name, and the first part of its topics' names.
+        with_schema: whether messages contain their schema.
     """
 
     worker: Connect
@@ -64,11 +64,11 @@ class Feed(ABC):
     with_schema: bool = False
 
     def begin(self, *tables: str, **settings: str) -> None:
-        """Have the worker follow tables, from a snapshot of their rows on.
+        """Start the connector: it sends a snapshot of the tables, then their changes.
 
         Args:
-            tables: their names.
-            settings: of the connector, beside those that it needs; `_` for `.`.
+            tables: the tables' names.
+            settings: further settings of the connector, with `_` for `.`.
         """
         self.server.lines(f"create table if not exists {_MARKS} (id serial primary key);")
         has_schema = str(self.with_schema).lower()
@@ -87,17 +87,17 @@ class Feed(ABC):
         self.worker.create(self.name, **config)
 
     def wait(self) -> None:
-        """Until all that was committed in the database before is in Kafka.
+        """Wait until all earlier commits of the database are in Kafka.
 
         Raises:
-            RuntimeError: it is not in time; with what the worker says of the connector.
+            RuntimeError: they are not there in time; with the connector's status.
         """
         there, end = self.position(), time.monotonic() + TIMEOUT
         while not self._has_read(there):
             status = self.worker.status(self.name)
             if time.monotonic() > end or any(task["state"] == "FAILED" for task in status.get("tasks", ())):
                 raise RuntimeError(f"{self.name} does not come to {there}: {status}")
-            # Rows of the first snapshot are at the place in the log that the snapshot is of, not at that of a change.
+            # Only changes move the offset: rows of a snapshot have the snapshot's position.
             self.server.lines(f"insert into {_MARKS} values (default);")
             time.sleep(0.2)
 
@@ -116,14 +116,14 @@ class Feed(ABC):
 
     @abstractmethod
     def position(self) -> Any:
-        """The end of the database's log."""
+        """The current end of the database's log."""
 
     @abstractmethod
     def place(self, offset: Mapping[str, Any]) -> Any:
-        """The place in the log of an offset, to compare with positions."""
+        """An offset's place in the log, comparable with `position`."""
 
     def _has_read(self, position: Any) -> bool:
-        # A worker notes the offset of a record when Kafka has taken all records up to it.
+        # A worker stores a record's offset once Kafka has all records up to it.
         noted = self.worker.ask("GET", f"/connectors/{self.name}/offsets")["offsets"]
         offset = noted[0]["offset"] if noted else {}
         return bool(offset) and not offset.get("snapshot") and self.place(offset) >= position
@@ -159,10 +159,10 @@ class PostgresFeed(Feed):
 
 @dataclass(kw_only=True)
 class MariaDbFeed(Feed):
-    """The changes of a MariaDB with a binary log of rows.
+    """The changes of a MariaDB with a row-based binary log.
 
     Attributes:
-        broker: the address of Kafka, where the connector keeps what it knows of the tables' columns.
+        broker: Kafka's address; the connector stores the history of the tables' columns there.
     """
 
     server: MariaDb
@@ -178,16 +178,16 @@ class MariaDbFeed(Feed):
             "connector.adapter": "mariadb",
             "database.protocol": "jdbc:mariadb",
             "database.jdbc.driver": "org.mariadb.jdbc.Driver",
-            # The default is a word of MySQL's driver.
+            # Only MySQL's driver knows the default value.
             "database.ssl.mode": "disabled",
-            # Each connector is a replica to the server.
+            # To the server, each connector is a replica with its own ID.
             "database.server.id": str(zlib.crc32(self.name.encode())),
             "database.include.list": DATABASE,
             "table.include.list": ",".join(f"{DATABASE}.{table}" for table in tables),
             "schema.history.internal.kafka.bootstrap.servers": self.broker,
             "schema.history.internal.kafka.topic": f"{self.name}.history",
             "schema.history.internal.producer.max.block.ms": "60000",
-            # Between two looks whether the server is there, in milliseconds.
+            # Milliseconds between checks whether the server is up.
             "connect.keep.alive.interval.ms": "1000",
         }
 

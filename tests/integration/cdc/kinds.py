@@ -1,4 +1,4 @@
-"""Columns of a table there and of its copy here: types, values, and how each side shows a value as the same text."""
+"""Columns of a database's table and of its copy in Paimon: types, values, and expressions for the same text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _DEBEZIUM: Final = "io.debezium.time"
 _CONNECT: Final = "org.apache.kafka.connect.data"
 _DECIMAL: Final = f"{_CONNECT}.Decimal"
 _VARIABLE_DECIMAL: Final = "io.debezium.data.VariableScaleDecimal"
-# A fraction of a second: one database shows it without zeros at its end, another with them.
+# The trailing zeros of a fraction of a second, which only some databases show.
 _ZEROS: Final = re.compile(r"(:\d\d(?:\.\d*?[1-9])?)\.?0*$")
 
 
@@ -23,13 +23,13 @@ class Kind:
         name: its name.
         there: its type in the database.
         here: its type in the source's YAML.
-        values: SQL literals of the database; each row has one of them, from the first on.
-        shown_there: the database's expression of a value's text; `{}` is the column.
-        shown_here: Spark's.
-        shown_in_millis: the database's, of what `time.precision.mode: connect` leaves; the same if it is empty.
-        moment: for a time, the logical type of its number: `Date`, `Timestamp` or `MicroTimestamp`.
-        decimal: the logical type that it has where decimals are precise: `Decimal` or `VariableScaleDecimal`.
-        always_decimal: whether it has that type whatever `decimal.handling.mode` is.
+        values: SQL literals of the database, which the rows take in turn.
+        shown_there: the database's expression for a value's text; `{}` is the column.
+        shown_here: Spark's expression for the same text.
+        shown_in_millis: like `shown_there`, for `time.precision.mode: connect`; empty if it is the same.
+        moment: the logical type of dates and times: `Date`, `Timestamp` or `MicroTimestamp`.
+        decimal: the logical type of precise decimals: `Decimal` or `VariableScaleDecimal`.
+        always_decimal: whether it has that type with every `decimal.handling.mode`.
     """
 
     name: str
@@ -46,11 +46,11 @@ class Kind:
 
 @dataclass(frozen=True)
 class Settings:
-    """How a connector is set.
+    """The settings of a connector.
 
     Attributes:
-        name: the feed's, the source's and the model's.
-        with_schema: whether a message brings its schema.
+        name: the name of the feed, the source and the model.
+        with_schema: whether messages contain their schema.
         decimals: `decimal.handling.mode`.
         in_millis: whether `time.precision.mode` is `connect`.
     """
@@ -61,7 +61,7 @@ class Settings:
     in_millis: bool
 
     def semantic(self, kind: Kind) -> str:
-        """What the column's YAML has to say where the messages do not."""
+        """The `semantic` in the column's YAML; empty if the messages have it or none is needed."""
         if self.with_schema:
             return ""
         if kind.moment:
@@ -101,7 +101,7 @@ ALL: Final = (
 
 
 def inserted(kinds: Sequence[Kind], first: int) -> str:
-    """A script with a row for each of the values of the column that has most, and one without any; from an id on."""
+    """A script that inserts all values of each column, and a row of NULLs; `first` is the first id."""
     count = max(len(kind.values) for kind in kinds)
     rows = [
         f"({first + row}, {', '.join(kind.values[row % len(kind.values)] for kind in kinds)})" for row in range(count)
@@ -113,13 +113,13 @@ def inserted(kinds: Sequence[Kind], first: int) -> str:
 
 
 def texts_here(kinds: Sequence[Kind], table: str) -> str:
-    """Spark's query of all values as text."""
+    """Spark's query for all values as text."""
     shown = (f"cast({kind.shown_here.format(kind.name)} as string)" for kind in kinds)
     return f"select id, {', '.join(shown)} from {table} order by id"
 
 
 def texts_there(kinds: Sequence[Kind], settings: Settings) -> dict[str, str]:
-    """The database's expression of each column's text, for a connector with these settings."""
+    """The database's expression for each column's text, for a connector with these settings."""
     return {
         kind.name: ((settings.in_millis and kind.shown_in_millis) or kind.shown_there).format(kind.name)
         for kind in kinds
@@ -127,5 +127,5 @@ def texts_there(kinds: Sequence[Kind], settings: Settings) -> dict[str, str]:
 
 
 def plain(kind: Kind, text: str | None) -> str | None:
-    """A value's text, without what databases show in different ways."""
+    """A value's text without trailing zeros of seconds, which not all databases show."""
     return _ZEROS.sub(r"\1", text) if text and kind.moment and kind.moment != "Date" else text

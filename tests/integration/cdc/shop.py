@@ -1,4 +1,4 @@
-"""A shop's orders: random changes of a table that its database counts itself, and a dbt project that follows them."""
+"""A shop's orders: random changes of a table, which the database counts, and a dbt project that follows them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from integration.cdc.feeds import Database
 from integration.services.kafka import Kafka
 
 NAME: Final = "shop"
-# Of each row the number of the change that it is of; of each change one row in `counted`, written in its transaction.
+# `made` is the number of a row's last change. Triggers add each change to `counted`, in the same transaction.
 POSTGRES: Final = """
 create table orders (id bigint primary key, name text, amount numeric(12,2), changed timestamp, made bigint);
 alter table orders replica identity full;
@@ -53,11 +53,11 @@ delimiter ;
 
 @dataclass
 class Orders:
-    """Random changes of the table, each of which changes something.
+    """Random changes of the table; each has an effect.
 
     Attributes:
-        database: which has the table.
-        random: says what happens.
+        database: contains the table.
+        random: chooses the changes.
         made: the number of the last change.
     """
 
@@ -68,10 +68,10 @@ class Orders:
     _next: int = 1
 
     def change(self, count: int) -> None:
-        """Make so many changes, in transactions of their own lengths, with others that are rolled back.
+        """Make `count` changes in transactions of random lengths, and other transactions that are rolled back.
 
         Raises:
-            RuntimeError: the database went away; what was committed by then is there.
+            RuntimeError: the database went down; earlier commits remain.
         """
         found = self.database.lines("select id from orders order by id;")
         self._there = [int(line) for line in found]
@@ -92,7 +92,7 @@ class Orders:
         amount = f"{self.random.randint(-(10**11), 10**11) / 100:.2f}"
         kind = self.random.random()
         if not self._there or kind < 0.4:
-            # Some of those that were deleted come back.
+            # Some deleted keys come back.
             number = self.random.randint(1, self._next)
             if number in self._there:
                 number = self._next
@@ -114,7 +114,7 @@ class Orders:
 
 
 def sources(topic: str) -> str:
-    """The sources' YAML; of messages without schema."""
+    """The sources' YAML, for messages without schema."""
     table = {
         "name": "orders",
         "external": {
@@ -142,7 +142,7 @@ def sources(topic: str) -> str:
     return yaml.safe_dump({"sources": [{"name": NAME, "schema": NAME, "tables": [table]}]})
 
 
-# The rows; every message, of which one that is written twice would be there twice; and each change once.
+# `orders` has the rows, `messages` every message (twice if written twice), `changes` each change once.
 MODELS: Final = {
     "orders.sql": """
 {{ config(
@@ -164,7 +164,7 @@ select id, _position, _row_kind, made from {{ stream(source('shop', 'orders')) }
 
 @dataclass
 class Project:
-    """A dbt project that runs in processes of its own."""
+    """A dbt project that runs in separate processes."""
 
     folder: Path
 
@@ -186,7 +186,7 @@ class Project:
             "warehouse": str(folder / "lake"),
             "threads": 2,
             "kafka_options": {"kafka.bootstrap.servers": broker.address},
-            # The jars of this target alone: a process is killed again and again.
+            # Each of the many processes loads only this target's jars, not those of all tests.
             "spark_config": {key: value for key, value in spark_config.items() if key != "spark.jars.packages"},
         }
         profiles = {"shop": {"target": "it", "outputs": {"it": target}}}
@@ -197,7 +197,7 @@ class Project:
         return cls(folder)
 
     def start(self) -> subprocess.Popen[bytes]:
-        """`dbt run`, in a process group of its own."""
+        """Start `dbt run` in a new process group."""
         return subprocess.Popen(
             [sys.executable, "-m", "dbt.cli.main", "run", "--profiles-dir", ".", "--log-path", "logs"],
             cwd=self.folder,
@@ -207,24 +207,24 @@ class Project:
         )
 
     def said(self) -> str:
-        """The end of what the runs said."""
+        """The end of the runs' output."""
         return (self.folder / "out.log").read_text()[-5000:]
 
     def begun(self, model: str) -> int:
-        """How many batches of a model were begun."""
+        """The number of batches that a model has started."""
         folders = self._checkpoints(self._table(model))
         return sum(len(_numbers(folder, "offsets", "*")) for folder in folders)
 
     def within(self) -> int:
-        """Of how many streams a batch was begun and not ended."""
+        """The number of streams whose last batch has started but not ended."""
         return sum(_last(folder, "offsets") > _last(folder, "commits") for folder in self._checkpoints())
 
     def snapshots(self, model: str) -> int:
-        """How many commits its table has."""
+        """The number of snapshots of a model's table."""
         return len(_numbers(self._table(model), "snapshot", "snapshot-*"))
 
     def unnoted(self) -> int:
-        """Of how many streams the last batch is in the table, and not noted as ended: it comes once more."""
+        """The number of streams whose last batch is in the table but not in the checkpoint: it will run again."""
         found = 0
         for table in self._tables():
             written = -1
@@ -247,15 +247,15 @@ class Project:
 
 @dataclass(frozen=True)
 class Found:
-    """What the tables of the project have.
+    """The content of the project's tables.
 
     Attributes:
-        rows: those of `orders`, without what Debezium says of them.
+        rows: the rows of `orders`, without the stream's own columns.
         changes: kind, id and number of each change, as text.
-        messages: how many rows `messages` has.
-        places: of how many places in the topic.
-        sent: of how many changes.
-        dead_letters: how many there are, of all models.
+        messages: the number of rows of `messages`.
+        places: the number of distinct partitions and offsets in `messages`.
+        sent: the number of distinct changes in `messages`.
+        dead_letters: the number of dead letters of all models.
     """
 
     rows: list[tuple[Any, ...]]

@@ -1,4 +1,4 @@
-"""The changes of a MariaDB, by Debezium: the table here has the rows of the table there, whatever happens to it."""
+"""A model follows a MariaDB table through Debezium: the rows are equal after each kind of change but TRUNCATE."""
 
 from __future__ import annotations
 

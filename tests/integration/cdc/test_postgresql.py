@@ -1,4 +1,4 @@
-"""The changes of a PostgreSQL, by Debezium: the table here has the rows of the table there, whatever happens to it."""
+"""A model follows a PostgreSQL table through Debezium: the rows are equal after each kind of change but TRUNCATE."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ select tail, model, name, price, ratio, built, seen, checked, extract(epoch from
 
 
 def plain(value: Any) -> Any:
-    """A value of Spark as PostgreSQL's JSON has it."""
+    """A Spark value in the form of PostgreSQL's JSON."""
     if isinstance(value, (date, datetime)):
         return datetime.isoformat(value) if isinstance(value, datetime) else value.isoformat()
     if isinstance(value, (bytes, bytearray)):
@@ -76,7 +76,7 @@ def plain(value: Any) -> Any:
 
 
 def moments(row: dict[str, Any]) -> list[Any]:
-    """PostgreSQL cuts zeros off a fraction of a second."""
+    """A row's values; timestamps get back the trailing zeros that PostgreSQL drops."""
     return [
         datetime.fromisoformat(value.partition(".")[0])
         .replace(microsecond=int(value.partition(".")[2].ljust(6, "0")))
@@ -128,7 +128,7 @@ class TestPostgres:
         assert_same(", seats, fee")
         assert rows("select count(*) from {schema}.planes__dead_letters") == [(0,)]
 
-        # The long name is not sent again while the replica identity is the key: that change cannot be applied whole.
+        # With the key as replica identity, the unchanged long name is not sent, so this change is a dead letter.
         database.lines("update planes set wear = 1 where model = 3; alter table planes replica identity full;")
         database.lines("update planes set wear = 2 where model = 3; truncate planes;")
         feed.wait()

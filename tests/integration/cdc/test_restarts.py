@@ -1,4 +1,4 @@
-"""Whatever is killed on the way, the stream, Kafka Connect or the database: no change is lost, and none is there twice."""
+"""Kills of the stream, Kafka Connect or the database lose no change and duplicate none."""
 
 from __future__ import annotations
 
@@ -30,28 +30,28 @@ from integration.services.postgres import Postgres
 
 pytestmark = pytest.mark.full
 
-# What comes between two kills: some batches, made over some seconds.
+# Changes per kill, made in parts over some seconds, so that they take several batches.
 CHANGES_A_KILL = 1000
 PARTS = 20
 AT_FIRST = 300
-# Seconds for a run of dbt, on a machine that does other things too.
+# Seconds to wait for a run of dbt, on a busy machine.
 WAIT = 1800
 SEED = int(os.environ.get("DBT_PAIMON_KILL_SEED", "0")) or 20240229
 
 
 @pytest.fixture(scope="class")
 def worker(broker: Kafka, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Connect]:
-    """Kafka Connect, which notes now and then how far it is: a killed one has forgotten some seconds."""
+    """Kafka Connect, which stores its offsets every 5 s: after a kill it sends some changes again."""
     with connect(tmp_path_factory.mktemp("connect"), broker.address, offset_flush_interval_ms="5000") as it:
         it.start()
         yield it
 
 
 def kill_at_a_moment(project: shop.Project, chance: random.Random, process: subprocess.Popen[bytes]) -> bool:
-    """Kill a run while a batch is written, or when it has just been written and is not noted yet, or at any time.
+    """Kill a run during a batch, between a batch's commit and its checkpoint, or at any time.
 
     Returns:
-        Whether it was killed; it may have come to its end before.
+        Whether the run was killed; it may have ended before.
     """
     moment = chance.choices(("batch", "written", "any"), (4, 5, 1))[0]
     model = chance.choice([name.removesuffix(".sql") for name in shop.MODELS])
@@ -76,10 +76,10 @@ class Kills:
     """Kills the stream, the worker and the database in turn, each while changes are made.
 
     Attributes:
-        made: how often each was killed.
-        within: how often a stream was within a batch.
-        unnoted: how often its batch was in the table, and not noted yet.
-        amid: how often the database went away amid changes.
+        made: the number of kills of each.
+        within: the number of kills of the stream during a batch.
+        unnoted: the number of kills of the stream between a batch's commit and its checkpoint.
+        amid: how often the database went down during changes.
     """
 
     project: shop.Project
@@ -92,7 +92,7 @@ class Kills:
     amid: int = 0
 
     def make(self, wanted: int) -> None:
-        """Each of them so many times."""
+        """Kill each of them `wanted` times."""
         while self.made["stream"] < wanted:
             process = self.project.start()
             with self._changes():
@@ -129,14 +129,14 @@ class Kills:
             try:
                 self.orders.change(CHANGES_A_KILL // PARTS)
             except RuntimeError:
-                # What a database that is killed has not committed did not happen.
+                # A killed database loses the changes that it has not committed.
                 self.amid += 1
                 return
             time.sleep(0.1)
 
 
 class Restarts:
-    """A subclass says what the database is."""
+    """Subclasses define the database."""
 
     TABLE: str
 
@@ -149,7 +149,7 @@ class Restarts:
         raise NotImplementedError
 
     def rows(self, server: Any) -> list[dict[str, Any]]:
-        """The rows of the table, as JSON has them."""
+        """The rows of the table, from JSON."""
         return list(server.rows("select * from orders"))
 
     def test_nothing_is_lost_or_there_twice(
@@ -167,10 +167,10 @@ class Restarts:
         server.lines(self.TABLE)
         orders = shop.Orders(server, chance)
         orders.change(AT_FIRST)
-        # Of what was there before the snapshot, the rows are told.
+        # Changes from before the snapshot come as one insert per row.
         server.lines("delete from counted; insert into counted select '+I', id, made from orders;")
         feed.begin("orders")
-        # Changes that are made while MariaDB's snapshot begins are in it, and are told once more.
+        # Wait: changes made while MariaDB's snapshot begins are in the snapshot, and come again as changes.
         feed.wait()
         project = shop.Project.make(tmp_path / "shop", broker, feed.topic("orders"), spark_config)
         kills = Kills(project, feed, orders, chance)
@@ -214,7 +214,7 @@ class Restarts:
         assert sorted(here.rows) == sorted(there)
         assert sorted(here.changes) == sorted(counted)
         assert (figures["messages lost"], figures["messages twice"], here.dead_letters) == (0, 0, 0)
-        # Otherwise nothing was tried.
+        # Otherwise the kills have tested nothing.
         assert figures["of them sent again"] > 0 and kills.within > 0 and kills.amid > 0 and len(there) > 100
 
 

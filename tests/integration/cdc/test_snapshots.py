@@ -1,4 +1,4 @@
-"""The first snapshot of PostgreSQL, while others write: what is true once all of it has arrived."""
+"""The first snapshot of a PostgreSQL table while other sessions write: the rows once all messages have arrived."""
 
 from __future__ import annotations
 
@@ -63,10 +63,10 @@ class Transaction:
 
 
 def until(condition: Callable[[], bool]) -> None:
-    """Wait for something.
+    """Wait until a condition is true.
 
     Raises:
-        RuntimeError: it does not come.
+        RuntimeError: it stays false.
     """
     end = time.monotonic() + TIMEOUT
     while not condition():
@@ -83,7 +83,7 @@ class TestSnapshots:
 
     @pytest.fixture(scope="class")
     def ran(self, project: Any, database: Postgres, worker: Connect, broker: Kafka) -> None:
-        """Both feeds have happened, and the models have run."""
+        """Play both scenarios, and run the models."""
         database.lines(
             "create table others (id int); create table around (id int primary key, name text);"
             "insert into around values (1, 'one'), (2, 'two');"
@@ -95,13 +95,13 @@ class TestSnapshots:
         run_dbt(["run"])
 
     def write_around(self, database: Postgres, feed: PostgresFeed) -> None:
-        """A change is made before PostgreSQL has the snapshot's place in its log, and committed after it."""
+        """A transaction writes before the snapshot's position in the log, and commits after it."""
 
         def waits_for_others() -> bool:
             query = "select count(*) from pg_stat_activity where backend_type = 'walsender' and wait_event = 'transactionid';"
             return database.lines(query) == ["1"]
 
-        # A slot waits for all who write, and then for all who have begun meanwhile: those who come last are not in it.
+        # A new slot waits for open transactions, then for those begun meanwhile, but not for later ones: `last`.
         first = Transaction(database)
         first.run("insert into others values (1);")
         begun = threading.Thread(target=feed.begin, args=("around",))
@@ -125,7 +125,7 @@ class TestSnapshots:
         feed.wait()
 
     def break_off(self, database: Postgres, feed: PostgresFeed, broker: Kafka) -> None:
-        """The worker is killed in the middle of its snapshot; until it is there again others write."""
+        """The worker is killed during its snapshot; other sessions write until it runs again."""
         feed.begin("broken_off")
         until(lambda: len(broker.messages(feed.topic("broken_off"))) > 500)
         feed.worker.kill()
@@ -145,7 +145,7 @@ class TestSnapshots:
     def test_one_that_is_broken_off(self, rows: Any, database: Postgres) -> None:
         there = [tuple(row.values()) for row in database.rows("select id, name from broken_off")]
         here = rows("select id, name from {schema}.broken_off")
-        # See below for those that were deleted.
+        # The next test is about the deleted rows.
         assert sorted(row for row in here if not 0 < row[0] < 10) == sorted(there)
 
     @pytest.mark.xfail(

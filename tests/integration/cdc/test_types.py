@@ -1,4 +1,4 @@
-"""Values of each type are here what they are there: of a snapshot and of the log, by each setting of the connector."""
+"""Values of each type are equal in Paimon and the database: from snapshot and log, with each connector setting."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ITEMS = "to_json(transform({}, e -> cast(e as string)))"
 
 
 class Types:
-    """A subclass says what the database is and which columns it has."""
+    """Subclasses define the database and its columns."""
 
     KINDS: ClassVar[Sequence[Kind]]
     SCHEMA: ClassVar[str]
@@ -38,17 +38,17 @@ class Types:
         raise NotImplementedError
 
     def text(self, expression: str) -> str:
-        """The database's cast to text."""
+        """The expression, cast to text in the database's SQL."""
         return f"({expression})::text"
 
     def query(self, columns: dict[str, str]) -> str:
-        """The query of columns whose rows the server's client reads."""
+        """A query whose rows the server's client can parse."""
         listed = ", ".join(f"{sql} as {name}" for name, sql in columns.items())
         return f"select id, {listed} from kinds"
 
     @pytest.fixture(scope="class")
     def dbt_profile_target(self, dbt_profile_target: dict[str, Any]) -> dict[str, Any]:
-        # A session whose clock is neither UTC's nor the database's.
+        # The session's time zone is neither UTC nor the database's.
         zone = {"spark.sql.session.timeZone": "Asia/Kolkata"}
         return dbt_profile_target | {"spark_config": dbt_profile_target["spark_config"] | zone}
 
@@ -67,7 +67,7 @@ class Types:
         server.lines(inserted(self.KINDS, first=1))
         feeds = [self.feed(settings, worker, server, broker) for settings in ALL]
         for feed, settings in zip(feeds, ALL, strict=True):
-            # Otherwise by its default, whose name differs between the connectors.
+            # Otherwise the default applies, whose name differs between the connectors.
             times = {"time_precision_mode": "connect"} if settings.in_millis else {}
             feed.begin(
                 "kinds",
@@ -130,7 +130,7 @@ class TestPostgresTypes(Types):
         Kind("cost", "money", "decimal(19,2)", ["'-12.34'", "'9999.99'"], "{}::numeric", decimal="Decimal"),
         Kind("ratio", "real", "float", ["1.1", "'-Infinity'", "'NaN'"]),
         Kind("wear", "float8", "double", ["-0.1", "'Infinity'", "123456.789"]),
-        # Cast to text it has no blanks.
+        # PostgreSQL's cast to text drops trailing blanks.
         Kind("code", "char(5)", "string", ["'ab'"], "rpad({}, 5)"),
         Kind("name", "varchar(10)", "varchar(10)", ["'é\"\\'", "''"]),
         Kind("tale", "text", "string", ["E'line\\nbreak\\ttab'", "'😀'", "'null'", "'12'"]),
@@ -306,7 +306,7 @@ class TestMariaDbTypes(Types):
             ["'1969-12-31'", "'1000-01-01'", "'9999-12-31'", "'1500-03-01'"],
             moment="Date",
         ),
-        # A day that is none comes as NULL.
+        # Debezium sends an invalid date as NULL.
         Kind("no_day", "date", "date", ["'0000-00-00'", "'2024-02-29'"], "nullif({}, 0)", moment="Date"),
         Kind(
             "clock",
@@ -354,7 +354,7 @@ class TestMariaDbTypes(Types):
 
     @pytest.fixture(scope="class")
     def server(self) -> Iterator[MariaDb]:
-        # Its own clock is neither UTC's nor the session's.
+        # The server's time zone is neither UTC nor the session's.
         with mariadb(log_bin="log", binlog_format="row", server_id="1", default_time_zone="+02:00") as server:
             yield server
 

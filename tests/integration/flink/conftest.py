@@ -1,4 +1,4 @@
-"""Flink as the second engine on the tables of a project: one JVM for the session, SQL on the test's warehouse and schema."""
+"""Flink as a second engine on a project's tables: one JVM per session, SQL on the test's warehouse and schema."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ def flink(project: Any, jvm: Any, warehouse: Path) -> service.Session:
 
 @pytest.fixture
 def compactor(project: Any, warehouse: Path, tmp_path: Path) -> Iterator[service.Session]:
-    """A Flink that ends with the test, and with it the jobs of procedures."""
+    """A separate Flink that ends with the test, so that the jobs of its procedures end, too."""
     with service.flink(tmp_path, CONNECTOR) as gateway:
         yield service.Session(gateway, warehouse, project.test_schema)
 
 
 @pytest.fixture(scope="class")
 def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The warehouse of a test."""
+    """The warehouse of a test class."""
     return tmp_path_factory.mktemp("warehouse")
 
 

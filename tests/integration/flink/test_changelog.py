@@ -1,4 +1,4 @@
-"""A streaming read of Flink's sees each change that dbt writes: what was added, the row before and after, what went."""
+"""A streaming read in Flink sees each change that dbt writes: inserts, updates (old and new row) and deletes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from integration.services.flink import Session
 
 pytestmark = pytest.mark.full
 
-# At the second run 1 has another value, 2 goes, 3 comes.
+# The second run updates 1, deletes 2 and inserts 3.
 CHANGES = """
 {% if var('step', 1) == 1 %}
 select * from values (1L, 10L, '+I'), (2L, 20L, '+I') as t(id, v, kind)
@@ -29,7 +29,7 @@ def model(producer: str) -> str:
     config = CONFIG % producer
     if producer == "full-compaction":
         config += ', post_hook="{{ compact(this) }}"'
-    # A changelog of the input has what came, and no more.
+    # The changelog of `input` is the input itself, so it needs the old row.
     before = BEFORE if producer == "input" else ""
     return f"{{{{ config({config}) }}}}{CHANGES.replace('BEFORE', before)}"
 

@@ -1,4 +1,4 @@
-"""Compaction by Flink of tables that dbt alone writes: dbt's commits leave files, Flink's job merges them."""
+"""Flink compacts tables that only dbt writes: dbt's commits add files, Flink's job merges them."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from integration.services.flink import TIMEOUT, Session
 pytestmark = pytest.mark.full
 Rows = Callable[[str], list[tuple[Any, ...]]]
 
-# Every run writes each key anew.
+# Every run updates every key.
 MODEL = """
 {{ config(materialized='incremental', primary_key='id', bucket=2, tblproperties={'write-only': 'true'}) }}
 select id, {{ var('step', 1) }} * 100 + id as v from range(10)
 """
-# Another table without merging writes, with changelog: what is written until a compaction becomes one change.
+# The same with a changelog: all updates of a key between two compactions become one change.
 WITH_CHANGELOG = MODEL.replace("bucket=2", "bucket=2, changelog_producer='lookup'")
 READER = """
 {{ config(materialized='incremental', primary_key='id', bucket=1, rowkind_field='_row_kind') }}
@@ -29,7 +29,7 @@ RUNS = 6
 
 
 def kinds(rows: Rows, table: str) -> dict[str, int]:
-    """How many commits of each kind a table has."""
+    """The number of commits of each kind in a table."""
     query = f"select commit_kind, count(*) from {{schema}}.`{table}$snapshots` group by commit_kind"
     return {kind: count for kind, count in rows(query)}  # noqa: C416 - typed
 
@@ -55,7 +55,7 @@ class TestDedicatedCompaction:
         for step in range(1, RUNS + 1):
             write(step, "once")
         files = "select count(*), min(level) from {schema}.`once$files`"
-        # Two buckets, a file for each run: more than the five at which a writer that compacts would have merged them.
+        # One file per run in each of the two buckets: a compacting writer would have merged at five.
         assert rows(files) == [(2 * RUNS, 0)]
         assert kinds(rows, "once") == {"APPEND": RUNS}
         flink.run(compact(project, "once"))
@@ -86,7 +86,7 @@ class TestDedicatedCompaction:
             time.sleep(0.5)
         (merged,) = rows("select count(*) from {schema}.`beside$files` where level > 0")
         assert merged > (0,)
-        # No run of dbt was lost or made twice, and all compactions are Flink's.
+        # Each run of dbt made one commit, and all compactions are Flink's.
         assert kinds(rows, "beside")["APPEND"] == RUNS
         assert sorted(rows("select * from {schema}.beside")) == values(RUNS)
         compacted = "select distinct commit_user from {schema}.`beside$snapshots` where commit_kind = '%s'"

@@ -1,4 +1,4 @@
-"""Joins of streams by Flink on tables that dbt writes, into a table that dbt reads."""
+"""Flink's streaming joins of tables that dbt writes, into tables that dbt reads."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ select * from values (4L, 10L, timestamp '2024-01-01 12:00:00'), (5L, 11L, times
 {{ config(materialized='incremental', primary_key='customer_id', bucket=1) }}
 select * from values (10L, '{{ 'silver' if var('step', 1) == 1 else 'gold' }}'), (11L, 'platinum') as t(customer_id, tier)
 """,
-    # 1 is paid within the hour, 2 later, 3 never; 4 at once, and a payment of an order that is not there.
+    # Order 1 is paid within an hour, 2 later, 3 and 5 never, 4 at once. Order 9 does not exist.
     "payments.sql": """
 {{ config(materialized='incremental', incremental_strategy='append') }}
 {% if var('step', 1) == 1 %}
@@ -55,7 +55,7 @@ from (select *, proctime() as at_work from {schema}.orders) as o
 left join {schema}.customers /*+ options('continuous.discovery-interval' = '1 s') */
   for system_time as of o.at_work as c on o.customer_id = c.customer_id
 """
-# Flink takes milliseconds for the time of an event, and Spark's timestamps have microseconds.
+# Flink's event times have at most milliseconds; Spark's timestamps have microseconds.
 STREAM = """
 create temporary table {name} (
   order_id bigint, {more}{at} timestamp_ltz(6), happened as cast({at} as timestamp_ltz(3)),
@@ -75,7 +75,7 @@ def write(step: int, *models: str) -> None:
 
 
 def wait_for(rows: Rows, query: str, expected: list[tuple[Any, ...]]) -> None:
-    """Until a table has rows that a job of Flink's writes."""
+    """Wait until a Flink job has written the expected rows."""
     end = time.monotonic() + TIMEOUT
     while (found := sorted(rows(query), key=repr)) != sorted(expected, key=repr):
         assert time.monotonic() < end, found
@@ -117,7 +117,7 @@ class TestJoins:
             wait_for(rows, paid, [(1, 30)])
             run_dbt(["run", "--select", "tiers", "paid_orders"])
             assert rows("select * from {schema}.paid_orders") == [(1, 30)]
-            # The tier of a customer changes, and that of orders that came before does not.
+            # A customer's new tier does not change earlier orders.
             write(2, "customers")
             time.sleep(2)
             write(2, "orders", "payments")

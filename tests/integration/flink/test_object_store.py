@@ -1,4 +1,4 @@
-"""Flink and dbt on one warehouse of an S3 store, one after the other: there is no lock there that both know."""
+"""Flink and dbt on one warehouse in S3, one after the other, because they share no lock there."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class TestS3:
 
     @pytest.fixture(scope="class")
     def options(self, object_store: S3) -> dict[str, str]:
-        """The catalog's, which are the profile's."""
+        """The catalog options of both Flink and the profile."""
         return {"warehouse": f"s3://{object_store.bucket}/beside-flink", **object_store.catalog_options()}
 
     @pytest.fixture(scope="class")

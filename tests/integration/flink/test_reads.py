@@ -1,4 +1,4 @@
-"""What Flink reads of tables that dbt made is what Spark reads: every merge engine, changelog producer and earlier state."""
+"""Flink reads dbt's tables as Spark does: every merge engine and changelog producer, every type, earlier snapshots."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from integration.services.flink import Session
 pytestmark = pytest.mark.full
 Rows = Callable[[str], list[tuple[Any, ...]]]
 
-# Three rows, and then: a changed one, one of which only a part came, and a new one.
+# Three rows; then one that changes, one with only a part of its values, and a new one.
 ROWS = """
 {% if var('step', 1) == 1 %}
 select * from values (1L, 'a', 10L), (2L, 'b', 20L), (3L, 'c', 30L) as t(id, name, v)
@@ -31,7 +31,7 @@ OF_ENGINE = {
     "aggregation": ", fields={'name': {'aggregate_function': 'last_non_null_value'}, 'v': {'aggregate_function': 'sum'}}",
     "first-row": "",
 }
-# Paimon has no others: a first-row table no `input` and `full-compaction`.
+# Every pair that Paimon has: first-row tables do not have `input` and `full-compaction`.
 PAIRS = [
     (engine, producer)
     for engine in OF_ENGINE
@@ -117,7 +117,7 @@ FIRST = [(1, "a", 10), (2, "b", 20), (3, "c", 30)]
 
 
 class TestStates:
-    """Earlier states by Flink's ways, and tables that are in no catalog of Flink's."""
+    """Flink's time travel, and tables that one engine makes and the other uses."""
 
     @pytest.fixture(scope="class")
     def models(self) -> dict[str, str]:
@@ -179,5 +179,5 @@ class TestStates:
         assert rows(query) == flink.rows(query) == expected
         options = "select `value` from {schema}.`taken_over$options` where `key` = 'sink.parallelism'"
         assert rows(options) == [("1",)]
-        # The same table with another commit, not one made anew.
+        # dbt added a commit to the table instead of replacing it.
         assert rows("select count(*) from {schema}.`taken_over$snapshots`") == [(2,)]

@@ -1,4 +1,4 @@
-"""dbt and a job of Flink's write one table at the same time: where that is safe, and where it is not."""
+"""dbt and a Flink job write one table at the same time: when this is safe, and when not."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ create temporary table generated (id bigint) with (
   'connector' = 'datagen', 'rows-per-second' = '75',
   'fields.id.kind' = 'sequence', 'fields.id.start' = '1', 'fields.id.end' = '{ROWS}')
 """
-# Flink writes the keys 0 to 99 again and again. Of 0 to 49 dbt writes what wins, of 50 to 99 what does not; 100 to 109 are dbt's.
+# Flink writes the keys 0 to 99 repeatedly. dbt's rows win for 0 to 49, Flink's for 50 to 99. Only dbt has 100 to 109.
 SHARED = """
 {{ config(materialized='incremental', primary_key='id', bucket=1, sequence_field='v' MORE) }}
 select id, if(id between 50 and 99, -1L, 1000000L) * {{ var('step', 1) }} as v from range(110)
 """
-# One partition, of which dbt writes the keys of two buckets and Flink those of the others: `n` says how often, `v` what came last.
+# One partition: dbt writes the keys of two buckets, Flink those of the others. `n` counts writes, `v` is the latest.
 BUCKETS = """
 {{ config(materialized='incremental', primary_key=['part', 'id'], partition_by='part', bucket=4, merge_engine='aggregation',
     fields={'n': {'aggregate_function': 'sum'}, 'v': {'aggregate_function': 'last_value'}}, tblproperties={MORE}) }}
@@ -35,9 +35,9 @@ select 'one' as part, cast(trim(both '[]' from min_key) as bigint) as id, 1L as 
   cast({{ var('step', 1) }} as bigint) as v
 from {{ system_table(ref('keys'), 'files') }} where bucket < 2
 """
-# A conflict ends Flink's job. dbt's run fails by one: sums are not sent again.
+# A conflict ends Flink's job. It also fails dbt's run, which does not repeat a write of sums.
 NO_SECOND_TRY = {"restart-strategy.type": "none"}
-# Merged beside the writes, which do not wait for it: Paimon's settings for asynchronous compaction.
+# Paimon's settings for asynchronous compaction: writes do not wait for merges.
 ASYNCHRONOUS = "{'num-sorted-run.stop-trigger': '2147483647', 'sort-spill-threshold': '10', 'lookup-wait': 'false'}"
 MODELS = {
     "partitions.sql": f"""
@@ -45,7 +45,7 @@ MODELS = {
     changelog_producer='lookup', tblproperties={ASYNCHRONOUS}) }}}}
 select 'dbt' as part, id, {{{{ var('step', 1) }}}} * 1000 + id as v from range(100)
 """,
-    # Its files say which bucket a key is in: each has one.
+    # Finds each key's bucket: there is one file per key.
     "keys.sql": """
 {{ config(materialized='incremental', primary_key=['part', 'id'], partition_by='part', bucket=4) }}
 select id as part, id from range(40)
@@ -54,13 +54,13 @@ select id as part, id from range(40)
     "buckets_compacted_by_none.sql": BUCKETS.replace("MORE", "'write-only': 'true'"),
     "compacted_by_one.sql": SHARED.replace("MORE", ", tblproperties={'write-only': 'true'}"),
     "compacted_by_both.sql": SHARED.replace("MORE", ""),
-    # Without a compaction no commit is refused, after which Flink would start again.
+    # Without compactions there are no conflicts, after which Flink would start again.
     "at_once.sql": """
 {{ config(materialized='incremental', primary_key='id', bucket=-1, dynamic_bucket={'target_row_num': 100, 'initial_buckets': 1},
     tblproperties={'write-only': 'true'}) }}
 select id, {{ var('step', 1) }} as v from range({{ var('from', 0) }}, {{ var('to', 5) }})
 """,
-    # Ten keys a bucket, so that a key has a choice.
+    # Ten keys per bucket, so that there are several buckets.
     "alternating.sql": """
 {{ config(materialized='incremental', primary_key='id', bucket=-1, dynamic_bucket={'target_row_num': 10, 'initial_buckets': 1}) }}
 select id, {{ var('step', 1) }} as v from range({{ var('from', 0) }}, {{ var('to', 5) }})
@@ -70,7 +70,7 @@ select id, {{ var('step', 1) }} as v from range({{ var('from', 0) }}, {{ var('to
 select id from range(10, 60)
 """,
 }
-# What a commit of a batch has for the number of a checkpoint.
+# The commit identifier of batch commits; a streaming job's is the number of the checkpoint.
 BATCH = 2**63 - 1
 KINDS = "select commit_kind, count(*) from {{schema}}.`{}$snapshots` group by commit_kind"
 
@@ -89,7 +89,7 @@ def until(done: Callable[[], object]) -> None:
 
 
 def runs_beside(job: Job, name: str) -> int:
-    """Runs of dbt until Flink's job is done; the number of the last one."""
+    """Run dbt repeatedly until Flink's job is done; returns the last run's number."""
     step = 1
     while job.status == "RUNNING":
         step += 1
@@ -99,7 +99,7 @@ def runs_beside(job: Job, name: str) -> int:
 
 
 def shared(step: int) -> list[tuple[int, int]]:
-    """The rows that win."""
+    """The rows with the highest sequence values."""
     of_flink = {number % 100: number for number in range(1, ROWS + 1)}
     return [(key, of_flink[key] if 50 <= key < 100 else HIGH * step) for key in range(110)]
 
@@ -129,7 +129,7 @@ class TestTwoWriters:
         ("table", "compacts"), [("buckets_compacted_by_both", True), ("buckets_compacted_by_none", False)]
     )
     def test_buckets_each_of_one_partition(self, flink: Session, rows: Rows, table: str, compacts: bool) -> None:
-        """No commit is refused: Flink's job would end, and dbt's run fail."""
+        """There is no conflict, which would end Flink's job or fail dbt's run."""
         files = rows("select min_key, bucket from {schema}.`keys$files`")
         buckets = {int(key.strip("[]")): bucket for key, bucket in files}
         of_dbt, of_flink = [[key for key in buckets if (buckets[key] < 2) is dbts] for dbts in (True, False)]
@@ -148,7 +148,7 @@ class TestTwoWriters:
         result = f"select id, n, v from {{schema}}.{table}"
         assert sorted(rows(result)) == expected
 
-        # A commit of dbt's for each run, and one more if it compacts; all others are those of Flink's one job.
+        # Each run of dbt makes one commit, and one more if it compacts. Flink's one job makes all others.
         commits = rows(f"select commit_user, commit_kind, commit_identifier from {{schema}}.`{table}$snapshots`")
         (flinks,) = {user for user, _, number in commits if number < BATCH}
         assert len({user for user, _, _ in commits if user != flinks}) == step
@@ -157,7 +157,7 @@ class TestTwoWriters:
         kinds = Counter(kind for user, kind, _ in commits if user == flinks)
         assert set(kinds) == ({"APPEND", "COMPACT"} if compacts else {"APPEND"})
 
-        # The keys are in the buckets that they were taken for, and a compaction of all of them changes no row.
+        # The keys are in the expected buckets, and a full compaction changes no row.
         flink.run(f"call sys.compact(`table` => '{flink.schema}.{table}')")
         in_bucket = [sorted(key for key in buckets if buckets[key] == number) for number in range(4)]
         files = rows(f"select bucket, min_key, max_key, record_count from {{schema}}.`{table}$files`")
@@ -179,7 +179,7 @@ class TestTwoWriters:
         assert sorted(rows("select id, v from {schema}.compacted_by_one")) == shared(step)
 
     def test_one_bucket_that_both_compact(self, flink: Session, rows: Rows) -> None:
-        """Who loses the race merges again: a conflict ends Flink's job, which starts again where its last commit was."""
+        """After a conflict, dbt repeats its statement, and Flink's job restarts from its last checkpoint."""
         with flink.writing(
             "insert into {schema}.compacted_by_both select mod(id, cast(100 as bigint)), id from generated"
         ) as job:
@@ -201,13 +201,14 @@ class TestTwoWriters:
         "key which dbt adds afterwards gets another bucket, and is there twice",
     )
     def test_dynamic_buckets_at_once(self, flink: Session, rows: Rows) -> None:
-        # Rows come once a second. After a commit without rows of a partition the job reads its index anew.
+        # Rows come once a second, so each checkpoint has some. After a commit without rows, the job would read its
+        # index of keys again.
         settings = {"execution.checkpointing.interval": "3 s"}
         flink.define(GENERATED, settings)
         count = "select count(*), count(distinct id) from {schema}.at_once"
         with flink.writing("insert into {schema}.at_once select id, 0 from generated", settings) as job:
             until(lambda: rows(count)[0][0] > 50)
-            # Keys that the job has not come to.
+            # Keys that the job has not yet written.
             write("at_once", step=2, **{"from": 1000, "to": ROWS + 1})
             if rows("select count(*) from {schema}.at_once where id >= 1000 and v = 0") != [(0,)]:
                 raise TimeoutError

@@ -1,4 +1,4 @@
-"""A job of Flink's writes tables of dbt's, while dbt reads what has changed: nothing is lost, nothing comes twice."""
+"""Flink jobs write tables while dbt reads their changes: no row is lost, none is there twice."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Rows = Callable[[str], list[tuple[Any, ...]]]
 ROWS = 3000
 KEYS = 100
 MODELS = {
-    # What Flink writes: rows that are added, and rows that replace others of their key.
+    # Flink writes these: it appends rows to `events` and upserts rows into `latest`.
     "events.sql": """
 {{ config(materialized='incremental', incremental_strategy='append') }}
 select id, id as v from range(-5, 1)
@@ -25,7 +25,7 @@ select id, id as v from range(-5, 1)
 {{ config(materialized='incremental', primary_key='id', bucket=2) }}
 select id, 0L as v from range(3)
 """,
-    # What dbt makes of the changes.
+    # dbt makes these from the changes.
     "event_log.sql": """
 {{ config(materialized='incremental', incremental_strategy='append') }}
 select id, v from {{ paimon_changes(ref('events')) }}
@@ -78,10 +78,10 @@ class TestFlinkWrites:
             assert sorted(rows(f"select id, v from {{schema}}.{table}")) == events, table
         for table in ("latest", "copy"):
             assert sorted(rows(f"select id, v from {{schema}}.{table}")) == sorted(latest), table
-        # dbt has read while Flink wrote, and no run read what it had read.
+        # At least two runs read while Flink wrote.
         between = {count for count in seen if 6 < count < len(events)}
         assert len(between) > 1
-        # Each run of the stream was a batch of its own.
+        # The stream wrote several batches.
         batches = (
             "select count(distinct commit_user) from {schema}.`streamed$snapshots` where commit_user like 'dbts-%'"
         )

@@ -1,4 +1,4 @@
-"""A cluster, a store that its pods reach, and the image of a small project by deploy/kubernetes/Dockerfile."""
+"""A cluster, an object store that its pods can reach, and a small project's image (deploy/kubernetes/Dockerfile)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PROJECT = Path(__file__).parent / "project"
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Only who names this folder wants its cluster, which needs root and a build of Kubernetes (`make kubernetes`)."""
+    """Deselect this folder unless it is named: its cluster needs root and a build of Kubernetes (`make kubernetes`)."""
     here = Path(__file__).parent
     asked = [(config.invocation_params.dir / each.partition("::")[0]).resolve() for each in config.args]
     if any(path.is_relative_to(here) for path in asked):
@@ -60,7 +60,7 @@ def image(project_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
     dockerfile = project_folder / "deploy" / "kubernetes" / "Dockerfile"
     base = re.search(r"^FROM (\S+)$", dockerfile.read_text(), re.MULTILINE)
     assert base
-    # Not another one that a registry has.
+    # Pin the version, so that pip takes this wheel and none from a registry.
     version = f"DBT_PAIMON=dbt-paimon[s3]=={wheel.name.split('-')[1]}"
     return images.project(name, project_folder, dockerfile, f"docker.io/{base[1]}", folder, version)
 
@@ -80,7 +80,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3]:
 
 @pytest.fixture
 def lakehouse(cluster: Cluster, store: S3, request: pytest.FixtureRequest) -> Iterator[Lakehouse]:
-    """The namespace; empty before and after."""
+    """The namespace, which is deleted after each test."""
     endpoint = f"http://{MACHINE}:{store.endpoint.rpartition(':')[2]}"
     found = Lakehouse(cluster, store, endpoint, re.sub(r"\W+", "-", request.node.name))
     yield found
@@ -90,7 +90,7 @@ def lakehouse(cluster: Cluster, store: S3, request: pytest.FixtureRequest) -> It
 
 @pytest.fixture
 def rows(lakehouse: Lakehouse, spark_config: dict[str, Any]) -> Callable[[str], list[tuple[Any, ...]]]:
-    """What a reader on this machine, beside the cluster, sees of the tables."""
+    """Function: the rows of a query, which Spark on this machine runs outside the cluster."""
 
     def read(sql: str) -> list[tuple[Any, ...]]:
         credentials = PaimonCredentials(

@@ -1,4 +1,4 @@
-"""deploy/kubernetes on a test's cluster: its manifests with the values of this machine, and what becomes of its Jobs."""
+"""deploy/kubernetes on a test's cluster: its manifests with this machine's values, and the outcome of its Jobs."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ from kubernetes_profile import FOLDER
 NAMESPACE = "lakehouse"
 JOB = "dbt-build"
 EXECUTORS = "spark-role=executor"
-# What two cores can spare.
+# As much as two cores can spare.
 SMALL = {
     "spark.executor.instances": 2,
     "spark.executor.cores": 1,
     "spark.executor.memory": "512m",
     "spark.kubernetes.executor.request.cores": "100m",
     "spark.driver.memory": "1g",
-    # JVMs that live for a minute.
+    # For JVMs that live only a minute.
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
     "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1",
 }
 
 
 def manifests(name: str) -> list[dict[str, Any]]:
-    """The objects of a file of deploy/kubernetes."""
+    """The objects in a file of deploy/kubernetes."""
     return list(yaml.safe_load_all((FOLDER / name).read_text()))
 
 
 def config(warehouse: str, endpoint: str, **settings: str) -> dict[str, Any]:
-    """config.yaml as a user of this machine changes it: where the tables are, how large executors are, more of Spark's keys."""
+    """config.yaml with this machine's warehouse, small executors and further Spark settings."""
     (found,) = manifests("config.yaml")
     profile = yaml.safe_load(found["data"]["profiles.yml"])
     profile["lakehouse"]["outputs"]["kubernetes"]["spark_config"] |= SMALL | settings
@@ -56,16 +56,16 @@ def config(warehouse: str, endpoint: str, **settings: str) -> dict[str, Any]:
 
 @dataclass
 class Seen:
-    """What a watch saw of executors' pods, in the order in which it was told.
+    """The executors' pods that a watch has seen.
 
     Attributes:
-        events: the API's watch events.
+        events: the API's watch events, in order.
     """
 
     events: list[dict[str, Any]] = field(default_factory=list)
 
     def pods(self) -> dict[str, dict[str, Any]]:
-        """The last state in which each pod ran."""
+        """Name -> the last object of each pod while it was running."""
         return {
             event["object"]["metadata"]["name"]: event["object"]
             for event in self.events
@@ -73,12 +73,12 @@ class Seen:
         }
 
     def deleted(self) -> set[str]:
-        """The names of the pods that are gone."""
+        """The names of the deleted pods."""
         return {event["object"]["metadata"]["name"] for event in self.events if event["type"] == "DELETED"}
 
 
 class Lakehouse:
-    """The namespace of deploy/kubernetes, with a warehouse of its own."""
+    """The namespace of deploy/kubernetes, with its own warehouse."""
 
     def __init__(self, cluster: Cluster, store: S3, endpoint: str, name: str) -> None:
         self.cluster = cluster
@@ -87,7 +87,7 @@ class Lakehouse:
         self.warehouse = f"s3://{store.bucket}/{name}"
 
     def create(self, **settings: str) -> None:
-        """Make what a Job needs; settings are more of Spark's keys for the profile."""
+        """Create the objects that a Job needs; `settings` are further Spark settings for the profile."""
         secret = {
             "apiVersion": "v1",
             "kind": "Secret",
@@ -98,12 +98,12 @@ class Lakehouse:
         self.cluster.apply(config(self.warehouse, self.endpoint, **settings))
 
     def start(self, *arguments: str, command: str = "build", account: str | None = None) -> None:
-        """Start job.yaml's Job, in the place of an earlier one.
+        """Start job.yaml's Job; it replaces an earlier one.
 
         Args:
-            arguments: more arguments of dbt.
+            arguments: further arguments for dbt.
             command: dbt's command.
-            account: another service account.
+            account: a service account other than the manifest's.
         """
         self.delete()
         service, job = copy.deepcopy(manifests("job.yaml"))
@@ -114,14 +114,14 @@ class Lakehouse:
         self.cluster.apply(service, job)
 
     def delete(self) -> None:
-        """Delete the Job, and with it its pods."""
+        """Delete the Job and its pods."""
         self.cluster.kubectl(*("-n", NAMESPACE, "delete", "job", JOB, "--ignore-not-found", "--cascade=foreground"))
 
     def outcome(self, seconds: float = 900) -> str:
         """How the Job ended: Complete or Failed.
 
         Raises:
-            TimeoutError: it has not ended.
+            TimeoutError: the Job did not end in time.
         """
         end = time.monotonic() + seconds
         while time.monotonic() < end:
@@ -134,11 +134,11 @@ class Lakehouse:
         raise TimeoutError(f"the Job runs after {seconds} s:\n{self.said()}")
 
     def said(self) -> str:
-        """The end of what dbt printed, for the message of an assertion."""
+        """The end of dbt's output."""
         return self.cluster.kubectl("-n", NAMESPACE, "logs", f"job/{JOB}", "--tail=60", check=False)
 
     def build(self, *arguments: str) -> None:
-        """Run a Job that has to be Complete."""
+        """Run a Job, which must complete."""
         self.start(*arguments)
         assert self.outcome() == "Complete", self.said()
 
@@ -147,14 +147,14 @@ class Lakehouse:
         return self.cluster.list("pods", NAMESPACE, f"app.kubernetes.io/name={JOB}")
 
     def executors(self) -> list[dict[str, Any]]:
-        """The executors' pods that there are, whatever became of them."""
+        """All existing executor pods, whatever their state."""
         return self.cluster.list("pods", NAMESPACE, EXECUTORS)
 
     def wait_for(self, condition: Callable[[], Any], seconds: float = 600) -> Any:
-        """Wait until a condition gives something, and return that.
+        """Wait until a condition's result is truthy, and return the result.
 
         Raises:
-            TimeoutError: it does not.
+            TimeoutError: it did not become truthy in time.
         """
         end = time.monotonic() + seconds
         while not (found := condition()):
@@ -165,7 +165,7 @@ class Lakehouse:
 
     @contextmanager
     def watched(self, folder: Path) -> Iterator[Seen]:
-        """Watch executors' pods; what was seen is there when the block has ended."""
+        """Watch executors' pods; `Seen` has the events once the block has ended."""
         seen = Seen()
         path = folder / "pods.json"
         command = [*self.cluster.kubectl_program, "-n", NAMESPACE, "get", "pods", "-l", EXECUTORS]
@@ -178,7 +178,7 @@ class Lakehouse:
             try:
                 yield seen
             finally:
-                # It is told a moment later.
+                # Events arrive with a delay.
                 time.sleep(2)
                 watch.terminate()
                 watch.wait()
@@ -191,7 +191,7 @@ def _documents(text: str) -> Iterator[dict[str, Any]]:
         try:
             found, at = decoder.raw_decode(text, at)
         except ValueError:
-            # The last one may be cut off.
+            # The last document may be cut off.
             return
         yield found
         while at < len(text) and text[at].isspace():
@@ -199,7 +199,7 @@ def _documents(text: str) -> Iterator[dict[str, Any]]:
 
 
 def busy_executor(seconds: float) -> psutil.Process | None:
-    """An executor's JVM that has used more CPU than its start takes."""
+    """An executor's JVM that has used more than `seconds` of CPU time, if there is one."""
     for process in psutil.process_iter(["cmdline", "name"]):
         line = process.info["cmdline"] or []
         if process.info["name"] == "java" and any("KubernetesExecutorBackend" in part for part in line):
@@ -210,7 +210,7 @@ def busy_executor(seconds: float) -> psutil.Process | None:
 
 
 def pod_of(process: psutil.Process) -> str:
-    """The name of the pod that an executor's JVM is in."""
+    """The name of the pod in which an executor's JVM runs."""
     line = process.cmdline()
     return line[line.index("--podName") + 1]
 

@@ -1,4 +1,4 @@
-"""Runs that do not reach their end: dbt is killed, its Job is deleted."""
+"""Runs that are cut off, because dbt is killed or its Job is deleted, leave the table unchanged and no executors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SLOWLY = ("--select", "slow", "--full-refresh", "--vars", "slowly: true")
 
 
 def dbt() -> psutil.Process:
-    """dbt's process in its container."""
+    """The dbt process in the Job's container."""
     (found,) = [
         process
         for process in psutil.process_iter(["cmdline"])

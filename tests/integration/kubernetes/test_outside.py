@@ -1,4 +1,4 @@
-"""dbt on a machine outside of the cluster: only its executors are pods."""
+"""dbt runs outside the cluster: only its executors are pods."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_a_run(lakehouse: Lakehouse, rows: Callable[[str], list[tuple[Any, ...]]
     (project / "profiles.yml").write_text(yaml.safe_dump(profiles))
     command = [sys.executable, "-m", "dbt.cli.main", "run", "--select", "upserted", "tripled"]
     environ = {**os.environ, "DBT_SEND_ANONYMOUS_USAGE_STATS": "false"}
-    # What this process's own Spark has set holds for this machine alone.
+    # Variables that this process's own Spark has set, only for this machine.
     for name in ("POD_NAME", "PYSPARK_PYTHON", "SPARK_LOCAL_IP"):
         environ.pop(name, None)
     with lakehouse.watched(tmp_path) as seen:

@@ -1,4 +1,4 @@
-"""docs/kubernetes.md, step by step: what its commands make of deploy/kubernetes."""
+"""The steps of docs/kubernetes.md, run with deploy/kubernetes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PAGE = Path(__file__).parents[3] / "docs" / "kubernetes.md"
 
 
 def commands() -> list[str]:
-    """The commands of the steps, of which docker's are done when the image is there."""
+    """The steps' kubectl commands; the docker commands are left out, because the cluster has the image."""
     block = re.search(r"^## Steps\n.*?```sh\n(.*?)```", PAGE.read_text(), re.DOTALL | re.MULTILINE)
     assert block
     lines = block[1].replace("\\\n", " ").splitlines()
@@ -41,7 +41,7 @@ def test_steps(
     }
     for command in commands():
         if " logs " in command:
-            # Until then its container does not run.
+            # There are no logs before the container runs.
             lakehouse.wait_for(lambda: [pod for pod in lakehouse.drivers() if pod["status"]["phase"] != "Pending"])
         subprocess.run(["bash", "-c", command], cwd=project_folder, env=environ, check=True, timeout=900)
     assert lakehouse.outcome() == "Complete", lakehouse.said()

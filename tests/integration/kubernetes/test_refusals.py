@@ -1,4 +1,4 @@
-"""Runs that get no executors end soon, before or in their first model, and say why."""
+"""Runs that get no executors fail soon, before or in their first model, with the reason."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ START = 240
 
 
 def _fails(lakehouse: Lakehouse, account: str | None, seconds: float) -> str:
-    """What dbt says in a Job that has to fail within some seconds."""
+    """The output of dbt in a Job, which must fail within `seconds`."""
     began = time.monotonic()
     lakehouse.start("--select", "upserted", account=account)
     assert lakehouse.outcome() == "Failed"
@@ -56,7 +56,7 @@ def test_no_such_image(lakehouse: Lakehouse) -> None:
 
 
 def test_pods_that_the_namespace_refuses(lakehouse: Lakehouse) -> None:
-    """The namespace enforces Kubernetes' standard `restricted`, and this template keeps nothing of it."""
+    """The namespace enforces Kubernetes' standard `restricted`, which this pod template violates."""
     lakehouse.create()
     found = config(lakehouse.warehouse, lakehouse.endpoint)
     found["data"]["executor.yaml"] = yaml.safe_dump({"apiVersion": "v1", "kind": "Pod", "spec": {}})

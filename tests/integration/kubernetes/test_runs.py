@@ -1,4 +1,4 @@
-"""dbt in a Job's pod, as deploy/kubernetes has it: its executors are pods, and what becomes of these takes no rows away."""
+"""dbt in the Job of deploy/kubernetes: its executors are pods, and the loss of one loses no rows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from kubernetes_profile import EXECUTOR, container, of_kind
 
 Rows = Callable[[str], list[tuple[Any, ...]]]
 TABLE = "paimon.analytics"
-# CPU seconds of an executor that has begun to work.
+# CPU seconds after which an executor is at work, not just starting.
 STARTED = 12
 SLOWLY = ("--select", "slow", "--vars", "slowly: true")
 
@@ -49,7 +49,7 @@ def test_upserts_and_python(lakehouse: Lakehouse, rows: Rows, tmp_path: Path) ->
         assert spec["securityContext"] == EXECUTOR["spec"]["securityContext"]
         assert container(pod)["securityContext"] == container(EXECUTOR)["securityContext"]
         assert container(pod)["image"] == container(driver)["image"]
-        # Without a token of that account.
+        # Executors have no token of the account.
         assert [volume["name"] for volume in spec["volumes"] if "projected" in volume] == []
         (owner,) = pod["metadata"]["ownerReferences"]
         assert (owner["kind"], owner["uid"]) == ("Pod", driver["metadata"]["uid"])
@@ -73,7 +73,7 @@ def test_an_executor_dies(lakehouse: Lakehouse, rows: Rows, tmp_path: Path) -> N
         killed.send_signal(signal.SIGKILL)
         assert lakehouse.outcome() == "Complete", lakehouse.said()
     _is_right(lakehouse, rows)
-    # Another one took its place.
+    # Another executor replaced the killed one.
     assert name in seen.pods()
     assert len(seen.pods()) == 3
 

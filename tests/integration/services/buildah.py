@@ -1,4 +1,4 @@
-"""Container images built by buildah on a Debian made by mmdebstrap: needs root, and no registry of images."""
+"""Container images built by buildah on a Debian made by mmdebstrap: needs root, but no image registry."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Images:
     """The images in a folder.
 
     Attributes:
-        folder: what buildah keeps; its images are gone with it.
+        folder: buildah's storage; deleting it deletes the images.
     """
 
     folder: Path
@@ -36,26 +36,26 @@ class Images:
         return self.folder / "policy.json"
 
     def build(self, name: str, dockerfile: Path, context: Path, *options: str) -> None:
-        """Build an image from images that are here.
+        """Build an image from local images.
 
         Args:
-            options: more of `buildah build`.
+            options: further options of `buildah build`.
 
         Raises:
-            RuntimeError: a step failed; with the end of what it wrote.
+            RuntimeError: a step failed; with the end of its output.
         """
-        # No namespaces for a build, so that it works in a container, too.
+        # A build without namespaces also works in a container.
         isolated = ("--isolation=chroot", "--pull=never", "--signature-policy", self._policy)
         self._buildah("build", *isolated, *options, f"--tag={name}", f"--file={dockerfile}", context)
 
     def run(self, name: str, project: Path, *command: str) -> str:
-        """Run a command in a container of an image, as the image's user and with a folder as /project.
+        """Run a command in a container of an image, as the image's user, with a folder mounted at /project.
 
         Returns:
-            What it wrote.
+            The command's output.
 
         Raises:
-            RuntimeError: it failed.
+            RuntimeError: the command failed.
         """
         container = self._buildah("from", "--pull-never", "--signature-policy", self._policy, name).strip()
         mount = f"--volume={project}:/project"
@@ -65,7 +65,7 @@ class Images:
             self._buildah("rm", container)
 
     def save(self, name: str, archive: Path) -> None:
-        """Write an image into an archive of Docker's kind.
+        """Write an image to a Docker archive.
 
         Raises:
             RuntimeError: there is no such image.
@@ -92,7 +92,7 @@ def debian(archive: Path, *packages: str) -> Path:
     """Debian's smallest system and some packages as a tar file, made once.
 
     Raises:
-        subprocess.CalledProcessError: a package is not to be had.
+        subprocess.CalledProcessError: a package is not available.
     """
     if not archive.exists():
         archive.parent.mkdir(parents=True, exist_ok=True)

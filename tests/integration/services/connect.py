@@ -1,4 +1,4 @@
-"""Kafka Connect of one worker (standalone) with Debezium's connectors, from Maven Central."""
+"""A standalone Kafka Connect worker with Debezium's connectors, from Maven Central."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ from integration.services.maven import jar, with_dependencies
 from integration.services.process import LOOPBACK, SHORT_LIVED, free_port, running
 
 RUNTIME: Final = ("org.apache.kafka", "connect-runtime", "3.9.1")
-# Each is a plugin of its own, with its own class loader: they need different versions of Debezium's core.
+# Separate plugins with separate class loaders: they need different versions of Debezium's core.
 PLUGINS: Final = (
     ("io.debezium", "debezium-connector-postgres", "2.7.4.Final"),
-    # The last one before MariaDB's connector became one of its own: its adapter is among its classes.
+    # The last version that includes the adapter for MariaDB, which has a separate connector since.
     ("io.debezium", "debezium-connector-mysql", "2.6.2.Final"),
 )
 _LOGGING: Final = ("org.slf4j", "slf4j-simple", "1.7.36")
-# Seconds for what takes some, on a machine that does other things too.
+# Seconds to wait, on a busy machine.
 TIMEOUT: Final = 300
 _JSON: Final = "org.apache.kafka.connect.json.JsonConverter"
 
 
 @dataclass
 class Connect:
-    """A worker and its connectors, which are there again after each start, where their offsets say.
+    """A worker and its connectors, which continue at their offsets after each start.
 
     Attributes:
-        folder: its configuration, its offsets and its log.
-        settings: of the worker.
+        folder: holds its configuration, offsets and log.
+        settings: the worker's settings.
         connectors: name -> settings, as in `PUT /connectors/<name>/config`.
     """
 
@@ -49,10 +49,10 @@ class Connect:
     _worker: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
-        """Start the worker with its connectors, and wait until each has a task that runs.
+        """Start the worker with its connectors, and wait until each has a running task.
 
         Raises:
-            RuntimeError: one of them does not run.
+            RuntimeError: a connector does not run.
         """
         listeners = {"listeners": f"http://{LOOPBACK}:{self._port}"}
         files = [_file(self.folder / "worker.properties", {**self.settings, **listeners})]
@@ -61,7 +61,7 @@ class Connect:
         command = [*_java(self.folder), "org.apache.kafka.connect.cli.ConnectStandalone", *files]
         log = self.folder / f"connect-{time.time_ns()}.log"
         self._worker = self._process.enter_context(running(command, log, [self._port], cwd=self.folder))
-        # It listens before it knows its own paths.
+        # The port is open before the REST paths exist.
         end = time.monotonic() + TIMEOUT
         while not self._knows_its_paths() and time.monotonic() < end:
             time.sleep(0.1)
@@ -69,10 +69,10 @@ class Connect:
             self.wait(name)
 
     def create(self, name: str, **config: str) -> None:
-        """Add a connector to a worker that runs, and wait until it runs.
+        """Add a connector to a running worker, and wait until the connector runs.
 
         Raises:
-            RuntimeError: it does not run.
+            RuntimeError: the connector does not run.
         """
         self.connectors[name] = dict(config)
         try:
@@ -82,10 +82,10 @@ class Connect:
         self.wait(name)
 
     def wait(self, name: str) -> None:
-        """Until a connector and its task run.
+        """Wait until a connector and its task run.
 
         Raises:
-            RuntimeError: they failed, or did not run in time; with what they say.
+            RuntimeError: they failed, or did not run in time; with their status.
         """
         end, said = time.monotonic() + TIMEOUT, ""
         while time.monotonic() < end:
@@ -100,17 +100,17 @@ class Connect:
         raise RuntimeError(f"the connector {name} does not run: {said[-3000:]}")
 
     def status(self, name: str) -> Mapping[str, Any]:
-        """What the worker says of a connector; empty while it does not know it."""
+        """A connector's status; empty while the worker does not know the connector."""
         try:
             return dict(self.ask("GET", f"/connectors/{name}/status"))
         except urllib.error.HTTPError as error:
-            # 409: while it sets its connectors up.
+            # 409: the worker still sets up its connectors.
             if error.code in (404, 409):
                 return {}
             raise
 
     def ask(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
-        """Send a request to the worker's REST API; its answer's JSON.
+        """Send a request to the worker's REST API; returns the answer's JSON.
 
         Raises:
             urllib.error.HTTPError: the worker refuses it.
@@ -132,11 +132,11 @@ class Connect:
         return False
 
     def stop(self) -> None:
-        """End the worker in good order: all that it has read is in Kafka, and its offsets say so."""
+        """Stop the worker gracefully: all that it has read is in Kafka, and its offsets are up to date."""
         self._process.close()
 
     def kill(self) -> None:
-        """End the worker at once, wherever it is."""
+        """Kill the worker, whatever it is doing."""
         assert self._worker is not None
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self._worker.pid, signal.SIGKILL)
@@ -145,15 +145,15 @@ class Connect:
 
 @contextlib.contextmanager
 def connect(folder: Path, broker: str, **settings: str) -> Iterator[Connect]:
-    """A worker without connectors, which `start` starts; it is stopped when the block ends.
+    """A worker without connectors; call `start` to start it. It is stopped when the block ends.
 
     Args:
-        folder: keeps its configuration, offsets and log.
-        broker: the address of Kafka.
-        settings: of the worker, beside those that it needs; `_` for `.`.
+        folder: for its configuration, offsets and log.
+        broker: Kafka's address.
+        settings: further settings of the worker, with `_` for `.`.
 
     Raises:
-        RuntimeError: jars are not to be had.
+        RuntimeError: jars cannot be downloaded.
     """
     folder.mkdir(parents=True, exist_ok=True)
     plugins = folder / "plugins"
@@ -168,7 +168,7 @@ def connect(folder: Path, broker: str, **settings: str) -> Iterator[Connect]:
         "value.converter": _JSON,
         "offset.storage.file.filename": str(folder / "offsets"),
         "plugin.path": str(plugins),
-        # Their manifests name them all: no class has to be looked at.
+        # The plugins' manifests list the connectors, so Connect need not scan classes.
         "plugin.discovery": "service_load",
     }
     worker = Connect(folder, own | {key.replace("_", "."): text for key, text in settings.items()})
@@ -188,7 +188,7 @@ def _java(folder: Path) -> list[str | Path]:
 
 
 def _file(path: Path, settings: Mapping[str, str]) -> Path:
-    """A file of Java's properties."""
+    """Write a Java properties file."""
     lines = (f"{name}={text}\n".replace("\\", "\\\\") for name, text in settings.items())
     path.write_text("".join(lines))
     return path

@@ -1,7 +1,7 @@
-"""Flink of one JVM with Paimon's connector, and what a test does with it: SQL in, rows out.
+"""Flink in one JVM with Paimon's connector: tests send SQL and get rows.
 
-The distribution's jars are PyPI's `apache-flink-libraries`, the connector is Maven Central's, Hadoop and py4j are PySpark's.
-Each statement that reads or writes is a job on a mini cluster of its own, within that JVM.
+Flink's jars come from `apache-flink-libraries` on PyPI, the connector from Maven Central, Hadoop and py4j from PySpark.
+Each statement that reads or writes is a job on its own mini cluster within that JVM.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from integration.services import maven
 from integration.services.process import LOOPBACK, SHORT_LIVED, free_port, running
 
 VERSION: Final = "1.20.1"
-# Seconds for what takes some, on a machine that does other things too.
+# Seconds to wait for a job, on a busy machine.
 TIMEOUT: Final = 180
 _LINE: Final = VERSION.rpartition(".")[0]
 _LIBRARIES: Final = f"apache-flink-libraries=={VERSION}"
-# Of PySpark's folder: the file systems that Paimon's catalog asks for, and the door to Python.
+# From PySpark's folder: the file systems that Paimon's catalog needs, and the bridge to Python.
 _OF_SPARK: Final = ("hadoop-client-api-*", "hadoop-client-runtime-*", "commons-logging-*", "py4j-*")
-# What Flink's own scripts give a Java 17 (`env.java.opts.all` of its config.yaml).
+# Flink's own options for Java 17 (`env.java.opts.all` in its config.yaml).
 _EXPORTED: Final = (
     *("java.base/sun.net.util", "java.rmi/sun.rmi.registry", "java.security.jgss/sun.security.krb5"),
     *("jdk.compiler/com.sun.tools.javac.api", "jdk.compiler/com.sun.tools.javac.file"),
@@ -50,16 +50,16 @@ _OPENED: Final = tuple(
         "java.util.concurrent.locks",
     )
 )
-# A commit of a streaming job is a checkpoint.
+# A streaming job commits at each checkpoint.
 _SETTINGS: Final = {
     "execution.target": "local",
     "execution.checkpointing.interval": "500 ms",
     "parallelism.default": "1",
     "table.local-time-zone": "UTC",
     "rest.bind-port": "0",
-    # Threads of Paimon's outlive the job that began them; on S3 the next job's writes failed in them.
+    # Paimon's threads outlive the job that started them; with this check, the next job's writes to S3 failed.
     "classloader.check-leaked-classloader": "false",
-    # A mini cluster takes its buffers when it starts, and several may run at once.
+    # A mini cluster allocates its buffers at its start, and several may run at once.
     "taskmanager.memory.network.min": "32 mb",
     "taskmanager.memory.network.max": "32 mb",
     "taskmanager.memory.managed.size": "128 mb",
@@ -69,11 +69,11 @@ Row = tuple[Any, ...]
 
 
 class FlinkError(RuntimeError):
-    """What Flink says, with all that caused it."""
+    """Flink's error, with its causes."""
 
 
 class _Client(GatewayClient):  # type: ignore[misc]
-    """PySpark takes each error of any JVM for one of Spark's; here it is Flink's."""
+    """PySpark patches py4j to treat every Java error as Spark's; this client raises Flink's errors."""
 
     def send_command(self, command: str, retry: bool = True, binary: bool = False) -> Any:
         answer = super().send_command(command, retry, binary)
@@ -84,7 +84,7 @@ class _Client(GatewayClient):  # type: ignore[misc]
         while error is not None:
             told.append(str(error.toString()))
             error = error.getCause()
-        # A parser lists all words that it knows.
+        # Leave out the parser's long list of expected tokens.
         raise FlinkError("\n".join(told).partition("Was expecting one of")[0])
 
 
@@ -95,7 +95,7 @@ class _Gateway(JavaGateway):  # type: ignore[misc]
 
 @dataclass
 class Job:
-    """A job that goes on; `result` is Flink's TableResult."""
+    """A running job; `result` is Flink's TableResult."""
 
     gateway: JavaGateway
     result: Any
@@ -106,21 +106,21 @@ class Job:
         try:
             return str(self._client().getJobStatus().get())
         except FlinkError as error:
-            # The cluster of a job that has ended does not answer.
+            # The mini cluster of an ended job does not answer.
             if "already been shut down" in str(error):
                 return "CLOSED"
             raise
 
     def wait(self) -> None:
-        """Until it ends by itself.
+        """Wait until the job ends by itself.
 
         Raises:
-            FlinkError: it failed, or was not done in time.
+            FlinkError: it failed, or did not end in time.
         """
         getattr(self.result, "await")(TIMEOUT, self.gateway.jvm.java.util.concurrent.TimeUnit.SECONDS)
 
     def cancel(self) -> None:
-        """End it, if it has not ended; what no checkpoint has is not committed."""
+        """Cancel the job if it still runs; rows after the last checkpoint are not committed."""
         with contextlib.suppress(FlinkError):
             self._client().cancel().get()
 
@@ -130,7 +130,7 @@ class Job:
 
 @dataclass
 class Reader:
-    """A streaming query, and the rows that it has given so far."""
+    """A streaming query, and the rows that it has returned so far."""
 
     job: Job
     _rows: list[Row] = field(default_factory=list)
@@ -140,7 +140,7 @@ class Reader:
         self._thread.start()
 
     def close(self) -> None:
-        """End it."""
+        """Cancel the query."""
         self.job.cancel()
         self._thread.join(TIMEOUT)
 
@@ -148,7 +148,7 @@ class Reader:
         """The first rows, each with its kind (`+I`, `-U`, `+U`, `-D`) in front.
 
         Raises:
-            AssertionError: they did not come in time.
+            AssertionError: the rows did not come in time.
         """
         end = time.monotonic() + TIMEOUT
         while len(self._rows) < count:
@@ -157,7 +157,7 @@ class Reader:
         return self._rows[:count]
 
     def _read(self) -> None:
-        # It ends with an error when the job is cancelled.
+        # A cancelled job ends the iteration with an error.
         with contextlib.suppress(FlinkError):
             for row in _each(self.job.result):
                 self._rows.append((str(row.getKind().shortString()), *_values(row)))
@@ -165,10 +165,10 @@ class Reader:
 
 @dataclass
 class Session:
-    """SQL on one warehouse; `{schema}` in a statement is a schema of it.
+    """SQL on one warehouse.
 
     Attributes:
-        schema: the schema.
+        schema: replaces `{schema}` in statements.
     """
 
     gateway: JavaGateway
@@ -177,22 +177,22 @@ class Session:
     _environments: dict[tuple[bool, str], Any] = field(default_factory=dict)
 
     def rows(self, sql: str, settings: Mapping[str, str] | None = None) -> list[Row]:
-        """The rows of a batch query, in their order."""
+        """The rows of a batch query, in order."""
         environment = self._environment(streaming=False, settings=settings)
         return [_values(row) for row in _each(environment.executeSql(self._text(sql)))]
 
     def run(self, sql: str, settings: Mapping[str, str] | None = None) -> None:
-        """A statement, or an INSERT or CALL as a batch job, until it is done."""
+        """Run a statement and wait until it is done; INSERT and CALL are batch jobs."""
         environment = self._environment(streaming=False, settings=settings)
         result = environment.executeSql(self._text(sql))
         getattr(result, "await")()
-        # A procedure's job is done when its answer is read.
+        # A procedure's job is only done once its result has been read.
         for _ in _each(result):
             pass
 
     @contextlib.contextmanager
     def writing(self, sql: str, settings: Mapping[str, str] | None = None) -> Iterator[Job]:
-        """An INSERT as a streaming job, which is ended with the block if it has not ended."""
+        """Run an INSERT as a streaming job; it is cancelled at the end of the block if it still runs."""
         job = self._job(sql, settings)
         try:
             yield job
@@ -201,7 +201,7 @@ class Session:
 
     @contextlib.contextmanager
     def reading(self, sql: str) -> Iterator[Reader]:
-        """A streaming query, which is ended with the block."""
+        """Run a streaming query; it is cancelled at the end of the block."""
         reader = Reader(self._job(sql))
         try:
             yield reader
@@ -209,11 +209,11 @@ class Session:
             reader.close()
 
     def go_on(self, sql: str) -> None:
-        """A CALL whose job goes on until Flink's JVM ends: a procedure gives no handle of it."""
+        """Run a CALL whose job runs until Flink's JVM ends, because a procedure returns no handle to it."""
         self._environment(streaming=True, settings=None).executeSql(self._text(sql))
 
     def define(self, sql: str, settings: Mapping[str, str] | None = None) -> None:
-        """A temporary table or view, for batch and for streaming statements with the same settings."""
+        """Create a temporary table or view, for batch and streaming statements with the same settings."""
         for streaming in (False, True):
             environment = self._environment(streaming=streaming, settings=settings)
             environment.executeSql(self._text(sql))
@@ -235,7 +235,7 @@ class Session:
         api = self.gateway.jvm.org.apache.flink
         configuration = api.configuration.Configuration()
         if not streaming:
-            # Else the call of a procedure does not wait for its job.
+            # Without it, the call of a procedure does not wait for its job.
             settings = {"table.dml-sync": "true", **settings}
         for name, value in settings.items():
             configuration.setString(name, value)
@@ -249,14 +249,14 @@ class Session:
 
 @contextlib.contextmanager
 def flink(folder: Path, connector: str) -> Iterator[JavaGateway]:
-    """Run a JVM with Flink until the block ends, and all jobs in it.
+    """Run a JVM with Flink until the block ends; its jobs end with it.
 
     Args:
-        folder: for its log and what its jobs keep on disk.
-        connector: the version of Paimon.
+        folder: for its log and the temporary files of its jobs.
+        connector: Paimon's version.
 
     Raises:
-        RuntimeError: it did not start.
+        RuntimeError: Flink did not start.
     """
     folder.mkdir(parents=True, exist_ok=True)
     port = free_port()
@@ -288,7 +288,7 @@ def _logging(folder: Path) -> Path:
 
 
 def _jars(connector: str) -> list[Path]:
-    """Those of the class path: Flink's, Paimon's for it and for S3, and Hadoop's."""
+    """The jars of the class path: Flink's, Paimon's for Flink and S3, and Hadoop's."""
     of_spark = Path(pyspark.__file__).parent / "jars"
     return [
         *sorted(_distribution().glob("*.jar")),
@@ -310,7 +310,7 @@ def _distribution() -> Path:
 
 
 def _fetched(folder: Path) -> Path:
-    # An environment that uv made has no pip.
+    # A virtual environment made by uv has no pip.
     has_pip = not subprocess.run(
         [sys.executable, "-m", "pip", "--version"], capture_output=True, check=False
     ).returncode
@@ -337,7 +337,7 @@ def _each(result: Any) -> Iterator[Any]:
         while rows.hasNext():
             yield rows.next()
     finally:
-        # It ends the job, whose cluster may be gone already.
+        # This ends the job; its cluster may be gone already.
         with contextlib.suppress(FlinkError):
             rows.close()
 
@@ -347,5 +347,5 @@ def _values(row: Any) -> Row:
 
 
 def _value(value: Any) -> Any:
-    # Dates and times as the text that they have in ISO 8601.
+    # Dates and times as ISO 8601 text.
     return value if value is None or isinstance(value, (bool, int, float, str, Decimal, bytes)) else str(value)

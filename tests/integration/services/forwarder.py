@@ -1,4 +1,4 @@
-"""A port of the loopback interface that leads to another, until it is shut: a service goes away and keeps what it holds."""
+"""A local port that forwards to another: shutting it makes a service unreachable without stopping it."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from integration.services.process import LOOPBACK, free_port
 
 
 class Forwarder:
-    """Leads connections to `target`.
+    """Forwards connections to the port `target`.
 
-    `shut` ends them and refuses new ones, `withhold` lets no answer through any more, `open` undoes both.
+    `shut` breaks them and refuses new ones, `withhold` drops all answers, `open` undoes both.
     """
 
     def __init__(self, target: int) -> None:
@@ -24,17 +24,17 @@ class Forwarder:
         self._silent = threading.Event()
 
     def open(self) -> None:
-        """Listen."""
+        """Accept connections."""
         self._silent.clear()
         self._server = socket.create_server((LOOPBACK, self.port))
         threading.Thread(target=self._accept, args=(self._server,), daemon=True).start()
 
     def withhold(self) -> None:
-        """What is sent gets there; what is answered does not."""
+        """Forward requests, but drop the answers."""
         self._silent.set()
 
     def shut(self) -> None:
-        """Refuse and break off."""
+        """Break all connections and refuse new ones."""
         if self._server is not None:
             with contextlib.suppress(OSError):
                 self._server.shutdown(socket.SHUT_RDWR)
@@ -68,7 +68,7 @@ class Forwarder:
 
 @contextlib.contextmanager
 def forwarding(target: int) -> Iterator[Forwarder]:
-    """A forwarder to a port, open until it is shut or the block ends."""
+    """An open forwarder to a port; it is shut when the block ends."""
     forwarder = Forwarder(target)
     forwarder.open()
     try:

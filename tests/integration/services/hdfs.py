@@ -1,4 +1,4 @@
-"""HDFS of one name node and one data node, in one process: MiniDFSClusterManager of Hadoop's own tests."""
+"""HDFS with one name node and one data node in one process: MiniDFSClusterManager from Hadoop's own tests."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from pathlib import Path
 from integration.services.maven import jar
 from integration.services.process import LOOPBACK, free_port, running
 
-# PySpark 3.5.7 brings the client of this version.
+# PySpark 3.5.7 includes the client of this version.
 HADOOP = "3.3.4"
 _MANAGER = "org.apache.hadoop.test.MiniDFSClusterManager"
 
 
 @dataclass(frozen=True)
 class Hdfs:
-    """Where the name node listens."""
+    """A running HDFS; `address` is the name node's URL."""
 
     address: str
 
     def files(self, path: str) -> list[str]:
-        """The files below a folder; none without a folder."""
+        """The files below a folder; none if the folder does not exist."""
         return sorted(self.owners(path))
 
     def owners(self, path: str) -> dict[str, str]:
-        """Whose the files below a folder are, asked of the name node by the client in this process's JVM."""
+        """The owners of the files below a folder, by the HDFS client in this process's JVM."""
         from pyspark import SparkContext
 
         context = SparkContext._active_spark_context
@@ -45,7 +45,7 @@ class Hdfs:
 
 
 def spark_jars() -> Path:
-    """PySpark's jars for a class path; they bring Hadoop's client and what its servers depend on."""
+    """PySpark's jars for a class path: Hadoop's client and the dependencies of its servers."""
     from pyspark.find_spark_home import _find_spark_home
 
     return Path(_find_spark_home()) / "jars" / "*"
@@ -53,14 +53,14 @@ def spark_jars() -> Path:
 
 @contextlib.contextmanager
 def hdfs(folder: Path, port: int | None = None) -> Iterator[Hdfs]:
-    """Run an empty HDFS; what it holds is gone when the block ends.
+    """Run an empty HDFS; its files are lost when the block ends.
 
     Args:
         folder: for its files and its log.
-        port: of the name node, if it has to be a certain one.
+        port: the name node's port; a free one if not given.
 
     Raises:
-        RuntimeError: it did not start.
+        RuntimeError: HDFS did not start.
     """
     port = port or free_port()
     jars = [
@@ -70,7 +70,7 @@ def hdfs(folder: Path, port: int | None = None) -> Iterator[Hdfs]:
         spark_jars(),
     ]
     folder.mkdir(parents=True, exist_ok=True)
-    # Written when the data node is there, too.
+    # HDFS writes this file once its data node runs, too.
     ready = folder / "hdfs-site.xml"
     ready.unlink(missing_ok=True)
     command = [

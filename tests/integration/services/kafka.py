@@ -1,4 +1,4 @@
-"""Kafka of one broker in KRaft mode, from Maven Central, and what a test does with it."""
+"""A Kafka broker in KRaft mode, from Maven Central, and its operations for tests."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from integration.services.maven import jar
 from integration.services.process import LOOPBACK, SHORT_LIVED, free_port, running
 
 _VERSION: Final = "3.9.1"
-# What a broker that is its own controller loads; its config names classes of ZooKeeper all the same.
+# The jars that a broker in KRaft mode loads. Its config refers to ZooKeeper's classes even so.
 _OF_KAFKA: Final = (
     *(
         "kafka_2.13",
@@ -50,7 +50,7 @@ _OTHERS: Final = (
     ("org.xerial.snappy", "snappy-java", "1.1.10.5"),
 )
 _CLUSTER: Final = "ZGJ0LXBhaW1vbi10ZXN0cw"
-# Seconds for what a broker on loopback does at once.
+# Seconds to wait for a broker, on a busy machine.
 _TIMEOUT: Final = 600
 
 
@@ -68,17 +68,17 @@ class Kafka:
     _process: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
 
     def create(self, topic: str, partitions: int = 1, **config: str) -> None:
-        """Make a topic."""
+        """Create a topic."""
         from confluent_kafka.admin import NewTopic
 
         self._ask("create_topics", [NewTopic(topic, partitions, 1, config=config)])
 
     def delete(self, topic: str) -> None:
-        """Remove a topic and its messages."""
+        """Delete a topic and its messages."""
         self._ask("delete_topics", [topic])
 
     def forget(self, topic: str, before: int, partition: int = 0) -> None:
-        """Remove the messages before an offset, as retention does."""
+        """Delete the messages before an offset, as retention does."""
         from confluent_kafka import TopicPartition
 
         self._ask("delete_records", [TopicPartition(topic, partition, before)])
@@ -96,15 +96,15 @@ class Kafka:
         """Send messages and wait until the broker has them.
 
         Args:
-            topic: is made if it is not there.
-            values: of the messages, in their order.
-            keys: as many as values.
-            headers: of each message.
-            partition: for all of them, if not by key.
-            timestamp: milliseconds since 1970, if not now.
+            topic: the topic, which must exist.
+            values: the messages' values, in order.
+            keys: one for each value.
+            headers: for each message.
+            partition: for all messages; by key if not given.
+            timestamp: milliseconds since 1970; now if not given.
 
         Returns:
-            How many they were.
+            The number of messages.
         """
         from confluent_kafka import Producer
 
@@ -135,7 +135,7 @@ class Kafka:
         return count
 
     def messages(self, topic: str) -> list[tuple[bytes | None, bytes | None]]:
-        """Keys and values of all messages that a topic has now, each partition in its order."""
+        """The keys and values of all messages of a topic, partition by partition."""
         from confluent_kafka import Consumer, TopicPartition
 
         consumer = Consumer({"bootstrap.servers": self.address, "group.id": "tests", "enable.auto.commit": False})
@@ -156,7 +156,7 @@ class Kafka:
 
     @contextlib.contextmanager
     def away(self) -> Iterator[None]:
-        """The broker is stopped within the block; after it, it is there again with all that it had."""
+        """Stop the broker for the block, then start it again with all its messages."""
         self._process.close()
         try:
             yield
@@ -166,20 +166,20 @@ class Kafka:
     def start(self) -> None:
         """Start the broker, and wait until it answers.
 
-        By the main thread only: a process of `running` ends with the thread that started it.
+        Call it only from the main thread: the broker dies with the thread that started it.
         """
         port = int(self.address.rpartition(":")[2])
         command = [*_java(), "kafka.Kafka", str(self.folder / "server.properties")]
         self._process.enter_context(running(command, self.folder / "kafka.log", [port], cwd=self.folder))
-        # It listens before it has a leader of itself.
+        # The port is open before the broker has elected itself leader.
         self._admin().list_topics(timeout=_TIMEOUT)
 
     def stop(self) -> None:
-        """Stop it for good."""
+        """Stop the broker for good."""
         self._process.close()
 
     def _ask(self, what: str, things: Sequence[Any]) -> None:
-        # What is asked ends with the client that asks.
+        # The requests need the client until they are done.
         admin = self._admin()
         for each in getattr(admin, what)(things).values():
             each.result(_TIMEOUT)
@@ -192,10 +192,10 @@ class Kafka:
 
 @contextlib.contextmanager
 def kafka(folder: Path) -> Iterator[Kafka]:
-    """Run an empty broker; what it holds is gone with the folder.
+    """Run an empty broker; its messages are in the folder.
 
     Raises:
-        RuntimeError: it did not start.
+        RuntimeError: the broker did not start.
     """
     folder.mkdir(parents=True, exist_ok=True)
     port, controller = free_port(), free_port()

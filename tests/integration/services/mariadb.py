@@ -1,4 +1,4 @@
-"""MariaDB of the Debian package `mariadb-server`, on a folder and a port of its own."""
+"""MariaDB from the Debian package `mariadb-server`, with its own folder and port."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ DATABASE = "registry"
 
 @dataclass
 class MariaDb:
-    """A server with a database of no tables.
+    """A server with an empty database.
 
     Attributes:
-        uri: its address for JDBC, by MariaDB's driver.
-        user, password: who may come in, and do everything.
+        uri: its JDBC address, for MariaDB's driver.
+        user, password: of a user with all rights.
         port: where it listens.
     """
 
@@ -49,11 +49,11 @@ class MariaDb:
     def start(self) -> None:
         """Start the server, and wait until it takes connections.
 
-        By the main thread only: a process of `running` ends with the thread that started it.
+        Call it only from the main thread: the server dies with the thread that started it.
         """
         log = self._folder.with_suffix(".log")
         self._server = self._process.enter_context(running(self._command, log, [self.port], cwd=self._folder))
-        # It listens before it takes connections.
+        # The port is open before the server accepts connections.
         while self._ask("select 1;").returncode:
             time.sleep(0.1)
 
@@ -62,16 +62,16 @@ class MariaDb:
         self._process.close()
 
     def kill(self) -> None:
-        """End it at once, as if the machine went away: the next start goes through its log."""
+        """Kill the server, as a crash of the machine would; the next start recovers from its log."""
         assert self._server is not None
         os.killpg(self._server.pid, signal.SIGKILL)
         self._process.close()
 
     def lines(self, script: str) -> list[str]:
-        """Run a script with MariaDB's own client; the lines of its results.
+        """Run a script with MariaDB's own client; returns the lines of its results.
 
         Raises:
-            RuntimeError: what MariaDB says.
+            RuntimeError: the script failed; with MariaDB's message.
         """
         done = self._ask(script)
         if done.returncode:
@@ -79,7 +79,7 @@ class MariaDb:
         return done.stdout.splitlines()
 
     def rows(self, query: str) -> list[dict[str, Any]]:
-        """The rows of a query that gives a JSON object each; numbers with a point are decimals."""
+        """The rows of a query that returns JSON objects; numbers with a decimal point are Decimals."""
         return [json.loads(line, parse_float=Decimal) for line in self.lines(f"{query};")]
 
     def _ask(self, script: str) -> subprocess.CompletedProcess[str]:
@@ -106,16 +106,16 @@ class MariaDb:
 
 @contextlib.contextmanager
 def mariadb(**settings: str) -> Iterator[MariaDb]:
-    """Run a server until the block ends; its data goes with it.
+    """Run a server until the block ends; its data is deleted then.
 
     Args:
-        settings: of the server, beside those that keep it small.
+        settings: further settings of the server.
 
     Raises:
         RuntimeError: MariaDB is not installed.
     """
     server, install = _program("mariadbd"), _program("mariadb-install-db")
-    # Not in pytest's folder, which is for this user alone: MariaDB refuses to run as root.
+    # Not in pytest's folder, which only this user can read: MariaDB refuses to run as root.
     folder = Path(tempfile.mkdtemp(prefix="dbt-paimon-mariadb-"))
     try:
         as_user = as_another_user(folder, "mysql")
@@ -127,7 +127,7 @@ def mariadb(**settings: str) -> Iterator[MariaDb]:
             capture_output=True,
             cwd=folder,
         )
-        # Run at each start: no change for those who read the log.
+        # It runs at each start, so it must not write to the binary log.
         first.write_text(
             "set sql_log_bin = 0;\n"
             f"create database if not exists {DATABASE} character set utf8mb4;\n"

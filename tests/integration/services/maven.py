@@ -1,4 +1,4 @@
-"""Jars from Maven Central for the services of the tests; downloaded once, kept beside other caches."""
+"""Jars from Maven Central for the services of the tests; downloaded once and cached."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from http.client import IncompleteRead
 from pathlib import Path
 
 CENTRAL = "https://repo1.maven.org/maven2"
-# What a jar is in poms that say more than `jar`.
+# The packaging of jars in poms: some say `bundle`.
 _TYPES = ("jar", "bundle")
-# Seconds: the poms of a hundred artifacts are fetched one by one.
+# Seconds: Ivy fetches the poms of a hundred artifacts one by one.
 _RESOLVED_IN = 1800
 
 
 def cache() -> Path:
-    """The folder of what tests download."""
+    """The folder for the tests' downloads."""
     return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "dbt-paimon"
 
 
 def jar(group: str, artifact: str, version: str, classifier: str = "") -> Path:
-    """The path of an artifact's jar, without what it depends on.
+    """The path of an artifact's jar, without its dependencies.
 
     Args:
-        classifier: of its other jars, `tests` for example.
+        classifier: selects another jar of the artifact, for example `tests`.
 
     Raises:
-        urllib.error.URLError: it is neither here nor to be had.
+        urllib.error.URLError: it is not in the cache and cannot be downloaded.
     """
     folder = cache() / "jars"
     name = f"{artifact}-{version}{classifier and f'-{classifier}'}.jar"
@@ -44,10 +44,10 @@ def jar(group: str, artifact: str, version: str, classifier: str = "") -> Path:
 
 
 def with_dependencies(group: str, artifact: str, version: str) -> Path:
-    """The folder with an artifact's jar and those of all that it needs when it runs; PySpark's Ivy fetches them once.
+    """The folder with an artifact's jar and its runtime dependencies; PySpark's Ivy fetches them once.
 
     Raises:
-        RuntimeError: not all of them are to be had.
+        RuntimeError: a jar cannot be downloaded.
     """
     folder = cache() / "with-dependencies" / f"{artifact}-{version}"
     if not folder.exists():

@@ -1,4 +1,4 @@
-"""A Hive metastore over thrift, from PySpark's own jars, with Derby under it."""
+"""A Hive metastore (Thrift) from PySpark's own jars, with a Derby database."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from xml.sax.saxutils import escape
 from integration.services import maven
 from integration.services.process import LOOPBACK, free_port, running
 
-# Hive's logging asks for it, and Spark does not ship it.
+# Hive's logging needs it, but Spark does not ship it.
 _DISRUPTOR = ("com.lmax", "disruptor", "3.4.4")
 
 
 @dataclass(frozen=True)
 class Metastore:
-    """Its address, and the folder in which databases live that say no other place."""
+    """Its address, and the default folder of its databases."""
 
     uri: str
     warehouse: Path
@@ -31,8 +31,8 @@ def metastore(folder: Path, port: int | None = None) -> Iterator[Metastore]:
     """Run a metastore until the block ends.
 
     Args:
-        folder: keeps its database and its configuration; a second one on the same folder knows what the first one knew.
-        port: where it listens; a free one if none is said.
+        folder: for its database and configuration; a second metastore on the same folder has the same tables.
+        port: where it listens; a free port if not given.
     """
     import pyspark
 
@@ -56,8 +56,8 @@ def metastore(folder: Path, port: int | None = None) -> Iterator[Metastore]:
         *("org.apache.hadoop.hive.metastore.HiveMetaStore", "-p", str(port)),
     ]
     if not (folder / "derby").exists():
-        # In this mode alone a metastore makes the tables of its locks, and then it gives none (TxnHandler); elsewhere
-        # Hive's schematool makes them.
+        # Only in this mode does a metastore create its lock tables, but then it grants no locks (TxnHandler).
+        # Normally Hive's schematool creates them.
         _write_settings(site, settings | {"hive.in.test": "true"})
         with running(command, folder / "first.log", [port], cwd=folder):
             _call(port, b"get_open_txns")
@@ -74,7 +74,7 @@ def _write_settings(path: Path, settings: Mapping[str, str]) -> None:
 
 
 def _call(port: int, method: bytes) -> None:
-    """Call a method that takes nothing, in Thrift's binary protocol, and wait for its answer."""
+    """Call a method without arguments in Thrift's binary protocol, and wait for its answer."""
     message = struct.pack(">II", 0x80010001, len(method)) + method + struct.pack(">I", 0) + b"\0"
     with socket.create_connection((LOOPBACK, port), timeout=600) as connection:
         connection.sendall(message)

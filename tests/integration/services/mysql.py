@@ -1,4 +1,4 @@
-"""MySQL of the package `mysql-server-core` (Ubuntu, Debian unstable), on a folder and a port of its own."""
+"""MySQL from the package `mysql-server-core` (Ubuntu, Debian unstable), with its own folder and port."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MISSING = f"{_PROGRAM} is not MySQL's: install `mysql-server-core`, or name its 
 
 
 def program() -> str | None:
-    """The server's program; None if it is not there, or MariaDB's, which has the same name."""
+    """The path of the server's program; None if it is missing, or MariaDB's program of the same name."""
     found = shutil.which(_PROGRAM, path=f"{os.environ['PATH']}:/usr/sbin")
     if not found:
         return None
@@ -31,7 +31,7 @@ def program() -> str | None:
 
 @dataclass(frozen=True)
 class MySql:
-    """A server with a database of no tables: its address for JDBC, and who may do everything there."""
+    """A server with an empty database: its JDBC address, and a user with all rights."""
 
     uri: str
     user: str
@@ -40,10 +40,10 @@ class MySql:
 
 @contextlib.contextmanager
 def mysql() -> Iterator[MySql]:
-    """Run a server, whose program is there, until the block ends; its data goes with it."""
+    """Run a server until the block ends, if `program` finds it; its data is deleted then."""
     server = program()
     assert server, MISSING
-    # Not in pytest's folder, which is for this user alone: MySQL refuses to run as root.
+    # Not in pytest's folder, which only this user can read: MySQL refuses to run as root.
     folder = Path(tempfile.mkdtemp(prefix="dbt-paimon-mysql-"))
     try:
         found = MySql(f"jdbc:mysql://{LOOPBACK}:{free_port()}/{DATABASE}", "paimon", secrets.token_hex(8))

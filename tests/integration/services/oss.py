@@ -1,4 +1,4 @@
-"""A server of Aliyun OSS's protocol as a process: it checks every request's signature, and knows one user and one bucket."""
+"""A server process with Aliyun OSS's protocol, one user and one bucket; it checks the signature of every request."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from urllib.parse import quote, urlencode
 from integration.services.process import LOOPBACK, free_port, running
 
 ACCESS_KEY, SECRET_KEY = "OSS_SERVER_ACCESS_KEY", "OSS_SERVER_SECRET_KEY"
-# Of a request's parameters, those that say what is asked for are signed, and those of a listing are not
-# (com.aliyun.oss.internal.SignParameters; here are those of requests that this server answers).
+# The query parameters that belong to the signature, as far as this server knows them; those of a listing do not
+# (com.aliyun.oss.internal.SignParameters).
 _SIGNED = {"continuation-token", "delete", "location", "partNumber", "security-token", "uploadId", "uploads"}
 _SECONDS = 30
 
@@ -36,8 +36,8 @@ def signature(
 
     Args:
         path: `/bucket/key`, decoded.
-        parameters: of the query, decoded; None for one without a value.
-        headers: by name in lower case.
+        parameters: the decoded query parameters; None for one without a value.
+        headers: their names in lower case.
     """
     named = [headers.get(name, "").strip() for name in ("content-md5", "content-type", "date")]
     own = [f"{name}:{headers[name].strip()}" for name in sorted(headers) if name.startswith("x-oss-")]
@@ -53,7 +53,7 @@ def signature(
 
 @dataclass(frozen=True)
 class Oss:
-    """Where the server listens, and the keys that it takes."""
+    """The server's address, its user's keys and its bucket."""
 
     endpoint: str
     access_key: str
@@ -61,10 +61,10 @@ class Oss:
     bucket: str
 
     def request(self, method: str, key: str = "", parameters: Mapping[str, str] | None = None) -> bytes:
-        """Send a signed request and give the body of its answer.
+        """Send a signed request; returns the body of the answer.
 
         Raises:
-            urllib.error.HTTPError: the server refuses it.
+            urllib.error.HTTPError: the server refuses the request.
         """
         path = f"/{self.bucket}/{key}"
         query = dict(parameters or {})
@@ -78,7 +78,7 @@ class Oss:
             return bytes(answer.read())
 
     def keys(self, prefix: str = "") -> list[str]:
-        """The names of the objects below a prefix, without the empty ones that stand for folders."""
+        """The names of the objects below a prefix, without the empty objects that represent folders."""
         found: list[str] = []
         parameters = {"list-type": "2", "prefix": prefix}
         while True:
@@ -90,9 +90,9 @@ class Oss:
             parameters["continuation-token"] = following
 
     def catalog_options(self) -> dict[str, str]:
-        """The options of a Paimon catalog on this server, as a profile has them."""
+        """A profile's catalog options for this server."""
         return {
-            # With an address for a host, the SDK has the bucket in the path and not before it (OSSClient.setEndpoint).
+            # If the host is an IP address, the SDK puts the bucket into the path (OSSClient.setEndpoint).
             "fs.oss.endpoint": self.endpoint,
             "fs.oss.accessKeyId": self.access_key,
             "fs.oss.accessKeySecret": self.secret_key,
@@ -101,14 +101,14 @@ class Oss:
 
 @contextlib.contextmanager
 def oss(folder: Path, bucket: str = "warehouse") -> Iterator[Oss]:
-    """Run a server with an empty bucket; what it holds is gone when the block ends.
+    """Run a server with an empty bucket; its objects are lost when the block ends.
 
     Args:
         folder: for its log.
         bucket: the name of the bucket.
 
     Raises:
-        RuntimeError: it did not start.
+        RuntimeError: the server did not start.
     """
     port = free_port()
     service = Oss(f"http://{LOOPBACK}:{port}", "LTAI" + os.urandom(8).hex(), os.urandom(15).hex(), bucket)

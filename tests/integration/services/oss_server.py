@@ -1,7 +1,7 @@
-"""OSS's protocol before moto's S3 server: `python -m integration.services.oss_server HOST PORT`, keys in the environment.
+"""OSS's protocol in front of moto's S3 server: `python -m integration.services.oss_server HOST PORT`.
 
-Aliyun's OSS takes S3's requests with headers, a signature and errors of its own. This layer checks the signature, and
-turns the rest into S3's and back.
+The keys are in the environment. Requests of Aliyun's OSS are like S3's, but have other headers, signatures and errors.
+This layer checks the signature and translates the rest.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ _REFUSED = {
     "InvalidAccessKeyId": "The OSS Access Key Id you provided does not exist in our records.",
     "SignatureDoesNotMatch": "The request signature we calculated does not match the signature you provided.",
 }
-# moto shows what is not public to requests with keys, whichever these are.
+# moto serves private objects to requests with any keys.
 _ANYBODY = "AWS4-HMAC-SHA256 Credential=anybody/20240101/us-east-1/s3/aws4_request, SignedHeaders=host, Signature=0"
 
 Environ = dict[str, Any]
 
 
 class OssServer:
-    """The WSGI application: one user's requests go on to S3's.
+    """The WSGI application: passes one user's requests on to the S3 server.
 
     Args:
-        s3: the application that keeps the objects.
-        access_key: the user's.
-        secret_key: the user's.
+        s3: the application that stores the objects.
+        access_key: the user's access key.
+        secret_key: the user's secret key.
     """
 
     def __init__(self, s3: Callable[..., Iterable[bytes]], access_key: str, secret_key: str) -> None:
@@ -49,7 +49,7 @@ class OssServer:
     def __call__(self, environ: Environ, start_response: Callable[..., Any]) -> Iterable[bytes]:
         request = uuid.uuid4().hex[:24].upper()
         if refused := self._why_refused(environ):
-            # A body that nobody reads would be taken for the connection's next request.
+            # An unread body would be taken for the connection's next request.
             environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
             headers, body = _of_oss([("Content-Type", "application/xml")], _error(refused), request)
             start_response("403 Forbidden", headers)
@@ -62,14 +62,14 @@ class OssServer:
         quiet = _asks_for_quiet(environ)
         body = b"".join(self._s3(_of_s3(environ), keep))
         if quiet and answer["status"].startswith("200"):
-            # moto lists what it has deleted, which in this mode would say that it has not.
+            # moto lists the deleted objects. In quiet mode, a client takes listed objects for failures.
             body, answer["headers"] = b"", [("Content-Length", "0")]
         headers, body = _of_oss(answer["headers"], body, request)
         start_response(answer["status"], headers)
         return [body]
 
     def _why_refused(self, environ: Environ) -> str:
-        """The error's code; empty if the request is the user's."""
+        """The error code; empty if the request is the user's."""
         found = re.fullmatch(r"OSS (\w+):(\S+)", environ.get("HTTP_AUTHORIZATION", ""))
         if not found:
             return "AccessDenied"
@@ -86,7 +86,7 @@ class OssServer:
 
 
 def _asks_for_quiet(environ: Environ) -> bool:
-    """Whether many objects are to be deleted and the answer says nothing of them."""
+    """Whether the request deletes several objects and wants no list of them in the answer."""
     if environ["REQUEST_METHOD"] != "POST" or ("delete", None) not in _parameters(environ["QUERY_STRING"]):
         return False
     body = environ["wsgi.input"].read(int(environ["CONTENT_LENGTH"]))

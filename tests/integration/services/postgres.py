@@ -1,4 +1,4 @@
-"""PostgreSQL of the Debian package `postgresql`, on a folder and a port of its own."""
+"""PostgreSQL from the Debian package `postgresql`, with its own folder and port."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class Postgres:
     """A server.
 
     Attributes:
-        uri: its address for JDBC.
-        user, password: who may come in, and do everything.
+        uri: its JDBC address.
+        user, password: of a superuser.
         port: where it listens.
     """
 
@@ -49,12 +49,12 @@ class Postgres:
     def start(self) -> None:
         """Start the server, and wait until it takes connections.
 
-        By the main thread only: a process of `running` ends with the thread that started it.
+        Call it only from the main thread: the server dies with the thread that started it.
         """
         log = self._folder.with_suffix(".log")
         self._server = self._process.enter_context(running(self._command, log, [self.port], cwd=self._folder))
         ready = [_programs() / "pg_isready", "-q", "-h", LOOPBACK, "-p", str(self.port)]
-        # It listens before it takes connections.
+        # The port is open before the server accepts connections.
         while subprocess.run(ready, check=False).returncode:
             time.sleep(0.1)
 
@@ -63,16 +63,16 @@ class Postgres:
         self._process.close()
 
     def kill(self) -> None:
-        """End it at once, as if the machine went away: the next start goes through its log."""
+        """Kill the server, as a crash of the machine would; the next start recovers from its log."""
         assert self._server is not None
         os.killpg(self._server.pid, signal.SIGKILL)
         self._process.close()
 
     def lines(self, script: str) -> list[str]:
-        """Run a script with PostgreSQL's own client; the lines of its results.
+        """Run a script with psql; returns the lines of its results.
 
         Raises:
-            RuntimeError: what PostgreSQL says.
+            RuntimeError: the script failed; with PostgreSQL's message.
         """
         done = subprocess.run(
             [*self.client, "-f", "-"],
@@ -87,18 +87,18 @@ class Postgres:
         return done.stdout.splitlines()
 
     def rows(self, query: str) -> list[dict[str, Any]]:
-        """The rows of a query, as JSON has them; numbers with a point are decimals."""
+        """The rows of a query, converted to JSON; numbers with a decimal point are Decimals."""
         lines = self.lines(f"select row_to_json(t) from ({query}) as t;")
         return [json.loads(line, parse_float=Decimal) for line in lines]
 
     @property
     def client(self) -> list[str]:
-        """The command of PostgreSQL's own client, which reads statements and writes bare values."""
+        """The command of psql, which reads statements and prints bare values."""
         return [str(_programs() / "psql"), "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1"]
 
     @property
     def environment(self) -> dict[str, str]:
-        """The variables with which a client of PostgreSQL's comes in."""
+        """The environment variables with which psql connects."""
         return os.environ | {
             "PGHOST": LOOPBACK,
             "PGPORT": str(self.port),
@@ -112,16 +112,16 @@ class Postgres:
 
 @contextlib.contextmanager
 def postgres(**settings: str) -> Iterator[Postgres]:
-    """Run a server until the block ends; its data goes with it.
+    """Run a server until the block ends; its data is deleted then.
 
     Args:
-        settings: of the server, beside those that keep it small.
+        settings: further settings of the server.
 
     Raises:
         RuntimeError: PostgreSQL is not installed.
     """
     programs = _programs()
-    # Not in pytest's folder, which is for this user alone: PostgreSQL refuses to run as root.
+    # Not in pytest's folder, which only this user can read: PostgreSQL refuses to run as root.
     folder = Path(tempfile.mkdtemp(prefix="dbt-paimon-postgres-"))
     try:
         as_user = as_another_user(folder, "postgres")
@@ -170,11 +170,11 @@ def _programs() -> Path:
 
 
 def as_another_user(folder: Path, preferred: str) -> list[str]:
-    """The words before a command that has to run as somebody else than root, to whom the folder is given.
+    """The prefix for a command that must not run as root; empty if this process is not root's.
 
     Args:
-        folder: becomes that user's.
-        preferred: that user's name, if there is one of it.
+        folder: the new user becomes its owner.
+        preferred: the user's name; `nobody` if there is no such user.
     """
     if os.geteuid() != 0:
         return []

@@ -1,6 +1,6 @@
-"""What happens to tables of a real PostgreSQL, as Debezium tells it: its logical decoding (pgoutput) as envelopes.
+"""Changes of tables in a real PostgreSQL as Debezium's messages, from logical decoding (pgoutput).
 
-A small part of Debezium's PostgreSQL connector, with its defaults: decimals as bytes, times as numbers by their precision.
+A small part of Debezium's PostgreSQL connector, with its defaults: decimals as bytes, times as numbers.
 
 Sources: https://www.postgresql.org/docs/15/protocol-logicalrep-message-formats.html and Debezium's documentation of the
 data types.
@@ -24,7 +24,7 @@ from integration.services.postgres import PACKAGES, Postgres
 
 _SLOT: Final = "feed"
 _PUBLICATION: Final = "feed"
-# A value that is stored apart, did not change, and is not sent.
+# An unchanged TOAST value, which PostgreSQL does not send.
 _UNSENT: Final = "__debezium_unavailable_value"
 _EPOCH: Final = datetime(1970, 1, 1)
 
@@ -49,12 +49,12 @@ _PLAIN: Final = {
 }
 
 Row = dict[str, Any]
-# Key and value; None is a tombstone.
+# Key and value; the value of a tombstone is None.
 Message = tuple[str, "str | None"]
 
 
 class Psql:
-    """PostgreSQL's own client, a process for each script."""
+    """psql, one process per script."""
 
     def __init__(self, server: Postgres) -> None:
         address = server.uri.removeprefix("jdbc:postgresql://")
@@ -75,10 +75,10 @@ class Psql:
         }
 
     def lines(self, script: str) -> list[str]:
-        """Run a script; the lines of its results.
+        """Run a script; returns the lines of its results.
 
         Raises:
-            RuntimeError: what PostgreSQL says.
+            RuntimeError: the script failed; with PostgreSQL's message.
         """
         done = subprocess.run(
             self._command, input=script, env=self._environment, capture_output=True, text=True, check=False
@@ -88,7 +88,7 @@ class Psql:
         return done.stdout.splitlines()
 
     def rows(self, query: str) -> list[Row]:
-        """The rows of a query, as JSON has them; numbers with a point are decimals."""
+        """The rows of a query, converted to JSON; numbers with a decimal point are Decimals."""
         lines = self.lines(f"select row_to_json(t) from ({query}) as t;")
         return [json.loads(line, parse_float=Decimal) for line in lines]
 
@@ -102,7 +102,7 @@ class _Column:
 
     @property
     def schema(self) -> dict[str, Any]:
-        """As Kafka Connect describes it."""
+        """Kafka Connect's schema of the column."""
         if self.oid == _NUMERIC and self.modifier < 0:
             return {"type": "struct", "name": "io.debezium.data.VariableScaleDecimal"}
         if self.oid == _NUMERIC:
@@ -119,7 +119,7 @@ class _Column:
         return _PLAIN.get(self.oid, {"type": "string"})
 
     def value(self, text: str) -> Any:
-        """As Debezium writes what PostgreSQL shows as `text`."""
+        """Debezium's value for the text that PostgreSQL shows."""
         if self.oid == _BOOL:
             return text == "t"
         if self.oid in (_INT2, _INT4, _INT8):
@@ -169,7 +169,7 @@ class _Table:
 
 
 class _Reader:
-    """The bytes of a message, from left to right."""
+    """Reads the bytes of a message from left to right."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data
@@ -205,27 +205,27 @@ class Feed:
     """The changes of some tables since the feed was made, as messages.
 
     Attributes:
-        client: of the server, whose wal_level is logical.
-        with_schema: whether a message brings its schema along.
+        client: for the server, whose wal_level must be logical.
+        with_schema: whether messages contain their schema.
     """
 
     client: Psql
     with_schema: bool = False
     _tables: dict[int, _Table] = field(default_factory=dict)
-    # Of the tables that are followed: the primary key is what a message is of, whatever the replica identity.
+    # The primary keys of the followed tables: they are the messages' keys, whatever the replica identity.
     _keys: dict[str, set[str]] = field(default_factory=dict)
     _committed_at: int = 0
     _transaction: int = 0
 
     def begin(self, *tables: str) -> list[Message]:
-        """Follow some tables; the rows that they have, of which nobody may write one meanwhile."""
+        """Follow tables; returns their present rows as messages. No other session may write during the call."""
         (lsn,) = self.client.lines(
             f"create publication {_PUBLICATION} for table {', '.join(tables)};\n"
             f"select lsn - '0/0'::pg_lsn from pg_create_logical_replication_slot('{_SLOT}', 'pgoutput');"
         )
         found: list[Message] = []
         for name in tables:
-            # Decoded as changes are: the columns are those of the table, whose description comes with its first change.
+            # Values are converted as in changes; pgoutput describes a table only before its first change.
             table = self._described(name)
             self._keys[table.name] = {column.name for column in table.columns if column.is_key}
             for line in self.client.lines(f"select row_to_json(t) from (select {_as_texts(table)} from {name}) as t;"):
@@ -238,9 +238,9 @@ class Feed:
         return found
 
     def messages(self, *, keep: bool = False) -> list[Message]:
-        """The messages of what was committed since the last call; `keep` has the next call give them once more.
+        """The messages of the commits since the last call; with `keep`, the next call returns them again.
 
-        A feed that dies before it has noted how far it came begins there again, as Debezium does.
+        This is what Debezium does if it dies before it stores its offset.
         """
         call = f"'{_SLOT}', null, null, 'proto_version', '1', 'publication_names', '{_PUBLICATION}'"
         how = "peek" if keep else "get"
@@ -295,7 +295,7 @@ class Feed:
 
     def _messages(self, table: _Table, lsn: int, kind: str, before: Row | None, after: Row | None) -> Iterator[Message]:
         if before is not None and after is not None and table.key(before) != table.key(after):
-            # A row that moves to another key goes there, and comes here.
+            # A row with a new key: a delete of the old key and an insert of the new one.
             yield table.key(before), self._envelope(table, "d", lsn, before, None)
             yield table.key(before), None
             yield table.key(after), self._envelope(table, "c", lsn, None, after)
@@ -338,7 +338,7 @@ class Feed:
 
 def _as_texts(table: _Table) -> str:
     return ", ".join(
-        # To text a boolean is `true`, and in the protocol `t`.
+        # Cast to text, a boolean is `true`; in the protocol it is `t`.
         f'case when "{column.name}" then \'t\' when not "{column.name}" then \'f\' end as "{column.name}"'
         if column.oid == _BOOL
         else f'"{column.name}"::text'

@@ -1,4 +1,4 @@
-"""A service as a process of its own: started on a free port of the loopback interface, waited for, stopped with its children."""
+"""Services as separate processes: start them, wait for their ports, stop them and their children."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 LOOPBACK = "127.0.0.1"
-# Linux gives out 32768 and above (ip_local_port_range).
+# Linux gives ports from 32768 on to connections (ip_local_port_range).
 _PORTS = (12000, 32000)
-# Of a JVM that lives for some minutes: the second compiler costs it more than it gains.
+# For a JVM that lives for minutes: the C2 compiler costs more time than it saves.
 SHORT_LIVED = {"JAVA_TOOL_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"}
 
 
 def free_port() -> int:
-    """A port that no process listens on, below those that the system gives to connections and to Spark's listeners.
+    """A free port, below those that the system gives to connections and to Spark's listeners.
 
-    One of theirs may be taken by another test's Spark before the service listens on it.
+    Above, another test's Spark might take the port before the service listens on it.
     """
     while True:
         port = random.randrange(*_PORTS)
@@ -34,7 +34,7 @@ def free_port() -> int:
 
 
 def answers(port: int) -> bool:
-    """Whether somebody listens on a port of the loopback interface."""
+    """Whether a process listens on a port of the loopback interface."""
     with contextlib.suppress(OSError), socket.create_connection((LOOPBACK, port), timeout=1):
         return True
     return False
@@ -54,12 +54,12 @@ def running(
     Args:
         command: the program and its arguments; it stays in the foreground.
         log: the file that gets its output.
-        ports: all of them listen before the block begins.
+        ports: the block begins once the command listens on all of them.
         env: variables on top of this process's.
         timeout: seconds to wait for the ports.
 
     Raises:
-        RuntimeError: it ended or did not listen in time; with the end of its log.
+        RuntimeError: the command ended or did not listen in time; with the end of its log.
     """
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("wb") as output:
@@ -80,7 +80,7 @@ def running(
                 said = log.read_text(errors="replace")[-3000:]
                 raise RuntimeError(f"{command[0]} does not listen on {ports}:\n{said}")
             time.sleep(0.2)
-        # Who listens may be another one that was faster.
+        # The port may belong to another process that was faster.
         if process.poll() is not None:
             raise RuntimeError(f"{command[0]} has ended:\n{log.read_text(errors='replace')[-3000:]}")
         yield process
@@ -89,19 +89,19 @@ def running(
 
 
 def _die_with_parent() -> None:
-    # A test run that is killed leaves no service behind, where the system can see to it (prctl's PR_SET_PDEATHSIG).
+    # On Linux, a killed test run leaves no service behind (prctl's PR_SET_PDEATHSIG).
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(1, signal.SIGKILL)
 
 
 def stop(process: subprocess.Popen[bytes]) -> None:
-    """End a process and all that it started."""
+    """End a process and its process group."""
     for sign in (signal.SIGTERM, signal.SIGKILL):
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, sign)
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(timeout=15)
             break
-    # The leader may be gone before its children are.
+    # The process may end before its children.
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)

@@ -1,4 +1,4 @@
-"""An S3 protocol server (moto) as a process: it checks the signature of every request, and knows one user and one bucket."""
+"""A server process with S3's protocol (moto), one user and one bucket; it checks the signature of every request."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from urllib.parse import unquote
 from integration.services.process import LOOPBACK, free_port, running
 
 REGION = "us-east-1"
-# The variable that names the file for what each request was signed for.
+# The environment variable with the file to which the server logs each request's signed region.
 SIGNED = "S3_SERVER_SIGNED"
-# What the set-up below asks for before keys are checked.
+# The number of requests in the set-up below, which moto does not authenticate.
 _UNCHECKED_REQUESTS = 4
 
 
 @dataclass(frozen=True)
 class S3:
-    """Where the server listens, the keys that it takes, and the file that says what requests were signed for."""
+    """The server's address, its user's keys, its bucket, and its log of the regions that requests were signed for."""
 
     endpoint: str
     access_key: str
@@ -32,7 +32,7 @@ class S3:
     signed: str
 
     def client(self, service: str = "s3") -> Any:
-        """A client of boto3 with the user's keys."""
+        """A boto3 client with the user's keys."""
         import boto3
 
         return boto3.client(
@@ -44,13 +44,13 @@ class S3:
         )
 
     def keys(self, prefix: str = "") -> list[str]:
-        """The names of the objects below a prefix, without the empty ones that stand for folders."""
+        """The names of the objects below a prefix, without the empty objects that represent folders."""
         pages = self.client().get_paginator("list_objects_v2").paginate(Bucket=self.bucket, Prefix=prefix)
         found = (item["Key"] for page in pages for item in page.get("Contents", ()))
         return sorted(key for key in found if not key.endswith("/"))
 
     def regions(self, prefix: str) -> dict[str, set[str]]:
-        """The regions that requests below a prefix were signed for, by their client (`aws-sdk-java`, `Botocore`)."""
+        """The regions that requests below a prefix were signed for, by client (`aws-sdk-java`, `Botocore`)."""
         found: dict[str, set[str]] = {}
         for line in Path(self.signed).read_text().splitlines():
             request = json.loads(line)
@@ -60,7 +60,7 @@ class S3:
         return found
 
     def catalog_options(self) -> dict[str, str]:
-        """The options of a Paimon catalog on this server, as a profile has them."""
+        """A profile's catalog options for this server."""
         return {
             "s3.endpoint": self.endpoint,
             "s3.access-key": self.access_key,
@@ -71,16 +71,16 @@ class S3:
 
 @contextlib.contextmanager
 def s3(folder: Path, bucket: str = "warehouse", port: int | None = None, interface: str = LOOPBACK) -> Iterator[S3]:
-    """Run a server with an empty bucket; what it holds is gone when the block ends.
+    """Run a server with an empty bucket; its objects are lost when the block ends.
 
     Args:
         folder: for its log.
         bucket: the name of the bucket.
-        port: where it listens, if it has to be a certain one.
-        interface: the address that it listens on; the loopback interface's must be among them.
+        port: where it listens; a free port if not given.
+        interface: the address that it listens on; it must include the loopback interface.
 
     Raises:
-        RuntimeError: it did not start.
+        RuntimeError: the server did not start.
     """
     port = port or free_port()
     tests = Path(__file__).parents[2]

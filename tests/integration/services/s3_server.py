@@ -1,10 +1,10 @@
-"""moto's server, made to check what the SDK of Java signs: `python -m integration.services.s3_server` takes its arguments.
+"""moto's server, changed so that it can check the signatures of Java's SDK; it takes moto's arguments.
 
-moto works a signature out anew by botocore's rules, from what it has made of the request. Two things differ: botocore
-leaves out headers that Java signs (only signed ones come that far), and moto has decoded the query.
+`python -m integration.services.s3_server`. moto computes the expected signature with botocore, from the parsed request.
+This fails for Java's SDK in two ways: botocore leaves out some headers that Java signs, and moto has decoded the query.
 
-Its puts take turns: of two on one condition, moto's threads would let both through. It writes down which region each
-request is signed for.
+Puts run one at a time, because two conditional puts at once would both succeed in moto's threads. The server records
+the region that each request is signed for.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from integration.services.s3 import SIGNED
 
 
 class _AsSent(botocore.auth.S3SigV4Auth):
-    """Signature Version 4 over the query as it came."""
+    """Signature Version 4 of the undecoded query."""
 
     def canonical_query_string(self, request: Any) -> str:
         sent = parse_qsl(flask.request.environ["QUERY_STRING"], keep_blank_values=True)
@@ -36,7 +36,7 @@ class _AsSent(botocore.auth.S3SigV4Auth):
 
 
 def _auth(self: S3IAMRequest, credentials: Any) -> _AsSent:
-    # Only the signature says which region a request is meant for: moto has every bucket in each of them.
+    # Only the signature says which region a request is for: in moto, each region has all buckets.
     signed = {
         "region": self._region,
         "agent": flask.request.user_agent.string,

@@ -22,7 +22,7 @@ from integration.services.process import LOOPBACK, free_port, running
 HOME = Path(pyspark.__file__).parent
 EXTENSIONS = "org.apache.paimon.spark.extensions.PaimonSparkSessionExtensions"
 CATALOG = "org.apache.paimon.spark.SparkCatalog"
-# What a test machine can spare.
+# As much as a test machine can spare.
 MEMORY = "1g"
 
 
@@ -41,7 +41,7 @@ def connector() -> Path:
 
 
 def environment(**variables: str) -> dict[str, str]:
-    """The variables of Spark's scripts; nothing of an installed Spark gets in."""
+    """The environment variables for Spark's scripts; they override those of an installed Spark."""
     return {
         "JAVA_HOME": java.find_java(os.environ, spark_version()).home,
         "SPARK_HOME": str(HOME),
@@ -84,7 +84,7 @@ def thrift_server(logs: Path, warehouse: Path, conf: Mapping[str, str] | None = 
     }
     command = _submit("org.apache.spark.sql.hive.thriftserver.HiveThriftServer2", settings, [connector()])
     with running(command, logs / "thrift.log", [port], environment(), cwd=_made(logs / "thrift")):
-        # The first session takes longer than a user would wait for one.
+        # The first session is slow, so it is opened here.
         hive.connect(LOOPBACK, port).close()
         yield port
 
@@ -107,7 +107,7 @@ def connect_server(logs: Path, warehouse: Path, conf: Mapping[str, str] | None =
 
 
 def paimon_conf(warehouse: Path) -> dict[str, str]:
-    """What a server needs to know of Paimon."""
+    """A server's settings for Paimon."""
     return {
         "spark.sql.extensions": EXTENSIONS,
         "spark.sql.catalog.paimon": CATALOG,
@@ -123,7 +123,7 @@ def _submit(main: str, conf: Mapping[str, str], jars: Sequence[Path]) -> list[st
         "spark.sql.shuffle.partitions": "2",
         **conf,
     }
-    # On the driver's class path, too: a Thrift server's threads do not see what --jars brings.
+    # The driver's class path, because a Thrift server's threads do not see the jars of --jars.
     return [
         *(HOME / "bin" / "spark-submit", "--class", main, "--master", "local[2]", "--driver-memory", MEMORY),
         *("--driver-class-path", os.pathsep.join(map(str, jars))),

@@ -1,7 +1,7 @@
 """Another user of this machine: a process that gives up root before it tries something.
 
-It starts as root, so that it can import from wherever the tests' Python is, and keeps nothing of that: uid, gid and
-groups are those of `nobody`. Where the tests themselves are no root's, there is no second user to be had.
+It starts as root so that it can import the tests' Python packages, then takes the uid, gid and groups of `nobody`.
+Without root there is no other user, so these tests are skipped.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ _SECONDS = 3
 
 
 def attempt(what: str, *arguments: Any, stranger: bool = True) -> Any:
-    """Have somebody else, or this user, try one of the functions below.
+    """Have another user, or this one, call a function of this module.
 
     Args:
         what: the function's name.
-        arguments: its arguments, as JSON has them.
-        stranger: whether it is somebody else.
+        arguments: its arguments, which must be valid JSON.
+        stranger: whether another user calls it.
 
     Returns:
         What the function returns.
@@ -39,7 +39,7 @@ def attempt(what: str, *arguments: Any, stranger: bool = True) -> Any:
     uid = NOBODY if stranger else os.geteuid()
     tried = subprocess.run(
         [sys.executable, __file__, str(uid), what],
-        # Not as an argument: the names of many files are longer than one may be.
+        # Not on the command line: the names of many files exceed its limit.
         input=json.dumps(arguments),
         capture_output=True,
         text=True,
@@ -52,7 +52,7 @@ def attempt(what: str, *arguments: Any, stranger: bool = True) -> Any:
 
 
 def connect(port: int, attempts: list[str], sql: str) -> list[Any]:
-    """Run a statement on a Spark Connect server, once for each text of parameters: its rows, or how it was refused."""
+    """Run a statement on a Spark Connect server with each text of parameters; returns its rows or the error code."""
     from pyspark.errors.exceptions.connect import SparkConnectGrpcException
     from pyspark.sql.connect.session import SparkSession
 
@@ -68,13 +68,13 @@ def connect(port: int, attempts: list[str], sql: str) -> list[Any]:
 
 
 def send_all(messages: list[tuple[int, str]]) -> list[str]:
-    """Send bytes (hex) to ports, each over a connection of its own; what comes back, until nothing does."""
+    """Send bytes (hex) to ports, each over its own connection; returns the answers."""
     with ThreadPoolExecutor(16) as pool:
         return list(pool.map(lambda one: exchange(one[0], bytes.fromhex(one[1])).hex(), messages))
 
 
 def exchange(port: int, message: bytes) -> bytes:
-    """Send a message to a port and read until nothing comes any more."""
+    """Send a message to a port and read the answer, until it is complete or nothing more comes."""
     found = b""
     with socket.socket() as client:
         client.settimeout(_SECONDS)
@@ -91,7 +91,7 @@ def exchange(port: int, message: bytes) -> bytes:
 
 
 def readable(files: list[str]) -> list[str]:
-    """Which of some files can be read."""
+    """The given files that this process can read."""
     found = []
     for path in files:
         try:
@@ -103,9 +103,9 @@ def readable(files: list[str]) -> list[str]:
 
 
 def main(uid: int, what: str) -> None:
-    """Become a user and try something, with the arguments that come on standard input."""
+    """Become a user and call a function, with its arguments from standard input."""
     arguments = json.loads(sys.stdin.read())
-    # What is imported later may not be for everybody to read.
+    # Import these now: the other user may not be allowed to read them.
     for module in ("encodings.idna", "pyspark.sql.connect.session", "grpc"):
         importlib.import_module(module)
     if uid != os.geteuid():

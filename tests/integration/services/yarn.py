@@ -1,4 +1,4 @@
-"""YARN of one resource manager and one node manager: Hadoop's own daemons, from the jar of its test cluster."""
+"""YARN with one resource manager and one node manager: Hadoop's own daemons, from the jar of its test cluster."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from integration.services.process import LOOPBACK, free_port, running
 _RESOURCES = "org.apache.hadoop.yarn.server.resourcemanager.ResourceManager"
 _APPLICATIONS = "org.apache.hadoop.yarn.client.cli.ApplicationCLI"
 _NODE = "org.apache.hadoop.yarn.server.nodemanager.NodeManager"
-# What a test machine can spare.
+# As much as a test machine can spare.
 _MEGABYTES = 4096
 _CORES = 4
 
@@ -31,20 +31,20 @@ class Yarn:
 
     Attributes:
         conf: the folder for HADOOP_CONF_DIR.
-        address: of the resource manager's REST interface.
+        address: the resource manager's REST address.
     """
 
     conf: Path
     address: str
 
     def last_application(self) -> dict[str, str]:
-        """What the resource manager says of the newest application, once it has ended.
+        """The newest application in the resource manager's list, once it has ended.
 
         Returns:
             Columns of `yarn application -list`: `Application-Id`, `Application-Type`, `State`, `Final-State`, …
 
         Raises:
-            TimeoutError: it has not ended after two minutes.
+            TimeoutError: it did not end within two minutes.
         """
         end = time.monotonic() + 120
         while time.monotonic() < end:
@@ -54,7 +54,7 @@ class Yarn:
         raise TimeoutError(f"{newest['Application-Id']} is {newest['State']}")
 
     def containers(self) -> int:
-        """How many containers run on its nodes."""
+        """The number of containers that run on the nodes."""
         return sum(int(node["numContainers"]) for node in self.nodes())
 
     def nodes(self) -> list[dict[str, Any]]:
@@ -64,7 +64,7 @@ class Yarn:
         return found
 
     def _applications(self) -> list[dict[str, str]]:
-        # Not by REST: on Java 17 the shaded jar answers 500, or with applications that have no state.
+        # Not by REST: on Java 17, the shaded jar answers with status 500, or with applications without a state.
         ended = subprocess.run(
             [*_command(self.conf, _APPLICATIONS), "application", "-list", "-appStates", "ALL"],
             stdout=subprocess.PIPE,
@@ -79,13 +79,13 @@ class Yarn:
 
 @contextlib.contextmanager
 def yarn(folder: Path) -> Iterator[Yarn]:
-    """Run a cluster on local disks; its applications end with the block.
+    """Run a cluster on local disks; it ends with the block, as do its applications.
 
     Args:
         folder: for its configuration, its files and its logs.
 
     Raises:
-        RuntimeError: it did not start.
+        RuntimeError: the cluster did not start.
     """
     manager = {name: free_port() for name in ("address", "scheduler", "resource-tracker", "admin", "webapp")}
     node = {name: free_port() for name in ("address", "localizer", "webapp")}
@@ -97,7 +97,7 @@ def yarn(folder: Path) -> Iterator[Yarn]:
         {
             **_addresses("yarn.resourcemanager", manager),
             **_addresses("yarn.nodemanager", node),
-            # The other scheduler would need a file of queues.
+            # The default scheduler needs a file of queues.
             "yarn.resourcemanager.scheduler.class": "org.apache.hadoop.yarn.server.resourcemanager.scheduler.fifo."
             "FifoScheduler",
             "yarn.nodemanager.resource.memory-mb": _MEGABYTES,
@@ -105,7 +105,7 @@ def yarn(folder: Path) -> Iterator[Yarn]:
             "yarn.scheduler.minimum-allocation-mb": 256,
             # A JVM reserves much more than it uses.
             "yarn.nodemanager.vmem-check-enabled": "false",
-            # Not because the disk of a test machine is nearly full.
+            # A test machine's disk may be nearly full, which would make the node unhealthy.
             "yarn.nodemanager.disk-health-checker.enable": "false",
             "yarn.nodemanager.local-dirs": folder / "local",
             "yarn.nodemanager.log-dirs": folder / "containers",
@@ -127,18 +127,18 @@ def yarn(folder: Path) -> Iterator[Yarn]:
 def _command(conf: Path, main: str) -> list[str | Path]:
     jars = [
         jar("org.apache.hadoop", "hadoop-client-minicluster", HADOOP),
-        # The cluster's jar brings all but what signs its certificates.
+        # The cluster's jar lacks only the library that signs its certificates.
         jar("org.bouncycastle", "bcprov-jdk15on", "1.68"),
         jar("org.bouncycastle", "bcpkix-jdk15on", "1.68"),
         spark_jars(),
     ]
-    # Guice makes its classes by reflection.
+    # Guice defines classes by reflection.
     opens = "--add-opens=java.base/java.lang=ALL-UNNAMED"
     return ["java", opens, "-Xmx512m", "-cp", ":".join(map(str, (conf, *jars))), main]
 
 
 def _addresses(daemon: str, ports: dict[str, int]) -> dict[str, object]:
-    """A daemon's addresses: its own is `<daemon>.address`, that of a part `<daemon>.<part>.address`."""
+    """Settings of a daemon's addresses: `<daemon>.address`, and `<daemon>.<part>.address` for each part."""
     own = ports["address"]
     parts = {f"{daemon}.{name}.address": f"{LOOPBACK}:{port}" for name, port in ports.items() if port != own}
     return {f"{daemon}.hostname": LOOPBACK, f"{daemon}.address": f"{LOOPBACK}:{own}", **parts}

@@ -1,4 +1,4 @@
-"""Tools around dbt, each as its page in docs/tools has it; writes into docs/tools/README.md with what it ran (`--results`)."""
+"""Tools around dbt, as docs/tools describes them; `--results` writes the tested versions to docs/tools/README.md."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture(scope="session")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """This checkout, as users get it."""
+    """The wheel of this checkout."""
     return environments.build_wheel(tmp_path_factory.mktemp("wheel"))
 
 
 @pytest.fixture(scope="session")
 def installed(wheel: Path) -> Callable[[str, str], Environment]:
-    """An environment by its name, with what a `pip install` of a page puts there."""
+    """Function: the environment of a name, with the packages of a page's `pip install`."""
     made: dict[str, Environment] = {}
 
     def make(name: str, install: str) -> Environment:
@@ -41,7 +41,7 @@ def installed(wheel: Path) -> Callable[[str, str], Environment]:
 
 @pytest.fixture
 def shop(tmp_path: Path, spark_config: dict[str, Any]) -> Path:
-    """The project of docs/tools/README.md, with a warehouse of the test's own, on a Spark for a test machine."""
+    """The project of docs/tools/README.md, with the test's own warehouse and Spark settings."""
     folder = tmp_path / "shop"
     pages.write(folder, "README.md")
     profiles = yaml.safe_load((folder / "profiles.yml").read_text())
@@ -53,7 +53,7 @@ def shop(tmp_path: Path, spark_config: dict[str, Any]) -> Path:
 
 @pytest.fixture
 def ran_with(request: pytest.FixtureRequest) -> Callable[..., None]:
-    """Tells the page which versions a tool ran with: `ran_with('dagster', environment, 'dagster-dbt')`."""
+    """Function: record for a page which versions its tool ran with."""
 
     def note(page: str, environment: Environment, *packages: str) -> None:
         versions = environment.versions()

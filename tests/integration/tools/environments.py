@@ -1,4 +1,4 @@
-"""A virtual environment for each tool, kept in the cache of the tests: what its page has a user install, and this checkout's wheel."""
+"""A cached virtual environment for each tool: the packages that its page installs, and this checkout's wheel."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from integration.services import maven
 
 ROOT: Final = Path(__file__).parents[3]
 TIMEOUT: Final = 3000
-# As in the Makefile: its source distribution downloads while it builds.
+# As in the Makefile, leave out a package whose build downloads files.
 _NO_PARSER: Final = "dbt-core-experimental-parser; sys_platform == 'never'\n"
-# What would let this checkout, or the environment of the tests, into those of the tools.
+# Variables through which this checkout or the tests' environment would get into those of the tools.
 _LEAKS: Final = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "SPARK_HOME", "PYTEST_ADDOPTS")
 
 
 def uv() -> str:
-    """The command `uv`, the environment's own or the machine's."""
+    """The path of `uv`, next to this Python or on the PATH."""
     beside = Path(sys.executable).with_name("uv")
     found = str(beside) if beside.exists() else shutil.which("uv")
     assert found, "uv is neither beside Python nor on the PATH: run `make venv`"
@@ -42,7 +42,7 @@ def build_wheel(folder: Path) -> Path:
 
 @dataclass(frozen=True)
 class Environment:
-    """What is installed in a folder, and how commands are run with it."""
+    """A virtual environment in a folder, in which commands run."""
 
     folder: Path
     environ: Mapping[str, str] = field(default_factory=dict)
@@ -53,15 +53,15 @@ class Environment:
 
     @property
     def packages(self) -> Path:
-        """Its site-packages."""
+        """The site-packages folder."""
         (found,) = self.folder.glob("lib/python*/site-packages")
         return found
 
     def run(self, command: str, folder: Path, *, returns: int = 0, **environ: str) -> str:
-        """Run a line of a page in a folder; returns what it prints to its output.
+        """Run a command of a page in a folder; returns its standard output.
 
         Raises:
-            Failed: it ends with another code, with all that it printed.
+            Failed: the command's exit code is not `returns`; with all of its output.
         """
         kept = {key: value for key, value in os.environ.items() if key not in _LEAKS}
         path = f"{self.bin}{os.pathsep}{kept['PATH']}"
@@ -79,13 +79,13 @@ class Environment:
         return done.stdout
 
     def rows(self, query: str, project: Path) -> list[dict[str, object]]:
-        """The rows of a query of a project with `ref()`, by `dbt show`."""
+        """The rows of a project's query, which may use `ref()`, by `dbt show`."""
         shown = self.run(f"dbt --quiet show --limit -1 --output json --inline {shlex.quote(query)}", project)
         found: list[dict[str, object]] = json.loads(shown)["show"]
         return found
 
     def versions(self) -> dict[str, str]:
-        """Of each package, by its name."""
+        """Package name -> installed version."""
         listed = subprocess.run(
             [uv(), "pip", "list", "--quiet", "--format", "json", "--python", str(self.folder)],
             capture_output=True,
@@ -96,13 +96,13 @@ class Environment:
 
 
 def environment(name: str, install: str, wheel: Path, folder: Path | None = None) -> Environment:
-    """Make one, or bring the one in the cache up to date with the wheel.
+    """Create an environment, or update the cached one with the wheel.
 
     Args:
-        name: of its folder.
-        install: a page's `pip install …`; `dbt-paimon` among its packages is the wheel.
-        wheel: of dbt-paimon.
-        folder: elsewhere than in the cache.
+        name: the environment's name in the cache.
+        install: a page's `pip install …`; the wheel replaces `dbt-paimon` among its packages.
+        wheel: dbt-paimon's wheel.
+        folder: a folder outside the cache.
     """
     line = ".".join(map(str, sys.version_info[:2]))
     folder = folder or maven.cache() / "tools" / f"{name}-{line}"

@@ -1,4 +1,4 @@
-"""The examples of docs/tools, as they stand there: files, whose first line is a comment with their name, patches and commands."""
+"""The examples in docs/tools: patches, commands, and files, whose first line is a comment with their name."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _NAME: Final = re.compile(r"^(#|--|//) (?P<name>[\w./-]*\.\w+)$")
 
 
 def blocks(page: str, language: str) -> list[str]:
-    """The texts of a page's blocks in a language."""
+    """The texts of a page's code blocks in a language."""
     found = _BLOCK.finditer((FOLDER / page).read_text())
     return [block["text"] for block in found if block["language"] == language]
 
 
 def files(page: str) -> dict[str, str]:
-    """The files of a page by their names; without that first line."""
+    """Name -> text of each file on a page, without the line with the name."""
     found = {}
     for block in _BLOCK.finditer((FOLDER / page).read_text()):
         first, _, rest = block["text"].partition("\n")
@@ -30,13 +30,13 @@ def files(page: str) -> dict[str, str]:
 
 
 def commands(page: str) -> list[str]:
-    """The lines of a page's shell blocks, without comments."""
+    """The commands in a page's shell blocks, without comments."""
     lines = (line.partition("  #")[0].strip() for block in blocks(page, "sh") for line in block.splitlines())
     return [line for line in lines if line and not line.startswith("#")]
 
 
 def write(folder: Path, page: str, places: Mapping[str, str] = {}) -> None:
-    """Write a page's files into a folder; `places` says what stands on this machine for a path of the page."""
+    """Write a page's files into a folder; `places` maps texts of the page to those of this machine."""
     for name, text in files(page).items():
         here = functools.reduce(lambda so_far, place: so_far.replace(*place), places.items(), text)
         (folder / name).parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""A patch of a page, applied to what is installed, in an environment that ends with the test."""
+"""A page's patches, applied to installed packages in an environment for one test."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from integration.tools.environments import Environment
 
 
 def patched(page: str, install: str, wheel: Path, folder: Path) -> Environment:
-    """A new environment in a folder, with the patch of a page.
+    """A new environment in a folder, with a page's patches applied.
 
     Raises:
-        CalledProcessError: a hunk does not fit, or only elsewhere.
+        CalledProcessError: a hunk does not apply.
     """
     environment = environments.environment(folder.name, install, wheel, folder)
     for patch in pages.blocks(page, "diff"):

@@ -1,6 +1,6 @@
-"""What dbt Power User does for `"dbt.dbtIntegration": "core"`, line by line: its TypeScript sends these lines to a Python.
+"""The calls that dbt Power User's TypeScript sends to Python with `"dbt.dbtIntegration": "core"`.
 
-`python power_user.py FOLDER`, with the extension's Python on the path; prints what came back as JSON.
+`python power_user.py FOLDER`, with the extension's Python on the PYTHONPATH; prints the answers as JSON.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dbt_utils import to_dict
 
 
 def main(folder: str) -> dict[str, Any]:
-    """Parse, compile, preview, list columns, check SQL; then the same after a switch of targets."""
+    """Parse, compile, preview, list columns, check SQL; then switch targets and preview again."""
     project = DbtProject(project_dir=folder, profiles_dir=folder, target_path=target_path(folder))
     project.init_project()
     to_dict(project.safe_parse_project())

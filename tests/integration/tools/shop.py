@@ -1,4 +1,4 @@
-"""What the tables of the project of docs/tools/README.md hold once it is built."""
+"""The rows of the project of docs/tools/README.md after a build."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _BUILT: Final = {
 
 
 def assert_built(environment: Environment, project: Path) -> None:
-    """Each table has its rows, read by another dbt.
+    """Read the tables with a separate dbt, and compare their rows.
 
     Raises:
-        AssertionError: rows are missing, or there are others.
+        AssertionError: rows are missing or wrong.
     """
     rows = environment.rows(_QUERY, project)
     assert sorted((row["model"], row["key"], row["amount"]) for row in rows) == sorted(_BUILT)

@@ -29,7 +29,7 @@ def test_tasks(mode: str, installed: Installed, shop: Path, tmp_path: Path, ran_
     pages.write(home, "airflow.md", places)
     dbt.run(parse.replace("/opt/dbt/bin/", "").replace("/opt/shop", str(shop)), shop)
     environ = {"AIRFLOW_HOME": str(home), "AIRFLOW__CORE__LOAD_EXAMPLES": "false", "DO_NOT_TRACK": "1"}
-    # On a busy machine, the import of the DAG is slow.
+    # The import of the DAG is slow on a busy machine.
     environ |= {"AIRFLOW__CORE__DAGBAG_IMPORT_TIMEOUT": "300"}
     airflow.run("airflow db migrate", home, **environ)
     airflow.run(test, home, **environ)

@@ -1,4 +1,4 @@
-"""Dagster materializes a project, and asks its tables for rows and columns: docs/tools/dagster.md."""
+"""Dagster materializes a project, and stores row counts and column types: docs/tools/dagster.md."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from integration.tools.shop import assert_built
 
 pytestmark = pytest.mark.full
 
-# What Dagster keeps of each asset.
+# Prints the metadata that Dagster keeps for each asset.
 KEPT = """
 import json
 from dagster import AssetKey, DagsterInstance

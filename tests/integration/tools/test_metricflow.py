@@ -1,4 +1,4 @@
-"""MetricFlow queries the metrics of a project: docs/tools/metricflow.md, by a script of its own and with the patch for upstream."""
+"""MetricFlow queries a project's metrics, with the page's script and with its patch: docs/tools/metricflow.md."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ REVENUE = [("2026-11-01", "ada", 10), ("2026-11-01", "bob", 20), ("2026-11-02", 
 
 
 def revenue(environment: Environment, project: Path, query: str) -> list[tuple[str, str, int]]:
-    """What a query of `mf` returns."""
+    """The rows of an `mf` query."""
     environment.run(f"{query} --csv answer.csv", project)
     with (project / "answer.csv").open() as answer:
         return sorted(
@@ -42,7 +42,7 @@ def test_query(
     assert revenue(environment, shop, QUERY) == REVENUE
     ran_with("metricflow", environment, "dbt-metricflow", "metricflow", "dbt-core")
 
-    # By the dbt before, and with the patch.
+    # The previous dbt with the script, then the patch without the script.
     older = installed("metricflow-dbt-1.11", f"{INSTALL} 'dbt-core<1.12'")
     older.run("dbt parse --no-partial-parse", shop)
     assert older.versions()["dbt-core"].startswith("1.11.")

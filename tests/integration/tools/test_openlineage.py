@@ -1,4 +1,4 @@
-"""OpenLineage gets events of a project: docs/tools/openlineage.md, by a target of its own and with the patch for upstream."""
+"""OpenLineage gets a project's events, with the page's extra target and with its patch: docs/tools/openlineage.md."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from integration.tools.shop import assert_built
 pytestmark = pytest.mark.full
 
 PAGE = "openlineage.md"
-# Output and inputs of each model's job.
+# The output and the inputs of each model's job.
 LINEAGE = {
     ("paimon.shop.orders", ()),
     ("paimon.shop.revenue", ("paimon.shop.orders",)),
@@ -28,14 +28,14 @@ INSTALL, BUILD, SEND = pages.commands(PAGE)
 
 
 def lineage(project: Path) -> tuple[set[tuple[str, tuple[str, ...]]], set[str]]:
-    """Of the events that say that models are complete: outputs with their inputs, and the namespaces of these."""
+    """The outputs with their inputs, and the namespaces of all, in the events of completed models."""
     edges, namespaces = set(), set()
     for line in (project / "events.json").read_text().splitlines():
         event: dict[str, Any] = json.loads(line)
         if event["eventType"] != "COMPLETE" or not event.get("outputs"):
             continue
         (output,) = event["outputs"]
-        # As tables for the rows that fail, which structured logs have.
+        # With structured logs, tests have such tables as outputs.
         if "dbt_test__audit" in output["name"]:
             continue
         edges.add((output["name"], tuple(each["name"] for each in event["inputs"])))

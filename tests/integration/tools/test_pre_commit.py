@@ -1,6 +1,6 @@
 """pre-commit checks a project with dbt-checkpoint's hooks: docs/tools/pre-commit.md.
 
-The hooks are a repository on GitHub. Where that is out of reach, `DBT_CHECKPOINT` is the path of a clone.
+The hooks are in a repository on GitHub. Where GitHub is out of reach, set `DBT_CHECKPOINT` to the path of a clone.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def test_hooks(
     environment.run("git init --quiet && git add --all", shop)
     environment.run(run, shop, **environ)
 
-    # Each hook sees what is wrong.
+    # The hooks find each mistake.
     model = shop / "models" / "revenue.sql"
     right = model.read_text()
     for wrong in (

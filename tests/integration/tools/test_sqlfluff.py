@@ -32,7 +32,7 @@ def test_lint(installed: Callable[[str, str], Environment], shop: Path, ran_with
             for file in found
             for violation in file["violations"]
         }
-        # A keyword in capitals among others that are not.
+        # CP01: a keyword in upper case among lower-case ones.
         assert wrong == {("revenue.sql", "CP01", line)}
     environment.run(fix, shop)
     assert model.read_text() == right

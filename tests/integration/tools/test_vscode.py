@@ -1,4 +1,4 @@
-"""dbt Power User of VS Code on a project: docs/tools/vscode.md. Of the extension its Python runs, from the package on npm."""
+"""VS Code's dbt Power User on a project: docs/tools/vscode.md. Only the extension's Python runs here, from npm."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PACKAGE = "@altimateai/dbt-integration@0.2.14"
 
 @pytest.fixture(scope="module")
 def extension() -> Path:
-    """The folder of its Python, fetched at the first call."""
+    """The folder with the extension's Python, downloaded once."""
     folder = maven.cache() / "tools" / PACKAGE.replace("/", "-")
     python = folder / "package" / "dist" / "altimate_python_packages"
     if not python.exists():

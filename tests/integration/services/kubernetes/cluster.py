@@ -1,7 +1,6 @@
-"""A cluster of one node: etcd, the API server, the scheduler, the controllers, kube-proxy, CoreDNS and the kubelet with
-containerd, all of them the real ones.
+"""A real one-node cluster: etcd, API server, scheduler, controllers, kube-proxy, CoreDNS and kubelet with containerd.
 
-The node has namespaces of its own (`node.py`), and a cable to this machine: pods reach what listens on
+The node has its own namespaces (`node.py`) and a virtual cable to this machine: pods reach services that listen on
 `addresses.MACHINE`, and this machine reaches pods and the API server.
 """
 
@@ -27,7 +26,7 @@ from integration.services.kubernetes.addresses import API_PORT, CABLE_BITS, MACH
 from integration.services.kubernetes.programs import programs
 from integration.services.process import running
 
-# What the node takes from Debian, and one of the packages that has it.
+# The programs that the node needs -> the Debian packages that have them.
 _NEEDED = {
     "containerd": "containerd",
     "runc": "runc",
@@ -52,9 +51,9 @@ class Cluster:
     """A running cluster.
 
     Attributes:
-        folder: its files; the logs of its components among them.
-        address: of the API server.
-        kubeconfig: of the administrator.
+        folder: its files, including the components' logs.
+        address: the API server's URL.
+        kubeconfig: the administrator's.
         kubectl_program: the command line before kubectl's own arguments.
     """
 
@@ -65,19 +64,19 @@ class Cluster:
 
     @property
     def certificate(self) -> Path:
-        """What the API server's certificate is signed by."""
+        """The CA certificate for the API server: its own, which is self-signed."""
         return self.folder / "certificates" / "apiserver.crt"
 
     def kubectl(self, *arguments: str, given: str | None = None, check: bool = True) -> str:
         """Run kubectl as the administrator; returns what it prints.
 
         Args:
-            arguments: its arguments.
-            given: its standard input.
-            check: whether it has to succeed.
+            arguments: kubectl's arguments.
+            given: the standard input.
+            check: whether to raise an error if kubectl fails.
 
         Raises:
-            RuntimeError: it failed; with its message.
+            RuntimeError: kubectl failed; with its message.
         """
         ended = subprocess.run(
             [*self.kubectl_program, *arguments],
@@ -97,7 +96,7 @@ class Cluster:
         self.kubectl("apply", "-f", "-", given=yaml.safe_dump_all(documents))
 
     def get(self, kind: str, namespace: str, name: str) -> dict[str, Any] | None:
-        """An object, or None if it is not there."""
+        """An object, or None if it does not exist."""
         text = self.kubectl("-n", namespace, "get", kind, name, "--ignore-not-found", "-o", "json")
         return json.loads(text) if text else None
 
@@ -110,14 +109,14 @@ class Cluster:
 
 @contextlib.contextmanager
 def cluster(folder: Path, images: Sequence[Path]) -> Iterator[Cluster]:
-    """Run a cluster; all of it is gone when the block ends.
+    """Run a cluster; everything in it ends with the block.
 
     Args:
         folder: for its files.
-        images: archives of container images, that of `node.PAUSE_IMAGE` among them: nothing is pulled.
+        images: archives of all container images, including `node.PAUSE_IMAGE`: nothing is pulled.
 
     Raises:
-        RuntimeError: this machine lacks something, or it did not start.
+        RuntimeError: this machine lacks a program or right, or the cluster did not start.
     """
     _check_machine()
     own = programs()
@@ -159,7 +158,7 @@ def _check_machine() -> None:
 
 @contextlib.contextmanager
 def _without_cgroups() -> Iterator[None]:
-    """Remove what a node leaves of its groups of processes: they have no namespace."""
+    """Remove the cgroups that a node leaves behind: they are not in a namespace."""
     try:
         yield
     finally:
@@ -181,8 +180,8 @@ def _write_kubeconfig(path: Path, folder: Path, token: str) -> None:
 
     Args:
         path: the file.
-        folder: the cluster's.
-        token: whose bearer is the user.
+        folder: the cluster's folder.
+        token: the user's bearer token.
     """
     server = {
         "server": f"https://{NODE}:{API_PORT}",
@@ -203,7 +202,7 @@ def _write_kubeconfig(path: Path, folder: Path, token: str) -> None:
 
 
 def _plug_in(node: subprocess.Popen[bytes]) -> None:
-    """Lay the cable to a node that has just started; it goes when the node's end does."""
+    """Connect a node that has just started by a virtual cable, which disappears with the node."""
     own = Path("/proc/self/ns/net").readlink()
     end = time.monotonic() + 60
     while not (inside := _inside(node.pid, own)):
@@ -219,12 +218,12 @@ def _plug_in(node: subprocess.Popen[bytes]) -> None:
     ):
         done = subprocess.run(["ip", *command.split()], capture_output=True, text=True, check=False)
         if done.returncode != 0:
-            # Its addresses are fixed: one at a time on a machine.
+            # The addresses are fixed, so a machine runs one cluster at a time.
             raise RuntimeError(f"ip {command}: {done.stderr.strip()}; is there another test's cluster?")
 
 
 def _inside(pid: int, own: Path) -> int | None:
-    """The process with namespaces of its own below `unshare`."""
+    """The child process of `unshare` that has its own namespaces."""
     with contextlib.suppress(psutil.NoSuchProcess, OSError):
         for child in psutil.Process(pid).children():
             if Path(f"/proc/{child.pid}/ns/net").readlink() != own:
@@ -243,7 +242,7 @@ def _wait_until_ready(found: Cluster, node: subprocess.Popen[bytes]) -> None:
             "jsonpath={.status.conditions[?(@.type=='Ready')].status}",
             check=False,
         )
-        # The controllers make it some seconds after the first namespace.
+        # The controllers create the account some seconds after the namespace.
         account = found.kubectl("get", "serviceaccount", "default", "--ignore-not-found", check=False)
         if state == "True" and account:
             return

@@ -1,7 +1,6 @@
-"""The container images of a test's cluster: Spark's, dbt's by deploy/kubernetes/Dockerfile on top of it,
-and the one that holds a pod.
+"""The container images of a test's cluster: Spark, dbt on top of it (deploy/kubernetes/Dockerfile), and `pause`.
 
-Built once for what they are made of, and kept beside what the tests download.
+They are cached, and built again only if their content changes.
 """
 
 from __future__ import annotations
@@ -18,17 +17,17 @@ from integration.services.kubernetes.programs import programs
 from integration.services.maven import cache
 
 _SPARK = Path(__file__).parent / "spark_image"
-# The packages of the image that it stands for; `tini` starts its processes.
+# The packages of Spark's official image, which this one replaces; `tini` is its init process.
 _PACKAGES = ("bash", "ca-certificates", "openjdk-17-jre-headless", "procps", "python3", "python3-pip", "tini")
 _PAUSE_DOCKERFILE = 'FROM scratch\nCOPY pause /pause\nENTRYPOINT ["/pause"]\n'
 _CERTIFICATES = "/etc/ssl/certs"
 
 
 def pause(name: str) -> Path:
-    """The archive of the image that holds a pod.
+    """The archive of the image whose container holds a pod's namespaces.
 
     Args:
-        name: what the node calls it.
+        name: the image's name on the node.
     """
     program = programs() / "pause"
     archive = _archive("pause", [program])
@@ -42,14 +41,14 @@ def pause(name: str) -> Path:
 
 
 def project(name: str, folder: Path, dockerfile: Path, base: str, wheels: Path, *arguments: str) -> Path:
-    """The archive of the image that a Dockerfile makes of a dbt project.
+    """The archive of the image of a dbt project.
 
     Args:
-        name: what the manifests call it.
+        name: the image's name in the manifests.
         folder: the root of the project.
         dockerfile: deploy/kubernetes/Dockerfile.
-        base: the image in its FROM.
-        wheels: a folder of wheels that pip takes beside its registry's.
+        base: the image in the Dockerfile's FROM.
+        wheels: a folder with further wheels for pip.
         arguments: build arguments, `NAME=value`.
     """
     made_of = [path for root in (_SPARK, folder, wheels) for path in root.rglob("*") if path.is_file()]
@@ -58,7 +57,7 @@ def project(name: str, folder: Path, dockerfile: Path, base: str, wheels: Path, 
         _build_spark(base)
         pip = _empty("pip") / "pip.conf"
         pip.write_text("[global]\nfind-links = /wheels\n")
-        # Without layers: a kept one of pip's would have another wheel of the same name.
+        # Without cached layers: pip's layer might hold an older wheel of the same name.
         given = (f"--volume={pip}:/etc/pip.conf:ro", f"--volume={wheels}:/wheels:ro")
         _build(name, dockerfile, folder, *given, *(f"--build-arg={argument}" for argument in arguments))
         _save(name, archive)
@@ -78,7 +77,7 @@ def _images() -> Images:
 
 
 def _build(name: str, dockerfile: Path, context: Path, *options: str) -> None:
-    # What this machine trusts, behind a proxy, for example.
+    # The certificates that this machine trusts, for example a proxy's.
     trusted = f"--volume={_CERTIFICATES}:{_CERTIFICATES}:ro"
     _images().build(name, dockerfile, context, trusted, *options)
 

@@ -1,8 +1,7 @@
-"""The node of a test's cluster, as the first process of its own namespaces (processes, network, mounts):
-`python -m integration.services.kubernetes.node FOLDER PROGRAMS`.
+"""The node of a test's cluster, the first process of its own namespaces (processes, network, mounts).
 
-Whatever happens in here, nothing of it is left on the machine when this process ends: Linux ends all the others with
-it, and takes down the network and the mounts.
+`python -m integration.services.kubernetes.node FOLDER PROGRAMS`. When this process ends, Linux ends the node's other
+processes and removes its network and mounts, whatever happened.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ from integration.services.kubernetes.addresses import (
 
 _CONTAINERD = "/run/containerd/containerd.sock"
 PAUSE_IMAGE = "registry.example.com/pause:1"
-# What the kubelet would set for the whole machine (k8s.io/component-helpers/node/util/sysctl).
+# Settings that the kubelet would change for the whole machine (k8s.io/component-helpers/node/util/sysctl).
 _KERNEL = (
     *("vm/overcommit_memory", "vm/panic_on_oom", "kernel/panic", "kernel/panic_on_oops"),
     *("kernel/keys/root_maxkeys", "kernel/keys/root_maxbytes"),
@@ -40,11 +39,11 @@ _KERNEL = (
 
 
 class Node:
-    """What runs on it, and its files.
+    """The node's processes and files.
 
     Attributes:
-        folder: for configuration, state and logs; it holds `tokens.csv` and the kubeconfig of each component.
-        programs: the folder of Kubernetes' own programs.
+        folder: for configuration, state and logs; must contain `tokens.csv` and each component's kubeconfig.
+        programs: the folder with Kubernetes' own programs.
     """
 
     def __init__(self, folder: Path, programs: Path) -> None:
@@ -53,8 +52,8 @@ class Node:
         self._started: dict[int, str] = {}
 
     def run(self) -> None:
-        """Start everything, and end when one of its processes does."""
-        # What a shell starts in the background has SIGINT ignored, and all that it starts: containers would, too.
+        """Start all processes; exit when one of them ends."""
+        # A shell's background jobs ignore SIGINT, and their descendants inherit this, including containers.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         self._make_mounts()
         self._connect()
@@ -62,7 +61,7 @@ class Node:
         self._wait_for_api()
         self._start_workers()
         while True:
-            # As the first process it has to collect all whose parents are gone.
+            # The first process must reap all orphans.
             ended, status = os.wait()
             if ended in self._started:
                 sys.exit(f"{self._started[ended]} has ended with {os.waitstatus_to_exitcode(status)}")
@@ -79,7 +78,7 @@ class Node:
             _run("mount", "--bind", own, setting)
 
     def _connect(self) -> None:
-        """Take the cable's end, once it is there."""
+        """Wait for this end of the cable, and configure it."""
         while not _has_device("eth0"):
             time.sleep(0.05)
         for command in (
@@ -102,7 +101,7 @@ class Node:
             f"--listen-peer-urls={peer}",
             f"--initial-advertise-peer-urls={peer}",
             f"--initial-cluster=default={peer}",
-            # What it holds is gone with the test.
+            # Its data is only needed during the test.
             "--unsafe-no-fsync",
         )
         key = self.folder / "accounts.key"
@@ -154,7 +153,7 @@ class Node:
             "clusterCIDR": PODS,
             "hostnameOverride": NODE_NAME,
             "clientConnection": {"kubeconfig": str(self.folder / "proxy.kubeconfig")},
-            # These would be the whole machine's.
+            # These limits would apply to the whole machine.
             "conntrack": {"maxPerCore": 0, "tcpEstablishedTimeout": "0s", "tcpCloseWaitTimeout": "0s"},
         }
         self._start("kube-proxy", f"--config={self._json('proxy.json', proxy)}")
@@ -163,7 +162,7 @@ class Node:
             f"{DOMAIN}:53 {{\n"
             f"    bind {NODE}\n    errors\n"
             f"    kubernetes {DOMAIN} {{\n        kubeconfig {self.folder / 'admin.kubeconfig'}\n"
-            # A driver has an address before it is ready, and its service says that it may be told.
+            # The service publishes the driver's address before the driver is ready, so no answer may be cached.
             "        ttl 0\n    }\n}\n"
         )
         self._spawn("coredns", [self.programs / "dns", "-conf", names])
@@ -222,7 +221,7 @@ runtime_type = "io.containerd.runc.v2"
             "apiVersion": "kubelet.config.k8s.io/v1beta1",
             "kind": "KubeletConfiguration",
             "address": NODE,
-            # Only this machine reaches it.
+            # Only this machine can reach the kubelet.
             "authentication": {"anonymous": {"enabled": True}, "webhook": {"enabled": False}},
             "authorization": {"mode": "AlwaysAllow"},
             "cgroupDriver": "cgroupfs",

@@ -1,4 +1,4 @@
-"""Kubernetes' own programs, built from its sources once and kept beside what the tests download."""
+"""Kubernetes' own programs, built from source once and cached."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from pathlib import Path
 
 from integration.services.maven import cache
 
-# A module for each program: they need different versions of the same libraries.
+# One Go module per program: they need different versions of the same libraries.
 _MODULES = Path(__file__).parent / "components"
 
 
 def programs() -> Path:
-    """The folder of the programs `cluster`, `dns` and `pause`; building them takes half an hour of one core.
+    """The folder of the programs `cluster`, `dns` and `pause`; a build takes half an hour on one core.
 
     Raises:
-        RuntimeError: there is no Go, or they do not build.
+        RuntimeError: Go is not installed, or a program does not build.
     """
     digest = hashlib.sha256()
     for path in sorted(_MODULES.rglob("*")):

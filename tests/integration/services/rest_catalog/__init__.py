@@ -1,4 +1,4 @@
-"""A REST catalog: the server that Paimon's own tests use, as a process of its own, with its tables in a local folder."""
+"""A REST catalog: the server of Paimon's own tests in a separate process, with its tables in a local folder."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from integration.services import maven
 from integration.services.process import running
 
-# The server is in the jar of paimon-core's tests; it speaks HTTP by okhttp's.
+# The server is in the jar of paimon-core's tests, and uses okhttp's HTTP server.
 PAIMON = "1.4.2"
 _JARS = (
     ("org.apache.paimon", "paimon-bundle", PAIMON),
@@ -28,7 +28,7 @@ _URL = re.compile(r"listens at (http://\S+?)/?\s")
 
 @dataclass(frozen=True)
 class RestCatalog:
-    """Its address, the name of its warehouse, a token that it takes, and the folder of the tables."""
+    """Its address, the name of its warehouse, a valid token, and the folder of its tables."""
 
     uri: str
     warehouse: str
@@ -44,7 +44,7 @@ def rest_catalog(folder: Path) -> Iterator[RestCatalog]:
         folder: for its tables and its log.
 
     Raises:
-        RuntimeError: it did not start; with what it wrote.
+        RuntimeError: the server did not start; with the end of its log.
     """
     import pyspark
 

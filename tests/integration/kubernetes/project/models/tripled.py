@@ -2,7 +2,7 @@ def model(dbt, session):
     dbt.config(materialized="table")
     from pyspark.sql import functions as f
 
-    # In the Python of the executors.
+    # A UDF runs in the executors' Python.
     @f.udf("long")
     def tripled(number):
         return number * 3
