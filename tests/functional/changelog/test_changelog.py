@@ -29,7 +29,7 @@ FIRST = {("+I", 1, 4), ("+I", 2, 6)}
 COMPLETE = [FIRST, {("-U", 1, 4), ("+U", 1, 5), ("-U", 2, 6), ("+U", 2, 5)}]
 LATEST = [FIRST, {("+I", 1, 5), ("+I", 2, 5)}]
 
-# name -> (messages, config, the changes of each commit that has some)
+# name -> (messages, config, the changes of each commit that shows any)
 TABLES: dict[str, tuple[str, str, list[set[tuple[Any, ...]]]]] = {
     "none": ("stock", "changelog_producer='none'", LATEST),
     "input": ("changes", "changelog_producer='input', rowkind_field='op'", COMPLETE),
