@@ -1,6 +1,6 @@
-"""One build of the reference project: what of it passed, and what its tables hold.
+"""Build the reference project; report which nodes passed, and a fingerprint of each table.
 
-In a process of its own: `python -m integration.build OUTPUT DBT-ARGUMENT…`. Writes a JSON document to OUTPUT.
+In its own process: `python -m integration.build OUTPUT DBT-ARGUMENT…`. Writes a JSON document to OUTPUT.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.profile import load_credentials
 from dbt.adapters.paimon.spark.runtime import Runtime
 
-# The project of the worked examples, and what their schema ends in.
+# The project of the worked examples, and the suffix of its schema.
 EXAMPLES = "paimon_examples"
 THEIR_SCHEMA = "_examples"
-# Positions name the commits that they belong to; see the adapter's module of that name. Dead letters say when.
+# Not comparable: they contain commit IDs (__dbt_changes) or times (__dead_letters).
 _OWN_TABLES = ("__dbt_changes", "__dead_letters")
 
 
 def main(output: Path, arguments: list[str]) -> int:
-    """Build, read every table, write down what there is; the exit code is dbt's.
+    """Build, read every table, and write the report. Returns 0 if dbt succeeded, else 1.
 
-    The last argument may be `--examples`: then the examples' own project is built, too.
+    If the last argument is `--examples`, the project of the examples is built, too.
     """
     runs = [arguments]
     if arguments[-1] == "--examples":
@@ -54,7 +54,7 @@ def main(output: Path, arguments: list[str]) -> int:
 
 
 def of_examples(arguments: list[str], batch: int) -> list[str]:
-    """The arguments for a batch of the examples' project: the same places, all of its nodes."""
+    """The arguments that build a batch of the examples' project, with the same target and folders."""
     options = dict(pairwise(arguments))
     kept = ("--target", "--profiles-dir", "--log-path")
     places = {
@@ -67,9 +67,9 @@ def of_examples(arguments: list[str], batch: int) -> list[str]:
 
 
 def fingerprints(credentials: PaimonCredentials) -> dict[str, list[str]]:
-    """Row count and sum of the rows' hashes of every table of the target's schemas, by `schema.table`.
+    """Map each `schema.table` of the target's schemas to its row count and the sum of its rows' hashes.
 
-    Left out is what says when dbt looked: the columns of a snapshot that hold it.
+    Leaves out the columns of snapshots that depend on the time of the run.
     """
     cursor = open_handle(Runtime(credentials)).cursor()
 
@@ -90,7 +90,7 @@ def fingerprints(credentials: PaimonCredentials) -> dict[str, list[str]]:
                 row[0]: row[1] for row in rows(f"describe table {name}") if row[0] and not row[0].startswith("#")
             }
             kept = [
-                # Spark hashes no map: its entries have no order.
+                # Spark cannot hash a map, because its entries have no order.
                 f"array_sort(map_entries(`{column}`))" if data_type.startswith("map<") else f"`{column}`"
                 for column, data_type in columns.items()
                 if column not in ("dbt_updated_at", "dbt_scd_id")

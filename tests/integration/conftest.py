@@ -1,4 +1,4 @@
-"""Integration tests run dbt against real services, each started once for a pytest worker; its tests share one JVM."""
+"""Integration tests run dbt against real services, each started once per pytest worker. A worker has one JVM."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from integration.services.s3 import S3, s3
 from integration.services.spark import spark_version
 
 CONNECTOR = packages.effective_paimon_version(PaimonCredentials(schema="any", paimon_version=DEFAULT_PAIMON_VERSION))
-# Paimon's plug-ins for stores; who names a connector by DBT_PAIMON_JARS names them there, too.
+# Paimon's plug-ins for object stores. DBT_PAIMON_JARS has to name them, too, if it names a connector.
 PLUG_INS = [] if os.environ.get("DBT_PAIMON_JARS") else ["paimon-s3", "paimon-oss"]
-# A JVM gets its jars when it starts, whichever test starts it: those of all of them.
+# A JVM gets its jars when it starts, and any test may start it, so it gets the jars of all tests.
 EVERY_PACKAGE = [
     *(f"org.apache.paimon:{plug_in}:{CONNECTOR}" for plug_in in PLUG_INS),
     *JDBC_DRIVERS.values(),
@@ -44,7 +44,7 @@ def spark_config(spark_config: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.fixture(scope="session")
 def connector() -> Version:
-    """The Paimon that the tests run on: the default, or that of DBT_PAIMON_JARS."""
+    """The Paimon version of the tests: the default, or that of DBT_PAIMON_JARS."""
     return parse_version(CONNECTOR)
 
 
@@ -92,7 +92,7 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kafka]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _quiet_environment() -> Iterator[None]:
-    """Nothing of the developer's environment may leak into the profiles that dbt's fixtures write."""
+    """Keep the developer's environment out of the profiles that dbt's fixtures write."""
     names = ("DBT_PROFILES_DIR", "DBT_TARGET", "DBT_TARGET_PATH", "HADOOP_CONF_DIR")
     before = {key: os.environ.pop(key, None) for key in (*names, *filter(_is_a_clouds, os.environ))}
     yield

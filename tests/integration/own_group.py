@@ -1,4 +1,4 @@
-"""dbt in a process group of its own, which Ctrl-C can reach as a terminal's does."""
+"""dbt in its own process group, so that a test can press Ctrl-C as in a terminal."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-# What a shell starts in the background has SIGINT ignored, and all that it starts. Set here, not by a preexec_fn: after a
-# fork gRPC may abort the process.
+# Background jobs of a shell, and their children, ignore SIGINT. This resets it without a preexec_fn, because gRPC may
+# abort the process after a fork.
 _RUN = """
 import signal
 from dbt.cli.main import cli
@@ -21,11 +21,11 @@ cli()
 
 
 def start(folder: Path, *arguments: str, environment: Mapping[str, str] = {}) -> subprocess.Popen[str]:
-    """Start a command of dbt in a project's folder."""
+    """Start a dbt command in a project's folder."""
     return subprocess.Popen(
         [sys.executable, "-c", _RUN, *arguments],
         cwd=folder,
-        # Without the internet, sending them takes ten seconds of dbt's end.
+        # Without internet access, sending them delays dbt's exit by ten seconds.
         env={**os.environ, "DBT_SEND_ANONYMOUS_USAGE_STATS": "false", **environment},
         stdout=subprocess.PIPE,
         text=True,
@@ -34,7 +34,7 @@ def start(folder: Path, *arguments: str, environment: Mapping[str, str] = {}) ->
 
 
 def press_ctrl_c(process: subprocess.Popen[str]) -> float:
-    """Send SIGINT to the group, and wait until dbt has ended; returns the seconds that it took.
+    """Send SIGINT to the group and wait until dbt has ended. Returns the seconds that this took.
 
     Raises:
         AssertionError: dbt reports success.

@@ -1,4 +1,4 @@
-"""pytest plugin: after the deployments' builds, a table of what passed on each; after a stream's kills, its figures."""
+"""pytest plugin: prints what passed on each deployment, and the figures of the tests that kill processes."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Print catalog, storage and engine, and the nodes that passed; and what became of a stream that was killed."""
+    """Print a table of the deployments (catalog, storage, engine, nodes passed), and the figures of the kills."""
     rows: list[tuple[str, ...]] = []
     for outcome in ("passed", "failed"):
         for report in terminalreporter.stats.get(outcome, []):

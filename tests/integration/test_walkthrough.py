@@ -1,7 +1,8 @@
-"""Spark with Paimon on an S3 warehouse, step by step as the walk-through for Spark 3.5.5 and Paimon has it.
+"""Spark with Paimon on an S3 warehouse, step by step as in the walk-through for Spark 3.5.5 and Paimon.
 
-A catalog of `spark.sql.catalog.paimon.*` settings in place of a profile's keys, a table without a primary key in the
-schema `ods`, an UPDATE of it, and the files before and after; and the trouble that it tells of: no jar for S3.
+`spark.sql.catalog.paimon.*` settings define the catalog instead of profile keys. The files of a table without a primary
+key, in the schema `ods`, are compared before and after an UPDATE. And a problem that the walk-through describes: no jar
+for S3.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ TABLE = "ods.db/t"
 
 @pytest.fixture(scope="class")
 def dbt_profile_target(object_store: S3, spark_config: dict[str, Any]) -> dict[str, Any]:
-    """The document's `--conf` settings under spark_config, as they are there."""
+    """The walk-through's `--conf` settings, unchanged, under spark_config."""
     catalog = "spark.sql.catalog.paimon"
     return {
         "type": "paimon",
@@ -80,7 +81,7 @@ class TestWalkThrough:
         run_dbt(["run-operation", "update_t"])
         after = files()
         assert sorted(rows("select id, data from paimon.ods.t")) == [(1, "a4"), (2, "a2"), (3, "a3")]
-        # The file with the row is written anew, updated and unchanged rows together; the old one is there for its snapshot.
+        # The row's file is rewritten with updated and unchanged rows; the old file stays for its table snapshot.
         assert before < after
         current = {path.rsplit("/", 1)[-1] for (path,) in rows("select file_path from paimon.ods.`t$files`")}
         names = {key.rsplit("/", 1)[-1] for key in after - before}
@@ -88,7 +89,7 @@ class TestWalkThrough:
         assert rows("select count(*) from paimon.ods.`t$snapshots`") == [(2,)]
         assert sorted(rows("select data from paimon.ods.t version as of 1")) == [("a1",), ("a2",), ("a3",)]
 
-        # Another run finds its table again and appends nothing.
+        # Another run finds the table and appends nothing.
         run_dbt(["run"])
         assert len(rows("select * from paimon.ods.t")) == 3
 
@@ -135,7 +136,7 @@ class TestTroubleshooting:
         assert " at org.apache" not in said
 
     def test_s3a_is_read_as_s3(self, object_store, spark_config, tmp_path):
-        """What the document says to do by hand."""
+        """The adapter does what the walk-through does by hand."""
         from dbt.adapters.paimon.credentials import PaimonCredentials
         from dbt.adapters.paimon.spark.runtime import Runtime
         from dbt.adapters.paimon.spark.session import open_session

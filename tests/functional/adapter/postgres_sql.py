@@ -1,4 +1,4 @@
-"""The suite speaks PostgreSQL: its own text, said in Spark's words."""
+"""Translates dbt's test suite from PostgreSQL to Spark SQL."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _WORDS = (
 
 
 def in_spark(text: str) -> str:
-    """SQL, Jinja or YAML of the suite with Spark's casts, type names and quotes of names; nothing else changes."""
+    """SQL, Jinja or YAML of the suite with Spark's casts, type names and identifier quotes; nothing else changes."""
     text = _CAST.sub(r"cast(\g<value> as \g<type>)", text)
     for pattern, word in _WORDS:
         text = pattern.sub(word, text)

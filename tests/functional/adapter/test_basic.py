@@ -37,7 +37,7 @@ class TestSimpleMaterializations(BaseSimpleMaterializations):
 
 
 def _statistics():
-    """What the bases leave to the adapter: the figures that it has for every table."""
+    """The statistics that this adapter has for every table; the base classes leave them open."""
 
     def stat(key, label, value, description):
         return {"id": key, "label": label, "value": value, "description": description, "include": True}
@@ -62,7 +62,7 @@ def _statistics():
     }
 
 
-# Spark's types; Spark writes down who made a table.
+# Spark's types, and the owner, which Spark records for each table.
 _SPARK = {
     "role": getpass.getuser(),
     "text_type": "string",
@@ -73,7 +73,7 @@ _SPARK = {
 
 
 def _views_without_owner(expected):
-    """The kept definition of a view (see `views`) names nobody."""
+    """The stored definition of a view (see `views`) has no owner."""
     for node in expected["nodes"].values():
         if node["metadata"]["type"] == "view":
             node["metadata"]["owner"] = None

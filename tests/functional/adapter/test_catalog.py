@@ -8,7 +8,7 @@ from dbt.tests.adapter.catalog.relation_types import CatalogRelationTypes
 
 
 class TestCatalogRelationTypes(CatalogRelationTypes):
-    """As the base says: an adapter names its own types, and has no materialized views where the engine has none."""
+    """The base lets adapters choose the relation types. Left out: a materialized view, which is a table here."""
 
     @pytest.fixture(scope="class", autouse=True)
     def models(self):

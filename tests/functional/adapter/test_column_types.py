@@ -1,4 +1,4 @@
-"""dbt's own suite: what dbt takes a column's type for."""
+"""dbt's own suite: how dbt classifies the types of columns."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.functional.adapter.postgres_sql import in_spark
 
 
 class TestColumnTypes(BasePostgresColumnTypes):
-    # Spark's casts and names of types.
+    # Spark's casts and type names.
     @pytest.fixture(scope="class")
     def models(self):
         return {"model.sql": in_spark(fixtures.model_sql), "schema.yml": fixtures.schema_yml}

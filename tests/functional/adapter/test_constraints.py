@@ -20,7 +20,7 @@ from dbt.tests.adapter.constraints.test_constraints import (
     BaseViewConstraintsColumnsEqual,
 )
 
-# Paimon knows NOT NULL and the primary key, which are in the table; of the others dbt warns. A NULL ends the statement.
+# The table gets NOT NULL and the primary key; dbt warns about the other constraints. A NULL fails the statement.
 EXPECTED_DDL = """
 create table <model_identifier> (
     `id` int not null,
@@ -52,7 +52,7 @@ from (
 
 
 class InSpark:
-    # Spark's names of types, quotes of names, and words for PostgreSQL's settings, in the base's own files.
+    # In the base's own files: Spark's type names, identifier quotes and settings instead of PostgreSQL's.
     WORDS = (
         (": text", ": string"),
         ('"from"', "`from`"),
@@ -71,7 +71,7 @@ class InSpark:
 
 
 class SparkTypes(InSpark):
-    # As above, and the types that Spark has.
+    # As above, and Spark's types.
     @pytest.fixture
     def string_type(self):
         return "string"
@@ -105,21 +105,21 @@ class SparkTypes(InSpark):
 
 
 class FewTypes(SparkTypes):
-    # A contract's types are compared before anything is written: what is done for a table is done for the others.
+    # A contract's types are compared before anything is written, in the same way for each materialization.
     @pytest.fixture
     def data_types(self, schema_int_type, int_type, string_type):
         return [["1", schema_int_type, int_type], ["array(1,2,3)", "array<int>", "array<int>"]]
 
 
 class NullRefused(InSpark):
-    # As above, and Paimon's words for PostgreSQL's `null value in column "id" … violates not-null constraint`.
+    # As above, and our message instead of PostgreSQL's `null value in column "id" … violates not-null constraint`.
     @pytest.fixture(scope="class")
     def expected_error_messages(self):
         return ["Cannot write null to non-null column(id)"]
 
 
 class DdlInSpark(InSpark):
-    # As above, and the DDL of this adapter.
+    # As above, and this adapter's DDL.
     @pytest.fixture(scope="class")
     def expected_sql(self):
         return EXPECTED_DDL
@@ -150,7 +150,7 @@ class TestModelConstraintsRuntimeEnforcement(DdlInSpark, BaseModelConstraintsRun
 
 
 class TestConstraintQuotedColumn(InSpark, BaseConstraintQuotedColumn):
-    # As above, and the DDL of this adapter.
+    # As above, and this adapter's DDL.
     @pytest.fixture(scope="class")
     def expected_sql(self):
         return """

@@ -12,7 +12,7 @@ from dbt.tests.adapter.dbt_clone.test_dbt_clone import (
 
 
 class DropsOtherSchemas:
-    """The bases leave the schemas of their seeds and clones behind."""
+    """The base classes do not drop the schemas of their seeds and clones."""
 
     @pytest.fixture(autouse=True)
     def _clean_up(self, project, other_schema):

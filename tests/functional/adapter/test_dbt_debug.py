@@ -10,7 +10,7 @@ from dbt.flags import set_from_args
 from dbt.tests.adapter.dbt_debug.test_dbt_debug import BaseDebugInvalidProjectPostgres, BaseDebugPostgres
 
 
-# The targets that the base names, as this adapter's profiles can be wrong: a key left out, a warehouse out of reach.
+# The base's bad targets, with mistakes that this adapter's profiles can have: a missing key, an unusable warehouse.
 class TestDebug(BaseDebugPostgres):
     @pytest.fixture(scope="class")
     def profiles_config_update(self, dbt_profile_target, unique_schema):
@@ -25,11 +25,11 @@ class TestDebug(BaseDebugPostgres):
 
     @pytest.fixture(autouse=True)
     def own_profiles(self, project):
-        """A test of the base names a profiles folder that is not there, and dbt's test helper would keep to it."""
+        """A test of the base sets a profiles folder that does not exist, and dbt's test helper would keep using it."""
         set_from_args(Namespace(profiles_dir=project.profiles_dir, project_dir=project.project_root), {})
 
     def assertGotValue(self, linepat, result):  # noqa: N802 - the name is the base's
-        # The base looks for a line and, where it finds none, expects an error of any kind: here the line has to be there.
+        # The base also passes if it does not find the line; here the line has to be there.
         output = self.capsys.readouterr().out
         lines = [line for line in output.split("\n") if linepat.match(re.sub(r"^\S+ ", " ", line))]
         assert lines, output

@@ -18,5 +18,5 @@ class TestShowSqlHeader(BaseShowSqlHeader):
 
 
 class TestShowDoesNotHandleDoubleLimit(BaseShowDoesNotHandleDoubleLimit):
-    # Spark's words for PostgreSQL's `syntax error at or near "limit"`.
+    # Spark's message instead of PostgreSQL's `syntax error at or near "limit"`.
     DATABASE_ERROR_MESSAGE = "Syntax error at or near 'limit'"

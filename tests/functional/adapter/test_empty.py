@@ -23,7 +23,7 @@ class TestTestEmptySeedFlag(BaseTestEmptySeedFlag):
     pass
 
 
-# Spark's VARCHAR wants a length.
+# Spark's VARCHAR needs a length.
 class TestMetadataWithEmptyFlag(MetadataWithEmptyFlag):
     @pytest.fixture(scope="class")
     def models(self):

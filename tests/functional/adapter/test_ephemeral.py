@@ -14,7 +14,7 @@ from dbt.tests.util import check_relations_equal, run_dbt
 
 
 def assert_ran(model, schema, expected_sql):
-    """What the base asserts of the SQL that made a view: without figures and white space it is as expected."""
+    """The base's check of the SQL that created a view; ignores digits and white space."""
     path = Path("target/run/test/models", f"{model}.sql")
     assert path.exists()
     without_space = "".join(re.sub(r"\d+", "", path.read_text()).split())
@@ -22,7 +22,7 @@ def assert_ran(model, schema, expected_sql):
     assert without_space == "".join((re.sub(r"\d+", "", view) + expected_sql).split())
 
 
-# The base spells out PostgreSQL's CREATE VIEW; Spark replaces a view in place.
+# The base expects PostgreSQL's CREATE VIEW; here views are created with CREATE OR REPLACE.
 class TestEphemeralMulti(BaseEphemeralMulti):
     def test_ephemeral_multi(self, project):
         run_dbt(["seed"])

@@ -1,4 +1,4 @@
-"""dbt's own suite: grants, which Spark does not have (what a model with some is told: config/test_unsupported.py)."""
+"""dbt's own suite: grants, which Spark does not have (config/test_unsupported.py has the message)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class TestIncrementalGrants(BaseIncrementalGrants):
     pass
 
 
-# Its users are all dbt's concern here: the assertion that fails is on the database's own message.
+# The run fails as the base expects; only its assertion on the database's own message does not hold.
 @no_grants
 class TestInvalidGrants(BaseInvalidGrants):
     pass

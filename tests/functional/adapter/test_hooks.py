@@ -26,7 +26,7 @@ from tests.functional.adapter.postgres_sql import in_spark
 
 
 def in_paimon(value):
-    """A hook, or a project's config with hooks, in Spark's words; VACUUM is PostgreSQL's, Paimon compacts."""
+    """A hook, or a project's config with hooks, in Spark SQL; a compaction replaces PostgreSQL's VACUUM."""
     if isinstance(value, dict):
         return {key: in_paimon(entry) for key, entry in value.items()}
     if isinstance(value, list):
@@ -40,7 +40,7 @@ def in_paimon(value):
 
 
 class InSpark:
-    """A project whose queries are said in Spark's words."""
+    """A project that translates its queries to Spark SQL."""
 
     def __init__(self, project):
         self._project = project
@@ -52,7 +52,7 @@ class InSpark:
 
 @pytest.fixture(scope="module")
 def test_data_dir(tmp_path_factory):
-    """The suite's tables, with Spark's types."""
+    """The suite's SQL files with tables, in Spark's types."""
     folder = tmp_path_factory.mktemp("data")
     for path in Path(dbt.tests.adapter.hooks.__path__[0], "data").glob("*.sql"):
         (folder / path.name).write_text(in_spark(path.read_text()))
@@ -60,7 +60,7 @@ def test_data_dir(tmp_path_factory):
 
 
 def check_target(ctx, project, state, host):
-    """The base's assertions on what a hook was told, for this profile: it has no dbname, host, user or password."""
+    """The base's assertions on a hook's context, for this profile, which has no dbname, host, user or password."""
     assert ctx["test_state"] == state
     assert ctx["target_dbname"] == ""
     assert host is None and ctx["target_host"] == ""
@@ -74,7 +74,7 @@ def check_target(ctx, project, state, host):
     assert ctx["invocation_id"] is not None and len(ctx["invocation_id"]) > 0, "invocation_id was not set"
 
 
-# Names in backticks; the values of this profile.
+# Queries with backticks, and assertions for this profile.
 class ModelHooks(BaseTestPrePost):
     def get_ctx_vars(self, state, count, project):
         return super().get_ctx_vars(state, count, InSpark(project))
@@ -113,7 +113,7 @@ class TestDuplicateHooksInConfigs(BaseDuplicateHooksInConfigs):
     pass
 
 
-# A cast of Spark's.
+# Spark's cast.
 class TestPrePostModelHooksOnSeeds(BasePrePostModelHooksOnSeeds):
     @pytest.fixture(scope="class")
     def project_config_update(self):
@@ -140,7 +140,7 @@ class TestPrePostSnapshotHooksInConfigKwargs(BasePrePostSnapshotHooksInConfigKwa
     pass
 
 
-# Names in backticks, TEXT as STRING; the values of this profile.
+# Hooks and queries with backticks and STRING for TEXT, and assertions for this profile.
 class TestPrePostRunHooks(BasePrePostRunHooks):
     @pytest.fixture(scope="class")
     def project_config_update(self):

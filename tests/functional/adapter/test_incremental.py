@@ -26,14 +26,14 @@ class TestIncrementalPredicatesDeleteInsert(BaseIncrementalPredicates):
     pass
 
 
-# The same under the other name of the config, as the base's own second test.
+# The same with the config's other name, like the base's own second test.
 class TestPredicatesDeleteInsert(BaseIncrementalPredicates):
     @pytest.fixture(scope="class")
     def project_config_update(self):
         return {"models": {"+predicates": ["id != 2"], "+incremental_strategy": "delete+insert"}}
 
 
-# Spark stores no text in a DATE column without a cast.
+# Spark does not store text in a DATE column without a cast.
 class TestIncrementalUniqueKey(BaseIncrementalUniqueKey):
     @pytest.fixture(scope="class")
     def seeds(self):

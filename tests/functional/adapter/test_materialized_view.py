@@ -13,7 +13,7 @@ from dbt.tests.adapter.materialized_view.changes import (
 )
 from dbt.tests.util import get_connection, get_model_file, run_dbt, set_model_file
 
-# A materialized view is a table to dbt, with this option.
+# To dbt, a materialized view is a table with this option.
 MARK = "dbt.materialized-view"
 
 
@@ -24,7 +24,7 @@ def options(project: Any, relation: Any) -> dict[str, str]:
 
 def relation_type(project: Any, relation: Any) -> str | None:
     with get_connection(project.adapter):
-        # The test has changed the schema by statements of its own.
+        # The test has changed the schema with its own statements.
         project.adapter.cache.clear()
         found = project.adapter.get_relation(relation.database, relation.schema, relation.identifier)
     if found is None:

@@ -28,7 +28,7 @@ class TestSimpleCopyUppercase(BaseSimpleCopyUppercase):
 
 
 class TestEmptyModelsArentRun(EmptyModelsArentRunBase):
-    # Spark has no information_schema: the adapter's listing answers in its place.
+    # Spark has no information_schema, so the adapter lists the relations.
     @pytest.fixture(scope="class")
     def project(self, project):
         def tables_in_schema():

@@ -25,13 +25,13 @@ from tests.functional.adapter.postgres_sql import in_spark
 
 
 class ViewsStay:
-    # Spark's DROP TABLE has no CASCADE, and a seed is replaced in place: the view over it is there in every end state.
+    # Spark's DROP TABLE has no CASCADE, and a seed is replaced in place, so the view on it always still exists.
     def _check_relation_end_state(self, run_result, project, exists):
         super()._check_relation_end_state(run_result, project, exists=True)
 
 
 class ExpectedInSpark:
-    # Spark's names of types and quotes of names, in the table to compare with.
+    # Spark's type names and identifier quotes in the table of expected rows.
     @pytest.fixture(scope="class", autouse=True)
     def setUp(self, project):
         project.run_sql(in_spark(seeds.seeds__expected_sql))
@@ -74,7 +74,7 @@ class TestSeedParsing(ExpectedInSpark, BaseSeedParsing):
 
 
 class TestSimpleSeedWithBOM(BaseSimpleSeedWithBOM):
-    # As above; and the file lies beside the suite's module, where the base looks beside this one.
+    # As above, and the file comes from the suite's folder; the base would look for it in this folder.
     @pytest.fixture(scope="class", autouse=True)
     def setUp(self, project):
         project.run_sql(in_spark(seeds.seeds__expected_sql))
@@ -92,7 +92,7 @@ class TestEmptySeed(BaseTestEmptySeed):
 
 
 class TestSimpleSeedColumnOverride(BaseSimpleSeedColumnOverride):
-    # Spark's names of types; whole numbers of a seed are 64 bits wide.
+    # Spark's type names; integers in a seed become BIGINT.
     @pytest.fixture(scope="class")
     def models(self):
         return {"schema.yml": in_spark(fixtures.properties__schema_yml).replace("integer", "bigint")}

@@ -27,7 +27,7 @@ from tests.functional.adapter.postgres_sql import in_spark
 
 
 class SparkSql:
-    # Spark's casts and names of types, in the tables to read and to compare with.
+    # Spark's casts and type names, in the source tables and in the expected tables.
     @pytest.fixture(scope="class")
     def project(self, project):
         run_sql = project.run_sql
@@ -36,7 +36,7 @@ class SparkSql:
 
 
 class AddColumnInSpark(SparkSql):
-    # Paimon's ALTER TABLE has no DEFAULT: the column's value is given to the rows there are by an UPDATE.
+    # Paimon's ALTER TABLE has no DEFAULT, so an UPDATE sets the column's value in existing rows.
     @pytest.fixture(scope="class")
     def source_alter_sql(self):
         return (
@@ -46,7 +46,7 @@ class AddColumnInSpark(SparkSql):
 
 
 class TestSimpleSnapshot(BaseSimpleSnapshot):
-    # Paimon from 1.2 refuses a DEFAULT of a column that is added, also the one that there is without it.
+    # From 1.2, Paimon refuses a DEFAULT for an added column, even DEFAULT NULL.
     def add_fact_column(self, column=None, definition=None):
         super().add_fact_column(column, definition.removesuffix(" default null"))
 
@@ -96,7 +96,7 @@ class TestSnapshotInvalidColumnNames(SparkSql, BaseSnapshotInvalidColumnNames):
 
 
 class TestSnapshotDbtValidToCurrent(SparkSql, BaseSnapshotDbtValidToCurrent):
-    # The base counts on PostgreSQL's order of insertion; rows of a primary-key table have none.
+    # The base relies on PostgreSQL's insertion order, which a primary-key table does not have.
     @pytest.fixture(autouse=True)
     def _ordered_rows(self, monkeypatch):
         run = test_various_configs.run_sql_with_adapter

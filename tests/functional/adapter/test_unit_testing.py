@@ -37,7 +37,7 @@ class TestUnitTestQuotedReservedWordColumnNames(BaseUnitTestQuotedReservedWordCo
         return base | {"my_upstream_model.sql": sql}
 
 
-# Spark's casts and type names: TIMESTAMP_LTZ for TIMESTAMPTZ; JSON is text. Arrays, maps and structs besides.
+# Spark's casts and type names (TIMESTAMP_LTZ for TIMESTAMPTZ, JSON as text), and also arrays, maps and structs.
 class TestUnitTestingTypes(BaseUnitTestingTypes):
     @pytest.fixture
     def data_types(self):

@@ -122,7 +122,7 @@ class TestValidateSqlMethod(BaseValidateSqlMethod):
     pass
 
 
-# The base leaves both models to its subclass: the array macros over text, and arrays of arrays.
+# The base leaves both models to subclasses. Here: the array macros on text, and on arrays of arrays.
 class TestArrayUtils(BaseArrayUtils):
     @pytest.fixture(scope="class")
     def models(self):
@@ -133,7 +133,7 @@ class TestArrayUtils(BaseArrayUtils):
         }
 
 
-# The base leaves both models to its subclass: every type macro in one table.
+# The base leaves both models to subclasses. Here: every type macro in one table.
 class TestDataTypeMacro(BaseDataTypeMacro):
     @pytest.fixture(scope="class")
     def models(self):
@@ -154,14 +154,14 @@ class TestDataTypeMacro(BaseDataTypeMacro):
         }
 
 
-# A seed's number is Spark's DOUBLE unless it says otherwise, type_float() its FLOAT.
+# By default, a decimal number in a seed is a DOUBLE, but type_float() is FLOAT.
 class TestTypeFloat(BaseTypeFloat):
     @pytest.fixture(scope="class")
     def project_config_update(self):
         return {"seeds": {"+column_types": {"float_col": "float"}}}
 
 
-# A seed's whole number is Spark's BIGINT unless it says otherwise, type_int() its INT.
+# By default, an integer in a seed is a BIGINT, but type_int() is INT.
 class TestTypeInt(BaseTypeInt):
     @pytest.fixture(scope="class")
     def project_config_update(self):
@@ -208,7 +208,7 @@ class TestEscapeSingleQuotesQuote(BaseEscapeSingleQuotesQuote):
     pass
 
 
-# Spark reads a date in ISO 8601 only.
+# Spark only reads dates in ISO 8601.
 class GetIntervalsBetween(BaseGetIntervalsBetween):
     @pytest.fixture(scope="class")
     def models(self):
@@ -221,7 +221,7 @@ class GetIntervalsBetween(BaseGetIntervalsBetween):
         }
 
 
-# Each of these bases builds a project, in which seeds, models and their tests have to pass. Here one project serves all of them.
+# Each of these bases builds a project whose seeds, models and tests have to pass. Here they share one project.
 class TestMacros(
     GetIntervalsBetween,
     BaseAnyValue,

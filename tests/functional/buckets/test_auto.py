@@ -1,4 +1,4 @@
-"""`bucket: auto`: the first rows choose the number of buckets, and the table keeps it."""
+"""`bucket: auto`: the first rows decide the number of buckets, and the table keeps it."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from dbt.adapters.paimon.spec import bucket_numbers
 AUTO = "{{ config(materialized='incremental', primary_key='id', bucket='auto') }} "
 MODELS = {
     "small.sql": AUTO + "select id, {{ var('run', 0) }} as run from range(100)",
-    # Spark expects all the rows that it reads.
+    # Spark's estimate ignores the filter: it expects all rows of the range.
     "expected_large.sql": "{{ config(materialized='incremental', primary_key='id', bucket='auto', "
     "spark_config={'spark.sql.shuffle.partitions': 16}) }} "
     "select id, id as other from range(200000000) where id < 10",
-    # Spark expects as many rows as the two sides' product.
+    # Spark's estimate is the product of both sides' rows.
     "joined.sql": AUTO + "select a.id from range(300000) as a join range(400000) as b on a.id = b.id and b.id < 9",
     "none_yet.sql": AUTO + "select id, {{ var('run', 0) }} as run from range({{ var('rows', 0) }})",
     "partitioned.sql": "{{ config(materialized='incremental', primary_key=['id', 'p'], partition_by='p', bucket='auto') }} "
@@ -154,7 +154,7 @@ class TestAuto:
 
 
 class TestDefault:
-    """New tables whose config says nothing about buckets."""
+    """New tables without a config for buckets."""
 
     @pytest.fixture(scope="class")
     def models(self):
@@ -166,7 +166,7 @@ class TestDefault:
             "told_otherwise.sql": keyed % ", dynamic_bucket={'target_row_num': 3}",
             "moving.sql": MODELS["moving.sql"].replace(", bucket='auto'", ""),
             "appended.sql": "{{ config(materialized='table') }} select id from range(9)",
-            # Of an RDD Spark knows nothing, and takes it for 8 EiB.
+            # Spark does not know the size of an RDD, and assumes 8 EiB.
             "of_rows.py": "def model(dbt, session):\n"
             "    dbt.config(materialized='table', primary_key='id')\n"
             "    return session.createDataFrame([(number,) for number in range(9)], 'id int')\n",
@@ -280,7 +280,7 @@ def _listed(scala):
 
 
 def _tasks(store, jobs):
-    """The tasks of each stage of the jobs that was run."""
+    """The tasks of each stage of the jobs, without the skipped stages."""
     for job in jobs:
         for stage in _listed(store.job(job).stageIds()):
             try:

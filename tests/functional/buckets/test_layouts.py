@@ -1,4 +1,4 @@
-"""Where rows are put: fixed, dynamic and no buckets, keys that move between partitions. A message is a run."""
+"""Where rows are written: fixed, dynamic and no buckets, and keys that move between partitions. Each run is a batch."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dbt.tests.util import run_dbt, run_dbt_and_capture
 
 
 def model(config: str, columns: str, *batches: str) -> str:
-    """An incremental model whose nth run has the nth batch of rows; runs after the last have the last again."""
+    """An incremental model whose nth run writes the nth batch of rows; one more run writes the last batch again."""
     shown = [*batches, batches[-1]]
     return (
         f"{{{{ config(materialized='incremental', {config}) }}}}\n"
@@ -62,7 +62,7 @@ class TestLayouts:
                 )
                 for value, unit in ((1, "ms"), (1, "d"))
             },
-            # The merge engines that leave a key where it is.
+            # The merge engines that leave a key in its old partition.
             "filled.sql": model(f"{ACROSS}, merge_engine='partial-update'", "pk, v, pt", *MOVED),
             "first.sql": model(f"{ACROSS}, merge_engine='first-row'", "pk, v, pt", *MOVED),
             "first_rebuilt.sql": (
@@ -78,13 +78,13 @@ class TestLayouts:
 
     @pytest.fixture
     def layout(self, rows):
-        """(bucket, rows) of each file."""
+        """Function: (bucket, number of rows) of each file of a table."""
         return lambda name: rows(
             f"select bucket, record_count from {{schema}}.`{name}$files` order by bucket, record_count"
         )
 
     def test_append_tables(self, rows, layout):
-        # hash(1) and hash(2) fall into bucket 0, hash(3) into bucket 1: a row always into the bucket of its key.
+        # Keys 1 and 2 hash to bucket 0, key 3 to bucket 1. Rows with the same key share a bucket.
         assert layout("wo_pk_table") == [(0, 1), (0, 1), (0, 1), (1, 1)]
         assert {bucket for bucket, _ in layout("unaware")} == {0}
         for name in ("wo_pk_table", "unaware"):
@@ -108,12 +108,12 @@ class TestLayouts:
         found = dict.fromkeys(range(3), 0)
         for bucket, count in layout("dynamic"):
             found[bucket] += count
-        # 2 keys in each of the first two, 1 in the third; keys 1 and 5 were written again, each into its own bucket.
+        # Two keys each in buckets 0 and 1, one in bucket 2. Keys 1 and 5 were written again, each into its own bucket.
         assert found == {0: 3, 1: 2, 2: 2}
         assert rows("select v from {schema}.dynamic order by pk") == [(11,), (20,), (30,), (40,), (51,)]
 
     def test_as_many_buckets_at_once_as_tasks_write(self, layout):
-        """dynamic-bucket.initial-buckets is an upper limit: each task that assigns buckets begins with one."""
+        """dynamic-bucket.initial-buckets is an upper limit: each task that assigns buckets starts with one."""
         for shuffles, buckets in ((2, 2), (8, 4)):
             assert len({bucket for bucket, _ in layout(f"initial_{shuffles}")}) == buckets
 
@@ -131,7 +131,7 @@ class TestLayouts:
         rows("update {schema}.moved set v = 40, pt = 1 where pk = 4")
 
     def test_a_key_older_than_index_ttl_is_written_twice(self, rows):
-        """Its file is not in the index any more, so the writer takes the key for a new one."""
+        """Its file is no longer in the index, so the writer takes the key for a new one."""
         where = "select v, pt from {schema}.%s where pk = 1 order by pt"
         assert rows(where % "forgets_after_1_ms") == [(10, 1), (11, 2)]
         assert rows(where % "forgets_after_1_d") == [(11, 2)]
@@ -141,7 +141,7 @@ class TestLayouts:
         assert rows("select * from {schema}.first where pk = 1") == [(1, 10, 1)]
 
     def test_a_rebuild_goes_by_the_query_alone(self, rows):
-        """Paimon's INSERT OVERWRITE would leave key 1 out, for it was in another partition before."""
+        """Paimon's INSERT OVERWRITE would drop key 1, because it was in another partition before."""
         assert rows("select * from {schema}.first_rebuilt order by pk") == [(1, 30, 3), (2, 20, 1)]
 
     def test_no_compaction_of_keys_that_move(self, project):
@@ -176,7 +176,7 @@ class TestRefusedAndWarned:
         assert rows("show tables in {schema}") == []
 
     def test_warned(self, project, rows):
-        """A warning of dbt's: --warn-error makes an error of it, and it comes before the table."""
+        """A dbt warning, which --warn-error turns into an error, before the table is created."""
         select = ["--select", "not_dynamic"]
         results = run_dbt(["--warn-error", "run", *select], expect_pass=False)
         assert "dynamic_bucket.target_row_num=3" in results[0].message and not rows("show tables in {schema}")

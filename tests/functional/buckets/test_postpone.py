@@ -1,4 +1,4 @@
-"""Buckets that come with a compaction, and fixed ones across partitions: what newer connectors have."""
+"""With newer connectors: buckets that a compaction assigns, and fixed buckets for keys that move between partitions."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ class TestPostpone:
         )
 
     def operate(self, name: str, expect_pass: bool = True, **arguments) -> str:
-        """What the user reads."""
+        """Run an operation, and return its output."""
         given = {"relation": "postpone_bucket_table", **arguments}
         return run_dbt_and_capture(["run-operation", name, "--args", str(given)], expect_pass=expect_pass)[1]
 
     @pytest.fixture
     def folders(self, warehouse, project):
-        """(folder, format) of the data files of a table, those that no table snapshot has included."""
+        """Function: (folder, format) of a table's data files, including those that no table snapshot has."""
 
         def found(name: str) -> set[tuple[str, str]]:
             paths = (warehouse / f"{project.test_schema}.db" / name).glob("**/bucket-*/data-*")
@@ -66,13 +66,13 @@ class TestPostpone:
         write(name, False, "(1, '2023-10-01'), (2, '2023-10-01'), (3, '2023-10-02')")
         assert ids() == [], "rows wait where no query reads"
         assert buckets() == [("{2023-10-01}", -2, 2), ("{2023-10-02}", -2, 1)]
-        # Whatever the table's own format is.
+        # Avro, whatever the table's own format is.
         assert folders(name) == {("bucket-postpone", ".avro")}
         write(name, True, "(4, '2023-10-02')")
         write(name, True, "(5, '2023-10-03'), (6, '2023-10-03')")
         assert ids() == [4, 5, 6], "written to real buckets at once"
 
-        # A rescale takes what is in real buckets; the rows that wait stay.
+        # A rescale rewrites only the rows in real buckets; the waiting rows stay as they are.
         self.operate("rescale", bucket_num=1, partitions=[{"order_date": "2023-10-02"}])
         assert ids() == [4, 5, 6]
 
@@ -99,18 +99,18 @@ class TestPostpone:
         self.operate("compact")
         assert rows(newest) == before, "nothing waits, so nothing is committed"
 
-        # Now that they are in real buckets, and deletes go there at once, a delete is applied.
+        # A delete is applied if the rows are in real buckets and it goes there at once.
         write(name, True, "(11, '2023-10-03')")
         rows(f"delete from {{schema}}.{name} where order_id in (2, 11)")
         assert ids() == [1, *range(3, 11)]
 
     def test_a_delete_before_the_compaction_does_nothing(self, project, rows, folders):
-        # The rows are written, and `delete … where k = 1` is refused.
+        # The run writes the rows, then refuses the hook's `delete … where k = 1`.
         refused = run_dbt(["run", "--select", "t", "--vars", "fixed: true"], expect_pass=False)
         assert "postpone_bucket.batch_write_fixed_bucket" in refused[0].message
         write("t", False)
         self.operate("compact", relation="t")
-        # postpone.default-bucket-num: the four keys of partition 1 are in two buckets, whose files have the table's format.
+        # postpone.default-bucket-num: the keys of partition 1 are in two buckets, whose files have the table's format.
         assert {("bucket-0", ".parquet"), ("bucket-1", ".parquet")} == folders("t") - {("bucket-postpone", ".avro")}
         assert rows("select * from {schema}.t order by k, pt") == [
             (1, 10, 1),
@@ -126,7 +126,7 @@ class TestPostpone:
         reason="SparkPostponeCompactProcedure of 1.4.2 reads the rows that wait without their kinds: [(2,)] == []",
     )
     def test_rows_of_a_compacted_table_are_deleted(self, project, rows):
-        # Not by a hook, where it is refused.
+        # Not in a hook, which would be refused.
         rows("delete from {schema}.t where k = 2")
         self.operate("compact", relation="t")
         assert rows("select k from {schema}.t where k = 2") == []

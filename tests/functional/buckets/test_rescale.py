@@ -1,4 +1,4 @@
-"""The number of buckets changes: what a run refuses, and what `rescale` does about it."""
+"""A run refuses a changed number of buckets, and `rescale` applies it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tests.functional.conftest import CONNECTOR
 
 from dbt.adapters.paimon.capabilities import Capability, Versions
 
-# Whether Paimon refuses rows for partitions that have another number of buckets than the table.
+# Whether Paimon refuses rows for partitions with another number of buckets than the table.
 GUARDED = Versions.of(CONNECTOR).supports(Capability.OLD_BUCKETS_GUARDED)
 
 PARTITIONED = """
@@ -36,7 +36,7 @@ class TestRescale:
 
     @pytest.fixture
     def buckets(self, rows):
-        """The buckets that have files, by partition."""
+        """Function: (partition, bucket) of each bucket with files."""
 
         def read(name: str) -> list[tuple]:
             return rows(
@@ -47,7 +47,7 @@ class TestRescale:
         return read
 
     def rescale(self, expect_pass: bool = True, **arguments) -> str:
-        """What the user reads."""
+        """Run `rescale`, and return its output."""
         return run_dbt_and_capture(["run-operation", "rescale", "--args", str(arguments)], expect_pass=expect_pass)[1]
 
     def test_partition_by_partition(self, project, rows, buckets):
@@ -57,7 +57,7 @@ class TestRescale:
         before = rows(contents)
         assert len(before) == 8 and {bucket for _, bucket in buckets("partitioned")} == {0, 1}
 
-        # A changed config is refused before any SQL, with the way out.
+        # A changed config is refused before any SQL, and the message has the remedy.
         (result,) = run_dbt([*one, *values(run=2, bucket=4, into="'p0'")], expect_pass=False)
         assert "bucket: '2' -> '4': rows written before keep the old number of buckets" in result.message
         assert "dbt run-operation rescale --args '{relation: partitioned, bucket_num: 4}'" in result.message
@@ -69,13 +69,13 @@ class TestRescale:
             self.rescale(**only_p0)
             assert max(bucket for partition, bucket in buckets("partitioned") if partition == "p0") > 1
             assert [bucket for partition, bucket in buckets("partitioned") if partition == "p1"] == old
-            # The rescaled partition takes rows, and the other one is refused by Paimon until it is rescaled too.
+            # Paimon refuses rows for the other partition until it is rescaled, too.
             (result,) = run_dbt([*one, *values(run=2, bucket=4, into="'p1'")], expect_pass=False)
             assert "with a new bucket num 4, but the previous bucket num is 2" in result.message
             assert "dbt run-operation rescale" in result.message
             self.rescale(relation="partitioned")
         else:
-            # Newer ones let rows into the other partition, where a key would be there twice.
+            # Newer connectors would accept rows for the other partition and duplicate keys, so this rescale is refused.
             assert "keys written to them again would be duplicated" in self.rescale(expect_pass=False, **only_p0)
             assert rows("select value from {schema}.`partitioned$options` where key = 'bucket'") == [("2",)]
             self.rescale(relation="partitioned", bucket_num=4)

@@ -1,4 +1,4 @@
-"""catalogs.yml: a second Paimon catalog in one project; models land there, are read from there, and are documented."""
+"""catalogs.yml: a second Paimon catalog in one project, whose models are written, read and documented."""
 
 from __future__ import annotations
 
@@ -73,16 +73,16 @@ class TestSecondCatalog(_Project):
         assert list(table.glob("bucket-*/*.orc"))
         for place in (f"archive_lake.{project.test_schema}.archived", f"paimon.{project.test_schema}.here"):
             assert rows(f"select * from {place}") == [(1, "kept")]
-        # The second run was an upsert into the first one's table.
+        # The second run was an upsert into the first run's table.
         assert rows(f"select count(*) from archive_lake.{project.test_schema}.`archived$snapshots`") == [(2,)]
         assert rows(f"select count(*) from spark_catalog.{project.test_schema}.seen") == [(2,)]
 
-        # dbt-core reads catalogs.yml for some commands and not for these.
+        # For these commands, dbt-core itself does not read catalogs.yml.
         assert "test.archived" in run_dbt(["ls", "--no-partial-parse", "--resource-type", "model"])
         catalog = run_dbt(["docs", "generate"])
         node = catalog.nodes["model.test.archived"]
         assert node.metadata.database == "archive_lake"
-        # One row, written twice, not merged yet.
+        # One row that was written twice and is not merged yet.
         assert node.stats["rows"].value == 2
         run_dbt(["source", "freshness"])
 

@@ -1,4 +1,4 @@
-"""Two profiles in one process: what the first says of the catalog is not the second one's."""
+"""Two profiles in one process: the second does not inherit the first one's catalog options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A warehouse knows the newest Paimon that has opened it, and no older one is taken for it by default."""
+"""A warehouse records the newest Paimon version that opened it, and dbt does not open it with an older default."""
 
 from __future__ import annotations
 

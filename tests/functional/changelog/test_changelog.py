@@ -1,4 +1,4 @@
-"""Changelog producers: what `$audit_log` and an incremental query show of the same messages."""
+"""What `$audit_log` and incremental queries show for each changelog producer."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ COMPACTS_ITSELF = Versions.of(CONNECTOR).supports(Capability.FULL_COMPACTION_ON_
 SHOWS_LEVEL_0 = Versions.of(CONNECTOR).supports(Capability.INCREMENTAL_QUERY_OF_LEVEL_0)
 
 MESSAGES = {
-    # Both products have 5 in the end: one had 4, the other one 6.
+    # Both products end at 5: one was at 4, the other at 6.
     "stock": ["(1, 4), (2, 6)", "(1, 5), (2, 5)"],
     "changes": ["(1, 4, '+I'), (2, 6, '+I')", "(1, 4, '-U'), (1, 5, '+U'), (2, 6, '-U'), (2, 5, '+U')"],
     "parts": ["(1, 4, cast(null as int))", "(1, cast(null as int), 5)"],
@@ -29,11 +29,11 @@ FIRST = {("+I", 1, 4), ("+I", 2, 6)}
 COMPLETE = [FIRST, {("-U", 1, 4), ("+U", 1, 5), ("-U", 2, 6), ("+U", 2, 5)}]
 LATEST = [FIRST, {("+I", 1, 5), ("+I", 2, 5)}]
 
-# name -> (messages, config, the changes of each commit that has some)
+# name -> (messages, config, the changes of each commit that shows any)
 TABLES: dict[str, tuple[str, str, list[set[tuple[Any, ...]]]]] = {
     "none": ("stock", "changelog_producer='none'", LATEST),
     "input": ("changes", "changelog_producer='input', rowkind_field='op'", COMPLETE),
-    # What comes in is what is shown: of incomplete changes, incomplete ones.
+    # `input` shows messages as they came, so incomplete changes stay incomplete.
     "incomplete_input": ("stock", "changelog_producer='input'", LATEST),
     "lookup": ("stock", f"{LOOKUP}, tblproperties={{'lookup.cache-max-memory-size': '16 mb'}}", COMPLETE),
     "full_compaction": ("stock", f"{FULL}, {COMPACT}", COMPLETE),
@@ -58,7 +58,7 @@ TABLES: dict[str, tuple[str, str, list[set[tuple[Any, ...]]]]] = {
         [{("+I", 1, 4)}, {("+I", 1, 5)}] if SHOWS_LEVEL_0 else [],
     ),
     "first_row_lookup": ("sales", f"{LOOKUP}, merge_engine='first-row'", [{("+I", 1, 4)}]),
-    # Of a table that produces a changelog, the data files alone; of one that does not, the changelog that it has not.
+    # lookup_delta reads the data files, not its changelog. none_changelog reads a changelog that does not exist.
     "lookup_delta": (
         "stock",
         f"{LOOKUP}, tblproperties={{'incremental-between-scan-mode': 'delta'}}",
@@ -81,7 +81,7 @@ def model(messages: str, config: str) -> str:
     )
 
 
-# As a reader would keep it: -U takes the old value out again.
+# A consumer's running sum: -U subtracts the old value.
 RUNNING_SUM = """
 {{ config(materialized='table', primary_key='one', bucket=1, merge_engine='aggregation', rowkind_field='op',
           fields={'n': {'aggregate_function': 'sum'}}) }}
@@ -97,7 +97,7 @@ class TestChangelog:
 
     @pytest.fixture(scope="class")
     def changes(self, project, rows):
-        """Function: the changes of a table, commit by commit, without commits that show none."""
+        """Function: the changes of a table by commit, without commits that show no changes."""
         for run in (1, 2):
             run_dbt(["run", "--vars", f"run: {run}", "--exclude", "running_sum"])
 
@@ -121,17 +121,17 @@ class TestChangelog:
     @pytest.mark.parametrize(
         ("name", "commits", "changelog"),
         [
-            # Commits of the two runs, and the changes in the changelog of each.
+            # The commits of the two runs, and the number of changes in each one's changelog.
             ("none", "AA", [0, 0]),
             ("input", "AA", [2, 4]),
             ("lookup", "ACAC", [0, 2, 0, 4]),
-            # One compaction per run here, by the model's post-hook; without it there is neither cost nor changelog.
+            # The model's post-hook compacts once per run; without it there is no compaction and no changelog.
             ("full_compaction", "ACAC", [0, 2, 0, 4]),
             ("write_only", "AA", [0, 0]),
         ],
     )
     def test_what_a_run_commits(self, changes, rows, name, commits, changelog):
-        """What each producer costs; with `lookup` the changes are there at the end of every run."""
+        """The commits that each producer costs; with `lookup`, the changes are there at the end of every run."""
         found = rows(
             "select left(commit_kind, 1), coalesce(changelog_record_count, 0) "
             f"from {{schema}}.`{name}$snapshots` order by snapshot_id limit {len(commits)}"
@@ -140,7 +140,7 @@ class TestChangelog:
 
     @pytest.mark.parametrize("name", ["none", "input", "lookup", "full_compaction"])
     def test_audit_log_shows_what_the_table_holds(self, changes, rows, name):
-        """Read without bounds it is the table, with the kind that each row was written with."""
+        """Without bounds, it shows the table's rows, each with the row kind it was written with."""
         kind = "+U" if name == "input" else "+I"
         found = rows(f"select rowkind, id, n from {{schema}}.`{name}$audit_log` order by id")
         assert found == [(kind, 1, 5), (kind, 2, 5)]
@@ -153,7 +153,7 @@ class TestChangelog:
 
     @pytest.mark.parametrize(("name", "total"), [("none", 20), ("input", 10), ("lookup", 10), ("full_compaction", 10)])
     def test_running_sum(self, changes, rows, name, total):
-        """Of the latest value 5 one cannot tell whether it was 4 or 6; of -U and +U one can."""
+        """The latest value 5 does not tell whether the old value was 4 or 6; -U and +U do."""
         seen = [change for commit in changes(name)[:2] for change in commit]
         values = ", ".join(f"({n}, '{kind}')" for kind, _, n in seen)
         run_dbt(["run", "--select", "running_sum", "--vars", str({"changes": values})])
@@ -173,7 +173,7 @@ class TestChangelog:
         assert changes("write_only") == [{("+I", 1, 5), ("+I", 2, 5)}]
 
     def test_full_compaction_by_a_call(self, changes):
-        """full-compaction.delta-commits is Flink's alone before 1.4: on Spark a compaction has to be called for."""
+        """Before 1.4, only Flink obeys full-compaction.delta-commits; on Spark, a procedure call must compact."""
         run_dbt(["run-operation", "compact", "--args", "{relation: full_by_commits}"])
         expected = COMPLETE if COMPACTS_ITSELF else [{("+I", 1, 5), ("+I", 2, 5)}]
         assert changes("full_by_commits") == expected

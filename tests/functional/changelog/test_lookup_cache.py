@@ -1,4 +1,4 @@
-"""`lookup.cache-max-memory-size`: what does not fit is read from the local lookup files again and again."""
+"""`lookup.cache-max-memory-size`: pages that do not fit are read from the local lookup files again and again."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dbt.tests.util import run_dbt
 from pyspark.sql import SparkSession
 from tests.functional.conftest import CONNECTOR
 
-# Every 97th key: each lies on another page of the lookup file. Text that no codec makes smaller fills the pages.
+# Every 97th key, so that each is on a different page of the lookup file. Incompressible text fills the pages.
 MODEL = """{{{{ config(materialized='incremental', primary_key='id', bucket=1, changelog_producer='lookup',
     tblproperties={{'lookup.cache-max-memory-size': '{size}'}}) }}}}
 select id, {{{{ var('run') }}}} as run, concat(uuid(), uuid()) as text
@@ -25,7 +25,7 @@ class TestLookupCache:
 
     @pytest.fixture(scope="class")
     def bytes_read(self, project: object) -> dict[str, int]:
-        """By model: the bytes that Spark's process read from files while a thousand of its keys were written again."""
+        """Model -> the bytes that Spark's process read from files while it rewrote a thousand of the model's keys."""
         run_dbt(["run", "--vars", "run: 1"])
         jvm = SparkSession.getActiveSession()._jvm  # type: ignore[union-attr]
         status = Path(f"/proc/{jvm.java.lang.ProcessHandle.current().pid()}/io")
@@ -44,7 +44,7 @@ class TestLookupCache:
         if CONNECTOR.major == 0:
             assert bytes_read["cache_1mb"] > 2 * bytes_read["cache_256mb"], bytes_read
         else:
-            # Lookup files of newer connectors are sorted, as the keys of a commit are: each page is needed once.
+            # Newer connectors sort their lookup files and the keys of a commit, so each page is needed only once.
             assert bytes_read["cache_1mb"] == pytest.approx(bytes_read["cache_256mb"], rel=0.1)
 
     def test_rows_and_changes_are_the_same(self, bytes_read: dict[str, int], rows: Callable) -> None:

@@ -1,4 +1,4 @@
-"""A chain of models that read changes equals its full refresh, whatever happens to a run in the middle."""
+"""A chain of models that read changes equals its full refresh, even if runs fail or die in between."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.paimon.changes.api import Changes
 from dbt.adapters.paimon.relation import PaimonRelation
 
-# An upsert, then change rows in the order of the runs, then sums, which a row read twice or never would spoil.
+# An upsert, then change rows in the order of the runs, then sums, which are wrong if a row is read twice or never.
 UPSERTED = """
 {{ config(materialized='incremental', primary_key='id', rowkind_field='_row_kind', bucket=1) }}
 select id, customer, amount, _row_kind from {{ paimon_changes(source('raw', 'orders')) }}
@@ -64,7 +64,7 @@ class TestChain:
 
     @pytest.fixture
     def run_that_dies(self, monkeypatch):
-        """Run models; one of them dies after its commit, before it has written where it stands."""
+        """Function: run all models; the given one dies after its commit, before it writes its position."""
         keep = Changes.keep
 
         def run(dies: str):
@@ -80,7 +80,7 @@ class TestChain:
         return run
 
     def test_a_value_adds_what_it_has_grown_by(self, built, rows):
-        """The latest value 5 adds 1 where it was 4, and takes 1 away where it was 6."""
+        """The new value 5 adds 1 if the old value was 4, and subtracts 1 if it was 6."""
         rows("insert into {schema}.orders values (1, 'ann', 5), (2, 'bob', 5)")
         run_dbt(["run"])
         assert rows(SUMS) == rows(TRUTH) == [("ann", 5, 1), ("bob", 5, 1), ("cid", 30, 1)]
@@ -92,7 +92,7 @@ class TestChain:
         rows("delete from {schema}.orders where id = 2")
         results = run_that_dies("summed")
         assert [result.status for result in results] == ["success", "success", "error"]
-        assert rows(SUMS) == rows(TRUTH)  # They were committed before it died,
+        assert rows(SUMS) == rows(TRUTH)  # The sums were committed before the run died,
         commits = rows(COMMITS)
         run_dbt(["run", "--select", "summed"])
         assert rows(SUMS) == rows(TRUTH)  # and are not added again.
@@ -108,13 +108,13 @@ class TestChain:
         before = rows(SUMS)
         run_dbt(["run", "--full-refresh"])
         assert rows(SUMS) == before == rows(TRUTH)
-        # and goes on from there
+        # The next run continues from there.
         rows("insert into {schema}.orders values (6, 'eve', 60)")
         run_dbt(["run"])
         assert rows(SUMS) == rows(TRUTH)
 
     def test_a_rollback_of_the_models_own_table(self, built, rows):
-        """Positions of commits that are gone do not count."""
+        """Positions of commits that were rolled back do not count."""
         ((before,),) = rows("select max(snapshot_id) from {schema}.`summed$snapshots`")
         rows("insert into {schema}.orders values (7, 'fay', 70)")
         run_dbt(["run"])

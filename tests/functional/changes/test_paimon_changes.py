@@ -1,4 +1,4 @@
-"""paimon_changes where it does not just go on: lost changes, --empty, compile, unit tests, what it is not for."""
+"""Special cases of paimon_changes: lost changes, --empty, compile, unit tests, unsupported uses."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class TestLostChanges:
 
     @pytest.fixture(scope="class")
     def built(self, project, rows):
-        """Four models that have read row 1, and a table whose snapshot of then has expired: it has 1, 2 and 3."""
+        """Four models have read row 1; the table has 1, 2 and 3, and the table snapshot that they read has expired."""
         rows("create table {schema}.events (id int)")
         rows("insert into {schema}.events values (1)")
         run_dbt(["run", "--empty"])

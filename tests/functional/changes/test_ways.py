@@ -1,4 +1,4 @@
-"""paimon_changes over every kind of table: what a run sees is what the table has changed by since the run before."""
+"""paimon_changes on every kind of table: a run sees the table's changes since the previous run."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import pytest
 from dbt.tests.util import run_dbt
 from dbt_common.exceptions import DbtRuntimeError
 
-# name -> (DDL after the name, the rows of the first run, statements before the second, the rows of the second run).
-# The rows are (kind, id, v). `{t}` is the table.
+# name -> (DDL after the name, INSERT before the first run, statements before the second run, changes that it reads).
+# The changes are (kind, id, v). `{t}` is the table.
 KEYED = "(id int, v int) tblproperties ('primary-key' = 'id', 'bucket' = '1'{more})"
 FIRST = "insert into {t} values (1, 10), (2, 20), (3, 30)"
 COMPACT = "call sys.compact(table => '{t}')"
@@ -19,7 +19,7 @@ CHANGES = (
     "insert into {t} values (5, 50)",
     "delete from {t} where id = 5",
 )
-# What the files of the commits say, of a key the last: an insert may be an update, and a row that came and went shows.
+# The last row of each key in the commits' files: +I may be an update, and a row that came and went shows as -D.
 BY_FILES = [("+I", 1, 12), ("-D", 3, 30), ("+U", 4, 41), ("-D", 5, 50)]
 BY_COMPARING = [("+U", 1, 12), ("-D", 3, 30), ("+I", 4, 41)]
 
@@ -34,7 +34,7 @@ TABLES: dict[str, tuple[str, str, tuple[str, ...], list[tuple[str, int, int]]]] 
         ),
         [("+I", 4, 40), ("+I", 4, 40)],
     ),
-    # UPDATE and DELETE commit as APPEND, with whole files.
+    # UPDATE and DELETE rewrite whole files, and commit as APPEND.
     "rewritten": (
         "(id int, v int)",
         "insert into {t} select /*+ coalesce(1) */ * from values (1, 10), (2, 20), (2, 20), (3, 30)",
@@ -74,7 +74,7 @@ TABLES: dict[str, tuple[str, str, tuple[str, ...], list[tuple[str, int, int]]]] 
         ("insert overwrite {t} values (1, 10), (3, 33), (4, 40)", "insert into {t} values (1, 11)"),
         [("+U", 1, 11), ("-D", 2, 20), ("+U", 3, 33), ("+I", 4, 40)],
     ),
-    # The late row of 2 does not get in; what did not change comes again.
+    # The late row of key 2 is not applied, but the unchanged row of key 2 is read again.
     "sequenced": (
         KEYED.format(more=", 'sequence.field' = 'v'"),
         FIRST,
@@ -103,7 +103,7 @@ TABLES: dict[str, tuple[str, str, tuple[str, ...], list[tuple[str, int, int]]]] 
         ("insert into {t} values (1, null, 1)",),
         [("+U", 1, 10)],
     ),
-    # DELETE rewrites files there and commits as APPEND; those of later commits do not name the deleted keys either.
+    # Here DELETE rewrites files and commits as APPEND; the files of later commits do not name the deleted keys either.
     "filled_deleted": (
         KEYED.format(more=", 'merge-engine' = 'partial-update'"),
         FIRST,
@@ -129,7 +129,7 @@ TABLES: dict[str, tuple[str, str, tuple[str, ...], list[tuple[str, int, int]]]] 
         ),
         [("+U", 1, 11), ("+U", 2, 5), ("-D", 3, 30), ("+I", 4, 40), ("+I", 6, 60), ("+I", 7, 70)],
     ),
-    # A compaction removes the rows that have expired, here by their v, in seconds since 1970.
+    # A compaction removes expired rows; v is their time in seconds since 1970.
     "expired": (
         KEYED.format(more=", 'record-level.expire-time' = '1 d', 'record-level.time-field' = 'v'"),
         "insert into {t} values (1, 10), (2, 2000000000)",
@@ -158,7 +158,7 @@ TABLES: dict[str, tuple[str, str, tuple[str, ...], list[tuple[str, int, int]]]] 
         ),
         [("+U", 2, 20), ("-D", 3, 30)],
     ),
-    # A column with another name has the values that it had.
+    # A renamed column keeps its values.
     "renamed": (
         "(id int, v int, w int) tblproperties ('primary-key' = 'id', 'bucket' = '1')",
         "insert into {t} values (1, 10, 1), (2, 20, 2)",
@@ -173,13 +173,13 @@ SOURCES = (
 )
 
 
-# One model reads them all.
+# One model reads all tables.
 LOG = "{{ config(materialized='incremental', incremental_strategy='append') }}\n" + "\nunion all\n".join(
     f"select '{name}' as name, _row_kind as kind, id, v, {{{{ var('run') }}}} as run "
     f"from {{{{ paimon_changes(source('raw', '{name}')) }}}}"
     for name in TABLES
 )
-# Another reads the same by the numbers of table snapshots, a third the first two changes of a table alone.
+# A second model reads the same changes by `from_snapshot`; a third (RANGE) reads the first two changes of one table.
 BETWEEN = "{{ config(materialized='table') }}\n" + "\nunion all\n".join(
     f"select '{name}' as name, _row_kind as kind, id, v "
     f"from {{{{ paimon_changes(source('raw', '{name}'), from_snapshot=var('starts', {{}}).get('{name}', 0)) }}}}"
@@ -211,7 +211,7 @@ class TestWays:
 
     @pytest.fixture(scope="class")
     def read(self, project, rows):
-        """What each run has read; nothing happens between the second and the third."""
+        """The changes that each run read; nothing happens between the second run and the third."""
         for name, (ddl, first, _, _) in TABLES.items():
             rows(f"create table {{schema}}.{name} {ddl}")
             rows(first.format(t=f"{{schema}}.{name}"))
@@ -230,13 +230,13 @@ class TestWays:
         assert {kind for kind, *_ in by_run[1]} == {"+I"}
         found, expected = by_run[2], TABLES[name][3]
         if expected is BY_FILES:
-            # Later connectors know the update by the files.
+            # Newer connectors recognize the update from the files.
             found = [("+I", *row[1:]) if row == ("+U", 1, 12) else row for row in found]
         assert found == expected
         assert by_run[3] == []
 
     def test_positions(self, read, rows):
-        """The model stands at the newest snapshot of each table."""
+        """The model's position is the newest table snapshot of each table."""
         at = dict(rows(POSITIONS))
         newest = rows(
             " union all ".join(

@@ -1,4 +1,4 @@
-"""`dbt clone`: a table of its own, like the original in everything that matters."""
+"""`dbt clone` creates an independent table with the original's schema, options and rows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ORDERS = """
 select cast(id as int) as id, '2026-01-0' || id as day, cast(10 as decimal(10, 2)) as amount
 from range(1, {{ var('until', 4) }}) as numbers (id)
 """
-# A delete that Paimon has forgotten, and an older change of its key.
+# A delete, which Paimon forgets when it compacts, and then older changes of its key.
 CHANGED = """
 {{ config(
     materialized='incremental', incremental_strategy='apply_changes', primary_key='id', bucket=1,
@@ -82,7 +82,7 @@ class TestClone:
         assert len(rows(f"select * from spark_catalog.{other_schema}.seen")) == 3
         assert rows(f"select count(*) from {away}.`orders$snapshots`") == [(1,)]
 
-        # It lives a life of its own: one more increment there, none here.
+        # The clone is independent: an increment there changes nothing here.
         run_dbt(["run", "--target", "other", "--vars", "{until: 5}"])
         assert rows(f"select day, amount from {away}.orders order by day") == [
             ("2026-01-01", 20),
@@ -91,10 +91,10 @@ class TestClone:
             ("2026-01-04", 10),
         ]
         assert rows(f"select sum(amount) from {home}.orders") == [(30,)]
-        # It knows of the deletes that the original has applied.
+        # The clone knows which deletes the original applied, so the older change is ignored.
         assert rows(f"select * from {away}.changed") == [(2, "+I", 10)]
 
-        # Without --full-refresh what is there stays; with it the original's rows are back, whole.
+        # Without --full-refresh, the clone stays as it is; with it, the clone has the original's rows again.
         assert {result.message for result in self.clone()} == {"No-op"}
         assert rows(f"select count(*) from {away}.orders") == [(4,)]
         self.clone("--full-refresh")
@@ -103,7 +103,7 @@ class TestClone:
         assert leftovers == ["changed__dbt_deletes"]
         assert rows(f"select * from {away}.changed__dbt_deletes") == [(1, 10)]
 
-        # The original is gone: what was cloned stays.
+        # If the original no longer exists, the clone stays.
         rows(f"drop table {home}.orders")
         results = run_dbt(
             ["clone", "--state", "state", "--target", "other", "--full-refresh", "-s", "orders"],

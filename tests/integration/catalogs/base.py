@@ -1,4 +1,4 @@
-"""What a project does on every kind of catalog, and what its tables hold after each step."""
+"""The same project on every kind of catalog, and the rows of its tables after each step."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from own_process import credentials_of
 
 MODELS = {
     "rebuilt.sql": "{{ config(materialized='table') }} select id, {{ var('step') }} as step from range(3)",
-    # Another primary key is another table, which takes the place of the old one.
+    # A new primary key needs a new table, which replaces the old one.
     "swapped.sql": """{{ config(materialized='table', on_rebuild='drop_history', primary_key=['id'] if var('step') % 2 else ['id', 'step']) }}
 select id, {{ var('step') }} as step from {{ ref('rebuilt') }}""",
     "upserted.sql": """{{ config(materialized='incremental', primary_key='id', bucket=2) }}
@@ -25,7 +25,7 @@ select id, {{ var('step') }} as step from range(4) {% if is_incremental() %} whe
     materialized='incremental', incremental_strategy='insert_overwrite', partition_by='part'
 ) }}
 select id, {{ var('step') }} as step, id % 2 as part from range(4) {% if is_incremental() %} where id % 2 = 0 {% endif %}""",
-    # A metastore that is told of partitions loses those that expire, too.
+    # The partitions are also in the metastore; expiring them must not fail.
     "recent.sql": """{{ config(
     materialized='table', partition_by='day', tblproperties={'metastore.partitioned-table': 'true'},
     maintenance={'on_failure': 'error', 'expire_partitions': {
@@ -47,13 +47,13 @@ select * from values ({{ var('step') }}, '2020-01-01'), ({{ var('step') }}, '299
 }
 SEED = "id,name\n1,one\n2,two\n"
 
-# What a model is made of: its rows written, its view defined.
+# Statements that write a model's rows or define its view.
 _OWN = re.compile(r"^(insert|merge|create or replace view)\b", re.IGNORECASE)
 _COMMENT = re.compile(r"^/\*.*?\*/\s*", re.DOTALL)
 
 
 def states(step: int) -> dict[str, list[tuple[Any, ...]]]:
-    """The rows of every table after a step, in their order."""
+    """The sorted rows of every table after a step."""
     return {
         "rebuilt": [(number, step) for number in range(3)],
         "swapped": [(number, step) for number in range(3)],
@@ -67,7 +67,7 @@ def states(step: int) -> dict[str, list[tuple[Any, ...]]]:
 
 
 class Reader:
-    """Another session on a target's catalog, with nothing in common with dbt's but the JVM."""
+    """Another session on a target's catalog; it shares only the JVM with dbt's session."""
 
     def __init__(self, target: dict[str, Any]) -> None:
         credentials = credentials_of(target)
@@ -75,11 +75,11 @@ class Reader:
         self.schema = f"{credentials.catalog}.{credentials.schema}"
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
-        """Rows of a query; `{schema}` is the target's."""
+        """The rows of a query; `{schema}` stands for the target's schema."""
         return [tuple(row) for row in self.session.sql(sql.format(schema=self.schema)).collect()]
 
     def state(self, table: str) -> list[tuple[Any, ...]]:
-        """The rows of a table of the project, in order."""
+        """The sorted rows of a table."""
         columns = {"history": "id, step, dbt_valid_to is null"}.get(table, "*")
         return sorted(self.rows(f"select {columns} from {{schema}}.{table}"))
 
@@ -97,7 +97,7 @@ class Reader:
 
 
 class CatalogTests:
-    """A subclass says what `dbt_profile_target` is."""
+    """Subclasses define `dbt_profile_target`."""
 
     @pytest.fixture(scope="class")
     def models(self):
@@ -128,12 +128,12 @@ class CatalogTests:
         self.build(2)
         self.assert_state(reader, 2)
         assert reader.primary_key("swapped") == '["id","step"]'
-        # A rebuild is a commit of the same table, a swap is a new table.
+        # A rebuild commits to the same table; a swap creates a new one.
         assert reader.rows("select count(*) from {schema}.`rebuilt$snapshots`") == [(2,)]
         assert reader.rows("select count(*) from {schema}.`swapped$snapshots`") == [(1,)]
 
     def test_budget(self, project, monkeypatch):
-        """As many statements as on a filesystem catalog: at most 5 a run and 2 a model."""
+        """At most 5 statements per run and 2 per model, as on a filesystem catalog, apart from those in `_OWN`."""
         models = ["rebuilt", "upserted", "parted", "seen"]
         statements: list[str] = []
         spark_sql = SparkSession.sql
@@ -164,7 +164,7 @@ class CatalogTests:
         with adapter.connection_named("drop"):
             adapter.drop_schema(schema)
         assert not reader.has_schema()
-        # What the old tables have left behind would be in the way of the new ones.
+        # Leftover files of the old tables would break the new ones.
         run_dbt(["run", "--select", "rebuilt", "upserted", "--vars", "{step: 1}"])
         for table in ("rebuilt", "upserted"):
             assert reader.state(table) == states(1)[table]

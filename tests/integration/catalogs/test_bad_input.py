@@ -1,4 +1,4 @@
-"""What a catalog that cannot be had is answered with: soon, one message with the remedy, no stack trace."""
+"""If the catalog cannot be reached or used, dbt soon shows one message with the remedy and no stack trace."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from integration.catalogs.base import Reader
 from integration.services.metastore import metastore
 from integration.services.process import LOOPBACK, free_port
 
-# The clients' own bounds are many minutes; and this machine has other things to do.
+# The clients' own timeouts are many minutes. This leaves time for a busy machine.
 SECONDS = 120
 
 
 def run(folder: Path, *arguments: str, when: Callable[[Any], None] = lambda event: None) -> tuple[Any, str, float]:
-    """Run dbt; its result, all that a user is shown of errors, and the seconds it took."""
+    """Run dbt. Returns the result, the errors and warnings that a user sees, and the seconds it took."""
     said: list[str] = []
 
     def listen(event: Any) -> None:
@@ -62,7 +62,7 @@ def write(folder: Path, spark_config: dict[str, Any], models: dict[str, str], **
 
 @pytest.fixture(autouse=True)
 def _no_adapter_is_left() -> Iterator[None]:
-    """dbt's fixtures take the adapter that is there."""
+    """Otherwise dbt's fixtures would reuse the adapter of this test."""
     yield
     reset_adapters()
 
@@ -85,7 +85,7 @@ from {{ ref('first') }} -- after {{ ref('second') }}""",
 
 @pytest.fixture(scope="module", autouse=True)
 def _spark(spark_config: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Spark's own start is not what is timed."""
+    """Start Spark first, so that its start is not timed."""
     open_session(
         Runtime(
             PaimonCredentials(
@@ -99,7 +99,7 @@ def _spark(spark_config: dict[str, Any], tmp_path_factory: pytest.TempPathFactor
 
 
 class TestNotToBeHad:
-    """Nothing is built."""
+    """The catalog is unusable from the start, so nothing is built."""
 
     @pytest.fixture
     def refused(self, tmp_path, spark_config):
@@ -177,7 +177,7 @@ class TestNotToBeHad:
 
 
 class TestMetastoreGoesAway:
-    """In the middle of a run: the models after it fail, each soon; old rows stay, and the next run heals."""
+    """The metastore stops during a run: the next model soon fails, old rows stay, and the next run succeeds."""
 
     def test_run(self, tmp_path, spark_config):
         folder, port = tmp_path / "metastore", free_port()

@@ -1,4 +1,4 @@
-"""`metastore: jdbc` on MariaDB: by its own driver, and by MySQL's."""
+"""`metastore: jdbc` on MariaDB, with its own driver and with MySQL's."""
 
 from __future__ import annotations
 

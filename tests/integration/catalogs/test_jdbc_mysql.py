@@ -19,4 +19,4 @@ def server() -> Iterator[MySql]:
 
 
 class TestJdbcOnMySql(ByMySqlsDriver):
-    """As on MariaDB by the same driver."""
+    """The same tests as on MariaDB with this driver."""

@@ -1,4 +1,4 @@
-"""Two dbt processes on one catalog or one bucket lose no row; with `lock.enabled`, Paimon's commits wait for others, too."""
+"""Two dbt processes lose no rows on one catalog or bucket. With `lock.enabled`, Paimon waits for other clients."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def folder(tmp_path: Path) -> Path:
     ]
 )
 def target(request, folder: Path, spark_config: dict[str, Any]) -> dict[str, Any]:
-    """The locks of Paimon on, where it has them."""
+    """A target for each kind of catalog, with Paimon's locks where they exist."""
     catalog: dict[str, Any] = {
         "sqlite": lambda: {
             "metastore": "jdbc",
@@ -59,7 +59,7 @@ def target(request, folder: Path, spark_config: dict[str, Any]) -> dict[str, Any
             "catalog_options": request.getfixturevalue("object_store").catalog_options(),
             "s3_lock": True,
         },
-        # No `lock.enabled`: the adapter sets it where a rename is no lock.
+        # No `lock.enabled`: the adapter sets it where a rename does not work as a lock.
         "hive_on_s3": lambda: {
             "metastore": "hive",
             "uri": request.getfixturevalue("hive").uri,
@@ -93,8 +93,8 @@ def target(request, folder: Path, spark_config: dict[str, Any]) -> dict[str, Any
 def test_two_runs_of_dbt(target, folder):
     write_project(folder, target, FILES)
     models = {"appended", "upserted", "counted", "swapped"}
-    # Nothing but the adapter's own locks, of local warehouses and of buckets, keeps two runs from making one table at
-    # once, or from swapping it (docs/storage.md).
+    # Only the adapter's own locks (on local warehouses and in buckets) keep two runs from creating or swapping the same
+    # table at once (docs/storage.md).
     apart = "s3_lock" in target or not target["warehouse"].startswith("s3:")
     if not apart:
         models.remove("swapped")
@@ -104,9 +104,9 @@ def test_two_runs_of_dbt(target, folder):
         for first in (0, 1)
     ]
     answers = [process.answers() for process in both]
-    # Each has come to its models.
+    # Every run has a result for each of its models.
     assert [set(step) for found in answers for step in found] == [models] * 4, answers
-    # One that makes a table that another is making ends with an error.
+    # Without those locks, a run may fail because the other run creates the same table at once.
     written = {
         model: [first + 2 * step for first in (0, 1) for step in (0, 1) if answers[first][step][model] == "success"]
         for model in models
@@ -118,11 +118,11 @@ def test_two_runs_of_dbt(target, folder):
     def rows(model: str) -> list[tuple[int, int]]:
         return sorted((number, run) for run in written[model] for number in range(BATCH))
 
-    # Not a row of a run that succeeded is missing, and none of a failed one is there.
+    # The tables have all rows of the successful runs and none of the failed ones.
     assert reader.state("appended") == rows("appended")
     assert reader.state("upserted") == sorted((run, number) for number, run in rows("upserted"))
     assert reader.state("counted") == [(number, len(written["counted"])) for number in range(BATCH)]
-    # The last writer wins, whole.
+    # All rows are from the last writer.
     if "swapped" in models:
         assert reader.state("swapped") in [[(number, run) for number in range(BATCH)] for run in (2, 3)]
     assert reader.tables() == models
@@ -167,7 +167,7 @@ def locked_in_sqlite(target: dict[str, Any], reader: Reader, table: str) -> Iter
     ids=["hive", "sqlite"],
 )
 def test_paimons_own_locks(target, locked):
-    """A commit waits for whoever holds the table, dbt or not, and gives up after a time without writing."""
+    """A commit waits for any client that holds the table's lock, and gives up after a timeout without writing."""
     target["catalog_options"] |= {"lock-acquire-timeout": "2 s", "lock-check-max-sleep": "1 s"}
     reader = Reader(target)
     schema = reader.schema

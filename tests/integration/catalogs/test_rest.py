@@ -1,4 +1,4 @@
-"""`metastore: rest`: Paimon's own test server."""
+"""`metastore: rest` on Paimon's own test server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`catalog: spark_catalog`: Paimon's tables in Spark's own catalog, beside tables of other formats (SparkGenericCatalog)."""
+"""`catalog: spark_catalog`: Paimon tables in Spark's own catalog, next to other formats (SparkGenericCatalog)."""
 
 from __future__ import annotations
 
@@ -104,8 +104,8 @@ def test_rows(answers) -> None:
     assert [row[1] for row in views] == ["seen"]
 
 
-def test_they_are_tables_of_paimon_to_others(answers, target) -> None:
-    """A catalog of Paimon's own on the same metastore, in another process, finds Paimon's tables and no others."""
+def test_a_paimon_catalog_lists_only_paimon_tables(answers, target) -> None:
+    """A Paimon catalog on the same metastore, in another process, finds the Paimon tables and no others."""
     reader = Reader(target | {"catalog": "paimon"})
     assert reader.tables() == {"upserted", "swapped", "counted", "history", "planted"}
     assert reader.state("swapped") == [(number, 2) for number in range(3)]

@@ -1,4 +1,4 @@
-"""Several catalogs in one project: models land in other kinds and other warehouses, sources are tables of any catalog."""
+"""Several catalogs in one project: models write to other kinds of catalogs, and sources come from any catalog."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from integration.catalogs.base import Reader
 MODELS = {
     "in_hive.sql": """{{ config(materialized='incremental', primary_key='id', catalog_name='archive') }}
 select id, 'hive' as place from {{ source('added', 'landed') }}""",
-    # Another primary key each time: swapped in that catalog.
+    # A new primary key in each run, so the table is swapped in that catalog.
     "in_sqlite.sql": """{{ config(
     materialized='table', on_rebuild='drop_history', catalog_name='small', primary_key=['id'] if var('step') % 2 else ['id', 'place']
 ) }}

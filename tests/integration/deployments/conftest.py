@@ -1,4 +1,4 @@
-"""The places that the reference project is built in: a profile target each, and the services that it needs."""
+"""The deployments of the reference project: a profile target each, and the services that it needs."""
 
 from __future__ import annotations
 
@@ -25,26 +25,26 @@ from integration.services.yarn import Yarn
 from integration.services.yarn import yarn as yarn_cluster
 
 ROOT = Path(__file__).parents[3]
-# Three days of flights: every model has rows, and a build is about the deployment.
+# Three days of flights: enough for rows in every model, and quick to build.
 KNOWN_UNTIL = "2013-01-03"
 SECONDS = 2700
-# The examples are about tables and not about places; other engines and another store show that they have them, too.
+# The examples are about tables, not deployments, so they run on only a few: the servers, and one other store.
 EXAMPLES_ON = ("local", "thrift", "connect", "s3")
-# Those that a server cannot have, and dbt_project.yml leaves out: a stream, which runs Python of dbt's own in each batch
-# (tests/integration/engines/test_warm_server.py has its refusal), and what reads its table.
+# Examples that dbt_project.yml disables on a server: a stream, which runs dbt's own Python in each batch (a server
+# refuses it: tests/integration/engines/test_warm_server.py), and the models that read its table.
 STREAMED = ("ex_flight_status", "ex_flight_status_read", "ex_flights_by_status", "ex_unread_messages")
 
 
 @dataclass
 class Deployment:
-    """One target of profiles.yml or profiles/profiles.yml and what its variables are here.
+    """One target of profiles.yml or profiles/profiles.yml, and the values of its variables here.
 
     Attributes:
         target: its name.
         variables: the environment variables that the profile reads.
-        here: whether it is built in this process, whose Spark runs already, and not in one of its own.
-        tested: whether the data tests of what is not an example run, too. They pass on the same rows, so they are worth it
-            where another engine runs their SQL, and not where only the catalog or the storage differs.
+        here: whether it is built in this process, whose Spark already runs, instead of in a separate one.
+        tested: whether the project's data tests run, too (those of the examples always do). The rows are the same
+            everywhere, so they are useful only where another engine runs their SQL.
     """
 
     target: str
@@ -58,7 +58,7 @@ class Deployment:
         return self.target in EXAMPLES_ON
 
     def build(self, folder: Path) -> dict[str, Any]:
-        """Build the project; gives `integration.build`'s report."""
+        """Build the project. Returns the report of `integration.build`."""
         land_flights.land()
         report = folder / f"{self.target}.json"
         arguments = {
@@ -69,7 +69,7 @@ class Deployment:
             "--log-path": str(folder / "logs"),
             "--vars": f"{{known_until: {KNOWN_UNTIL}}}",
         }
-        # Unit tests are about SQL, and the tests of the project run them.
+        # Unit tests do not depend on the deployment; the tests of the project run them.
         command = [part for pair in arguments.items() for part in pair] + ["--exclude", "test_type:unit"]
         if not self.tested:
             kinds = [f"resource_type:{kind}" for kind in ("model", "seed", "snapshot")]
@@ -182,7 +182,7 @@ def _of_server(folder: Path, port: int) -> dict[str, str]:
     }
 
 
-# What each of them shows: catalog, storage, engine.
+# Deployment -> its catalog, storage and engine.
 DEPLOYMENTS: dict[Start, tuple[str, str, str]] = {
     local: ("filesystem", "local", "session"),
     standalone: ("filesystem", "local", "standalone"),
@@ -198,7 +198,7 @@ DEPLOYMENTS: dict[Start, tuple[str, str, str]] = {
 
 @pytest.fixture(scope="session")
 def running_spark(tmp_path_factory: pytest.TempPathFactory, spark_config: dict[str, Any]) -> None:
-    """The Spark of this process, with the jars of every test's target."""
+    """Start the Spark of this process, with the jars of all tests."""
     warehouse = str(tmp_path_factory.mktemp("running"))
     open_session(
         Runtime(PaimonCredentials(paimon_version="0.9.0", schema="any", warehouse=warehouse, spark_config=spark_config))
@@ -213,7 +213,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Yarn]:
 
 @pytest.fixture(scope="session")
 def reference(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> dict[str, Any]:
-    """The report of a build on the simplest deployment: the others have to give the same tables."""
+    """The report of a build on the simplest deployment; the others must give the same tables."""
     folder = tmp_path_factory.mktemp("local")
     with local(folder, request) as deployment:
         return deployment.build(folder)

@@ -35,5 +35,5 @@ def test_build(
     elif deployment.target in ("connect", "thrift"):
         expected = {name: rows for name, rows in expected.items() if not name.endswith(STREAMED)}
     assert found["tables"] == expected
-    # A test of the streams' tables runs on them only.
+    # No exact number: tests of the streams' tables run only where the streams do.
     assert found["examples"] > 100 or not deployment.has_examples

@@ -1,4 +1,4 @@
-"""dbt on a YARN cluster: its executors run in containers, and one that dies takes no rows with it."""
+"""dbt on a YARN cluster: the executors run in containers, and no rows are lost if one dies."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def folder(tmp_path: Path, cluster: Yarn) -> Folder:
 
 @pytest.fixture
 def rows(folder: Folder, spark_config: dict[str, Any]) -> Callable[[str], list[tuple[Any, ...]]]:
-    """What a reader on this machine, beside the cluster, sees of the tables."""
+    """The rows of a query that runs on this machine, outside the cluster."""
 
     def read(sql: str) -> list[tuple[Any, ...]]:
         credentials = PaimonCredentials(
@@ -135,7 +135,7 @@ def wait_for(condition: Callable[[], bool], process: subprocess.Popen[str]) -> N
 
 
 def works(process: psutil.Process, seconds: float) -> bool:
-    """Whether an executor has used some CPU: more than its start takes."""
+    """Whether an executor has used more CPU than its start takes (`seconds`)."""
     used = process.cpu_times()
     return bool(used.user + used.system > seconds)
 

@@ -14,19 +14,19 @@ from integration.services.process import free_port
 
 @pytest.fixture(scope="session")
 def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The warehouse that all servers work on."""
+    """The warehouse of all servers."""
     return tmp_path_factory.mktemp("lake")
 
 
 def with_pages(port: int) -> dict[str, str]:
-    """The settings of a server that shows its pages at a port, and whose clock is not that of its sessions."""
+    """Settings of a server with a web UI on a port, and a JVM time zone that differs from its sessions'."""
     zone = "-Duser.timezone=America/Los_Angeles"
     return {"spark.ui.enabled": "true", "spark.ui.port": str(port), "spark.driver.extraJavaOptions": zone}
 
 
 @pytest.fixture(scope="session")
 def thrift_pages() -> int:
-    """The port of the Thrift server's own pages."""
+    """The port of the Thrift server's web UI."""
     return free_port()
 
 
@@ -38,7 +38,7 @@ def thrift_port(tmp_path_factory: pytest.TempPathFactory, lake: Path, thrift_pag
 
 @pytest.fixture(scope="session")
 def connect_pages() -> int:
-    """The port of the Connect server's own pages."""
+    """The port of the Connect server's web UI."""
     return free_port()
 
 
@@ -50,7 +50,7 @@ def connect_port(tmp_path_factory: pytest.TempPathFactory, lake: Path, connect_p
 
 @pytest.fixture(scope="class", autouse=True)
 def _classic_sessions_after() -> Iterator[None]:
-    """PySpark takes every later session of a process that has used Spark Connect for one of a server."""
+    """Otherwise PySpark would open every later session of this process with Spark Connect, too."""
     yield
     os.environ.pop("SPARK_CONNECT_MODE_ENABLED", None)
 

@@ -1,4 +1,4 @@
-"""A wrong address, a server of another kind, one without Paimon: one message with the remedy, soon."""
+"""A wrong address, the wrong kind of server, or one without Paimon: dbt soon shows one message with the remedy."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from dbt.adapters.paimon.spark.runtime import Runtime
 from integration.services import spark
 from integration.services.process import free_port
 
-# Seconds: the clients' own bounds are many minutes, and this machine has other things to do.
+# Seconds. The clients' own timeouts are many minutes; this leaves time for a busy machine.
 SOON = 120
 
 
 def refusal(**target: Any) -> str:
-    """The message with which a target's handle is refused."""
+    """The error message of opening a session on a target, which must fail soon."""
     credentials = PaimonCredentials.from_dict(PaimonCredentials.translate_aliases({"schema": "x", **target}))
     started = time.monotonic()
     with pytest.raises(DbtRuntimeError) as found:

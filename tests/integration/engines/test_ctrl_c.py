@@ -1,4 +1,4 @@
-"""Ctrl-C ends a run on a server within seconds: its jobs too, which the server names after the node; tables stay as they are."""
+"""Ctrl-C ends a run on a server, and its Spark jobs, within seconds; the tables stay as they are."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ QUICK = "{{ config(materialized='table') }} select 2L as id"
 NODE = "model.broken_off.kept"
 
 
-# `test_warm_server` shows it over Connect.
+# Connect only in the full suite, because `test_warm_server` covers it, too.
 @pytest.fixture(params=["thrift", pytest.param("connect", marks=pytest.mark.full)])
 def method(request: pytest.FixtureRequest) -> str:
     name: str = request.param
@@ -60,7 +60,7 @@ def folder(tmp_path: Path, target: dict[str, Any]) -> Path:
 
 
 def jobs(pages: int) -> list[dict[str, Any]]:
-    """The jobs of a server, by the REST interface of its pages."""
+    """A server's jobs, from the REST API of its web UI."""
     address = f"http://127.0.0.1:{pages}/api/v1/applications"
     with urllib.request.urlopen(address) as answer:
         ((application, *_), *_) = (list(each.values()) for each in json.load(answer))

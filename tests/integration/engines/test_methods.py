@@ -1,4 +1,4 @@
-"""The same project through a Thrift server and through a Connect server: what dbt does on an embedded Spark, it does there."""
+"""The same project on a Thrift server and on a Connect server, where dbt works as on an embedded Spark."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SEED = """code,name,size,since
 DE,"Deutsch'land ? \\ ü",357.5,1949-05-23
 FR,,,1789-07-14
 """
-# The tasks after a shuffle, and the clock.
+# The number of tasks after a shuffle, and the session's time zone.
 SEEN = """{{ config(materialized='table', spark_config={
   'spark.sql.adaptive.enabled': false, 'spark.sql.shuffle.partitions': %d, 'spark.sql.session.timeZone': '%s'
 }) }}
@@ -73,7 +73,7 @@ def model(dbt, session):
 """
 
 
-# What they say of it, and the place in the file.
+# Model -> its wrong SQL, the error's position in the file, and the text that the message marks.
 WRONG = {
     "no_column": (
         "\n{{ config(materialized='table') }}\nselect id,\n  rnu\nfrom {{ ref('upserted') }}",
@@ -89,12 +89,12 @@ WRONG = {
 }
 
 
-# So that a cast fails.
+# So that an invalid cast fails.
 ANSI = {"spark.sql.ansi.enabled": "true"}
 
 
 def answer(command: str, project: Any, *arguments: str) -> Any:
-    """What `dbt-paimon report` or `diff` says of the model `upserted`."""
+    """The JSON output of `dbt-paimon report` or `diff` for the model `upserted`."""
     places = ["--project-dir", project.project_root, "--profiles-dir", project.profiles_dir]
     done = CliRunner().invoke(main, [command, *places, "--select", "upserted", *arguments])
     (line,) = [line for line in done.stdout.splitlines() if line.startswith("{")]
@@ -102,7 +102,7 @@ def answer(command: str, project: Any, *arguments: str) -> Any:
 
 
 class Methods:
-    """What holds on every engine."""
+    """The tests for every connection method."""
 
     @pytest.fixture(scope="class")
     def models(self):
@@ -123,7 +123,7 @@ class Methods:
         assert sorted(rows("select id, run from {schema}.upserted")) == [(0, 1), (1, 2), (2, 2)]
         said = {result.node.name: result.adapter_response for result in results}
         assert said["upserted"]["rows_affected"] == 2
-        # A server does not report how many rows a MERGE wrote, only by how many the table has grown.
+        # A server does not report how many rows a MERGE wrote, only how much the table has grown.
         assert "rows_affected" not in said["merged"]
         assert said["merged"]["snapshot_id"] == 2
         # The predicate excludes row 0 from the MERGE's matches, so it is inserted again.
@@ -153,7 +153,7 @@ class Methods:
         assert set(refreshed().values()) == {"none, no source has changed"}
         rows("insert into {schema}.upserted values (5, 5), (6, 6)")
         assert refreshed() == {"watched": "incremental, 2", "runs": "incremental, 2"}
-        # Deletes are a MERGE here; in a group that is gone, too.
+        # On a server, the refresh is a MERGE, which also deletes the row of a group that no longer exists.
         rows("delete from {schema}.upserted where id = 5")
         rows("insert into {schema}.upserted values (6, 9), (7, 7)")
         assert refreshed() == {"watched": "incremental, 3", "runs": "incremental, 4"}
@@ -177,7 +177,7 @@ class Methods:
         assert setting in refused.message
         assert remedy in refused.message
 
-    def test_a_catalog_that_the_server_has_not(self, project):
+    def test_a_catalog_that_the_server_lacks(self, project):
         with get_connection(project.adapter):
             assert [project.adapter.has_catalog(name) for name in ("paimon", "nope")] == [True, False]
 
@@ -209,7 +209,7 @@ class Methods:
         assert rows("select id, at from {schema}.typed") == before
 
     def test_a_query_that_reads_too_much(self, project, rows):
-        """A server tells rows only; the bytes are their share of the table's."""
+        """A server reports only the rows read, so the bytes are estimated from the table's bytes per row."""
         ((size,),) = rows("select sum(file_size_in_bytes) from {schema}.`upserted$files`")
         for limit, allowed in ((size - 1, False), (size, True)):
             sql = f"{{{{ config(materialized='table', max_bytes_read={limit}) }}}} select * from {{{{ ref('upserted') }}}}"
@@ -218,7 +218,7 @@ class Methods:
             assert bool(rows("show tables in {schema} like 'limited'")) is allowed
 
     def test_history_that_a_new_table_loses(self, project, rows):
-        """One write is none; a tag is, and has a name."""
+        """A single commit does not count as history, but a tag does, and the message names it."""
         run_dbt(["run", "--select", "rekeyed"])
         run_dbt(["run", "--select", "rekeyed", "--vars", "key: other"])
         rows("call paimon.sys.create_tag(table => '{schema}.rekeyed', tag => 'kept')")
@@ -227,7 +227,7 @@ class Methods:
         assert rows("select tag_name from {schema}.`rekeyed$tags`") == [("kept",)]
 
     def test_times(self, project, rows, lake):
-        """The clock of the server's JVM is hours behind the session's."""
+        """The time zone of the server's JVM is hours behind the session's."""
         run_dbt(["run", "--select", "upserted"])
         (result,) = run_dbt(["source", "freshness"])
         assert 0 <= result.age < 600
@@ -243,7 +243,7 @@ class Methods:
         assert young.exists() and not old.exists()
 
     def test_report_and_diff(self, project, rows):
-        """Where Paimon's classes are out of reach, both ask by SQL."""
+        """Without access to Paimon's Java classes, both commands use SQL."""
         run_dbt(["run", "--select", "upserted", "--full-refresh"])
         run_dbt(["run", "--select", "upserted"])
         (table,) = answer("report", project, "--json")["tables"]
@@ -292,7 +292,7 @@ class TestThrift(Methods):
         assert "method: session or method: connect" in result.message
 
 
-# What Python's end would find: sessions that are closed, and that closing again leaves alone.
+# The exit handler closes the session, and a later `__del__` does not close it again.
 CLOSED_AT_THE_END = """
 import atexit, sys
 from dbt.adapters.paimon.spark import connect
@@ -319,7 +319,7 @@ handle.session.__del__()
 class TestConnect(Methods):
     @pytest.fixture(scope="class")
     def dbt_profile_target(self, connect_port: int) -> dict[str, Any]:
-        # The catalog as the server knows it.
+        # No warehouse: the server's own settings define the catalog.
         return {
             "type": "paimon",
             "paimon_version": "0.9.0",

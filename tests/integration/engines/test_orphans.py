@@ -1,7 +1,7 @@
-"""A statement of a server outlives its client, or its answer: it is ended before the next run writes, and done once.
+"""A statement may outlive its client on a server: it is ended before the next run writes, and takes effect once.
 
-dbt is ended by KILL, TERM or HUP while a server runs its statement, and runs again at once: `--server-kills 60` does so 60
-times, at random moments. And the network is cut before a statement commits, and after it but before the answer.
+dbt is ended by KILL, TERM or HUP while a server runs its statement, and runs again at once. `--server-kills 60` does
+this 60 times, at random moments. Other tests cut the network before the commit, or between commit and answer.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from integration.report import SERVER_KILLS
 from integration.services.forwarder import Forwarder
 
 ROWS = 10_000
-# Of a statement that outlasts the run after it; seconds after which it would have ended.
+# Hash rounds per row of a statement that outlasts the next run, and the seconds after which it would have ended.
 ROUNDS, OUTLASTS = 1000, 30
-# Few bytes, and as much work for one core as a run asks for.
+# Few bytes, and as much work for one core as the variable `rounds` asks for.
 HASH = "substr(aggregate(sequence(1, {{ var('rounds') }}), '', (a, x) -> sha2(concat(a, x, id), 512)), 1, 8) as h"
 SQL = f"select {{{{ var('n') }}}} as n, id, {HASH} from range(0, {ROWS}, 1, 1)"
 MODELS = {
-    # The model itself says what is new, as a user's would.
+    # The model itself filters for new rows, as a user's would.
     "appended": f"""{{{{ config(materialized='incremental', incremental_strategy='append') }}}}
 {SQL}{{% if is_incremental() %}} where {{{{ var('n') }}}} > (select max(n) from {{{{ this }}}}){{% endif %}}""",
     "rebuilt": f"{{{{ config(materialized='table') }}}} {SQL}",
@@ -47,7 +47,7 @@ MODELS = {
     "read": f"""{{{{ config(materialized='incremental', incremental_strategy='append') }}}}
 select n, id, {HASH} from {{{{ paimon_changes(source('it', 'fed')) }}}}""",
 }
-# As dbt logs it when it sends it.
+# The statement that writes, in dbt's log.
 WRITES = re.compile(r"^\s*insert (?:into|overwrite)\b", re.MULTILINE)
 SOURCES = 'sources: [{name: it, schema: "{{ target.schema }}", tables: [{name: fed}]}]'
 
@@ -59,11 +59,11 @@ def write_profile(folder: Path, target: dict[str, Any]) -> None:
 
 
 class Project:
-    """A project on a server: one model per kind of write, and a table that is fed."""
+    """A project on a server: one model per kind of write, and the source table `fed`."""
 
     def __init__(self, folder: Path, target: dict[str, Any]) -> None:
         self.folder = folder
-        # A variable of the run: each has rows of its own.
+        # The number of the run, which its rows contain.
         self.n = 0
         (folder / "models").mkdir()
         (folder / "models" / "sources.yml").write_text(SOURCES)
@@ -102,7 +102,7 @@ class Project:
         assert process.returncode == 0, output
 
     def begun(self, model: str, rounds: int) -> subprocess.Popen[str]:
-        """A run that has sent the statement that writes."""
+        """Start a run, and wait until it has sent the statement that writes."""
         log = self.folder / "logs" / "dbt.log"
         log.unlink(missing_ok=True)
         process = self.start(model, rounds)
@@ -113,16 +113,16 @@ class Project:
         return process
 
     def feed(self) -> None:
-        """A number for the next run, and rows of it to read."""
+        """Give the next run a number, and the source table its rows."""
         self.n += 1
         self.rows(f"insert into {self.schema}.fed select {self.n}, id from range({ROWS})")
 
     def counts(self, table: str) -> dict[int, int]:
-        """Rows by run."""
+        """Row counts by run."""
         return dict(self.rows(f"select n, count(*) from {self.schema}.{table} group by n"))
 
     def newest(self, table: str) -> int:
-        """The newest table snapshot that has rows of a run."""
+        """The newest table snapshot that is not a compaction."""
         ((number,),) = self.rows(
             f"select max(snapshot_id) from {self.schema}.`{table}$snapshots` where commit_kind <> 'COMPACT'"
         )
@@ -133,7 +133,7 @@ class Project:
 
 
 def broken_off(project: Project, model: str, number: int, delay: float) -> bool:
-    """Run a model, end it so many seconds after its statement was sent; whether it was still running."""
+    """Run a model, and signal it `delay` seconds after its statement was sent. Returns whether it was still running."""
     process = project.begun(model, ROUNDS)
     time.sleep(delay)
     process.send_signal(number)
@@ -143,16 +143,16 @@ def broken_off(project: Project, model: str, number: int, delay: float) -> bool:
 
 
 def check(project: Project, model: str, number: int, delay: float) -> tuple[dict[str, int], str]:
-    """End a run of a model, run it again at once, and compare; and once more when the first one would have ended.
+    """End a run, run the model again at once, and check the table, then and when the first statement would have ended.
 
-    Returns figures for the record, and what is wrong, or nothing.
+    Returns figures for the record, and the problem (empty if there is none).
     """
     project.feed()
     ended = broken_off(project, model, number, delay)
     project.run(model)
     found, newest = project.counts(model), project.newest(model)
     time.sleep(OUTLASTS)
-    # Another server's client might be building it, so it is kept for a day.
+    # On a shared server, another client might be building such a table, so it is kept for a day.
     own = OWN_STAGING if project.has_other_clients else None
     left = {
         name for name in project.tables() if name.startswith(f"{model}__dbt_tmp") and not (own and own.search(name))
@@ -199,7 +199,7 @@ def project(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.
 
 
 class Record:
-    """The kills of one method, kept in a file where one is given, and their figures."""
+    """The kills of one connection method and their figures; also kept in a file if there is one."""
 
     def __init__(self, method: str, path: Path | None, publish: Callable[[str, object], None]) -> None:
         self.method, self._path, self._publish = method, path, publish
@@ -235,7 +235,7 @@ def test_ended(project: Project, server_kills: int, record: Record) -> None:
         project.run(model)
     chance = random.Random(str(server_kills))
     for kill in range(max(1, server_kills)):
-        # Mostly KILL: nothing of dbt's own tidies up after it.
+        # Half of them are KILL, after which dbt cannot clean up.
         number = (signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signal.SIGHUP)[(kill // len(models)) % 4]
         model, delay = models[kill % len(models)], chance.uniform(0, 3)
         if not record.has(kill):
@@ -245,7 +245,7 @@ def test_ended(project: Project, server_kills: int, record: Record) -> None:
 
 
 def test_terminated(project: Project) -> None:
-    """Also `test_ended`, but once for sure: TERM cancels, as Ctrl-C does, and dbt ends by it."""
+    """TERM cancels the statement, as Ctrl-C does, and ends dbt. `test_ended` does not always send TERM."""
     project.n = 1
     project.run("rebuilt")
     newest = project.newest("rebuilt")
@@ -256,7 +256,7 @@ def test_terminated(project: Project) -> None:
 
 
 class Cut:
-    """A project whose way to its server can be cut."""
+    """A project whose connection to the server can be cut."""
 
     def __init__(self, folder: Path, method: str, port: int) -> None:
         self.way = Forwarder(port)
@@ -287,7 +287,7 @@ def test_lost_after_the_commit(cut: Cut) -> None:
     cut.way.withhold()
     cut.newest_becomes(2)
     cut.way.shut()
-    # Longer than the clients ask by themselves.
+    # Longer than the clients retry by themselves.
     time.sleep(25)
     cut.way.open()
     output, _ = process.communicate(timeout=300)
@@ -303,7 +303,7 @@ def test_lost_before_the_commit(cut: Cut) -> None:
     cut.way.shut()
     cut.way.open()
     process.communicate(timeout=300)
-    # Connect's client finds its statement again; a Thrift server has cancelled it.
+    # Connect's client reattaches to its statement; a Thrift server has cancelled it.
     committed = cut.project.counts("appended") == {1: ROWS, 2: ROWS}
     assert committed == (process.returncode == 0)
     assert committed or cut.project.counts("appended") == {1: ROWS}

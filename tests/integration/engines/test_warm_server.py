@@ -1,4 +1,4 @@
-"""`dbt-paimon server`: started, found through the profile, refused when it does not fit, ended by hand and when idle."""
+"""`dbt-paimon server`: it is found through the profile, refused if it does not fit, stopped by hand or when idle."""
 
 from __future__ import annotations
 
@@ -23,14 +23,13 @@ from integration import own_group
 from integration.services.stranger import attempt
 
 SECONDS = 900
-# Hours of work.
-# Hours of work. A task looks every thousand rows of the first range whether it is killed: a million rows of the join.
+# Hours of work. A task checks whether it is killed every thousand rows of the first range (a million of the join).
 ENDLESS = """{{ config(materialized='table') }}
 select cast(sum(hash(a.id, b.id)) % 9 as int) as id from range(10000000000) as a cross join range(1000) as b"""
 
 
 class Folder:
-    """A project with one model, its profile, and a home for its servers."""
+    """A project with its profile, and a folder for its servers."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -97,7 +96,7 @@ def wait_for_end(pid: int, seconds: float) -> None:
 
 
 def cpu_seconds(process: psutil.Process, during: float) -> float:
-    """What a process and its children use of the next seconds: both cores of an endless job, next to none when idle."""
+    """The CPU seconds of a process and its descendants in the next seconds: both cores when busy, few when idle."""
 
     def used() -> float:
         family = [process, *process.children(recursive=True)]
@@ -127,7 +126,7 @@ class TestWarmServer:
         again = folder.dbt("run", "--select", "one")
         assert again.returncode == 0, again.stdout
         assert (folder.path / "lake" / "warm.db" / "one" / "snapshot" / "LATEST").read_text() == "1"
-        # It was that server and no other Spark: this run has written no log of a JVM.
+        # The run used that server: its own JVM would have written a log.
         assert not (folder.path / "logs" / "spark.log").exists()
 
     def test_a_stream_is_refused(self, folder: Folder) -> None:
@@ -153,18 +152,18 @@ class TestWarmServer:
         assert addresses <= {"0100007F", "0000000000000000FFFF00000100007F"}
         assert addresses
 
-    def test_the_note_is_its_users_alone(self, folder: Folder) -> None:
+    def test_only_its_user_can_read_the_note(self, folder: Folder) -> None:
         path, _ = folder.note()
         assert path.stat().st_mode & 0o077 == 0
 
-    def test_its_owner_alone_gets_in(self, folder: Folder) -> None:
+    def test_only_its_owner_gets_in(self, folder: Folder) -> None:
         path, note = folder.note()
         (token,) = path.with_suffix("").glob("*.token")
         assert [stat.S_IMODE(found.stat().st_mode) for found in (token.parent, token)] == [0o700, 0o600]
         header = f";{server_token.HEADER}={token.read_text()}"
         guesses = ["", f";{server_token.HEADER}=guess", header[:-1], ";user_id=root"]
         assert attempt("connect", note.port, guesses, "select 1") == ["UNAUTHENTICATED"] * len(guesses)
-        # Nor does a process of the owner's without the token: it may work for somebody else.
+        # The owner's processes need the token, too: one of them may act for another user.
         assert attempt("connect", note.port, ["", header], "select 1", stranger=False) == [
             "UNAUTHENTICATED",
             [[1]],
@@ -185,7 +184,7 @@ class TestWarmServer:
         ] == []
         process = psutil.Process(note.pid)
         for each in (process, *process.children(recursive=True)):
-            # One that has just ended has no command line.
+            # A process that has just ended has no command line.
             with suppress(psutil.ZombieProcess, psutil.NoSuchProcess):
                 assert secret.decode() not in " ".join(each.cmdline())
 
@@ -226,7 +225,7 @@ class TestWarmServer:
         model.write_text(ENDLESS)
         process = own_group.start(folder.path, "run", "--select", "one", environment=folder.environment)
         deadline = time.monotonic() + 240
-        # Longer than the run takes to begin.
+        # Busy for longer than the start of a run.
         busy = 0
         while busy < 3:
             assert process.poll() is None and time.monotonic() < deadline

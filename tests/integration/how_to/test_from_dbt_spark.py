@@ -13,7 +13,7 @@ import yaml
 from functional.how_to.page import Page, run_alone
 from integration.services.metastore import Metastore
 
-# A JVM for each step, and jars of two formats to fetch.
+# Each step starts a JVM, and the jars of two formats are fetched.
 pytestmark = pytest.mark.full
 
 MESSAGES = """
@@ -55,7 +55,7 @@ PAID = [[1, "new", "10.00"], [2, "paid", "20.50"], [3, "new", "30.00"]]
 
 
 def _rows(folder: Path, query: str) -> list[list[Any]]:
-    """Of `dbt show`, by name sorted."""
+    """The rows that `dbt show` prints, sorted as text."""
     printed = run_alone(folder, f'dbt --quiet show --output json --limit 20 --inline "{query}"')
     rows = json.loads(printed[printed.index("{") :])["show"]
     return sorted([list(row.values()) for row in rows], key=str)
@@ -125,8 +125,8 @@ class TestFromDbtSpark:
             [2, "new", 20.5],
         ]
 
-        # The old project goes on, and its rows are taken over again. dbt-spark 1.11 does not know its own Iceberg table
-        # in a second run here ("in another format").
+        # The old project runs again, and its rows are taken over again. A second run of dbt-spark 1.11 fails here on
+        # its own Iceberg table ("in another format").
         if kind == "delta":
             run_alone(old, "dbt build --vars 'day: 2'")
         there, here = (shlex.split(compare)[-1] for compare in page.commands("Compare"))
@@ -135,7 +135,7 @@ class TestFromDbtSpark:
         assert _rows(page.folder, there) == []
         assert _rows(page.folder, here) == []
 
-        # Switched: the new project takes the messages, and goes on with the history.
+        # After the switch, the new project reads the messages and continues the history.
         run_alone(page.folder, "dbt build --vars 'day: 2'")
         orders = "select order_id, status, cast(amount as string) from {{ ref('orders') }}"
         assert _rows(page.folder, orders) == PAID

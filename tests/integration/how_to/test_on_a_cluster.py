@@ -16,14 +16,14 @@ from functional.how_to.page import Page, run_alone
 from integration.services import spark
 from integration.services.yarn import yarn
 
-# A cluster for each, and a JVM for each command.
+# Each test starts a cluster, and each command a JVM.
 pytestmark = pytest.mark.full
 
 ORDERS = """
 {{ config(materialized='incremental', primary_key='order_id') }}
 select id as order_id from range(100)
 """
-# What a test machine can spare.
+# Memory that a test machine can spare.
 SMALL = {"spark.executor.memory": "512m", "spark.driver.memory": "1g"}
 
 
@@ -38,7 +38,7 @@ def page(tmp_path: Path) -> Page:
 
 @pytest.fixture
 def rows(page: Page, spark_config: dict[str, Any]) -> Callable[[str], list[tuple[Any, ...]]]:
-    """What a reader beside the cluster sees."""
+    """The rows of a query that runs outside the cluster."""
 
     def read(sql: str) -> list[tuple[Any, ...]]:
         lake = str(page.folder / "lake")
@@ -52,7 +52,7 @@ def rows(page: Page, spark_config: dict[str, Any]) -> Callable[[str], list[tuple
 
 
 def follow(page: Page, heading: str, settings: dict[str, Any], **environment: str) -> None:
-    """Do what a section says, with the settings of this machine."""
+    """Follow a section of the page, with the settings of this machine."""
     page.write(heading)
     file = page.folder / "profiles.yml"
     profiles = yaml.safe_load(file.read_text())

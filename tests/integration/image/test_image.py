@@ -1,4 +1,4 @@
-"""deploy/docker/Dockerfile, built and used as docs/deployment.md says: dbt of the wheel, as a user that is not root."""
+"""deploy/docker/Dockerfile, built and used as docs/deployment.md says: dbt from the wheel, not run as root."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ select id, {{ var('step') }} as step from range(10) {% if is_incremental() %} wh
 """
 QUERY = "select step, count(*) as n from {{ ref('upserted') }} group by step order by step"
 
-# Behind a proxy pip trusts what this machine trusts. dbt-core 1.12 asks for a package whose source distribution downloads a
-# binary, which not every network allows.
+# Behind a proxy, pip needs this machine's certificates. dbt-core 1.12 requires a package whose source distribution
+# downloads a binary, which not every network allows.
 CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt"
 PIP = "[global]\ncert = /host/certificates\nconstraint = /host/constraints\n"
 CONSTRAINTS = "dbt-core<1.12\n"
@@ -86,6 +86,6 @@ def test_dbt_in_the_image(images: Images, project: Path) -> None:
         IMAGE, project, "dbt", "--quiet", "show", "--output", "json", "--vars", "step: 2", "--inline", QUERY
     )
     assert json.loads(shown)["show"] == [{"step": 1, "n": 6}, {"step": 2, "n": 4}]
-    # Not root's, and no jar was downloaded.
+    # No file belongs to root, and no jar was downloaded.
     assert {path.stat().st_uid for path in (project / "lake").rglob("*")} == {USER}
     assert images.run(IMAGE, project, "find", "/home/dbt", "-name", "*.jar") == ""

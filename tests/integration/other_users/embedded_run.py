@@ -1,4 +1,4 @@
-"""An embedded Spark that holds still: prints what somebody else needs to know for an attack, ends with its input."""
+"""An embedded Spark that prints what another user would need for an attack, and runs until its input ends."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ SECRET = "the rows of somebody else"
 
 
 class Callback:
-    """What a JVM may call in this process."""
+    """An object of this process that the JVM may call."""
 
     def reached(self) -> str:
-        """Say so."""
+        """Return the secret."""
         return SECRET
 
 
 def serialized(spark: Any, target: str) -> str:
-    """A message to an endpoint of the driver, as Java writes it: whether there is an endpoint of some name."""
+    """A Java-serialized message that asks the driver whether it has an endpoint of this name."""
     jvm = spark._jvm
     kind = jvm.java.lang.Class.forName("org.apache.spark.rpc.netty.RpcEndpointVerifier$CheckExistence")
     arguments = spark.sparkContext._gateway.new_array(jvm.java.lang.Object, 1)
@@ -39,7 +39,7 @@ def serialized(spark: Any, target: str) -> str:
 
 
 def main(folder: Path, settings: dict[str, str]) -> None:
-    """Start a Spark with something in each place that others look at, and wait."""
+    """Start Spark, put something to steal into each place that other users may reach, and wait."""
     profile = {
         "schema": "s",
         "method": "session",
@@ -48,7 +48,7 @@ def main(folder: Path, settings: dict[str, str]) -> None:
     }
     spark: Any = session.open_session(Runtime(PaimonCredentials.from_dict(profile))).session
     context = spark.sparkContext
-    # Rows in the block manager and on disk, and workers of Python.
+    # Rows in the block manager and on disk, and Python workers.
     double = functions.udf(lambda number: number * 2, "long")
     doubled = [row[0] for row in spark.range(3).select(double("id")).sort("id").collect()]
     blocks = context.parallelize([SECRET], 1).persist()

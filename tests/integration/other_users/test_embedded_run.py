@@ -1,4 +1,4 @@
-"""The ports and files of an embedded Spark: another user of the machine connects to them all, and gets nothing."""
+"""Another user of the machine gets nothing from the ports and files of an embedded Spark."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _RPC_REQUEST, _RPC_RESPONSE = 3, 4
 
 @pytest.fixture(scope="module")
 def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
-    """What the process that holds a Spark says of it."""
+    """The output of `embedded_run`, whose Spark runs meanwhile."""
     folder = tmp_path_factory.mktemp("embedded")
     with (folder / "errors").open("wb") as errors:
         process = subprocess.Popen(
@@ -33,7 +33,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
             stderr=errors,
         )
     assert process.stdin is not None and process.stdout is not None
-    # Before it come the adapter's own words.
+    # The adapter's own output comes first.
     line = next((line for line in process.stdout if line.startswith(b"{")), None)
     assert line is not None, (folder / "errors").read_text()
     yield json.loads(line)
@@ -42,28 +42,28 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
 
 
 def text(value: str) -> bytes:
-    """A string as Spark's messages have it (Encoders.Strings)."""
+    """A string as Spark's messages encode it (Encoders.Strings)."""
     return struct.pack(">i", len(value)) + value.encode()
 
 
 def utf(value: str) -> bytes:
-    """A string as Java's DataOutput has it."""
+    """A string as Java's DataOutput encodes it."""
     return struct.pack(">h", len(value)) + value.encode()
 
 
 def request(body: bytes) -> bytes:
-    """A request of Spark's own protocol, whole."""
+    """A complete request in Spark's own protocol."""
     content = struct.pack(">bqi", _RPC_REQUEST, 7, len(body)) + body
     return struct.pack(">q", 8 + len(content)) + content
 
 
 def is_answered(found: bytes) -> bool:
-    """Whether a request was not refused (an RpcFailure, or a connection that ends)."""
+    """Whether a request got a response, not a refusal (an RpcFailure or a closed connection)."""
     return len(found) > 8 and found[8] == _RPC_RESPONSE
 
 
 def messages(told: dict[str, Any]) -> dict[str, bytes]:
-    """What somebody else may try: the first message of each protocol that a run speaks, without its secret."""
+    """An attacker's first message in each protocol that a run speaks, without the run's secret."""
     block = b"\0" + text(told["application"]) + text("driver") + struct.pack(">i", 1) + text(told["block"])
     address = b"\1" + utf("127.0.0.1") + struct.pack(">i", told["rpc"])
     return {
@@ -76,7 +76,7 @@ def messages(told: dict[str, Any]) -> dict[str, bytes]:
 
 
 def is_success(name: str, found: bytes) -> bool:
-    """Whether the owner would say that it got in."""
+    """Whether an answer shows that the attacker got in."""
     if name in ("open a block", "ask an endpoint"):
         return is_answered(found)
     if name == "add to accumulators":
@@ -87,7 +87,7 @@ def is_success(name: str, found: bytes) -> bool:
 
 def test_every_port_refuses(told: dict[str, Any]) -> None:
     ports = {port: name for name, _, port in told["listening"]}
-    # Spark's RPC and blocks, py4j's two, accumulators, workers of Python.
+    # Spark's RPC and blocks, py4j's two, accumulators, Python workers.
     assert len(ports) >= 6
     assert {address for _, address, _ in told["listening"]} <= {"127.0.0.1", "::ffff:127.0.0.1"}
     tries = [(port, name, message.hex()) for port in ports for name, message in messages(told).items()]
@@ -105,9 +105,9 @@ def test_the_owner_gets_in(told: dict[str, Any]) -> None:
     assert told["batches"] == [3]
 
 
-def test_temporary_files_are_its_owners_alone(told: dict[str, Any]) -> None:
+def test_only_the_owner_can_read_temporary_files(told: dict[str, Any]) -> None:
     for folder in {told["temporary"], told["local"]}:
-        # Other runs share the folder, and theirs go meanwhile: `os.walk` passes over what is gone, `rglob` fails.
+        # Other runs delete their files in this folder meanwhile: `os.walk` skips missing files, `rglob` fails.
         files = [str(Path(where, name)) for where, _, names in os.walk(folder) for name in names]
         assert files
         assert attempt("readable", files) == []

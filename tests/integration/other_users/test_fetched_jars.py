@@ -1,4 +1,4 @@
-"""What Ivy fetches is held against the repository's checksum, and one process at a time fetches it."""
+"""Jars that Ivy fetches must match the repository's checksums, and only one process at a time fetches them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ except DbtRuntimeError:
 
 
 class SlowRepository(SimpleHTTPRequestHandler):
-    """Sends a jar's second half a second later."""
+    """Sends the second half of a jar one second later."""
 
     def copyfile(self, source: BinaryIO, outputfile: BinaryIO) -> None:  # type: ignore[override]
         content = source.read()

@@ -1,4 +1,4 @@
-"""The page of `dbt-paimon report` in a real Chromium, of figures that were not read: looks, clicks, a thousand tables."""
+"""The page of `dbt-paimon report` in a real Chromium, with made-up figures: looks, clicks, a thousand tables."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_a_hundred_tables_are_less_than_two_megabytes():
 @pytest.mark.full
 def test_a_thousand_tables_stay_usable(browser, opened):
     made = report(1000)
-    # The better of two: what else the machine does is not the page's doing.
+    # The faster of two, because the machine may be busy.
     assert min(opened(made), opened(made)) < 3
     search = browser.find_element(By.ID, "filter")
     took = browser.execute_script(

@@ -1,4 +1,4 @@
-"""A warehouse on each storage, as a test sees it: the target of a profile, and the files that are there."""
+"""A warehouse on each storage: its keys in a profile target, and its files."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from integration.services.s3 import S3
 
 @dataclass(frozen=True)
 class Warehouse:
-    """Attributes: target (the keys of a profile that name the storage), files (all below a folder of the warehouse)."""
+    """Attributes: target (profile keys of the storage), files (function: all files below a folder of the warehouse)."""
 
     target: dict[str, Any]
     files: Callable[[str], list[str]]
 
 
 def on_s3(store: S3, folder: str, **target: Any) -> Warehouse:
-    """A warehouse in a folder of the bucket; the profile has its keys unless `target` says otherwise."""
+    """A warehouse in a folder of the bucket; the profile has the access keys unless `target` overrides them."""
     return Warehouse(
         {"warehouse": f"s3://{store.bucket}/{folder}", "catalog_options": store.catalog_options(), **target},
         lambda path: [key.removeprefix(f"{folder}/") for key in store.keys(f"{folder}/{path}")],
@@ -30,7 +30,7 @@ def on_s3(store: S3, folder: str, **target: Any) -> Warehouse:
 
 
 def on_oss(store: Oss, folder: str) -> Warehouse:
-    """A warehouse in a folder of the bucket, with its keys in the profile."""
+    """A warehouse in a folder of the bucket, with the access keys in the profile."""
     return Warehouse(
         {"warehouse": f"oss://{store.bucket}/{folder}", "catalog_options": store.catalog_options()},
         lambda path: [key.removeprefix(f"{folder}/") for key in store.keys(f"{folder}/{path}")],

@@ -1,4 +1,4 @@
-"""A storage that is not there, or not for us: within half a minute one message with the remedy, and no stack trace."""
+"""If the storage is missing or denies access, dbt soon shows one message with the remedy and no stack trace."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from integration.services.maven import jar
 from integration.services.oss import Oss
 from integration.services.process import LOOPBACK, free_port
 
-# The clients' own bounds are many minutes; and this machine has other things to do.
+# The clients' own timeouts are many minutes. This leaves time for a busy machine.
 SECONDS = 120
 Debug = Callable[[dict[str, Any]], str]
 
 
 @pytest.fixture(scope="module", autouse=True)
 def _jvm(spark_config: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Spark's own start is not counted: it takes as long as the machine is busy."""
+    """Start Spark first, so that its start is not timed: on a busy machine it is slow."""
     from dbt.adapters.paimon.credentials import PaimonCredentials
     from dbt.adapters.paimon.spark.runtime import Runtime
     from dbt.adapters.paimon.spark.session import open_session
@@ -38,7 +38,7 @@ def _jvm(spark_config: dict[str, Any], tmp_path_factory: pytest.TempPathFactory)
 
 @pytest.fixture
 def debug(tmp_path: Path, spark_config: dict[str, Any], capfd: pytest.CaptureFixture[str]) -> Iterator[Debug]:
-    """`dbt debug` of a target that cannot work; gives what it says."""
+    """Function: run `dbt debug` on a target that cannot work, and return the output."""
 
     def run(target: dict[str, Any]) -> str:
         target = {
@@ -71,7 +71,7 @@ def debug(tmp_path: Path, spark_config: dict[str, Any], capfd: pytest.CaptureFix
         return " ".join(said.split())
 
     yield run
-    # dbt keeps the adapter of a profile alone, which the next test's project would get.
+    # dbt keeps one adapter per type, which the next test's project would get.
     reset_adapters()
 
 

@@ -1,4 +1,4 @@
-"""A run does not wait for a compaction that another process does, where dbt needs no lock of its own: on HDFS."""
+"""On HDFS, where dbt needs no locks of its own, a run does not wait for another process's compaction."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class TestBesideACompaction:
             stderr=subprocess.DEVNULL,
         )
         try:
-            # It is stopped as soon as it writes, and goes on only when the run has ended.
+            # The compaction is suspended as soon as it writes, and continues only after the run.
             while files() == before:
                 assert compaction.poll() is None
                 time.sleep(0.05)

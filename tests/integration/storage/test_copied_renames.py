@@ -1,4 +1,4 @@
-"""Kills within a rename on S3, which copies a table's files one by one: each next run finds all rows of one state."""
+"""A rename on S3 copies file by file. If it is killed halfway, the next run finds all rows of one state."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from integration.storage.conftest import on_s3
 
 TARGET, STAGED, BACKUP = "{0}", "{0}__dbt_tmp", "{0}__dbt_backup"
 FIRST, SECOND, BUILD = (TARGET, BACKUP), (STAGED, TARGET), (STAGED, TARGET)
-# Where the rename was when the run was killed: the parts of its files that were copied, and that were deleted.
+# How far the rename had come when the run was killed: the share of files copied, and the share deleted.
 MOMENTS = {"one_file": (0.0, 0.0), "deleted_half": (1.0, 0.5), "one_left": (1.0, 1.0)}
 OLD, NEW = [("old", 1), ("old", 2)], [("new", 3), ("new", 4)]
 # A model -> the interrupted rename, its moment, whether a table is replaced, and the rows that must be there.
@@ -64,7 +64,7 @@ class TestKilledRenames:
     def test_unclear_state_is_refused(
         self, project: Any, object_store: S3, dbt_profile_target: Any, folder: str
     ) -> None:
-        """Each file that was copied has been deleted: the folders share no file."""
+        """Each copied file has been deleted from the old folder, so the two folders share no file."""
         reader = Reader(dbt_profile_target | {"schema": project.test_schema})
         tables(reader, "unclear", STAGED, NEW)
         tables(reader, "unclear", TARGET, OLD)
@@ -83,7 +83,7 @@ class TestKilledRenames:
 
 
 def tables(reader: Reader, name: str, pattern: str, rows: list[tuple[str, int]]) -> None:
-    """Create a table of two commits."""
+    """Create a table with one commit per row."""
     table = pattern.format(name)
     reader.rows(f"create table {{schema}}.{table} (state string, id int)")
     for row in rows:
@@ -91,7 +91,7 @@ def tables(reader: Reader, name: str, pattern: str, rows: list[tuple[str, int]])
 
 
 def cut_short(store: S3, old: str, new: str, copied: float, deleted: float) -> None:
-    """Copy a part of a folder's files (one at least), then delete a part of the copied ones (one is left at least)."""
+    """Copy a share of a folder's files (at least one), then delete a share of the originals (at least one stays)."""
     client = store.client()
     keys = store.keys(f"{old}/")
     done = keys[: max(1, round(len(keys) * copied))]

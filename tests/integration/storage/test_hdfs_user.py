@@ -1,4 +1,4 @@
-"""Whose the files are that dbt writes to HDFS: its process's user's, or those of whom HADOOP_USER_NAME names."""
+"""The owner of the files that dbt writes to HDFS: the user of its process, or HADOOP_USER_NAME."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class TestHdfsUser:
         me = os.environ.get("HADOOP_USER_NAME") or pwd.getpwuid(os.getuid()).pw_name
         assert set(before.values()) == {me}
 
-        # In a process of its own: Hadoop asks for the user once in the life of a JVM.
+        # In a separate process, because Hadoop looks up the user only once per JVM.
         target = dbt_profile_target | {"schema": project.test_schema}
         write_project(tmp_path, target, {"models/owned.sql": MODEL})
         monkeypatch.setenv("HADOOP_USER_NAME", "loader")

@@ -1,4 +1,4 @@
-"""OSS with nothing but a warehouse in the profile: the jar is fetched by its version, the keys are the environment's."""
+"""OSS with only a warehouse in the profile: dbt fetches the jar, and the keys come from environment variables."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_keys_of_the_environment(
         "method": "session",
         "schema": "own",
         "warehouse": f"oss://{aliyun.bucket}/environment",
-        # The other tests name the jars, for their JVM starts with those of all of them.
+        # Without the jars that the other tests name because they share a JVM.
         "spark_config": {name: value for name, value in spark_config.items() if name != "spark.jars.packages"},
     }
     write_project(tmp_path, target, FILES)

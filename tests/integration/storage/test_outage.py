@@ -1,4 +1,4 @@
-"""A storage that goes away while a model writes: a clear error after bounded retries; the old rows are whole when it is back."""
+"""The storage goes away while a model writes: a clear error after bounded retries, and the old rows are intact."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from integration.services.process import LOOPBACK
 from integration.services.s3 import S3
 from integration.storage.conftest import Warehouse, on_hdfs, on_oss, on_s3
 
-# Of all retries together, on a machine with other work.
+# The limit for all retries together, on a busy machine.
 SECONDS = 600
-# The model's query says that it runs, and waits for the storage to be gone.
+# The model's query signals that it runs, and waits until the storage is gone.
 WAITS = "touch {{ var('signs') }}/runs; for i in $(seq 600); do [ -e {{ var('signs') }}/gone ] && break; sleep 0.1; done; cat"
 
 

@@ -1,6 +1,7 @@
-"""Two runs of dbt write the same tables on one bucket, over and over; one of them is killed, or stands still for a while.
+"""Two dbt processes write the same tables on one bucket, over and over; one is killed, or suspended for a while.
 
-After each, the tables hold each batch of a run once and whole, or not at all if that run died; then it runs again.
+After each kill, the tables have every run's batch exactly once; only the killed run's batch may be missing. Then that
+run is repeated.
 """
 
 from __future__ import annotations
@@ -39,12 +40,12 @@ FILES = {
     "models/rebuilt.sql": "{{ config(materialized='table') }} "
     f"select id, {{{{ var('run') }}}} as run from range({BATCH})",
 }
-# Where it is hit: a table, the statement that writes it, and the longest time after its start.
+# Where a run is hit: the table, the statement that writes it, and the longest delay after the statement's start.
 HITS = [("appended", "insert into"), ("upserted", "insert into"), ("rebuilt", "insert overwrite")]
 LONGEST_DELAY = 6.0
-# One in five is stopped and goes on later: both processes, or dbt without its JVM.
+# Seconds that one in five runs is suspended instead of killed: with its JVM, or without.
 STANDS_STILL = LEASE + 15
-# The numbers of the other process's runs.
+# The first run number of the other process.
 OTHERS_FROM = 1_000_000
 LOOP = """
 import sys
@@ -80,7 +81,7 @@ def arguments(folder: Path, own: str) -> list[str]:
 
 
 class Other:
-    """The run that is left alone: it goes on and on."""
+    """The process that is not killed: it runs dbt over and over."""
 
     def __init__(self, folder: Path) -> None:
         self._said = folder / "other.txt"
@@ -93,7 +94,7 @@ class Other:
             )
 
     def runs(self) -> dict[int, str]:
-        """What it says of each run that has ended: empty if it was a success."""
+        """The messages of each finished run, by its number; empty if it succeeded."""
         assert self._process.poll() is None, self._said.read_text()[-3000:]
         lines = [line.split(" ", 3) for line in self._said.read_text().splitlines() if line.startswith("RAN ")]
         return {int(run): "" if success == "True" else said for _, run, success, said in lines}
@@ -117,7 +118,7 @@ def other(target: dict[str, Any], tmp_path: Path) -> Iterator[Callable[[], Other
 
 
 def hit(folder: Path, point: dict[str, Any], run: int) -> int | None:
-    """Run dbt in a process that is killed or stopped at a point, and goes on later; its exit code."""
+    """Run dbt in a process that is killed, or suspended for a while, at a point. Returns its exit code."""
     said = folder / f"hit_{run}.txt"
     with said.open("w") as output:
         process = subprocess.Popen(
@@ -138,19 +139,19 @@ def hit(folder: Path, point: dict[str, Any], run: int) -> int | None:
             point = {}
         time.sleep(0.1)
     with suppress(ProcessLookupError):
-        # A JVM may find out later that its driver is gone: it is left to that.
+        # A JVM whose driver is gone notices later by itself.
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)
     return process.wait()
 
 
 def wrong(reader: Reader, ran: set[int], may_have: set[int]) -> list[str]:
-    """What is not as those runs must have left it, whatever others came after.
+    """The problems in the tables after these runs; the other process may have written more since.
 
     Args:
         reader: reads the tables.
         ran: the runs that succeeded.
-        may_have: the run that may have written a table or not.
+        may_have: the runs that may or may not have written a table.
     """
     problems = []
     for table in ("appended", "upserted"):

@@ -1,4 +1,4 @@
-"""A bucket in another region: requests are signed for the one that the profile names."""
+"""Requests to a bucket are signed for the region in the profile, or else for the default region."""
 
 from __future__ import annotations
 

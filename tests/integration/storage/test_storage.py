@@ -48,7 +48,7 @@ class TestStorage:
         run_dbt(["build", "--vars", "step: 1"])
         assert sorted(rows("select * from {schema}.flat")) == [(n, 1) for n in range(4)]
         assert sorted(rows("select * from {schema}.planted")) == [(1, "one"), (2, "zwei")]
-        # Tables are where the profile says, and nowhere else.
+        # Tables are where the profile says.
         for table in ("flat", "keyed", "swapped", "planted", "history"):
             files = self.files(project, storage, table)
             assert any(name.endswith("/snapshot/snapshot-1") for name in files), files
@@ -64,7 +64,7 @@ class TestStorage:
         assert sorted(seen) == [row for row in upserted if row[0] > 2]
         history = rows("select id, step, dbt_valid_to is null from {schema}.history")
         assert sorted(history) == [(n, step, step == 2) for n in range(4) for step in (1, 2)]
-        # A rebuild is a commit more: the table's earlier state is there.
+        # A rebuild is one more commit, so the table's earlier state is still there.
         assert before < set(self.files(project, storage, "flat"))
         assert rows("select step from {schema}.flat version as of 1 limit 1") == [(1,)]
 
@@ -115,8 +115,8 @@ class TestStorage:
         assert all({"flat", "keyed"} <= {each.identifier for each in listed} for listed in found)
 
 
-# Each time that the statement's query runs, it waits until another writer has replaced the files of the table (MERGE reads
-# its source more than once). It does so in one task: the other's need a core, too.
+# Each time that the statement's query runs (MERGE reads its source more than once), it waits until another writer has
+# replaced the table's files. It uses one task, because the other writer needs a core, too.
 WAITS = (
     "rm -f {{ var('signs') }}/overwritten; for i in $(seq 6000); do "
     "ls {{ var('signs') }} | grep -q . && break; sleep 0.1; done; cat"

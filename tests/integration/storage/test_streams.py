@@ -1,4 +1,4 @@
-"""Streams into a warehouse that is not on this machine: with the checkpoint in the table's folder, or in one of its own."""
+"""Streams into a remote warehouse, with the checkpoint in the table's folder or at a checkpoint_location."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class TestStreams:
 
     @pytest.fixture(scope="class")
     def has_file_system(self, storage: Warehouse) -> bool:
-        """Whether Hadoop reaches the warehouse by itself."""
+        """Whether Hadoop itself has a file system for the warehouse."""
         return storage.target["warehouse"].startswith("hdfs:")
 
     def test_each_row_once(self, project: Any, rows: Any, has_file_system: bool, tmp_path: Path) -> None:

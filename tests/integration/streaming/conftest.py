@@ -12,7 +12,7 @@ from integration.services.kafka import Kafka
 
 @pytest.fixture(scope="class")
 def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The warehouse of a test."""
+    """The warehouse of a test class."""
     return tmp_path_factory.mktemp("warehouse")
 
 

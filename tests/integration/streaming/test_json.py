@@ -1,4 +1,4 @@
-"""JSON messages of a topic become rows, each exactly once, also where the broker goes away; what is no row is kept."""
+"""JSON messages of a topic become rows exactly once, even if the broker goes away. Bad ones become dead letters."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ from {{ stream(source('airport', 'flight_status')) }}
 """
 ANY = """{{{{ config(materialized='streaming') }}}} select flight from {{{{ stream(source('airport', '{}')) }}}}"""
 SENT_AT = 1_700_000_000_000
-# Bad ones, each by itself: what the dead letters say of it.
+# Bad message -> the reason in its dead letter.
 BAD: dict[bytes | None, str] = {
     None: "there is no value",
     b"": "the value is empty",
@@ -110,7 +110,7 @@ class TestJson:
             with broker.away():
                 time.sleep(2)
             stream.result()
-        # It is away before a stream starts.
+        # The broker is already away when a stream starts.
         with broker.away():
             said = failure("status")
             assert "airport.flight_status" in said and broker.address in said and "does not answer" in said
@@ -126,7 +126,7 @@ class TestJson:
         assert "airport.elsewhere" in said and "127.0.0.1:1" in said and "does not answer" in said
 
     def test_from_now_on(self, project: Any, rows: Any, broker: Kafka) -> None:
-        """`startingOffsets: latest`: what came before the first run is left out, and nothing after it."""
+        """`startingOffsets: latest` skips the messages from before the first run, and none after it."""
         broker.create("from_now_on")
         broker.send("from_now_on", messages(range(5)))
         run_dbt(["run", "--select", "from_now_on"])
@@ -151,7 +151,7 @@ class TestJson:
     def test_a_recreated_topic_is_refused(self, project: Any, rows: Any, broker: Kafka) -> None:
         broker.delete("short_lived")
         broker.create("short_lived")
-        # It has more messages than were read of the old one.
+        # The new topic has more messages than were read from the old one.
         broker.send("short_lived", messages(range(100, 150)))
         before = rows("select flight from {schema}.short_lived")
         said = failure("short_lived")
@@ -162,7 +162,7 @@ class TestJson:
 
 
 def wait_for(folder: Path, pattern: str) -> None:
-    """Wait until a file is there."""
+    """Wait until a file matches a pattern."""
     end = time.monotonic() + 600
     while not any(folder.glob(pattern)):
         assert time.monotonic() < end, f"there is no {pattern}"

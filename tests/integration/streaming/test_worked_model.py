@@ -1,4 +1,4 @@
-"""The worked stream of the reference project, from a broker: the same as from its files."""
+"""The reference project's example stream, read from a broker instead of files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FILES = sorted((ROOT / "examples" / "data" / "flight_status").glob("*.json"))
 
 
 def build(folder: Path, broker: Kafka) -> None:
-    """`dbt build` with the target `kafka`, as `make examples` has it where FLIGHTS_KAFKA is set."""
+    """`dbt build` with the target `kafka`, as in `make examples` with FLIGHTS_KAFKA set."""
     places = {
         "--project-dir": ROOT / "examples",
         "--profiles-dir": ROOT / "profiles",
@@ -37,7 +37,7 @@ def build(folder: Path, broker: Kafka) -> None:
 
 def test_from_a_broker(tmp_path: Path, spark_config: dict[str, Any]) -> None:
     warehouse = str(tmp_path / "warehouse")
-    # The Spark that dbt finds running has the jars of every test.
+    # Started here, so that the Spark that dbt reuses has the jars of all tests.
     session = open_session(
         Runtime(
             PaimonCredentials(
@@ -45,7 +45,7 @@ def test_from_a_broker(tmp_path: Path, spark_config: dict[str, Any]) -> None:
             )
         )
     ).session
-    # A broker of its own: other tests have a topic of this name.
+    # A separate broker, because other tests have a topic of this name.
     with kafka(tmp_path / "kafka") as broker:
         broker.create("flight_status")
         for files in (FILES[:-1], FILES[-1:]):
