@@ -173,6 +173,7 @@ class TestNotToBeHad:
         result, said, seconds = run(tmp_path, "debug")
         assert not result.success
         assert seconds < SECONDS
+        assert uri in said
         assert "Traceback" not in said
 
 
