@@ -1,4 +1,4 @@
-"""What Paimon itself stores, merges or reads wrongly: the adapter writes it so that it is right, or refuses it."""
+"""Values that Paimon itself stores, merges or reads wrongly: the adapter writes them correctly, or refuses them."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def first(kind: str, order: str) -> str:
 
 
 class TestStored:
-    """Values that are written so that Paimon finds and merges them as Spark would."""
+    """Values are written so that Paimon finds and merges them as Spark would."""
 
     @pytest.fixture(scope="class")
     def models(self):
