@@ -180,7 +180,7 @@ class TestNamesInCase:
                 schema = project.adapter.Relation.create(project.database, f"{project.test_schema}_{name}")
                 project.adapter.drop_schema(schema)
 
-    def test_refused_or_right(self, project, rows):
+    def test_names_that_differ_in_case(self, project, rows):
         for _ in range(2):
             results = run_dbt(["run"], expect_pass=False)
             messages = {result.node.name: result.message for result in results}

@@ -153,7 +153,7 @@ class TestRules:
         assert not broken, broken
         assert len(cases) >= 90
 
-    def test_what_a_remedy_asks_for_is_taken(self, tables):
+    def test_paimon_accepts_the_remedies(self, tables):
         """Also writes and reads some of those with unchanged columns whose remedy is not one of several choices."""
         typed = {
             str(after.config): (case, after)

@@ -1,4 +1,4 @@
-"""Double-quoted names, as packages write them for unknown adapters: Spark reads texts, and the adapter warns."""
+"""Double-quoted names, as packages write them for unknown adapters: to Spark they are texts, so the adapter warns."""
 
 from __future__ import annotations
 

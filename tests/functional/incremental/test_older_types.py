@@ -25,7 +25,7 @@ MODELS = {
     "avro": (AVRO, *WHOLE),
     "merged": (KEYED + "incremental_strategy='merge', ", *WHOLE),
 }
-# Versions that would filter these wrongly refuse the ALTER.
+# The adapter refuses to ALTER these on versions that would filter them wrongly.
 REFUSED = {"orc": (ORC + KEYED, *WHOLE), "text": ("", "5", "'a'", "v < '9a'")}
 TAKEN = {"orc": IN_ORC, "text": AS_TEXT}
 HEALED = "select {{ 2 if is_incremental() else 1 }} as id, 5 as v"

@@ -65,7 +65,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def answers(folder: Path, spark_config: dict[str, Any]) -> list[Any]:
-    """The result of each step: the ten million rows, two builds of the rest, its row counts, too many rows to show."""
+    """The results of the steps: ten million rows, two builds of the rest, its row counts, a show of too many rows."""
     target = {
         "type": "paimon",
         "paimon_version": "0.9.0",

@@ -47,7 +47,7 @@ BEFORE = [
 ]
 
 
-# Kinds that behave like another one: only `make test-full` tests them.
+# Kinds that behave like another one: CI leaves them out.
 ALIKE = (
     "append_in_buckets",
     "keyed_dynamic",

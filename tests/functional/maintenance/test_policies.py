@@ -1,4 +1,4 @@
-"""The config `maintenance`: what a run does after its commit, what is due, and what happens on failure."""
+"""The config `maintenance`: what a run does after its commit, when an action is due, and what happens on failure."""
 
 from __future__ import annotations
 

@@ -126,7 +126,7 @@ class SessionZone:
         operate("maintain", select="hours")
         assert kept() == made[:10]
 
-    def test_what_the_jvms_clock_cannot_do(self, project, rows):
+    def test_partition_expiry_that_needs_the_jvms_zone(self, project, rows):
         """To the JVM in UTC, hours of an eastern zone are in the future, and those of a western one too old."""
         made = rows("select count(*) from {schema}.hours")
         east = self.zone.startswith("Asia")
@@ -155,7 +155,7 @@ class SessionZone:
         assert rows("select count(*) from {schema}.hours") == made
 
     def test_freshness(self, project, rows):
-        """Two hours for each type; a time without a zone is in UTC. Without a field, the age of the last commit."""
+        """The age is two hours for each type; a time without a zone is UTC. Without a field, the last commit counts."""
         ago = datetime.now(timezone.utc) - timedelta(hours=2)
         rows(f"create table {{schema}}.ntz as select timestamp_ntz '{ago:%Y-%m-%d %H:%M:%S}' as loaded_at")
         rows("create table {schema}.ltz as select now() - interval 2 hours as loaded_at")

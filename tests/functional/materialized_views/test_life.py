@@ -184,7 +184,7 @@ class TestWrites(Life):
         assert refresh_of(run_dbt(["run"])) == "incremental, 2 of about 12 keys"
         assert self.found(rows, table) == self.expected(rows, table)
 
-    def test_a_source_that_is_rolled_back_or_made_again_is_read_as_a_whole(
+    def test_a_source_that_is_rolled_back_or_recreated_is_read_as_a_whole(
         self, project: Any, rows: Any, table: str
     ) -> None:
         rows(f"insert into {table}.facts values (3, 1, 33)")
@@ -207,7 +207,7 @@ class TestWrites(Life):
 
 
 class TestPartitions(Life):
-    def test_a_change_that_joins_nothing_of_a_partitioned_table(self, project: Any, rows: Any, table: str) -> None:
+    def test_a_change_without_a_match_in_a_partitioned_table(self, project: Any, rows: Any, table: str) -> None:
         key = "partitioned by (part) tblproperties ('primary-key' = 'part,id', 'bucket' = '1')"
         rows(f"create table {table}.parts (part string, id int, v int) {key}")
         rows(f"insert into {table}.parts select cast(id % 2 as string), id, id from range(4)")

@@ -44,7 +44,7 @@ STAR = "from {orders} as o left join {customers} as c on c.customer_id = o.custo
 COUNTED = "select customer_id, count(*) as n from {orders} group by customer_id"
 # Model -> (query, config, how the message of its second refresh begins)
 MODELS: dict[str, tuple[str, str, str]] = {
-    # What most people need, and the key.
+    # The page's first sections and "The key".
     "order_list": (
         f"select o.order_id, o.amount, c.name, c.country {STAR}",
         "",

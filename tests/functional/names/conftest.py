@@ -1,4 +1,4 @@
-"""A fixture for queries with braces, which the fixture `rows` would replace."""
+"""A fixture for queries with braces, which the fixture `rows` would read as placeholders."""
 
 from __future__ import annotations
 

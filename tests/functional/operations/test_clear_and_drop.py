@@ -141,7 +141,7 @@ class TestFailedOperation:
 
 
 class TestDropSchema:
-    """Such as the schema of a pull request after the merge."""
+    """drop_schema drops only the confirmed schema, such as a merged pull request's."""
 
     @pytest.fixture(scope="class")
     def models(self):

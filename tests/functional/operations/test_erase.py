@@ -189,7 +189,7 @@ class TestRefusals:
             ("logged", "changelog.time-retained keeps its changelog", {"changelog.time-retained": "2 d"}),
         ],
     )
-    def test_by_its_definition(
+    def test_refused_by_the_tables_definition(
         self, project: Any, rows: Any, lake: Lake, create: Any, name: str, why: str, options: dict[str, str]
     ) -> None:
         create(name, **options)
