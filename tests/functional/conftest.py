@@ -37,7 +37,7 @@ def spark_config(spark_config: dict[str, Any], warehouse: Path) -> dict[str, Any
 
 @pytest.fixture(scope="class", autouse=True)
 def _new_adapter() -> None:
-    """Reset dbt's adapters: its fixtures would reuse the adapter, and so the warehouse, of a test that ran dbt itself."""
+    """Reset dbt's adapters: dbt's fixtures would reuse the adapter, and so the warehouse, of a test that ran dbt."""
     reset_adapters()
 
 

@@ -1,4 +1,4 @@
-"""Runs that are broken off, by Ctrl-C or as Spark's JVM ends: no table is left half written, and the next run heals."""
+"""A run killed by Ctrl-C, or whose Spark JVM dies, leaves no half-written table, and the next run cleans up."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import yaml
 
 from dbt_here import dbt_passes
 
-# Seconds of work for each of two threads, unless it is cancelled.
+# Hours of work, unless it is cancelled.
 ENDLESS = "(select sum(hash(a.id, b.id)) from range(10000000000) as a cross join range(1000) as b)"
 MODELS = {
     "rebuilt": "{{ config(materialized='table', primary_key='id') }} select 1 as id, 'old' as note",
@@ -59,7 +59,7 @@ def running(log: Path) -> int:
 
 
 def gone(group: int, seconds: float = 300) -> bool:
-    """Whether nobody of a process group is left, the JVM included, which runs its shutdown hooks first."""
+    """Whether a process group has ended within some seconds, including the JVM, which runs its shutdown hooks first."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         try:
@@ -72,7 +72,7 @@ def gone(group: int, seconds: float = 300) -> bool:
 
 @pytest.fixture
 def before(project: Path) -> dict[str, dict[str, str]]:
-    """Snapshots of the tables as they are before the run that is broken off."""
+    """The tables' snapshots before the run that is killed."""
     write(project, MODELS)
     dbt_passes(project, "run")
     found = {table: snapshots(project, table) for table in ("rebuilt", "upserted")}
@@ -81,16 +81,16 @@ def before(project: Path) -> dict[str, dict[str, str]]:
 
 
 def heed_ctrl_c() -> None:
-    # What the shell starts in the background has SIGINT ignored, and all that it starts.
+    # A background job of a shell ignores SIGINT, and so would its children.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def start_slow(project: Path) -> subprocess.Popen[str]:
-    """A run whose models are all being written."""
+    """A run that is writing all of its models."""
     write(project, SLOW)
     log = project / "logs" / "dbt.log"
     log.unlink()
-    # A group of its own, as a shell gives to a command: Ctrl-C goes to dbt and to its JVM.
+    # Its own process group, as a shell gives to each command: Ctrl-C reaches dbt and its JVM.
     process = subprocess.Popen(
         [*DBT, "run"],
         cwd=project,
@@ -108,7 +108,7 @@ def start_slow(project: Path) -> subprocess.Popen[str]:
 
 
 def check_heals(project: Path) -> None:
-    """Nothing half built is in the next run's way, and nothing of it stays."""
+    """The next run passes, and no half-built table stays."""
     write(project, {name: sql and sql.replace("'old'", "'new'") for name, sql in MODELS.items()})
     write(project, {"created": "{{ config(materialized='table') }} select 1 as id"})
     dbt_passes(project, "run")
@@ -143,7 +143,7 @@ def test_jvm_is_killed(project, before):
     assert process.returncode == 1, output
     assert {table: snapshots(project, table) for table in before} == before
     assert gone(process.pid)
-    # One message for each model, and none of py4j's words.
+    # One message for each model, instead of py4j's.
     told = {result["message"] for result in results(project)}
     assert len(results(project)) == len(SLOW)
     assert all("Spark's JVM has exited: it was killed (SIGKILL)" in message for message in told), told

@@ -1,4 +1,4 @@
-"""The archive of classes that a run leaves: used by the next ones, and never what keeps one from running."""
+"""A run leaves an archive of Java classes that later runs use. A missing or damaged one does not stop a run."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def folder(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="class")
 def run(folder: Path, dbt_profile_target, spark_config):
-    """`run(number, options of Java)` builds the model in a process of its own; a row a run is in the table.
+    """`run(number, Java options)` builds the model in its own process; each run adds one row.
 
-    Gives whether the JVM had an archive of the cache in its memory for longer than it takes to check one.
+    Returns whether the JVM mapped a cached archive for longer than it takes to check one.
     """
     (folder / "dbt_project.yml").write_text(yaml.safe_dump({"name": "archive", "profile": "archive"}))
     (folder / "models").mkdir()
@@ -49,7 +49,7 @@ def run(folder: Path, dbt_profile_target, spark_config):
         environment = {name: value for name, value in os.environ.items() if name != "JDK_JAVA_OPTIONS"}
         environment |= {"XDG_CACHE_HOME": str(folder / "cache"), "DBT_PAIMON_CLASS_ARCHIVE": "1"}
         command = [*DBT, "--vars", json.dumps({"run": number})]
-        # A JVM outlives its dbt for as long as it shuts down.
+        # The JVM of the previous run may still be shutting down.
         deadline = time.monotonic() + 300
         while mapped(caches(folder)):
             assert time.monotonic() < deadline
@@ -67,7 +67,7 @@ def run(folder: Path, dbt_profile_target, spark_config):
 
 
 def mapped(place: Path) -> bool:
-    """Whether a process has an archive of this folder in its memory."""
+    """Whether any process maps an archive of this folder into memory."""
     for maps in Path("/proc").glob("[0-9]*/maps"):
         with suppress(OSError):
             if f"{place}/classes-" in maps.read_text():
@@ -80,7 +80,7 @@ def caches(folder: Path) -> Path:
 
 
 def archive(folder: Path) -> Path:
-    """The archive, once it is whole: the JVM writes it after dbt has ended."""
+    """Wait for a complete archive: the JVM writes it after dbt has ended."""
     deadline = time.monotonic() + 300
     while time.monotonic() < deadline:
         for path in caches(folder).glob("classes-*.jsa"):
@@ -119,7 +119,7 @@ class TestClassArchive:
             for place in range(2**20, found.st_size, 2**22):
                 file.seek(place)
                 file.write(os.urandom(2**12))
-        # As if the disk had done it: nothing but its bytes has changed.
+        # As on a faulty disk: only the bytes differ, not the timestamps.
         os.utime(path, ns=(found.st_atime_ns, found.st_mtime_ns))
         assert not run(4)
         assert snapshots(folder) == 4

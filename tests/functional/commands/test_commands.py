@@ -121,7 +121,7 @@ class TestSnapshotWithoutKey:
     def models(self):
         return {"good.sql": "{{ config(materialized='table') }} select 1 as id"}
 
-    # dbt-core ends the parse of the project there, before any adapter is asked.
+    # dbt-core fails while it parses the project, before it calls the adapter.
     def test_dbt_refuses_the_project(self, project, rows):
         write_file(
             "snapshots: [{name: keyless, relation: ref('good'), config: {strategy: check, check_cols: all}}]",

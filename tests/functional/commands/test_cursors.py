@@ -1,4 +1,4 @@
-"""The rows of a statement come once each, however they are fetched."""
+"""Each row of a statement is fetched exactly once, by any mix of fetch methods."""
 
 
 class TestRows:

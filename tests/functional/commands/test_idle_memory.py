@@ -1,4 +1,4 @@
-"""A shell that is left open gives the memory of its JVM back."""
+"""The JVM of an idle shell gives memory back to the operating system."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from own_process import write_project
 
 MODEL = """{{ config(materialized='table', primary_key='id', bucket=2) }}
 select id, concat('name ', id) as name, id % 7 as n from range(3000000)"""
-# Builds once, says the process of Java, and waits like a shell without a command.
+# Builds once, prints Java's process ID, and waits as an idle shell does.
 SHELL = """
 import sys
 from pathlib import Path
@@ -27,7 +27,7 @@ assert Project(Path(folder), {"project_dir": folder, "profiles_dir": folder}).ru
 print(f"java {java.pid}", flush=True)
 sys.stdin.read()
 """
-# An idle minute or two, and what a busy machine adds.
+# It takes a minute or two of idling, and longer on a busy machine.
 SECONDS = 420
 
 

@@ -1,4 +1,4 @@
-"""`dbt-paimon shell` on a terminal: commands, a saved file, Ctrl-C; and how its project stays loaded."""
+"""`dbt-paimon shell` on a terminal: commands, a saved file, Ctrl-C; the project stays loaded between commands."""
 
 from __future__ import annotations
 
@@ -52,11 +52,11 @@ class Terminal:
         os.write(self._ours, text.encode())
 
     def interrupt(self) -> None:
-        """What the terminal's driver does at Ctrl-C, if the terminal is the process's own."""
+        """Send SIGINT, as a terminal does at Ctrl-C to its foreground process."""
         self.process.send_signal(signal.SIGINT)
 
     def wait_for(self, text: str) -> str:
-        """What it says until a text comes; the next call begins behind that."""
+        """Wait for `text` and return the output before it; the next call continues after it."""
         end = time.monotonic() + SECONDS
         while text not in self.said:
             assert time.monotonic() < end, self.said
@@ -120,7 +120,7 @@ class TestShell:
 
     @pytest.fixture
     def client(self, project):
-        """Start `dbt-paimon <command>` in another process, which could start no Java itself."""
+        """Function: start `dbt-paimon <command>` in another process, which cannot start Java."""
 
         def begin(*words: str) -> subprocess.Popen[str]:
             folders = ["--project-dir", str(project.project_root), "--profiles-dir", project.profiles_dir]
@@ -138,7 +138,7 @@ class TestShell:
         terminal.type("run -s")
         assert client("run", "-s", "small", "calling").wait(SECONDS) == 0
         assert rows("select * from {schema}.calling") == [(1,)]
-        # What was being typed is still there.
+        # The half-typed command is still there.
         terminal.type(" small\r")
         terminal.wait_for("Completed successfully")
 
@@ -198,7 +198,7 @@ class TestShell:
         assert build_saved(of_project, [root / "models" / "models.yml"], []) == []
         assert execute(of_project, "rnu") is False
 
-        # A query that fails spoils neither the next one nor what `dbt retry` reads.
+        # A failed query affects neither the next one nor the results that `dbt retry` reads.
         assert execute(of_project, "show --inline 'select nothing'") is False
         assert execute(of_project, "show --inline 'select 40 + 2 as answer'") is True
         results = json.loads((root / "target" / "run_results.json").read_text())

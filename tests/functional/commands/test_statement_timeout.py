@@ -1,4 +1,4 @@
-"""A statement that waits for ever outside of Spark's jobs: one error, in time, and nothing is written."""
+"""A statement that hangs outside of Spark jobs ends with one error, in time, and writes nothing."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dbt.adapters.paimon.machine.waiting import WaitedTooLongError
 from dbt.adapters.paimon.spark import statement_timeout
 
 REBUILT = "{{ config(materialized='table', primary_key='id', bucket=1) }} select {{ var('id', 1) }} as id"
-# A job that takes longer than the bound, on one core.
+# On one core, this job takes longer than the timeout.
 LONG = "select sum(hash(a.id, b.id)) as h from range(0, 20000, 1, 1) as a cross join range(0, 40000, 1, 1) as b"
 
 
@@ -24,7 +24,7 @@ class TestStalls:
 
     @pytest.fixture
     def silent(self, project, warehouse: Path):
-        """The manifest of a table gives no answer to who reads it, as a file of a storage that hangs."""
+        """Make reads of a table's manifests hang, as on a storage that does not answer."""
         run_dbt(["run", "--select", "rebuilt"])
         (folder,) = warehouse.glob(f"{project.test_schema}.db/rebuilt/manifest")
         files = [path for path in folder.glob("manifest-*") if not path.name.startswith("manifest-list")]
@@ -33,7 +33,7 @@ class TestStalls:
             os.mkfifo(path)
         yield
         for path in files:
-            # Whoever still waits to read it is let go.
+            # Opening the pipe for writing unblocks its readers.
             with path.open("r+b", buffering=0):
                 pass
             path.unlink()
@@ -41,7 +41,7 @@ class TestStalls:
 
     @pytest.fixture
     def soon(self, monkeypatch):
-        """A bound for a test; that of a profile is in whole seconds."""
+        """A timeout of 3 s, checked every 0.2 s."""
         bounded = statement_timeout.watched
         monkeypatch.setattr(statement_timeout, "LOOK_EVERY", 0.2)
         monkeypatch.setattr(statement_timeout, "watched", lambda handle, sql, bound: bounded(handle, sql, 3))

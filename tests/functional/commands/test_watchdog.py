@@ -1,4 +1,4 @@
-"""What ends Spark's JVM where a lock cannot be renewed: at its time, not before, and not if it is put off or taken out."""
+"""The watchdog kills Spark's JVM when a lock is not renewed: in time, not early, and not if postponed or disarmed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands that ask no catalog start no Java; `compile` starts it when a model's Jinja asks."""
+"""Commands that need no catalog do not start Java; `compile` starts it if a model's Jinja reads the catalog."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class TestWithoutJava:
         ],
     )
     def test_commands(self, project, monkeypatch, command, ends_well):
-        # Java cannot be started there; what tries to ends with an error.
+        # Java cannot start from here, so a command that needs it fails.
         monkeypatch.setenv("JAVA_HOME", "/nowhere")
         places = ["--project-dir", project.project_root, "--profiles-dir", project.profiles_dir]
         ended = subprocess.run(

@@ -1,4 +1,4 @@
-"""What a run sends to Spark, to count it."""
+"""Record the statements that a run sends to Spark."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ _CHANGING = re.compile(
 
 
 class Sent:
-    """The statements that Spark got, without dbt's comment at their beginning."""
+    """The statements that Spark got, without dbt's leading comment."""
 
     def __init__(self) -> None:
         self.all: list[str] = []
 
     def clear(self) -> None:
-        """Forget them."""
+        """Forget the statements so far."""
         self.all.clear()
 
     @property
     def changing(self) -> list[str]:
-        """Those that change a table: DDL and DML."""
+        """The statements that change a table: DDL and DML."""
         return [statement for statement in self.all if _CHANGING.match(statement)]
 
     @property
     def ddl(self) -> list[str]:
-        """Those that change what a table is."""
+        """The statements that change a table, except INSERT and MERGE."""
         return [s for s in self.changing if not re.match(r"^(insert|merge)\b", s, re.IGNORECASE)]
 
 
 @pytest.fixture
 def sent(monkeypatch: pytest.MonkeyPatch) -> Iterator[Sent]:
-    """Records every statement from here on."""
+    """Record every statement from here on."""
     found = Sent()
     spark_sql = SparkSession.sql
 

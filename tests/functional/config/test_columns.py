@@ -1,5 +1,4 @@
-"""A config that the columns of its query do not bear: refused once the query is analyzed, with nothing sent that changes
-a table, whether the table is there or not."""
+"""A config that does not fit the query's columns is refused before any statement changes a new or existing table."""
 
 from __future__ import annotations
 
@@ -8,7 +7,7 @@ from dbt.tests.util import run_dbt, write_file
 
 QUERY = "select 1 as id, 'a' as name, 2 as n"
 GOOD = "fields={'n': {'aggregate_function': 'sum'}}"
-# config -> what the message names, beside the node
+# config -> parts of the message, in addition to the node
 BAD = {
     "fields={'name': {'aggregate_function': 'sum'}}": [
         "fields.name.aggregate_function='sum'",

@@ -1,4 +1,4 @@
-"""Contracts: what does not match ends its node; what does is in the table; what Paimon does not know is told."""
+"""Contracts: a mismatch fails its node, a match is built, and constraints that Paimon lacks cause warnings."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class TestContracts:
             "view_of_other_type": ["n ", "int", "date", "data type mismatch"],
             "null_in_required": ["Cannot write null to non-null column(id)"],
         }.items():
-            # What the config alone says is wrong is refused before any SQL.
+            # `type_with_digits` is refused before any SQL, so its message names the model instead of the file.
             assert f"models/{node}.sql" in messages[node] or "model 'type_with_digits'" in messages[node]
             assert all(part in messages[node] for part in said), messages[node]
         assert {row[1] for row in rows("show tables in {schema}")} == {"matching"}

@@ -1,4 +1,4 @@
-"""dbt's own configs, as users of other adapters write them: the rows are right, or one sentence says what is wrong."""
+"""dbt's own configs, as users of other adapters write them: the rows are right, or one message says what is wrong."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ unit_tests:
 
 
 class TestTaken:
-    """`quoting: false`, a query comment at the end, and semicolons wherever there is a query: two runs."""
+    """Two runs with `quoting: false`, an appended query comment, and queries that end with semicolons."""
 
     @pytest.fixture(scope="class")
     def project_config_update(self):
@@ -140,7 +140,7 @@ class TestTaken:
 
 
 class TestNamesInCase:
-    """Paimon tells them apart; dbt's cache does not."""
+    """Names that differ only in case: Paimon tells them apart, dbt's cache does not."""
 
     @pytest.fixture(scope="class")
     def project_config_update(self, unique_schema):
@@ -180,7 +180,7 @@ class TestNamesInCase:
                 schema = project.adapter.Relation.create(project.database, f"{project.test_schema}_{name}")
                 project.adapter.drop_schema(schema)
 
-    def test_refused_or_right(self, project, rows):
+    def test_names_that_differ_in_case(self, project, rows):
         for _ in range(2):
             results = run_dbt(["run"], expect_pass=False)
             messages = {result.node.name: result.message for result in results}
@@ -192,7 +192,7 @@ class TestNamesInCase:
         run_dbt(["run-operation", "made"])
         assert rows("select * from {schema}.made") == [(1, None)]
 
-        # A table of the other name is there, of whatever program.
+        # Another program created a table whose name differs only in case.
         rows("create table {schema}.Other (word string)")
         write_file("select 'Tab' as word", project.project_root, "models", "other.sql")
         (found,) = [result for result in run_dbt(["run"], expect_pass=False) if result.node.name == "other"]
@@ -201,7 +201,7 @@ class TestNamesInCase:
 
 
 class TestRefused:
-    """Before anything is built, and not in the second run."""
+    """Refused in the first run already, before anything is built."""
 
     @pytest.fixture(scope="class")
     def models(self):

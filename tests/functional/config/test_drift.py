@@ -1,4 +1,4 @@
-"""A config that changed after its table was made: what is altered, reset, left alone, refused, built anew."""
+"""A config that changed after its table was built: what is altered, reset, kept, refused or rebuilt."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SNAPSHOT = """
 
 
 def write(project, config: str, key: str = "'id'", query: str = QUERY) -> None:
-    """Give the four nodes a config; `key` is the primary key of all but the snapshot, which has dbt's own."""
+    """Give the four nodes a config; `key` is the primary key of all but the snapshot, whose key dbt sets."""
     root = project.project_root
     for kind in MODELS:
         text = f"{{{{ config(materialized='{kind}', primary_key={key}, {config}) }}}}\n{query}"
@@ -87,7 +87,7 @@ class TestMutable:
         for kind in KINDS:
             assert f"drift_{kind} is altered: snapshot.num-retained.min: '5' -> '7'" in said
 
-        # 1 h is Paimon's default for it, and 60 min is 1 h.
+        # 60 min is Paimon's default, so nothing is set.
         write(project, "tblproperties={'snapshot.time-retained': '60 min'}")
         sent.clear()
         said = run_dbt_and_capture(["build"])[1].replace("`", "")
@@ -96,7 +96,7 @@ class TestMutable:
             assert "snapshot.num-retained.min" not in options(rows, kind)
             assert f"drift_{kind} is altered: snapshot.num-retained.min: '7' -> not set" in said
             assert contents(rows, kind) == [(1, "a", 2)]
-            # A new table would begin at its first schema.
+            # Three schemas: the table was altered, not replaced.
             assert len(rows(f"select schema_id from {{schema}}.`drift_{kind}$schemas`")) == 3
 
         sent.clear()
@@ -202,7 +202,7 @@ class TestBuckets:
             assert options(rows, kind)["bucket"] == "3" and snapshots(rows, kind) == 2, "history stays"
             assert contents(rows, kind) == [(1, "a", 2)]
 
-        # What the messages say to do.
+        # Do what the messages say.
         run_dbt(["run", "--select", "drift_incremental", "--full-refresh"])
         snapshot = "{schema}.drift_snapshot"
         rows(f"alter table {snapshot} set tblproperties ('bucket' = '3')")
@@ -241,7 +241,7 @@ class TestOptionsOfColumns:
 
 
 class TestMergesOtherwise:
-    """A setting that changes how Paimon merges the rows that are stored already, those of older snapshots too."""
+    """A setting that changes how Paimon merges stored rows, including those of older snapshots."""
 
     MODEL = (
         "{{{{ config(materialized='{kind}', primary_key='id', merge_engine='aggregation', "
@@ -259,7 +259,7 @@ class TestMergesOtherwise:
     def seeds(self):
         return {}
 
-    def test_it_is_refused_until_agreed(self, project, rows):
+    def test_it_needs_a_full_refresh(self, project, rows):
         run_dbt(["run"])
         run_dbt(["run", "--vars", "n: 4"])
         changed = ["run", "--vars", "{function: max, n: 1}"]

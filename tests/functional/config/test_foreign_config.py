@@ -1,4 +1,4 @@
-"""A package whose models and seeds were written for other adapters: its tables are made, with a warning a key."""
+"""A package written for other adapters: it is built, with one warning for each key that Paimon does not have."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The executor pod that Spark makes of deploy/kubernetes, by Spark's own builder and without a cluster."""
+"""The executor pod that Spark's own builder makes from deploy/kubernetes, without a cluster."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def jvm(project: Any) -> Any:
 
 @pytest.fixture
 def conf(jvm: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
-    """The profile's settings as Spark's; its template of executors where a test can write."""
+    """A SparkConf with the profile's settings; the executors' template is in a temporary folder."""
     template = tmp_path / "executor.yaml"
     template.write_text(yaml.safe_dump(EXECUTOR))
     found = jvm.org.apache.spark.SparkConf(False)
@@ -55,17 +55,17 @@ class TestExecutorPod:
         (account,) = of_kind("ServiceAccount")
         assert pod["spec"]["serviceAccountName"] == account["metadata"]["name"]
         assert executor["image"] == container(next(iter(pods().values())))["image"]
-        # Of the template.
+        # From the template.
         assert pod["spec"]["securityContext"] == EXECUTOR["spec"]["securityContext"]
         assert executor["securityContext"] == container(EXECUTOR)["securityContext"]
         driver = {entry["name"]: entry.get("value") for entry in executor["env"]}["SPARK_DRIVER_URL"]
         assert driver.endswith(f"@{conf.get('spark.driver.host')}:{conf.get('spark.driver.port')}")
 
     def test_spark_has_each_key(self, jvm, conf):
-        """Spark ignores keys that it does not have: those of the profile and of the page."""
+        """Spark ignores unknown keys, so those of the profile and of docs/kubernetes.md are checked."""
         config = getattr(getattr(jvm.org.apache.spark.deploy.k8s, "Config$"), "MODULE$")
         config.KUBERNETES_NAMESPACE()
-        # Spark puts together the names of the keys of a client's credentials; they are no entries.
+        # Spark composes the names of credential keys, so they have no ConfigEntry.
         prefix = config.KUBERNETES_AUTH_CLIENT_MODE_PREFIX()
         suffixes = [
             config.CA_CERT_FILE_CONF_SUFFIX(),

@@ -1,11 +1,11 @@
-"""Schemas and views whose names cannot be end their own nodes, and the others run."""
+"""Schemas and views with invalid names fail their own nodes; the other nodes run."""
 
 from __future__ import annotations
 
 import pytest
 from dbt.tests.util import run_dbt
 
-# As the user writes it: dbt's own macro puts the target's schema before it.
+# As users write a schema; dbt's macro puts the target's schema before it.
 BAD = {"quote": "it's", "dot": "a.b", "slash": "a/b", "backtick": "a`b"}
 KINDS = {
     "table": "materialized='table'",

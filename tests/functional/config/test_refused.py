@@ -1,4 +1,4 @@
-"""A wrong config ends its node before any SQL, and the other nodes run on."""
+"""A wrong config fails its node before any SQL; the other nodes run."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The corpus of configs against Paimon itself: what is refused, Paimon refuses or breaks on; what passes, Paimon takes.
+"""The corpus of configs against Paimon itself: it refuses, breaks on or ignores the bad ones and accepts the good.
 
-Each case is one table, made by Spark from the config as it stands, without the adapter's checks; two commits of one row,
-which the merge functions have to merge, and a read.
+Spark creates a table from each config, without the adapter's checks. Two commits write the same row, so that merge
+functions have something to merge, and a query reads it.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ pytestmark = [
     pytest.mark.skipif(options_versions(CONNECTOR)[0] != "0.9", reason="the corpus says what Paimon 0.9 does"),
 ]
 
-# Of the good ones, which have to be written and read, one in so many: the whole takes about three minutes.
+# Only every n-th good case is written and read; all tests here take about three minutes.
 ONE_IN = 2
 
 COLUMNS = ("id", "name", "v", "w", "n", "d", "ts", "dt", "op")
 
 
 def told(case: Case, of: str) -> bool:
-    """Whether the case is for a table of this Paimon, and says that it does what is asked for."""
+    """Whether the case is for Paimon 0.9 and expects `of` from it ('' for a good config)."""
     return case.version == "0.9.0" and case.paimon == of
 
 
@@ -55,7 +55,7 @@ class Tables:
             return self.adapter.query(sql)
 
     def create(self, case: Case) -> str:
-        """The name of the case's table; raises what Paimon raises."""
+        """Create the case's table and return its name."""
         self.count += 1
         table = f"{self.schema}.case_{self.count}"
         columns = ", ".join(f"{quoted(name)} {kind}" for name, kind in self.columns(case).items())
@@ -82,7 +82,7 @@ class Tables:
         return self.run(f"select * from {table}")
 
     def columns(self, case: Case) -> Mapping[str, str]:
-        """The columns of a case's table: a few, and those that its config speaks of."""
+        """The columns of a case's table: a few, and those that its config names."""
         types = dict(case.columns)
         if "id" not in types or len(types) < len(COLUMNS):
             return types
@@ -141,7 +141,7 @@ class TestRules:
         assert len(cases) >= 95
 
     def test_what_paimon_takes_without_a_word_and_ignores(self, tables):
-        """Why a name is looked up at all: nobody else would tell."""
+        """The adapter has to check these, because Paimon ignores them silently."""
         cases = [case for case in corpus.bad() if told(case, "ignores")]
         refused = {case.id: why for case in cases if (why := self.refusal(tables, case))}
         assert not refused, refused
@@ -153,15 +153,15 @@ class TestRules:
         assert not broken, broken
         assert len(cases) >= 90
 
-    def test_what_a_remedy_asks_for_is_taken(self, tables):
-        """Also written and read, one in so many: those with the same columns, which were not chosen from a list."""
+    def test_paimon_accepts_the_remedies(self, tables):
+        """Also writes and reads some of those with unchanged columns whose remedy is not one of several choices."""
         typed = {
             str(after.config): (case, after)
             for case in corpus.bad()
             for after in remedies.typed(case)
             if after.version == case.version == "0.9.0" and not remedies.problem_of(after)
         }
-        # Paimon does not know `auto`, which is the adapter's.
+        # Only the adapter knows `auto`, not Paimon.
         cases = [pair for pair in typed.values() if pair[1].config.get("bucket") != "auto"]
         refused = {after.id: why for _, after in cases if (why := self.refusal(tables, after))}
         written = [b for a, b in cases if b.columns == a.columns and not remedies.is_choice(a)][:: ONE_IN * 4]
@@ -171,7 +171,7 @@ class TestRules:
 
     @staticmethod
     def refusal(tables: Tables, case: Case) -> str | None:
-        """What CREATE TABLE says against it."""
+        """The error of CREATE TABLE, if any."""
         try:
             tables.create(case)
         except DbtDatabaseError as exc:
@@ -180,7 +180,7 @@ class TestRules:
 
     @staticmethod
     def fault(tables: Tables, case: Case) -> str | None:
-        """What went wrong on the way to rows that can be read."""
+        """The error of creating, writing or reading the table, if any."""
         try:
             rows = tables.write_and_read(case, tables.create(case))
         except DbtDatabaseError as exc:
@@ -189,7 +189,7 @@ class TestRules:
 
 
 def said(error: DbtDatabaseError) -> str:
-    """Paimon's refusal; a statement that Spark cannot read is this test's own mistake."""
+    """Paimon's error message. A syntax error is raised: it is a bug in this test."""
     if "PARSE_SYNTAX" in str(error):
         raise error
     return str(error)[:300]

@@ -1,11 +1,11 @@
-"""Columns that a config names in another case than they have, and whose own case changes: rows and history stay right."""
+"""Configs that spell columns in another case, and columns whose case changes: rows and history stay right."""
 
 from __future__ import annotations
 
 import pytest
 from dbt.tests.util import run_dbt
 
-# Names of columns in the query and in the config, each in lower or upper case as a variable says.
+# The variables `query` and `config` set the case of column names in the query and in the config.
 QUERY = """
 {%- set c = [] -%}
 {%- for name in ['id', 'dt', 'ts', 'v', 'op', 'at'] -%}
@@ -78,13 +78,13 @@ seeds:
 
 
 def expected(name: str, run: int, began: int) -> list[tuple]:
-    """Row 1 is new in every run; each run since `began` has brought one more, which those that replace all have lost."""
+    """Each run updates row 1 and adds a row. Replaced tables keep only the newest, others all since run `began`."""
     kept = [run] if name in ("whole", "replaced", "batched") else range(began, run + 1)
     return [(1, "a", run, run * 10), *((each + 1, "b", 1, 5) for each in kept)]
 
 
 class TestValues:
-    """What Paimon has no order for, and what others put onto a table."""
+    """NaN in keys and sequence fields, and options for reads that others set on a table."""
 
     @pytest.fixture(scope="class")
     def models(self):

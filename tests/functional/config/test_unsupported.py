@@ -1,4 +1,4 @@
-"""What neither Spark nor Paimon can do is refused node by node, by name and with a remedy."""
+"""Features that Spark and Paimon lack: each node that uses one fails, and its message has a remedy."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""What a run of each kind of model costs, counted: statements, Spark jobs, bytes written. Nothing is timed.
+"""Counts what a run of each kind of model costs: statements, Spark jobs, bytes written. Nothing is timed.
 
-`baseline.json` says how many; after a change that is meant, `make costs` writes it anew, and the difference is part of
-the commit.
+`baseline.json` has the expected numbers. After an intended change, rewrite it with `make costs` and commit it.
 """
 
 from __future__ import annotations
@@ -18,9 +17,9 @@ from pyspark.sql import SparkSession
 from functional.conftest import CONNECTOR
 
 BASELINE = Path(__file__).with_name("baseline.json")
-# Of bytes: names and times differ in length from run to run.
+# For bytes: the lengths of names and times vary between runs.
 TOLERANCE = 0.05
-# Set, it writes the baseline.
+# If this variable is set, the test writes the baseline.
 WRITE = "DBT_PAIMON_WRITE_COSTS"
 
 _ROWS = """
@@ -62,7 +61,7 @@ NODES = {**{name.removesuffix(".sql"): "run" for name in MODELS}, "planted": "se
 
 
 class Counted:
-    """What a worker's Spark has been asked so far, and what its warehouse holds."""
+    """Counts a worker's statements and Spark jobs so far, and lists the files of its warehouse."""
 
     def __init__(self, warehouse: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self._warehouse = warehouse
@@ -85,7 +84,7 @@ class Counted:
 class TestCosts:
     @pytest.fixture(scope="class")
     def project_config_update(self):
-        # Not zstd: its level is the one of the JVM's first Parquet file, whichever test wrote it.
+        # Not zstd: the JVM's first Parquet file sets the level, and any test may have written that file.
         codec = {"+tblproperties": {"file.compression": "snappy"}}
         return {"models": codec, "seeds": codec, "snapshots": codec}
 
@@ -101,7 +100,7 @@ class TestCosts:
         run_dbt(["build"])
         counted = Counted(warehouse, monkeypatch)
         found = {}
-        # dbt's own statements of a run, whatever it builds.
+        # The counts include the statements that dbt sends in any run.
         for batch, (node, command) in enumerate(NODES.items(), start=1):
             statements, jobs, files = counted.now()
             run_dbt([command, "--select", node, "--vars", f"{{batch: {batch}}}"])

@@ -1,4 +1,4 @@
-"""dbt's date macros in plain Python: what each promises, for a date, a timestamp, a timestamp_ntz or a text."""
+"""dbt's date macros in plain Python, for date, timestamp, timestamp_ntz and text."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ class Clock:
         self.zone = ZoneInfo(zone)
 
     def local(self, moment: dt.datetime) -> dt.datetime:
-        """What a clock on the wall shows."""
+        """The local time in this zone."""
         return moment if moment.tzinfo is None else moment.astimezone(self.zone).replace(tzinfo=None)
 
     def instant(self, local: dt.datetime) -> dt.datetime:
-        """The moment at which a clock shows a time; one that it skips is that much later."""
+        """The instant of a local time; a time that a clock change skips moves forward by the length of the gap."""
         return local.replace(tzinfo=self.zone).astimezone(dt.timezone.utc)
 
     def like(self, local: dt.datetime, moment: dt.datetime) -> dt.datetime:
-        """A local time as the same kind of moment as another one."""
+        """A local time as a moment of the same kind (naive or aware) as `moment`."""
         return local if moment.tzinfo is None else self.instant(local)
 
     def dateadd(self, part: str, number: int, moment: dt.datetime) -> dt.datetime:
@@ -64,7 +64,7 @@ class Clock:
         return self.like(day.replace(day=1, month=(day.month - 1) // months * months + 1), moment)
 
     def datediff(self, first: dt.datetime, second: dt.datetime, part: str) -> int:
-        """The boundaries between two moments; a week begins on Sunday."""
+        """The number of boundaries between two moments; a week begins on Sunday."""
         if part in CLOCK:
             if first.tzinfo is None or second.tzinfo is None:
                 first, second = self.local(first), self.local(second)
@@ -98,7 +98,7 @@ class Clock:
 
 
 def plus_months(local: dt.datetime, months: int) -> dt.datetime:
-    """A local time some months later, on the last day of a month that is too short."""
+    """A local time some months later, or the last day of that month if the month is too short."""
     count = local.year * 12 + local.month - 1 + months
     year, month = count // 12, count % 12 + 1
     if not dt.MINYEAR <= year <= dt.MAXYEAR:
@@ -107,7 +107,7 @@ def plus_months(local: dt.datetime, months: int) -> dt.datetime:
 
 
 def as_integer(value: Decimal | float | str, bits: int) -> int | None:
-    """A value as an integer of some bits; None if that cannot hold it. A text has to be a whole number."""
+    """A value as an integer of `bits` bits; None if it does not fit. A text must be a whole number."""
     try:
         number = int(value) if not isinstance(value, str) else int(value.strip())
     except (ValueError, OverflowError):
@@ -116,7 +116,7 @@ def as_integer(value: Decimal | float | str, bits: int) -> int | None:
 
 
 def as_decimal(value: Decimal | float | str, precision: int, scale: int) -> Decimal | None:
-    """A value as a decimal(precision,scale), rounded; None if that cannot hold it."""
+    """A value as a decimal(precision,scale), rounded; None if it does not fit."""
     with localcontext() as context:
         context.prec = 400
         try:

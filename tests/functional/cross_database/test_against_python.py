@@ -1,4 +1,4 @@
-"""dbt's macros for every database, evaluated by Spark over random arguments, and compared with Python."""
+"""dbt's cross-database macros: Spark's results for random arguments are compared with Python's."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from dbt.adapters.paimon.sql.text import string_literal
 from functional.cross_database.oracle import CLOCK, PARTS, Clock, as_decimal, as_integer
 
 ROWS = 40
-# The columns of a kind, as expressions; the second column of a pair is an argument that is itself an expression.
+# Prefix of a column's name -> its type. Below: SQL of a number -> its value for a row.
 KINDS = {"d": "date", "ts": "timestamp", "ntz": "timestamp_ntz", "s": "string"}
 NUMBERS = {
     "n": lambda row: row["n"],
@@ -36,7 +36,7 @@ def both(big: int | None, n: int | None) -> int | None:
 
 @dataclass
 class Case:
-    """A macro call in Jinja, and what it is for a row of arguments; `planted` is a wrong macro, which must be found."""
+    """A macro call in Jinja, and its value for a row of arguments; a `planted` macro is wrong and must be detected."""
 
     call: str
     expected: Callable[[dict[str, Any]], Any]
@@ -44,7 +44,7 @@ class Case:
 
 
 class Arguments:
-    """Random rows: moments around the edges of months, years, days and changes of clocks, and NULL."""
+    """Random rows: moments near the edges of days, months and years and near clock changes, and NULL."""
 
     def __init__(self, seed: str, clock: Clock, years: range, edges: list[dt.datetime]) -> None:
         self._random = random.Random(seed)
@@ -96,7 +96,7 @@ def literal(value: Any, kind: str, clock: Clock) -> str:
 
 
 def arguments_sql(rows: list[dict[str, Any]], clock: Clock) -> str:
-    """The rows as SQL. A date, like a text, is midnight in the session's zone."""
+    """The rows as SQL. Dates and texts are local times in the session's zone."""
     names = list(rows[0])
     values = (f"({', '.join(literal(row[name], name.rstrip('12'), clock) for name in names)})" for row in rows)
     return f"select * from values {', '.join(values)} as arguments({', '.join(names)})"
@@ -155,7 +155,7 @@ def trunc_cases(clock: Clock) -> Iterator[Case]:
 
 
 def planted_cases(clock: Clock) -> Iterator[Case]:
-    """Each of dbt-spark's own macros must differ from Python at least once. `n - 1` weeks need parentheses."""
+    """dbt-spark's own macros, each of which must differ from Python at least once. `n - 1` weeks need parentheses."""
     for part in ("week", "hour"):
         yield Case(
             f"spark__dateadd('{part}', 'n - 1', 'ts1')",
@@ -183,7 +183,7 @@ NUMBER_TYPES: dict[str, Callable[[Any], Any]] = {
 
 
 def cast_cases(pick: random.Random) -> Iterator[tuple[str, str, Any]]:
-    """SQL, a type, and the value in it; None where it has none."""
+    """SQL, a type, and the value of the cast; None if it fails."""
     whole = [0, 1, -1, 300, -129, *(sign * 2**bits for bits in (7, 8, 15, 31, 62) for sign in (1, -1))]
     decimals = [Decimal(n) for n in whole] + [
         Decimal(pick.randrange(-(10**14), 10**14)).scaleb(-pick.randrange(1, 9)) for _ in range(12)
@@ -233,7 +233,7 @@ AGGREGATES = {
 
 
 def text_cases(pick: random.Random) -> Iterator[tuple[str, Any]]:
-    """Jinja, and the text or number that it is."""
+    """Jinja, and its expected value."""
     for _ in range(40):
         text = "".join(pick.choice("ab.|*\\'\"é日 $[") for _ in range(pick.randrange(12)))
         sign, other = (pick.choice(("a", ".", "|", "*", "b.", "\\", "[")) for _ in range(2))
@@ -306,7 +306,7 @@ def spines_sql() -> str:
 
 
 class AgainstPython:
-    """Compares everything in one zone."""
+    """Compares all macros in one time zone."""
 
     ZONE = "UTC"
     ANSI = "false"

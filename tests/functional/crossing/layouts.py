@@ -1,4 +1,4 @@
-"""A project with a table for each merge engine, bucket mode and changelog producer, written the same way at each step."""
+"""A project with a table per merge engine, bucket mode and changelog producer, all written alike at each step."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def write_project(folder: Path, target: dict[str, Any]) -> None:
 
 
 def write_step(folder: Path, step: int) -> None:
-    """Its models know the step by a variable alone."""
+    """Do nothing: the models get the step from a variable."""
 
 
 def variables(step: int, times: Mapping[str, int]) -> dict[str, Any]:

@@ -1,6 +1,6 @@
-"""dbt and Spark with another connector, in a process that stays: its Python, and its connector, are not this one's.
+"""dbt and Spark with another connector and another Python, in a long-running process.
 
-As a script it reads one request a line, `{"dbt": [arguments]}` or `{"sql": query}`, and answers each with one line of JSON.
+As a script it reads one request per line, `{"dbt": [arguments]}` or `{"sql": query}`, and answers with a line of JSON.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ class OtherVersion:
     """The process, until `close`.
 
     Args:
-        folder: of the project; what the process prints goes to a file in it.
-        credentials: of the session that reads, as in a profile.
+        folder: the project's folder, which also gets the log of the process.
+        credentials: a profile's keys, for the session that runs queries.
         python: the interpreter of an environment with the other PySpark.
     """
 
@@ -47,7 +47,7 @@ class OtherVersion:
         self._output.close()
 
     def dbt(self, *arguments: str) -> str:
-        """Run a command of dbt; gives the messages of what failed, '' if nothing did."""
+        """Run a dbt command; returns the messages of failed nodes, '' if it succeeds."""
         return str(self._ask({"dbt": arguments}))
 
     def rows(self, query: str) -> list[tuple[Any, ...]] | str:

@@ -67,7 +67,7 @@ class TestUpgrade:
 
     @pytest.fixture(scope="class")
     def house(self, project_module: ModuleType, old: OtherVersion, spark_config: dict[str, Any]) -> House:
-        """Two steps of the older version."""
+        """The project after two steps of the older version."""
         from dbt.adapters.paimon.spark.runtime import Runtime
         from dbt.adapters.paimon.spark.session import open_session
 

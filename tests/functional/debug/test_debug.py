@@ -1,4 +1,4 @@
-"""`dbt debug` writes to the warehouse and leaves nothing there; where it may not write, it says so, as a run does."""
+"""`dbt debug` writes to the warehouse and leaves nothing there; if it may not write, it fails as a run does."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class TestDebug:
 
 @pytest.fixture
 def here(tmp_path: Path, dbt_profile_target: dict[str, Any], capfd: pytest.CaptureFixture[str]) -> Iterator[Here]:
-    """Runs dbt on a warehouse with a read-only schema: it is in /proc, where even root cannot write."""
+    """Function: run dbt on a warehouse with a read-only schema, which is in /proc, where even root cannot write."""
     lake = tmp_path / "lake"
     lake.mkdir()
     (lake / "locked.db").symlink_to("/proc/sys")
@@ -40,12 +40,12 @@ def here(tmp_path: Path, dbt_profile_target: dict[str, Any], capfd: pytest.Captu
         return result.success, " ".join(capfd.readouterr().out.split())
 
     yield run
-    # dbt keeps the adapter of a profile alone, which the next test's project would get.
+    # dbt keeps the adapter, and the next test's project would reuse it.
     reset_adapters()
 
 
 def test_a_schema_without_write_permission(here: Here) -> None:
-    """A `dbt debug` that only read would pass."""
+    """If `dbt debug` only read, it would pass."""
     for command, part in (("debug", "Could not create a table in warehouse"), ("run", "in model made")):
         passed, said = here(command)
         assert not passed
@@ -55,7 +55,7 @@ def test_a_schema_without_write_permission(here: Here) -> None:
 
 
 def test_the_schema_default(here: Here, tmp_path: Path) -> None:
-    """Paimon's own name of a database, if none is given."""
+    """`default` is also Paimon's own default database."""
     assert here("run", schema="default")[0]
     assert here("run", schema="default")[0]
     (file,) = (tmp_path / "lake" / "default.db" / "made" / "snapshot").glob("snapshot-2")
@@ -63,7 +63,7 @@ def test_the_schema_default(here: Here, tmp_path: Path) -> None:
 
 
 def test_settings_of_cluster_mode(here: Here, spark_config: dict[str, Any]) -> None:
-    """Nothing reads them: dbt's own process is the driver."""
+    """They have no effect, because dbt's own process is the driver."""
     for key in ("spark.kubernetes.file.upload.path", "spark.kubernetes.appKillPodDeletionGracePeriod"):
         passed, said = here("--warn-error", "debug", schema="open", spark_config={**spark_config, key: "1"})
         assert not passed

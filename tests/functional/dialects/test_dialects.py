@@ -1,4 +1,4 @@
-"""Queries of other dialects fail with Spark's way to say them; Spark's ways work, and other errors get no such remedy."""
+"""Errors of queries in other dialects suggest Spark's syntax, which works; other errors get no such remedy."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from tests.functional.conftest import VERSIONS
 
 from dbt.adapters.paimon.errors.dialects import FUNCTIONS, HINTS, TYPES
 
-# Spark 4 has learnt some of them: `::`, `* except`, types of strings.
+# Spark 4 accepts some of the syntax: `::`, `* except`, string types.
 MORE_WORKS = VERSIONS.spark.major >= 4
-# Spark 4's own message names the remedy.
+# In these messages, Spark 4 itself names the remedy.
 OWN_WORDS = (
     "Remove the trailing comma",
     "does not represent a correct collation name",
@@ -23,7 +23,7 @@ select 1 as id, 'Ann' as name, timestamp'2024-01-02 03:04:05' as ts, 1.5d as amo
   array(1, 2) as numbers
 """
 
-# A query, and what its remedy says.
+# A query, and part of its remedy.
 FAILING = [
     ("select cast(ts as timestamp(3)) from t", "timestamp takes no precision"),
     ("select cast(id as int(11)) from t", "Write int"),
@@ -118,7 +118,7 @@ FAILING = [
     ("select * from t before (statement => '01a')", "at(ref('x'), timestamp='…')"),
 ]
 
-# What the remedies say, and what dialects share with Spark: each has one row.
+# Syntax that the remedies suggest or that other dialects share with Spark; each query returns one row.
 RIGHT = """
 select if(ok, 1, 0), id, cast(id as bigint), try_cast(name as int), get_json_object(js, '$.a'), from_json(js, 'a int')
 from t where 'a' ilike any ('A', 'b') and contains(name, 'A') limit 1 offset 0
@@ -153,7 +153,7 @@ select nullif(id, 0), if(coalesce(id, 0) = 0, 0, 1 / id), cast(amount as bigint)
 select id as `My Id`, name from t tablesample (100 percent) where `id` = 1 and name = "Ann";
 """
 
-# Errors of other kinds, beside what looks like a dialect's.
+# Other errors, some in queries with text that looks like another dialect.
 OTHERS = [
     "select no_such_column from t",
     "select no_such_function(id), 'a::b' as x from t",
@@ -172,7 +172,7 @@ class TestDialects:
 
     @pytest.fixture(scope="class")
     def run(self, project):
-        """Run a query: its error, or none."""
+        """Function: run a query and return its error, if any."""
 
         def query(sql: str) -> str | None:
             try:
@@ -200,7 +200,7 @@ class TestDialects:
         queries = {f"select {name}(1)": advice for name, advice in FUNCTIONS.items()}
         queries |= {f"select cast(null as {name})": f"{name} is {advice}" for name, advice in TYPES.items()}
         told = {query: run(query) for query in queries}
-        # Spark 4 has more functions, which take other arguments.
+        # Spark 4 has some of these functions, with other arguments.
         known = {query for query, text in told.items() if MORE_WORKS and (not text or "DATATYPE_MISMATCH" in text)}
         assert {
             query: told[query]

@@ -1,4 +1,4 @@
-"""Names in double quotes, as packages write them for an adapter that they do not know: a text for Spark, and a warning."""
+"""Double-quoted names, as packages write them for unknown adapters: to Spark they are texts, so the adapter warns."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ HEAD = "{{{{ config({}) }}}} "
 
 
 class TestQuotedNames:
-    """A warning fails a node with --warn-error."""
+    """The tests use --warn-error, so a warning fails its node."""
 
     @pytest.fixture(scope="class")
     def models(self):

@@ -50,7 +50,7 @@ class Diffs:
 
     @pytest.fixture(scope="class")
     def diff(self, invoke: Any) -> Any:
-        """The only difference, and the exit code."""
+        """Function: run a diff of one table; returns the result and the exit code."""
 
         def made(*arguments: str) -> tuple[dict[str, Any], int]:
             done = invoke("--output", "json", *arguments)
@@ -62,7 +62,7 @@ class Diffs:
 
 
 class TestDiff(Diffs):
-    """Keys 1 and 5 (partition 2) are changed by hand, 7 goes, 101 comes."""
+    """Keys 1 and 5 (same partition) are updated by hand, 7 is deleted, 101 is added."""
 
     @pytest.fixture(scope="class", autouse=True)
     def _built(self, project: Any, rows: Any) -> None:
@@ -100,7 +100,7 @@ class TestDiff(Diffs):
         assert (found["added"], found["gone"], found["changed"]) == (0, 1, 0)
 
     def test_whole_rows_without_a_key(self, diff: Any) -> None:
-        """A row that is there twice now is one more."""
+        """A duplicate of an existing row counts as an added row."""
         found, _ = diff("log")
         assert (found["added"], found["gone"]) == (2, 0)
         assert sorted(s["key"]["id"] for s in found["samples"]) == ["2", "9"]
@@ -165,7 +165,7 @@ class TestDiff(Diffs):
 
 
 class TestPullRequest(Diffs):
-    """A change is built in a schema of its own, and compared with production's tables."""
+    """A changed project is built in its own schema and compared with production's tables."""
 
     @pytest.fixture(scope="class", autouse=True)
     def _targets(self, project: Any) -> None:

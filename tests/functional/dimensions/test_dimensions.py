@@ -89,7 +89,7 @@ class TestDimensions:
         ]
 
     def test_a_dbt_snapshot_has_the_versions_that_it_saw(self, built, rows):
-        """It compares at each run what is current, so that a late version is none."""
+        """Each run compares only current rows, so late versions are missing."""
         assert rows(
             "select user_id, name, date_format(dbt_valid_from, 'MM-dd'), date_format(dbt_valid_to, 'MM-dd') "
             "from {schema}.users_snapshot order by user_id, dbt_valid_from"
@@ -105,6 +105,6 @@ class TestDimensions:
         assert rows(VERSIONS) == EXPECTED
 
     def test_a_version_that_is_taken_back(self, built, rows):
-        """Message 4 never was: the interval that it split is whole again."""
+        """Without message 4, the interval that it split is whole again."""
         run_dbt(["run", "--vars", f"messages: {[n for n in chain(*RUNS) if n != 4]}"])
         assert rows(VERSIONS) == [(1, "ann", "10-01", "10-05", False), *EXPECTED[2:]]

@@ -1,4 +1,4 @@
-"""`dbt docs generate`: columns, comments and true statistics; `persist_docs` with any text."""
+"""`dbt docs generate`: columns, comments and correct statistics; `persist_docs` with special characters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each error names the file of its node, the line and column in it, and shows that line: one run of one project."""
+"""Each error names its node's file, line and column, and shows that line. All come from one run of one project."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ HEAD = "\n\n{{ config(materialized='table') }}\n"
 
 @dataclass(frozen=True)
 class Wrong:
-    """A file with a mistake: `where` is its address, `marked` what the carets stand below, `said` Spark's own words."""
+    """A file with a mistake: its error has Spark's words `said`, points to `where` and underlines `marked`."""
 
     text: str
     said: str
@@ -213,7 +213,7 @@ class TestLines:
 
     @pytest.fixture(scope="class")
     def project_config_update(self):
-        # Any statement could come from the first hook, which is all Jinja.
+        # This hook is only Jinja, so the adapter cannot rule it out as the origin of a statement.
         return {"on-run-start": ["{{ greeting() }}"], "on-run-end": [OTHERS["test-on-run-end-0"].text]}
 
     @pytest.fixture(scope="class")

@@ -1,6 +1,6 @@
-"""One project with a mistake a node: each ends with its own message, and none stops the others (nodes.yml).
+"""A project with one mistake per node (nodes.yml): each fails with its own message, and none stops the others.
 
-What needs no Spark to be seen is in tests/unit/test_first_day.py.
+Mistakes that are found without Spark are in tests/unit/test_first_day.py.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from functional.conftest import VERSIONS
 NODES: list[dict[str, Any]] = [
     node
     for node in yaml.safe_load((Path(__file__).parent / "nodes.yml").read_text("utf-8"))
-    # What a later Spark understands.
+    # Later versions of Spark accept some of them.
     if VERSIONS.spark.major < node.get("until_spark", 9)
 ]
 MODELS = [node for node in NODES if "sql" in node or "python" in node]
@@ -75,7 +75,7 @@ class TestFirstDay:
 
     @pytest.fixture(scope="class")
     def said(self, project, tmp_path_factory) -> dict[str, str]:
-        """The message of each node that failed, and the status of the one that is right."""
+        """The messages of all failed nodes; those marked `second` have to succeed in a first run."""
         archive = {
             "name": "archive_lake",
             "catalog_type": "filesystem",
@@ -129,7 +129,7 @@ class TestFirstDay:
             assert part in message
 
     def test_unknown_ref(self, project, said):
-        """dbt finds it while it reads the project, before the adapter is asked."""
+        """dbt fails while it parses the project, before it calls the adapter."""
         model = Path(project.project_root) / "models" / "unknown_ref.sql"
         model.write_text("select * from {{ ref('ordrs') }}")
         try:
@@ -139,7 +139,7 @@ class TestFirstDay:
             model.unlink()
 
     def test_catalog_name(self, project, said):
-        """dbt asks for it while it reads the project, and ends there."""
+        """dbt asks the adapter for it while it parses the project, and fails there."""
         model = Path(project.project_root) / "models" / "misnamed.sql"
         model.write_text("{{ config(catalog_name='archve') }} select 1 as id")
         try:

@@ -1,4 +1,4 @@
-"""A project of its own for each page, on the worker's Spark."""
+"""A dbt project for each page, on the worker's Spark."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from own_process import credentials_of
 
 @pytest.fixture(scope="class")
 def follow(tmp_path_factory: pytest.TempPathFactory, dbt_profile_target: dict[str, Any]) -> Callable[..., Page]:
-    """A page, in a new folder with a profile and a project, or several; their schema is the page's own."""
+    """Function: a page in a new folder, with one or more projects and their profiles; each page has its own schema."""
 
     def begun(name: str, *projects: str) -> Page:
         folder: Path = tmp_path_factory.mktemp("how_to")
@@ -39,7 +39,7 @@ def follow(tmp_path_factory: pytest.TempPathFactory, dbt_profile_target: dict[st
 
 @pytest.fixture
 def read() -> Callable[[Page, str], list[tuple[Any, ...]]]:
-    """The rows of a query in a page's schema, sorted."""
+    """Function: the sorted rows of a query in a page's schema."""
 
     def rows(page: Page, query: str) -> list[tuple[Any, ...]]:
         session = open_session(Runtime(credentials_of(page.target))).session

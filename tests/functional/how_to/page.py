@@ -1,4 +1,4 @@
-"""A page of docs/how-to as a test follows it: its files are written, its commands are run."""
+"""A page of docs/how-to: a test writes its files and runs its commands."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dbt_paimon.cli import main
 
 DOCS = Path(__file__).parents[3] / "docs" / "how-to"
 _BLOCK = re.compile(r"^```(?P<language>\w+)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
-# The first line of a block that is a file.
+# The first line of a code block that is a file.
 _FILE = re.compile(r"(?:--|#) (?P<path>\S+\.(?:sql|yml|py))\n")
 
 
@@ -29,17 +29,17 @@ class Page:
         self.folder, self.target = folder, target
 
     def section(self, heading: str = "") -> str:
-        """What stands under a heading; without one, what stands before the first."""
+        """The text under a heading; without one, the text before the first heading."""
         parts = re.split(r"^## (.+)\n", self.text, flags=re.MULTILINE)
         return dict(zip(["", *parts[1::2]], parts[::2], strict=True))[heading]
 
     def blocks(self, language: str, heading: str = "") -> list[str]:
-        """The blocks of a language in a section."""
+        """The code blocks of a language in a section."""
         found = _BLOCK.finditer(self.section(heading))
         return [block["text"] for block in found if block["language"] == language]
 
     def write(self, heading: str = "") -> None:
-        """Write the files of a section, in its order."""
+        """Write the files of a section, in order."""
         for block in _BLOCK.finditer(self.section(heading)):
             if named := _FILE.match(block["text"]):
                 path = self.folder / named["path"]
@@ -47,12 +47,12 @@ class Page:
                 path.write_text(block["text"])
 
     def commands(self, heading: str = "") -> list[str]:
-        """The commands of a section, without comments."""
+        """The dbt and dbt-paimon commands of a section."""
         lines = "".join(self.blocks("sh", heading)).replace("\\\n", " ").splitlines()
         return [line for line in lines if line.startswith(("dbt ", "dbt-paimon "))]
 
     def run(self, command: str) -> str:
-        """Run a command, which has to succeed; returns what `dbt-paimon` prints."""
+        """Run a command, which has to succeed; returns the output of `dbt-paimon`, but none of `dbt`."""
         program, *words = shlex.split(command, comments=True)
         if program == "dbt":
             folder = self.folder
@@ -69,10 +69,10 @@ class Page:
 
 
 def run_alone(folder: Path, command: str, **environment: str) -> str:
-    """Run a command of dbt's in a process of its own, in a folder with its project and profiles; returns what it prints.
+    """Run a dbt command as a process in a folder with its project and profiles; returns the output.
 
     Raises:
-        AssertionError: it failed; with the end of what it printed.
+        AssertionError: it failed; the message is the end of the output.
     """
     program, *words = shlex.split(command, comments=True)
     done = subprocess.run(

@@ -8,7 +8,7 @@ SALES = """
 select cast(id as int) as sale_id, timestamp '2022-12-15 12:00:00' + make_interval(0, cast(id as int)) as sold_at, 10 as amount
 from range(15)
 """
-# Of each year the rows, and what they add up to.
+# Each year's number of rows and total revenue.
 YEARS = "select substr(month, 1, 4), count(*), sum(revenue) from revenue group by 1"
 MODEL, YEAR, AT_ONCE = "A model in batches", "The year", "Without batches"
 
@@ -20,7 +20,7 @@ def test_the_page(follow, read):
         SALES.replace("'2022-12-15", "'2023-01-15").replace("range(15)", "range(14)")
     )
     page.write(MODEL)
-    # All there is: 12 months of 2023, 2 of 2024.
+    # All the data: 12 months of 2023, 2 of 2024.
     page.run("dbt run --event-time-start 2023-01-01 --event-time-end 2024-04-01")
     assert read(page, YEARS) == [("2023", 12, 120), ("2024", 2, 20)]
     snapshots = read(page, "select max(snapshot_id) from `revenue$snapshots`")[0][0]
@@ -30,7 +30,7 @@ def test_the_page(follow, read):
     (year,) = page.commands(YEAR)
     page.run(year)
     assert read(page, YEARS) == [("2023", 12, 240), ("2024", 2, 20)]
-    # A commit a month.
+    # One commit per month.
     assert read(page, "select max(snapshot_id) from `revenue$snapshots`")[0][0] == snapshots + 12
     before = "select sum(revenue) from revenue version as of 'before_2023'"
     assert read(page, before) == [(140,)]

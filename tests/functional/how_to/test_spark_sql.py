@@ -1,4 +1,4 @@
-"""docs/how-to/spark-sql-and-notebooks.md: its commands, on tables and views that dbt made."""
+"""docs/how-to/spark-sql-and-notebooks.md: its commands, on tables and views that dbt built."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MODELS = {
 
 @pytest.fixture
 def page(follow):
-    """The page, its project built in the schema and the warehouse that the page names."""
+    """The page, with its project built."""
     page = follow("spark-sql-and-notebooks.md")
     (page.folder / "models").mkdir()
     for name, sql in MODELS.items():
@@ -30,7 +30,7 @@ def page(follow):
 
 
 def adapted(page, text):
-    """The page's text with this test's names."""
+    """The page's text with this test's schema, warehouse and folder."""
     return (
         text.replace("shop", page.target["schema"])
         .replace("/data/lake", page.target["warehouse"])
@@ -58,13 +58,13 @@ def test_a_table_as_it_was(page):
     names = {}
     exec(adapted(page, opened) + adapted(page, block), names)
     assert names["first"].count() == 5
-    # Another format's name is no option of Paimon's.
+    # Paimon ignores an option of another format.
     exec(adapted(page, block.replace("scan.snapshot-id", "snapshot-id")), names)
     assert names["first"].count() == 6
 
 
 def test_spark_sql(page):
-    """The connector that the worker has in place of a download."""
+    """Uses the worker's connector instead of a download."""
     program, *words = shlex.split(adapted(page, page.blocks("sh", "spark-sql")[0]).replace("\\\n", " "))
     at = words.index("--packages")
     conf = SparkSession.builder.getOrCreate().sparkContext.getConf()

@@ -36,6 +36,6 @@ def test_the_page(follow, read):
     page.run(operations)
     assert read(page, query) == [(1, 5, 3), (2, 0, None), (3, None, 4)]
 
-    # An older message of flight 1 and a newer one of flight 2; nobody can rebuild the table from half of its rows.
+    # An older message of flight 1 and a newer one of flight 2. --full-refresh does not rebuild the shared table.
     page.run(f"{dispatch} --vars 'round: 2' --full-refresh")
     assert read(page, query) == [(1, 5, 3), (2, 7, None), (3, None, 4)]

@@ -1,4 +1,4 @@
-"""`iceberg: true`: pyiceberg and DuckDB read the rows that Spark reads; refused where Paimon's metadata is none."""
+"""`iceberg: true`: pyiceberg and DuckDB read the same rows as Spark; refused where Paimon cannot provide that."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ SOURCE = {
 
 
 def _metadata(folder: Path) -> Path:
-    """The metadata that a reader begins with, as `version-hint.text` has it."""
+    """The metadata file that `version-hint.text` points to."""
     newest = int((folder / "metadata" / "version-hint.text").read_text())
     return folder / "metadata" / f"v{newest}.metadata.json"
 
@@ -70,7 +70,7 @@ def _by_duckdb(folder: Path) -> list[tuple[Any, ...]]:
 
 @pytest.fixture
 def changes(rows: Rows) -> Callable[[str], None]:
-    """Makes the source table with these rows only."""
+    """Function: create the source table again, with these rows."""
 
     def make(values: str) -> None:
         rows("drop table if exists {schema}.changes")
@@ -97,7 +97,7 @@ class TestReaders:
 
     @pytest.fixture
     def same(self, project: Any, rows: Rows, warehouse: Path) -> Callable[[str], list[Any]]:
-        """Compares what Spark and both readers read of a table; the rows."""
+        """Function: check that both readers read the same rows of a table as Spark; returns the rows."""
 
         def compare(name: str) -> list[Any]:
             folder = warehouse / f"{project.test_schema}.db" / name
@@ -126,7 +126,7 @@ class TestReaders:
         assert [row[1] for row in same(name)] == ["B", "c", "d", "e"]
 
     def test_compacted_by_policy(self, changes, same, rows, project, warehouse):
-        """With a policy of its own, readers see the rows of the last full compaction."""
+        """With a maintenance policy, Iceberg readers see the rows of the last full compaction."""
         changes("(1, 'a', 10)")
         run_dbt(["run", "--select", "by_policy", "--full-refresh"])
         rows("call paimon.sys.compact(table => '{schema}.by_policy')")
@@ -145,7 +145,7 @@ class TestReaders:
         assert same("appended") == [(1, "a", 10), (1, "a", None)]
 
     def test_rebuilt_and_swapped(self, changes, same):
-        """The new table's files lie where readers look for them."""
+        """After a rebuild or a swap, readers find the new table's files."""
         changes("(1, 'a', 10), (1, 'b', 20)")
         run_dbt(["run", "--select", "rebuilt"])
         assert len(same("rebuilt")) == 1
@@ -161,7 +161,7 @@ class TestReaders:
         [("rollback_to", "version: 1"), ("fast_forward", "branch: other, discard: true")],
     )
     def test_not_taken_back(self, changes, same, rows, project, operation, more):
-        """Paimon would keep the metadata of the rows that are taken back."""
+        """Rollbacks are refused, because Paimon would keep the Iceberg metadata of the removed rows."""
         changes("(1, 'a', 10)")
         run_dbt(["run", "--select", "appended", "--full-refresh"])
         run_dbt(["run", "--select", "appended"])
@@ -173,7 +173,7 @@ class TestReaders:
 
 
 def _plain(rows: list[Any]) -> list[Any]:
-    """Rows without what differs between Python's types of the readers: time zones, maps, rows, bytes."""
+    """Rows in the same Python types for all readers: time zones, maps, rows and bytes differ."""
     return [[_value(value) for value in row] for row in rows]
 
 

@@ -1,4 +1,4 @@
-"""apply_changes: the table that change rows leave, however they come."""
+"""apply_changes: change rows result in the right table, in whatever order they arrive."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ CONFIG = (
     "primary_key='id', rowkind_field='op', sequence_field='seq'"
 )
 
-# name -> (the changes of each run, the rows they leave); a scenario has keys of its own, so that all share the runs.
-# The table is compacted after each run: Paimon then has forgotten the deletes.
+# name -> (the changes of each run, the resulting rows). Each scenario has its own keys, so that all share the runs.
+# The table is compacted after each run, which removes deletes from Paimon's files.
 Change = tuple[object, ...]
 SCENARIOS: dict[str, tuple[list[list[Change]], list[Change]]] = {
     "the first run holds the surviving rows": (
@@ -77,7 +77,7 @@ def shifted(changes: list[Change], offset: int) -> list[Change]:
 
 
 def run(index: int) -> list[Change]:
-    """What all scenarios bring in a run."""
+    """The changes of all scenarios in a run."""
     return [
         change
         for name, (runs, _) in SCENARIOS.items()
@@ -106,7 +106,7 @@ class TestApplyChanges:
 
     @pytest.fixture(scope="class")
     def applied(self, project, rows):
-        """The rows after all runs, and how many commits each run made."""
+        """The rows after all runs, and the number of commits after each run."""
         apply(*run(0))
         commits = [rows(COMMITS)[0][0]]
         for index in (1, 2):
@@ -148,7 +148,7 @@ class TestApplyChanges:
         last = rows("select max(snapshot_id) from {schema}.`changed$snapshots`")[0][0]
         changes = [(-1, "-D", 4, None), (-2, "+U", 4, "B")]
         apply(*changes)
-        # The deletes are written first: with the table as it was before, this is what a kill leaves.
+        # A run commits its deletes first. Rolling back only the table gives the state after a kill between the commits.
         run_dbt(["run-operation", "rollback_to", "--args", f"{{relation: changed, version: {last}}}"])
         assert rows(state) == [(-2, "b"), (-1, "a")]
         apply(*changes)
@@ -179,9 +179,9 @@ RANK = {"+I": 0, "+U": 1, "-D": 2}
 
 
 def stream(seed: int) -> tuple[list[tuple[int, int, str, int, int, str]], list[tuple[int, str, str]]]:
-    """A random stream of changes, shuffled, doubled here and there and split into runs; and the rows it leaves.
+    """A random stream of changes, shuffled, with duplicates, and split into runs; and the resulting rows.
 
-    The sequence has two columns, the second of which is all that tells some changes apart.
+    The sequence has two columns; some changes differ only in the second one.
     """
     rng = random.Random(seed)
     changes: list[tuple[int, str, int, int, str]] = []
@@ -199,7 +199,7 @@ def stream(seed: int) -> tuple[list[tuple[int, int, str, int, int, str]], list[t
     return [(rng.randrange(RUNS), *change) for change in arriving], left
 
 
-# The sequence outgrows its type with a delete, which Paimon has forgotten when the late row comes.
+# The sequence of a delete needs a wider type. Compaction removes the delete before the late row arrives.
 WIDENED = f"""
 {{{{ config({CONFIG}, bucket=1, on_schema_change='sync_all_columns', post_hook='{{{{ compact(this) }}}}') }}}}
 select 1 as id, op, seq from values
@@ -208,10 +208,9 @@ select 1 as id, op, seq from values
 
 
 class TestAnyOrder:
-    """Any order and splitting of a stream into runs gives what the whole stream in order gives.
+    """A stream in any order, split into runs in any way, gives the same rows as the whole stream in order.
 
-    Odd cases are compacted in every run, so that Paimon has forgotten their deletes; some are partitioned, some have
-    dynamic buckets.
+    Odd cases are compacted in every run, which removes their deletes; some are partitioned, some have dynamic buckets.
     """
 
     @pytest.fixture(scope="class")
@@ -244,7 +243,7 @@ class TestAnyOrder:
             assert rows(f"select id, op, word from {{schema}}.case_{case} order by id") == stream(case)[1], case
 
     def test_a_sequence_that_outgrows_its_type(self, project, rows):
-        """Goes on from the runs of the test before."""
+        """Continues from the runs of the previous test."""
         table, deletes = "select * from {schema}.widened", "select * from {schema}.widened__dbt_deletes"
         assert rows(table) == [] and rows(deletes) == [(1, 5000000000)]
         for run in (0, 1):

@@ -1,4 +1,4 @@
-"""Batches are in UTC, whatever the session's time zone: every row is in one batch, and the same one in input and table."""
+"""Batches are in UTC in any session time zone: each row is in exactly one batch, the same in input and table."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dbt.adapters.paimon.sql import event_time
 
 TYPES = ("timestamp", "timestamp_ntz", "date", "string")
 ZONES = ("UTC", "Asia/Shanghai", "America/New_York", "Asia/Kolkata", "Australia/Lord_Howe")
-# The edges of batches, around changes of the clocks: New York's at 2 and Lord Howe's, of half an hour, at 15 UTC.
+# Batch edges around clock changes: New York's at 7:00 UTC, and Lord Howe's, of half an hour, at 15:00 UTC.
 SIZES = {
     "hour, forward": [datetime(2024, 3, 10, hour) for hour in range(9)],
     "hour, back": [datetime(2024, 4, 6, hour) for hour in range(12, 18)],
@@ -36,13 +36,13 @@ def micros(moment: datetime) -> int:
 
 
 def typed(column: str, data_type: str) -> str:
-    """The clock of UTC at a moment (a number of microseconds) as a value of a type, by no session's time zone."""
+    """SQL of a moment (microseconds) in UTC as a value of a type, independent of the session's time zone."""
     clock = f"(timestamp_ntz '1970-01-01' + make_dt_interval(0, 0, 0, {column} / 1000000bd))"
     return f"timestamp_micros({column})" if data_type == "timestamp" else f"cast({clock} as {data_type})"
 
 
 class TestRule:
-    """The condition by itself."""
+    """A batch's condition, without a dbt run."""
 
     @pytest.fixture(params=ZONES)
     def zone(self, project, request, rows):
@@ -71,7 +71,7 @@ class TestRule:
 
     @pytest.mark.parametrize("zone", ["Asia/Shanghai"], indirect=True)
     def test_texts(self, zone, rows):
-        """A text without a zone is of UTC, one with a zone of that."""
+        """A text without a zone is in UTC, one with a zone is in that zone."""
         window = event_time.Window.of("2024-01-01T10:00:00Z", datetime(2024, 1, 1, 11, tzinfo=timezone.utc))
         inside = event_time.condition("c", window)
         day = event_time.condition("c", event_time.Window.of("2024-01-01", "2024-01-02"))
@@ -96,7 +96,7 @@ class TestRule:
                 rows(f"select {inside} from values ('{text}') as v(c)")
 
 
-# Around the end of 2023, each six hours; around a change of New York's clocks, each half hour. All on UTC's clock.
+# UTC times: every six hours around the end of 2023, and every half hour around a clock change in New York.
 YEARS_END = [datetime(2023, 12, 30, 18) + timedelta(hours=6 * n) for n in range(13)]
 CLOCKS = [datetime(2024, 3, 10, 0, 30) + timedelta(minutes=30 * n) for n in range(10)]
 EVENTS = """
@@ -109,7 +109,7 @@ MODEL = """
   batch_size='{size}' {layout}) }}}}
 select id, at, word, id % 2 as half, date_format(at, 'yyyy-MM-dd') as local_day from {{{{ ref('{events}') }}}}
 """
-# Partitions of the session's days lie across the batches.
+# Partitions by the session's local days overlap the UTC batches.
 LAYOUTS = {
     "hour_of_timestamp": ", partition_by='local_day'",
     "hour_of_timestamp_ntz": ", partition_by='local_day'",
@@ -127,7 +127,7 @@ def values(moments: list[datetime]) -> str:
 
 
 class Zone:
-    """Batches into tables, some of them a second time, in one session's time zone."""
+    """Runs batches, some of them twice, in one session time zone."""
 
     ZONE = "UTC"
 
@@ -150,7 +150,7 @@ class Zone:
         files["sampled.sql"] = "{{ config(materialized='table') }}\n" + "\nunion all\n".join(
             f"select '{kind}' as kind, id from {{{{ ref('years_end_{kind}') }}}}" for kind in TYPES
         )
-        # dbt then gives the name in double quotes.
+        # dbt then passes the column's name in double quotes.
         files["quoted.yml"] = json.dumps(
             {"models": [{"name": "years_end_date", "columns": [{"name": "at", "quote": True}]}]}
         )

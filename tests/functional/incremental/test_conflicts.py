@@ -1,4 +1,4 @@
-"""A writer that is not dbt comes before a commit: what may be sent again is, what may not is reported."""
+"""Another writer commits first: dbt repeats a statement if that is safe, and otherwise reports the conflict."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from dbt.adapters.paimon.spark.session import SessionCursor, open_session
 
 # Seconds between two commits of the other writer.
 PAUSE = 0.1
-# Some seconds of work before the statement's commit, in one task: the other writer's need a core, too.
+# Some seconds of work before the statement's commit. It is one task, so that the other writer has a core.
 SLOWLY = (
     "(select sum(hash(a.id, b.id)) from range(0, 20000, 1, 1) as a cross join range(0, 20000, 1, 1) as b) is not null"
 )
 INCREMENT = "select id, {{ 2 if is_incremental() else 1 }} as n from range({{ 3 if is_incremental() else 2 }})"
-# A strategy of a project's own: the adapter cannot know whether doing it twice is doing it once.
+# A project's own strategy: the adapter cannot know whether it is idempotent.
 MACRO = (
     """
 {% macro get_incremental_mine_sql(arg_dict) %}
@@ -48,7 +48,7 @@ class TestConflicts:
 
     @pytest.fixture
     def merges(self, project, monkeypatch):
-        """dbt's MERGE statements; while the first one runs, another session rewrites its table's files again and again."""
+        """dbt's MERGE statements; while the first one runs, another session keeps rewriting its table."""
         merges: list[str] = []
         ended = threading.Event()
         others: list[threading.Thread] = []
@@ -69,7 +69,7 @@ class TestConflicts:
                 others.append(threading.Thread(target=overwrite, args=(sql,)))
                 others[0].start()
             else:
-                # A commit that is under way would take the place of this one's rows.
+                # Wait for the other session: its last commit would overwrite the rows of this MERGE.
                 others[0].join()
             return run(cursor, statement, *args)
 

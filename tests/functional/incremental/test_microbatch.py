@@ -1,4 +1,4 @@
-"""Microbatch: a batch takes the place of its window, whatever the table's layout."""
+"""Microbatch: a batch replaces the rows of its window, in tables of any layout."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def model(dbt, session):
 IN_PYTHON_VARS = """
 models: [{name: in_python, config: {word: "{{ var('word', 0) }}", fail: "{{ var('fail', false) }}"}}]
 """
-# What a run with `fail` gives instead of a row's time: rows that belong to no batch, or to another one.
+# The event times in a run with `fail`: NULL, or a time in another batch.
 STRAYS = {"keyed_table": "cast(null as timestamp)", "coarse_partitions": "at + interval 1 day"}
 
 
@@ -62,7 +62,7 @@ class TestMicrobatch:
                 (4, 0),
             ], name
 
-        # A batch that fails leaves its window as it was, in one table snapshot no more than before.
+        # A failed batch leaves its window as it was, and commits nothing.
         snapshots = {name: rows(f"select count(*) from {{schema}}.`{name}$snapshots`") for name in tables}
         run_dbt(["run", "--exclude", "events", *window, "--vars", "fail: true"], expect_pass=False)
         for name in tables:
@@ -74,7 +74,7 @@ class TestMicrobatch:
             ], name
             assert rows(f"select count(*) from {{schema}}.`{name}$snapshots`") == snapshots[name], name
 
-        # One day again: its rows are replaced, the others are left alone.
+        # One day again: its rows are replaced, the others stay.
         changed = EVENTS.replace("(2, '2024-01-01 23", "(5, '2024-01-01 23")
         write_file(changed, project.project_root, "models", "events.sql")
         one_day = ["--event-time-start", "2024-01-01", "--event-time-end", "2024-01-02"]
@@ -87,7 +87,7 @@ class TestMicrobatch:
                 (5, 1),
             ], name
 
-        # --empty changes no row, --sample only those of the sample. The first does not limit what a Python model reads.
+        # --empty changes no rows, --sample only the sampled ones. --empty does not limit what a Python model reads.
         def words_of_day(name):
             return rows(f"select id, word from {{schema}}.{name} where at < '2024-01-02' order by id")
 
@@ -105,9 +105,9 @@ class TestMicrobatch:
 
 
 class TestConcurrentBatches:
-    """dbt runs the batches between the first and the last in several threads: none may undo another's rows."""
+    """dbt runs the batches between the first and the last in parallel; none may remove another's rows."""
 
-    # Four of them at once.
+    # Six batches, of which dbt runs four at once.
     DAYS = 6
 
     @pytest.fixture(scope="class")
@@ -131,7 +131,7 @@ class TestConcurrentBatches:
                 assert found == [(day, word) for day in range(self.DAYS)], name
 
 
-# Each day has a row in a partition of NULL, one in a partition that is NULL in part, and one in another.
+# The partition columns are both NULL, one NULL, or set.
 PARTS = """
 {{ config(materialized='table', event_time='at') }}
 select id, cast(at as timestamp) as at, part, sub from values
@@ -145,7 +145,7 @@ IN_PARTS = """
   begin='2024-01-01', partition_by=['part', 'sub'], on_schema_change='append_new_columns') }}
 select id, at, part, sub, {{ var('word', 0) }} as word from {{ ref('parts') }}
 """
-# The note comes first and goes later, when a number comes.
+# The first run has `note`; the later one has `number` instead.
 NOTED = """
 {{ config(materialized='incremental', incremental_strategy='microbatch', event_time='at', batch_size='day',
   begin='2024-01-01', on_schema_change='append_new_columns' LAYOUT) }}
@@ -158,7 +158,7 @@ NOTED_LAYOUTS = {
     "noted_keyed": ", partition_by='month', primary_key=['id', 'month']",
     "noted_whole": "",
 }
-# A key of a batch that the partition has from another day.
+# Several days of a partition have the same key.
 SLOTS = """
 {{ config(materialized='incremental', incremental_strategy='microbatch', event_time='at', batch_size='day',
   begin='2024-01-01', partition_by='month', primary_key=['slot', 'month'] EXTRA) }}
@@ -173,7 +173,7 @@ SLOT_LAYOUTS = {
 
 @pytest.mark.full
 class TestCarriedOver:
-    """A batch is run again: whatever else is in its partitions stays, with all its columns."""
+    """A repeated batch keeps the other rows in its partitions, with all their columns."""
 
     @pytest.fixture(scope="class")
     def models(self):

@@ -25,7 +25,7 @@ MODELS = {
     "avro": (AVRO, *WHOLE),
     "merged": (KEYED + "incremental_strategy='merge', ", *WHOLE),
 }
-# Where the filters of a version could not be right, ALTER is not tried.
+# The adapter refuses to ALTER these on versions that would filter them wrongly.
 REFUSED = {"orc": (ORC + KEYED, *WHOLE), "text": ("", "5", "'a'", "v < '9a'")}
 TAKEN = {"orc": IN_ORC, "text": AS_TEXT}
 HEALED = "select {{ 2 if is_incremental() else 1 }} as id, 5 as v"
@@ -105,7 +105,7 @@ class TestOlderTypes:
         assert len(rows(f"select id from {{schema}}.{name}")) == 2
 
     def test_filters_come_back(self, second, rows):
-        """Once no file has an older type, Parquet's own filters are used again; until then nothing is altered."""
+        """Parquet's own filters are used again once no file has an older type; until then, runs alter nothing."""
         assert rows(UNFILTERED) == [(0 if IN_ORC else 2,)]
         altered = "select count(*) from {schema}.`appended$schemas`"
         before = rows(altered)

@@ -1,11 +1,11 @@
-"""incremental_predicates: a bare column is the table's, whatever the strategy; rows that they leave out stay."""
+"""incremental_predicates: with each strategy, a bare column is the target table's; rows that do not match stay."""
 
 from __future__ import annotations
 
 import pytest
 from dbt.tests.util import run_dbt
 
-# Rows 1 and 2 first, then 1 to 3 again with another text; row 2 is out of the predicates' reach.
+# The first run has rows 1 and 2, the second 1 to 3 with another text. Most predicates exclude row 2.
 MODEL = """
 {{{{ config(materialized='incremental', unique_key='id', {config}) }}}}
 select cast(id as bigint) as id, '{{{{ 'new' if is_incremental() else 'old' }}}}' as `the text`,
@@ -35,7 +35,7 @@ MODELS = {
         "partition_by='day', incremental_predicates=['id != 2']",
         KEPT,
     ),
-    # A key of the batch always takes its row's place.
+    # With a primary key, a new row always replaces the one with its key.
     "keyed": (
         "incremental_strategy='delete+insert', primary_key='id', incremental_predicates=['id != 2']",
         [(1, "new"), (2, "new"), (3, "new")],

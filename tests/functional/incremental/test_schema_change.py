@@ -20,7 +20,7 @@ def model(mode: str, second: str = SECOND) -> str:
     )
 
 
-# Whose second run gives no `gone`, which its table cannot be without: name -> (on_schema_change, config)
+# Models whose second run lacks `gone`, which their table requires: name -> (on_schema_change, config)
 KEY = "primary_key=['id', 'gone']"
 BATCHES = "incremental_strategy='microbatch', event_time='at', batch_size='day', begin='2024-01-01'"
 LESS = {
@@ -48,7 +48,7 @@ LESS = {
     "required_upserted": ("append_new_columns", "primary_key='id'"),
     "required_replaced": ("append_new_columns", "unique_key='id', incremental_strategy='delete+insert'"),
     "required_batched": ("append_new_columns", BATCHES),
-    # The rows of a partition are replaced, and so would be what the model does not give.
+    # Replacing a partition's rows would lose the values of a column that the model lacks.
     "parts_overwritten": (
         "ignore",
         "primary_key=['kept', 'id'], partition_by='kept', merge_engine='partial-update', "
@@ -59,13 +59,13 @@ LESS = {
         "primary_key=['kept', 'id'], partition_by='kept', merge_engine='partial-update', " + BATCHES,
     ),
 }
-# Whose `gone` was NOT NULL and is dropped.
+# Models whose second run drops `gone`, which was NOT NULL.
 SYNCED = {
     "required_upserted_synced": "primary_key='id'",
     "required_merged_synced": "primary_key='id', incremental_strategy='merge'",
     "required_table": "materialized='table'",
 }
-# Whose second run names a new column, which on_schema_change='ignore' leaves out.
+# Models whose config names a new column in the second run, which on_schema_change='ignore' leaves out.
 LEFT_OUT = {
     "updates_left_out": "primary_key='id', incremental_strategy='merge', "
     f"merge_update_columns=['fresh' if {SECOND_RUN} else 'kept']",
@@ -93,7 +93,7 @@ def contract(names, gone: str = "") -> str:
     )
 
 
-# Paimon's ALTER would give the rows that stay another order, or another value than Spark's cast.
+# Paimon's ALTER would change the order of existing rows, or convert their values differently from Spark's cast.
 GROUPED = "primary_key='id', merge_engine='partial-update', fields={'gone': {'sequence_group': ['kept']}}"
 GREATEST = "primary_key='id', merge_engine='aggregation', fields={'gone': {'aggregate_function': 'max'}}"
 NO_ALTER = {
@@ -105,7 +105,7 @@ NO_ALTER = {
     "day": ("primary_key='id'", "date'2024-01-01'", "timestamp'2024-01-02 03:04:00'"),
 }
 
-# Whose config names `gone`, which their second run drops.
+# Models whose config names `gone`, which their second run lacks.
 NAMED = {
     "aggregated": GREATEST,
     "indexed": "primary_key='id', tblproperties={'file-index.bloom-filter.columns': 'gone'}",
@@ -114,7 +114,7 @@ REQUIRED = (
     "  - {{name: added_model, config: {{contract: {{enforced: true}}}}, columns: [{{name: id, data_type: int}}, "
     "{{name: kept, data_type: string}}, {{name: gone, data_type: int}}{}]}}\n"
 )
-# The first describes a column that its table never gets.
+# `ignore_add` describes a column that its table never gets.
 DESCRIBED = "".join(
     f"  - {{name: {name}_model, config: {{persist_docs: {{columns: true}}}}, columns: [{{name: fresh, description: new}}]}}\n"
     for name in ("ignore_add", "sync")
@@ -171,7 +171,7 @@ class TestSchemaChange:
     @pytest.fixture(scope="class")
     def results(self, project):
         run_dbt(["run", *WINDOW])
-        # dbt has no sync_all_columns with a contract.
+        # dbt does not allow sync_all_columns with a contract.
         contracts = contract([*LESS, "required_table"]) + REQUIRED.format(FRESH) + DESCRIBED
         write_file(contracts, project.project_root, "models", "contracts.yml")
         found = run_dbt(["run", *WINDOW, "--vars", "second: true"], expect_pass=False)
@@ -200,7 +200,7 @@ class TestSchemaChange:
         for name in LESS:
             assert results[name].status == "error", name
             assert rows(f"select id, kept, gone from {{schema}}.{name}") == [(1, "a", 10)], name
-            # Of a microbatch model the batches have the messages, which dbt logs.
+            # A microbatch model's messages belong to its batches; dbt only logs them.
             if not name.endswith("batched"):
                 assert f"model '{name}'" in results[name].message and "gone" in results[name].message, name
 
@@ -244,7 +244,7 @@ class TestSchemaChange:
         assert rows(f"select id, kept, gone = {first} from {{schema}}.{name}_model") == [(1, "a", True)]
 
 
-# What MERGE writes where the model and the table have other columns; `gone` of the row that was there.
+# The second run has `fresh` instead of `gone`: name -> (config, `gone` of the existing row afterwards)
 BOTH = "select id, cast(7 as bigint) as fresh, 'b' as kept from values (1), (2) as v(id)"
 KEYS = {
     "merged": ("unique_key='id'", 10),

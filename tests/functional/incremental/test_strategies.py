@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from dbt.tests.util import run_dbt
 
-# name -> (config, first batch, second batch, rows expected after both)
+# Two batches, and name -> (config, rows expected after both)
 ONE = "(1, 'a', 10), (2, 'b', 20)"
 TWO = "(2, 'B', 200), (3, 'c', 30)"
 UPSERTED = [(1, "a", 10), (2, "B", 200), (3, "c", 30)]
@@ -61,7 +61,7 @@ CASES: dict[str, tuple[str, list[tuple[Any, ...]]]] = {
 def model(config: str, second: str = TWO) -> str:
     """A model whose second run brings another batch; `fail` makes that run fail in the middle.
 
-    Paimon 0.9 by itself fails or finds no row, if a Parquet column of its key's type is filtered.
+    Its key is a smallint: on its own, Paimon 0.9 fails or finds no row if it filters such a column in Parquet.
     """
     return (
         "{{ config(materialized='incremental', " + config + ") }}\n"
@@ -138,7 +138,7 @@ select id, part, at, {{{{ var('run', 1) }}}} as run from {{{{ ref('parts') }}}}
 {{% if var('run', 1) > 1 %}} {choice} {{% endif %}}
 """
 DAYS = "incremental_strategy='microbatch', event_time='at', batch_size='day', begin='2024-01-01', partition_by='part'"
-# name -> (config, what the second run chooses)
+# name -> (config, how the second run selects rows)
 OTHER_ROWS = {
     "replaced_at_random": ("incremental_strategy='delete+insert', unique_key='id'", "where rand() < 0.5"),
     "replaced_by_key_at_random": (
@@ -154,7 +154,7 @@ OTHER_ROWS = {
 
 
 class TestOtherRowsEachTime:
-    """A statement that reads the model's rows twice reads the same ones."""
+    """A statement that reads a random query's rows twice gets the same rows both times."""
 
     @pytest.fixture(scope="class")
     def models(self):

@@ -1,4 +1,4 @@
-"""Ten million rows in a driver of 1 GiB, which may take next to none of them from the executors: its own process."""
+"""Ten million rows, with a driver of 1 GiB that may collect almost no data, in a separate process."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from own_process import OwnProcess, write_project
 pytestmark = pytest.mark.full
 
 ROWS = 10_000_000
-# Rows of everything else: many times what the driver may be sent.
+# Rows of the other models: far more than the driver may collect.
 SOME = 200_000
 ROW = "id, cast(id % 1000 as int) as part, sha2(cast(id as string), 256) as word, id / 7 as number"
 MODELS = {
@@ -44,7 +44,7 @@ SNAPSHOT = """
 select id, case when id % 2 = 0 then '{{ var("run") }}' else word end as word from {{ ref('keyed') }}
 {% endsnapshot %}
 """
-# Fails with every row, which are stored.
+# Every row fails this test and is stored.
 TEST = "{{ config(store_failures=true, severity='warn') }} select * from {{ ref('keyed') }}"
 
 
@@ -65,7 +65,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def answers(folder: Path, spark_config: dict[str, Any]) -> list[Any]:
-    """What each of the steps gave: the ten million, two builds of everything else, its rows, more than there may be."""
+    """The results of the steps: ten million rows, two builds of the rest, its row counts, a show of too many rows."""
     target = {
         "type": "paimon",
         "paimon_version": "0.9.0",
@@ -76,9 +76,9 @@ def answers(folder: Path, spark_config: dict[str, Any]) -> list[Any]:
         "spark_config": {
             **spark_config,
             "spark.driver.memory": "1g",
-            # The results of tasks, all told; what a write reports of its files is among them.
+            # Limits the total size of task results, which include the metadata of written files.
             "spark.driver.maxResultSize": "1m",
-            # The small side of a join (up to 10 MiB) goes over the driver, by Spark's own choice.
+            # Otherwise Spark sends the small side of a join (up to 10 MiB) through the driver.
             "spark.sql.autoBroadcastJoinThreshold": "-1",
         },
     }
@@ -113,5 +113,5 @@ class TestLarge:
         assert answers[3] == [list(COUNTS.values())]
 
     def test_the_limit_is_one(self, answers: list[Any]) -> None:
-        """Rows that somebody does ask for are more than the driver may be sent."""
+        """Rows that a command does collect exceed the limit."""
         assert "spark.driver.maxResultSize" in str(answers[4])

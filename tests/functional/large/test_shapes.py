@@ -1,4 +1,4 @@
-"""Tables of many columns, of deep types, of no rows and of no values."""
+"""Tables with many columns, with deep types, without rows, and with only NULLs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ COLUMNS = 2000
 
 
 def view_schema(project) -> str:
-    """Where the views of a test are, for a statement of its own: in the catalog of Paimon, or in Spark's."""
+    """The catalog (Paimon's or Spark's) and schema of a test's views, for the test's own queries."""
     return f"{project.adapter.view_catalog}.{project.test_schema}"
 
 
@@ -39,7 +39,7 @@ class TestWide:
     def models(self):
         return {f"{name}.sql": WIDE.replace("CONFIG", config) for name, config in WIDE_CONFIGS.items()}
 
-    # Not MERGE: Paimon 0.9 takes minutes for its plan, whatever sends it.
+    # No MERGE: Paimon 0.9 takes minutes to plan it, with or without the adapter.
     def test_two_thousand_columns(self, project, rows):
         run_dbt(["run", "--vars", "run: 1"])
         run_dbt(["run", "--vars", "run: 2", "--select", "upserted"])
@@ -53,7 +53,7 @@ class TestWide:
             assert row == (1, *(kinds[i % 4](value) for i, value in enumerate(values)))
 
 
-# Name -> (type, SQL of a value, the value as Python has it). `avoid` is no untyped NULL, and names need backticks.
+# Name -> (type, SQL of a value, its Python value). `avoid` must not be mistaken for `void`; names need backticks.
 NESTED: dict[str, tuple[str, str, Any]] = {
     "arrays": (
         "array<array<array<int>>>",
@@ -137,7 +137,7 @@ class TestNested:
             home = view_schema(project) if name == "nested_view" else "{schema}"
             assert rows(f"select {names} from {home}.{name}") == [expected], name
             if name != "nested_view":
-                # What was read back of a type is what was written: nothing was altered, nothing rebuilt.
+                # The types read back are those that were written: nothing was altered or rebuilt.
                 assert len(rows(f"select * from {{schema}}.`{name}$schemas`")) == 1, name
         with project.adapter.connection_named("types"):
             relation = project.adapter.Relation.create(
@@ -158,7 +158,7 @@ class TestDecimalFirst:
         return {f"in_{name}.sql": DECIMAL_FIRST % name for name in ("parquet", "orc", "avro")}
 
     def test_what_would_be_written_and_never_read(self, project, rows):
-        """Paimon 0.9 does not read a struct that begins with a decimal from Parquet."""
+        """Paimon 0.9 cannot read a struct that begins with a decimal from Parquet, so the adapter refuses it."""
         results = run_dbt(["run"], expect_pass=None)
         written = {result.node.name for result in results if result.status == "success"}
         assert written >= {"in_orc", "in_avro"}

@@ -1,4 +1,4 @@
-"""Timestamps and dates at the edges of what Spark has, to the microsecond, on any session's clock."""
+"""Timestamps and dates up to the limits of Spark, to the microsecond, in any session time zone."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dbt.tests.util import run_dbt, run_dbt_and_capture
 
 pytestmark = pytest.mark.full
 
-# As text in UTC; a clock that is put forward leaves an hour out, one that is put back has an hour twice.
+# Texts in UTC. Some are around clock changes, where a local hour is missing or comes twice.
 MOMENTS = {
     1: "0001-01-01 00:00:00",
     2: "0001-01-01 23:59:59.999999",
@@ -34,7 +34,7 @@ QUERY = (
     + ", ".join(f"({i}, '{text}')" for i, text in MOMENTS.items())
     + " as t(id, text)"
 )
-# What a session shows of a moment depends on its clock; what the table holds does not.
+# Numbers, because the text of a moment depends on the session's time zone, but the stored value does not.
 COUNTED = (
     "select id, unix_micros(moment) as micros, "
     "unix_micros(cast(cast(clock as string) || 'Z' as timestamp)) as clock, unix_date(day) as day, "

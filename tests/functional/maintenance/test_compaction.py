@@ -1,4 +1,4 @@
-"""When a write compacts by itself, in which order a sorted compaction leaves rows, and what smaller ones take."""
+"""When a write compacts by itself, how a sorted compaction orders rows, and what a minor compaction leaves alone."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def keyed(options: str) -> str:
 
 
 def sorted_model(order: str, columns: str) -> str:
-    """Rows in no order, in three runs."""
+    """A model that writes unordered rows in three runs."""
     return (
         "{{ config(materialized='incremental', incremental_strategy='append', maintenance={'compact': "
         f"{{'order': '{order}', 'order_by': {columns}, 'small_files': 3}}}}) }}}} "
@@ -76,11 +76,11 @@ class TestCompaction:
         return read
 
     def test_a_write_compacts_when_runs_pile_up(self, kinds, rows):
-        """num-sorted-run.compaction-trigger: the commit that finds so many sorted runs merges them."""
+        """num-sorted-run.compaction-trigger: a commit that finds this many sorted runs merges them."""
         assert kinds("late") == "A" * 7
         assert kinds("early") == "AAACAACAAC"
         assert rows("select distinct level from {schema}.`late$files`") == [(0,)]
-        # The levels are as many as the trigger and one more (num-levels).
+        # By default, num-levels is the trigger plus one.
         assert max(rows("select level from {schema}.`early$files`")) == (3,)
 
     def test_rows_that_are_only_appended(self, kinds, rows):
@@ -90,13 +90,13 @@ class TestCompaction:
         assert kinds("early").count("C") == 3
 
     def test_a_batch_never_stops(self, kinds, rows):
-        """num-sorted-run.stop-trigger lets a writer wait for compactions; a batch waits for its own anyway."""
+        """num-sorted-run.stop-trigger makes a writer wait for compactions; a batch always waits for its own."""
         assert kinds("stops") == kinds("never_stops") == kinds("early")
         for table in ("stops", "never_stops", "late"):
             assert rows(f"select id from {{schema}}.{table} order by id") == [(n,) for n in range(1, 8)]
 
     def test_rows_are_in_order(self, rows):
-        """Read as they lie in the one file of each table."""
+        """Reads the rows in the order of the table's files."""
         found = {}
         for table in ("ordered", "unordered", "zordered", "hilbert"):
             lying = rows(f"select a from {{schema}}.{table}")
@@ -109,7 +109,7 @@ class TestCompaction:
 
     @pytest.mark.parametrize("table", ["zordered", "hilbert"])
     def test_neighbours_are_alike(self, rows, table):
-        """On a curve, rows side by side are near each other in every column."""
+        """On a space-filling curve, neighbouring rows have similar values in every column."""
 
         def gap(name: str) -> float:
             lying = rows(f"select a, b from {{schema}}.{name}")

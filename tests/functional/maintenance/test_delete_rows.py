@@ -1,4 +1,4 @@
-"""Which rows `delete_rows` and DELETE remove, by the kind of table: exactly those that meet the condition, or a refusal."""
+"""For each kind of table, `delete_rows` and DELETE remove exactly the rows that meet the condition, or are refused."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ PARTITIONED = {
 }
 KINDS = {**PLAIN, **PARTITIONED}
 NULLABLE = ("days", "days_with_vectors")
-# Where a DELETE of Paimon's, also one that is written right, removes other rows or none.
+# Kinds on which Paimon's DELETE removes the wrong rows or none, even if the condition is rewritten.
 REFUSED = ("ignores_deletes", "by_kind", "first_row", "days_first_row", "sums_by_kind")
 UNCOMPACTED = ("partial", "sums")
-# id, amount, p, k, s, f
+# id, amount, p, f
 BEFORE = [
     (1, 10, "a", 0.0),
     (2, 20, "", -0.0),
@@ -47,7 +47,7 @@ BEFORE = [
 ]
 
 
-# What others show too.
+# Kinds that behave like another one: CI leaves them out.
 ALIKE = (
     "append_in_buckets",
     "keyed_dynamic",
@@ -58,10 +58,10 @@ ALIKE = (
 EACH = [pytest.param(name, marks=pytest.mark.full if name in ALIKE else ()) for name in KINDS]
 RIGHT = [each for each in EACH if each.values[0] not in REFUSED + UNCOMPACTED]
 
-# The rows of each run of a model, and the rows of its table after both.
+# The query's rows in each of two runs, and the table's rows after both.
 OURS = "values (1, 'a'), (2, ''), (3, null), (4, ' ')", "values (5, ''), (6, null)"
 REPLACED = [(1, "a"), (4, " "), (5, ""), (6, None)]
-# NULL is equal to nothing in `delete+insert`, as in dbt's other adapters, and a partition in `insert_overwrite`.
+# In `delete+insert` NULL equals nothing, as in dbt's other adapters; in `insert_overwrite` it is a partition.
 AS_DBT = [(1, "a"), (3, None), (4, " "), (5, ""), (6, None)]
 CHANGES = "values (1, 'I', 5), (2, 'I', 5)", "values (1, 'U', 4), (3, 'I', 6)"
 
@@ -98,7 +98,7 @@ class TestDeleteRows:
 
     @pytest.fixture
     def tables(self, project, rows):
-        """One table of each kind, each with the same rows."""
+        """Function: create a table of a kind; the rows are the same for each kind."""
 
         def make(name):
             rows(f"drop table if exists {{schema}}.{name}")
@@ -197,7 +197,7 @@ class TestDeleteRows:
 
 
 def before(name):
-    """The rows of a table; a key holds no NULL."""
+    """The rows of a table; keys have no NULL."""
     return [row for row in BEFORE if row[2] is not None or name not in PARTITIONED or name in NULLABLE]
 
 
@@ -205,7 +205,7 @@ def sql(value):
     return "null" if value is None else f"{value}D" if isinstance(value, float) else repr(value)
 
 
-# Condition -> whether it is true for a row; of tables without partitions, and with them.
+# Partitioned or not -> condition -> whether a row meets it.
 CONDITIONS = {
     False: {
         "id = 4": lambda row: row[0] == 4,

@@ -1,4 +1,4 @@
-"""Partitions expire by the table's own options: what the warning about `partition.expiration-time` advises."""
+"""Partitions expire by a table's options if those are as the warning about `partition.expiration-time` advises."""
 
 from __future__ import annotations
 
@@ -25,5 +25,5 @@ class TestExpiryByWrites:
         for _ in range(2):
             run_dbt(["run"])
         assert {row[0] for row in rows("select day from {schema}.as_advised")} == {"2999-01-31"}
-        # Otherwise the warning would be wrong.
+        # Nothing expires, as the warning says.
         assert len(rows("select day from {schema}.warned_about")) == 4

@@ -1,4 +1,4 @@
-"""The config `maintenance`: what a run does after its commit, what is due, and what a failure leaves."""
+"""The config `maintenance`: what a run does after its commit, when an action is due, and what happens on failure."""
 
 from __future__ import annotations
 
@@ -102,13 +102,13 @@ class TestAfterRun:
         assert rows("select id from {schema}.merged order by 1") == [(1,), (2,), (3,)]
 
     def test_compact_by_number_of_commits(self, files, rows):
-        # After the second run, and not after the third.
+        # Compacted after the second run, and not after the third.
         assert files("every_second") == 2
         kinds = rows("select commit_kind from {schema}.`every_second$snapshots` order by snapshot_id")
         assert kinds == [("APPEND",), ("APPEND",), ("COMPACT",), ("APPEND",)]
 
     def test_cost(self, sent):
-        """Without a policy no statement is added; where nothing is due, one."""
+        """Without a policy, no statement is added; with one that is not due, one is added."""
         base = len(self.sent_about(sent, "left_alone"))
         assert base > 0
         assert len(self.sent_about(sent, "not_due")) == base + 1
@@ -118,7 +118,7 @@ class TestAfterRun:
         assert files("ordered") == 1
         assert rows("select id, other from {schema}.ordered order by 1") == [(1, 8), (2, 7), (3, 6)]
         kinds = rows("select commit_kind from {schema}.`ordered$snapshots` order by snapshot_id")
-        # Paimon's own, which loses rows of other writers, is an overwrite.
+        # Paimon's own sorted compaction, which can lose rows of other writers, commits an overwrite.
         own = VERSIONS.supports(Capability.COMPACT_ORDER_IN_PROCESS)
         assert kinds[-1] == ("COMPACT" if own else "OVERWRITE",)
 
@@ -127,7 +127,7 @@ class TestAfterRun:
         assert per_day == [(3,), (1,)]
         per_n = rows("select file_count from {schema}.`chosen$partitions` order by partition")
         assert per_n == [(1,), (3,)]
-        # Written a moment ago.
+        # Not older than a day.
         assert files("resting") == 3
 
     def test_expired_partitions(self, rows):
@@ -138,7 +138,7 @@ class TestAfterRun:
         assert commits("kept") == 2
         assert rows("select id from {schema}.kept version as of 'run_1'") == [(1,)]
         options = dict(rows("select key, value from {schema}.`kept$options`"))
-        # What Paimon itself does at each commit agrees.
+        # Paimon's own expiry at each commit keeps the same number.
         assert options["snapshot.num-retained.max"] == options["snapshot.num-retained.min"] == "2"
 
     def test_quoted_names(self, rows, files):
@@ -186,9 +186,9 @@ BROKEN = (
 
 @pytest.mark.full
 class TestFailure:
-    """A compaction fails for real: a file that it has to read is gone.
+    """A compaction really fails: a file that it has to read is missing.
 
-    A partition has two files then. Of three, Paimon takes the two that come first in a set of random names.
+    The partition has two files, because Paimon would compact any two of three.
     """
 
     @pytest.fixture(scope="class")
@@ -216,7 +216,7 @@ class TestFailure:
         for name in ("warned", "refused"):
             assert rows(f"select id from {{schema}}.{name} where n = 3") == [(3,)]
             assert rows(f"select max(total_record_count) from {{schema}}.`{name}$snapshots`") == [(4,)]
-        # In a process of its own: dbt keeps this switch in a variable of the whole process.
+        # In a separate process, because dbt keeps --warn-error in a global variable.
         arguments = ["--warn-error", "run", "--select", "strictly_warned", "--vars", "run: 3"]
         places = ["--project-dir", project.project_root, "--profiles-dir", project.profiles_dir]
         ended = subprocess.run(
@@ -228,7 +228,7 @@ class TestFailure:
         )
         assert ended.returncode == 1, ended.stdout
         assert rows("select id from {schema}.strictly_warned where n = 3") == [(3,)]
-        # The operation tells of both, and fails.
+        # The operation fails, too.
         run_dbt(["run-operation", "maintain"], expect_pass=False)
 
 

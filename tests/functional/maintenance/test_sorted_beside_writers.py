@@ -1,4 +1,4 @@
-"""A sorted compaction of a table that another program appends to meanwhile: no row is lost."""
+"""A sorted compaction while another program appends to the table: no row is lost."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class TestBesideAWriter:
 
     @pytest.fixture
     def appending(self, project, rows) -> Iterator[Callable[[str], int]]:
-        """Another program, which appends to a table until it is asked how many rows it has appended."""
+        """Function: append to a table in a thread; returns a function that stops it and returns the number of rows."""
         ended, added = threading.Event(), []
         with get_connection(project.adapter):
             session = project.adapter.connections.get_thread_connection().handle.session
@@ -81,7 +81,7 @@ class TestBesideAWriter:
     )
     def test_no_row_is_lost(self, appending, rows, table, command):
         stop = appending(table)
-        # Where Paimon finds that another writer was faster, the compaction fails; the model's own rows are committed.
+        # If another writer commits first, the compaction may fail, but the model's own rows are committed.
         run_dbt(command, expect_pass=None)
         added = stop()
         ours = 1 if command[0] == "run" else 0
@@ -89,7 +89,7 @@ class TestBesideAWriter:
         assert rows(f"select count_if(id < 0), count(*) - {added} from {{schema}}.{table}") == [(added, ROWS + ours)]
 
     def test_the_rows_are_sorted(self, rows):
-        """Without another writer it does what it is for; only the chosen partition is rewritten."""
+        """Without another writer, the compaction sorts the chosen partition."""
         run_dbt(["run", "--select", "by_hook", "--vars", "rows: 1"])
         lying = [a for (a,) in rows("select a from {schema}.by_hook where part = 0")]
         assert lying == sorted(lying)

@@ -1,4 +1,4 @@
-"""A user's times are on the session's clock, whatever the clocks of the machine and of Spark's JVM, by which Paimon goes."""
+"""Times that a user writes are in the session's time zone, although Paimon uses that of Spark's JVM."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def operate(macro, *, expect_pass=True, **arguments):
 
 
 class SessionZone:
-    """Each test goes on from what the one before it left; the JVM's clock is UTC's."""
+    """Each test continues from the one before; the JVM is in UTC."""
 
     zone = ""
 
@@ -101,7 +101,7 @@ class SessionZone:
         assert rows("select count(*) from {schema}.`history$snapshots`") == [(1,)]
 
     def test_orphan_files(self, project, warehouse: Path):
-        """A file that is being written looks like an orphan until its commit; in winter and in summer."""
+        """A file that is being written looks like an orphan, so `older_than` must be exact in winter and in summer."""
         folder = warehouse / f"{project.test_schema}.db/history/bucket-0"
         year = datetime.now(timezone.utc).year - 1
         for moment in (datetime(year, month, 15, 12, tzinfo=timezone.utc).timestamp() for month in (1, 7)):
@@ -120,14 +120,14 @@ class SessionZone:
 
         run_dbt(["run", "--select", "hours"])
         made = kept()
-        # One of 36 hours ago is 36 to 37 hours old.
+        # A partition of 36 hours ago is 36 to 37 hours old.
         operate("expire_partitions", relation="hours", expiration_time="38 h", timestamp_formatter=BY_HOUR)
         assert kept() == made[:13]
         operate("maintain", select="hours")
         assert kept() == made[:10]
 
-    def test_what_the_jvms_clock_cannot_do(self, project, rows):
-        """The JVM goes by UTC: it sees the partitions of the east's next hours, and those of the west too late."""
+    def test_partition_expiry_that_needs_the_jvms_zone(self, project, rows):
+        """To the JVM in UTC, hours of an eastern zone are in the future, and those of a western one too old."""
         made = rows("select count(*) from {schema}.hours")
         east = self.zone.startswith("Asia")
         expire = {"relation": "hours", "expiration_time": "2 h", "timestamp_formatter": BY_HOUR}
@@ -155,7 +155,7 @@ class SessionZone:
         assert rows("select count(*) from {schema}.hours") == made
 
     def test_freshness(self, project, rows):
-        """Two hours old, in each type; a time without a time zone is in UTC. Without a field: of the last commit."""
+        """The age is two hours for each type; a time without a zone is UTC. Without a field, the last commit counts."""
         ago = datetime.now(timezone.utc) - timedelta(hours=2)
         rows(f"create table {{schema}}.ntz as select timestamp_ntz '{ago:%Y-%m-%d %H:%M:%S}' as loaded_at")
         rows("create table {schema}.ltz as select now() - interval 2 hours as loaded_at")
@@ -188,11 +188,11 @@ SHOWN = "select cast(now() as timestamp_ntz) - max(commit_time) < interval 10 mi
 
 
 def test_the_jvm_has_the_sessions_zone(tmp_path, dbt_profile_target, monkeypatch):
-    """What Paimon does by the clock while it writes, and shows, on a machine half a day ahead of the session."""
+    """Partition expiry, commit times and tags are in the session's zone, on a machine half a day ahead of it."""
     monkeypatch.setenv("TZ", "Asia/Kolkata")
     zone = "America/Los_Angeles"
     config = dbt_profile_target["spark_config"] | {"spark.sql.session.timeZone": zone}
-    # Among them a time zone for the JVM of a worker.
+    # These options set the time zone of a worker's JVM.
     del config["spark.driver.extraJavaOptions"]
     target = dbt_profile_target | {
         "schema": "s",
@@ -222,5 +222,5 @@ def test_the_jvm_has_the_sessions_zone(tmp_path, dbt_profile_target, monkeypatch
     assert shown == [[True]]
     ended = datetime.now(started.tzinfo)
     assert tags in [[[f"{at - timedelta(hours=1):%Y-%m-%d %H}"]] for at in (started, ended)]
-    # Los Angeles changes its clocks.
+    # A warning about ORC, because Los Angeles has clock changes.
     assert "-Duser.timezone=UTC" in warned["as_orc"]

@@ -1,4 +1,4 @@
-"""A materialized view in the life of a project: other materializations, configs, and the commands of dbt."""
+"""Materialized views in a project that changes: materializations, queries, sources, configs, dbt commands."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def refresh_of(results: Any, name: str = "star") -> str:
 
 
 class Life:
-    """Each test begins with the sources, and with the view refreshed once."""
+    """Each test begins with new sources and a view that was refreshed once."""
 
     @pytest.fixture(scope="class")
     def models(self) -> dict[str, str]:
@@ -114,7 +114,7 @@ class TestQueries(Life):
         assert self.found(rows, table) == self.expected(rows, table)
 
 
-# A table -> what happens to its columns.
+# Table -> the ALTER of its columns.
 ALTERED = {
     "added": "add column more string",
     "renamed": "rename column amount to sum",
@@ -129,7 +129,7 @@ class TestAlteredSources(Life):
         return {"star.sql": view(), "sources.yml": SOURCES.replace("{name: names}", "{name: names}" + tables)}
 
     def test_a_source_that_is_altered_is_read_as_a_whole(self, project: Any, rows: Any, table: str) -> None:
-        # No commit follows the ALTER: the newest table snapshot has the columns as before.
+        # No commit follows the ALTER, so the newest table snapshot still has the old columns.
         def write_all(name: str, **config: Any) -> None:
             model = view(f"select * from {{{{ source('raw', '{name}') }}}}", **config)
             write_file(model, project.project_root, "models", f"all_{name}.sql")
@@ -184,7 +184,7 @@ class TestWrites(Life):
         assert refresh_of(run_dbt(["run"])) == "incremental, 2 of about 12 keys"
         assert self.found(rows, table) == self.expected(rows, table)
 
-    def test_a_source_that_is_rolled_back_or_made_again_is_read_as_a_whole(
+    def test_a_source_that_is_rolled_back_or_recreated_is_read_as_a_whole(
         self, project: Any, rows: Any, table: str
     ) -> None:
         rows(f"insert into {table}.facts values (3, 1, 33)")
@@ -207,7 +207,7 @@ class TestWrites(Life):
 
 
 class TestPartitions(Life):
-    def test_a_change_that_joins_nothing_of_a_partitioned_table(self, project: Any, rows: Any, table: str) -> None:
+    def test_a_change_without_a_match_in_a_partitioned_table(self, project: Any, rows: Any, table: str) -> None:
         key = "partitioned by (part) tblproperties ('primary-key' = 'part,id', 'bucket' = '1')"
         rows(f"create table {table}.parts (part string, id int, v int) {key}")
         rows(f"insert into {table}.parts select cast(id % 2 as string), id, id from range(4)")
@@ -227,7 +227,7 @@ class TestPartitions(Life):
         assert refresh_of(results) == "incremental, 1 of about 2 groups"
 
 
-# name -> (query, config, what its error says)
+# name -> (query, config, part of its error)
 REFUSED: dict[str, tuple[str, dict[str, Any], str]] = {
     "limited": (
         STAR + " limit 5",
@@ -235,9 +235,9 @@ REFUSED: dict[str, tuple[str, dict[str, Any], str]] = {
         "cannot be refreshed incrementally: a LIMIT",
     ),
     "misspelled": (STAR, {"refresh_mode": "incrementel"}, "Did you mean 'incremental'"),
-    # Keys that merge rows.
+    # A key with a merge engine that would merge rows.
     "merged": (STAR, {"merge_engine": "aggregation"}, "merge_engine would merge them"),
-    # A key that is not known to be the query's.
+    # Keys that may not be unique in the query's result.
     "another_key": (STAR, {"primary_key": "amount"}, "primary_key"),
     "key_of_some": (STAR + " limit 9", {"primary_key": "id"}, "primary_key"),
     "key_of_nothing": ("select 1 as amount, 2 as id", {"primary_key": "id"}, "primary_key"),

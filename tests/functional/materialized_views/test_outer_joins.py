@@ -19,7 +19,7 @@ VIEWS = {
     # Facts without a match.
     "unmatched": f"select f.id, f.k {JOINED} where d.k is null",
     "by_name": f"select d.name, count(*) as n, count(d.k) as matched, sum(f.v) as total {JOINED} group by d.name",
-    # The same, with a group that a key can hold.
+    # A similar one, whose group can be a primary key because it is never NULL.
     "by_text": f"select coalesce(d.name, 'none') as name, sum(f.v) as total, min(f.k) as first {JOINED} group by 1",
     "common": f"select d.name, count(*) as n {JOINED} group by d.name having count(*) > 1",
 }
@@ -28,7 +28,7 @@ CREATE = (
     "create table {f} (id int, k string, v int) tblproperties ('primary-key' = 'id', 'bucket' = '1')",
     "create table {d} (k string, name string) tblproperties ('primary-key' = 'k', 'bucket' = '1')",
 )
-# Facts and their dimension, of which there are several: {w} is its number, in every id, key and name.
+# One of several sets of facts and their dimension: {w} is its number, which is in all ids, keys and names.
 FILL = (
     "insert into {f} values ({w}1, 'a{w}', 10), ({w}2, 'b{w}', 20), ({w}3, null, 30), ({w}4, 'x{w}', 40), ({w}5, 'a{w}', 50)",
     "insert into {d} values ('a{w}', 'Ann{w}'), ('b{w}', 'Bob{w}'), ('c{w}', 'Cid{w}')",
@@ -41,10 +41,10 @@ class Case:
     """What happens between two refreshes.
 
     Attributes:
-        what: its name.
-        statements: what is done to the facts and to the dimension.
-        names: the names that change; those of all other facts stay.
-        gone: the facts that are gone afterwards.
+        what: the name of the case.
+        statements: the changes of the facts and of the dimension.
+        names: the names that change, by fact; those of all other facts stay.
+        gone: the facts that are deleted.
     """
 
     what: str
@@ -53,7 +53,7 @@ class Case:
     gone: tuple[int, ...] = ()
 
 
-# Of the first facts and dimension, while there are no others. Each case goes on from the one before.
+# Changes of the first set, while it is the only one. Each case continues from the one before.
 WHOLE_TABLES = (
     Case("all matches go", ("delete from {d}",), {1: None, 2: None, 5: None}),
     Case("matches come back", ("insert into {d} values ('a{w}', 'Abe{w}'), ('b{w}', 'Bea{w}')",), {1: "Abe", 2: "Bea", 5: "Abe"}),
@@ -61,7 +61,7 @@ WHOLE_TABLES = (
     Case("all facts go", ("delete from {f}",), {}, (1, 2, 3, 4, 5)),
     Case("facts come back", ("insert into {f} values ({w}1, 'b{w}', 1), ({w}2, 'nothing', 2), ({w}3, null, 3)",), {1: "Bea", 2: None, 3: None}),
 )  # fmt: skip
-# Each row has facts and a dimension of its own, from START on; one refresh shows the next case of every row.
+# Each inner tuple has its own set, which begins as START. One refresh tests the next case of every tuple.
 CASES = (
     (
         Case("a match appears", ("insert into {d} values ('x{w}', 'Xen{w}')",), {4: "Xen"}),
@@ -145,7 +145,7 @@ sources:
                 name = result.node.name
                 wanted = Counter(rows(VIEWS[name].format(**tables)))
                 assert Counter(rows(f"select * from {{schema}}.{name}")) == wanted, f"{what}: {name}"
-                # A refresh of all rows would show nothing.
+                # A full refresh would prove nothing.
                 words = result.adapter_response["refresh"]
                 assert words.startswith("incremental"), f"{what}: {name}: {words}"
 

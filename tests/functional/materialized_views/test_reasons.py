@@ -1,4 +1,4 @@
-"""The queries and remedies of docs/materialized-views.md: each is what its query gives, and says what the page says."""
+"""The queries and remedies of docs/materialized-views.md: each view equals its query, and its reason is the page's."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ CHANGE = (
 )
 STAR = "from {orders} as o left join {customers} as c on c.customer_id = o.customer_id"
 COUNTED = "select customer_id, count(*) as n from {orders} group by customer_id"
-# A model -> its query, its config, and what its second refresh says.
+# Model -> (query, config, how the message of its second refresh begins)
 MODELS: dict[str, tuple[str, str, str]] = {
-    # What most people need, and the key.
+    # The page's first sections and "The key".
     "order_list": (
         f"select o.order_id, o.amount, c.name, c.country {STAR}",
         "",
@@ -330,7 +330,7 @@ sources:
             if found != wanted:
                 differs[name] = (found - wanted, wanted - found)
         assert differs == {}
-        # dbt puts subqueries in the place of tables for --empty; they do not make a query refused.
+        # For --empty, dbt replaces tables with subqueries, which must not cause a refusal.
         assert said(run_dbt(["run", "--empty", "--select", "strict"])) == {"strict": "full: --empty or --sample"}
         assert rows(f"select * from paimon.{schema}.strict") == []
 

@@ -1,4 +1,4 @@
-"""A materialized view holds exactly what its query gives after each run, and reads only what changed."""
+"""After each run, a materialized view has exactly the rows of its query, and it reads only what changed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from dbt.tests.util import run_dbt
 
 FLIGHTS = "primary-key' = 'id', 'bucket' = '2"
-# name -> (the query, whether its rows are written by key).
+# name -> query
 VIEWS = {
     "filtered": "select id, carrier, delay * 2 as twice from {f} where delay > 10",
     "star": """
@@ -43,7 +43,7 @@ CREATE = (
     "insert into {s} select cast(id as int), concat('s', id % 3) from range(0, 200, 2)",
     "insert into {a} values (1, 'a'), (2, null), (3, 'b')",
 )
-# What a step does -> what each view's refresh says ('' where it is not looked at).
+# Step -> (its statements, view -> how the message of its refresh begins)
 STEPS: dict[str, tuple[tuple[str, ...], dict[str, str]]] = {
     "nothing": ((), dict.fromkeys(VIEWS, "none, no source has changed")),
     "updates": (

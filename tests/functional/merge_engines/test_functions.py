@@ -15,7 +15,7 @@ from functional.conftest import CONNECTOR
 
 NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal(10,2)")
 
-# type -> two values as SQL, of which the second is the greater, and the same two as Python's
+# type -> (two values as SQL, the second of which is greater; the same values in Python)
 ORDERED: dict[str, tuple[tuple[str, str], tuple[Any, Any]]] = {
     **dict.fromkeys(NUMBERS, (("2", "3"), (2, 3))),
     "string": (("'a'", "'b'"), ("a", "b")),
@@ -46,7 +46,7 @@ ROWS = "array<struct<k:int,x:string>>"
 
 @dataclass(frozen=True)
 class Column:
-    """A column with its function, the SQL of its values in the two messages, and what is left of them."""
+    """A column with its function, the SQL of its values in the two messages, and the merged value."""
 
     function: str
     type: str
@@ -56,7 +56,7 @@ class Column:
 
 
 def columns() -> list[Column]:
-    """All of them; names are given by place."""
+    """All columns; their position gives them a name."""
     found = [Column(f, kind, ("2", "3"), left) for f, left in (("sum", 5), ("product", 6)) for kind in NUMBERS]
     for kind, (sql, python) in ORDERED.items():
         found.append(Column("max", kind, (sql[1], sql[0]), python[1]))
@@ -92,8 +92,8 @@ def hexed(digits: str) -> str:
     return f"x'{digits}'"
 
 
-# {1, 2} and {2, 3}, or {1, 2, 3} and {3, 4}, and their union, as the libraries write them that Paimon reads: the 32 and the
-# 64 bit org.roaringbitmap, org.apache.datasketches' HLL (Spark's hll_sketch_agg) and theta sketches.
+# {1, 2} and {2, 3}, or {1, 2, 3} and {3, 4}, and their union, serialized by the libraries that Paimon uses: 32- and
+# 64-bit org.roaringbitmap, and HLL (as Spark's hll_sketch_agg) and theta sketches of org.apache.datasketches.
 BITS64 = "01010000000000000004000000000000000000000000000000000001000000fe010000000102"
 END64 = "01" + "0" * 30
 SKETCHES = {
@@ -119,7 +119,7 @@ SKETCHES = {
     ),
 }
 
-# From 1.4 on.
+# Since Paimon 1.4.
 NEWER = [
     Column(
         "merge_map_with_keytime",
@@ -147,7 +147,7 @@ COLUMNS = {f"c{number}": column for number, column in enumerate(columns() + NEWE
 
 
 def model() -> str:
-    """The table; both messages come in one run, in their order."""
+    """The table's model; both messages come in one run, in order."""
     fields = {
         name: {"aggregate_function": column.function, **dict(column.settings)} for name, column in COLUMNS.items()
     }

@@ -1,4 +1,4 @@
-"""Merge engines, each message a run of its own: what the documents say is left of them."""
+"""Merge engines, with one run per message: the merged rows are those that the documentation promises."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ PAIMON = Versions.of(CONNECTOR)
 
 KIND = "rowkind_field='op'"
 
-# name -> (config, columns, the rows of each run, the rows that are left)
+# name -> (config, columns, the rows of each run, the merged rows)
 SCENARIOS: dict[str, tuple[str, str, list[str], list[tuple[object, ...]]]] = {
     "partial_update": (
         "merge_engine='partial-update'",
@@ -27,7 +27,7 @@ SCENARIOS: dict[str, tuple[str, str, list[str], list[tuple[object, ...]]]] = {
         ["(1, 23.0D, 15)", "(1, 30.2D, 20)"],
         [(1, 30.2, 35)],
     ),
-    # no function: last_non_null_value; or the default that the table names
+    # Without a function: the table's default function, or last_non_null_value.
     "default_function": (
         "merge_engine='aggregation', tblproperties={'fields.default-aggregate-function': 'sum'}, "
         "fields={'title': {'aggregate_function': 'last_non_null_value'}}",
@@ -70,8 +70,8 @@ SCENARIOS: dict[str, tuple[str, str, list[str], list[tuple[object, ...]]]] = {
         ["(1, 'second', 1, 2)", "(1, 'first', 1, 1)", "(1, 'before', 0, 9)"],
         [(1, "second", 1, 2)],
     ),
-    # the first group is late in the second run, the second one is not; n is summed in any order; without a sequence (the
-    # third run) a group stays as it is
+    # In the second run, the first group is late and the second is not. n is summed in any order. In the third run, the
+    # first group's sequence is NULL, so that group stays as it is.
     "sequence_groups": (
         "merge_engine='partial-update', fields={"
         "'g1': {'sequence_group': ['v']}, 'g2': {'sequence_group': ['w', 'n']}, 'n': {'aggregate_function': 'sum'}}",
@@ -109,7 +109,7 @@ SCENARIOS: dict[str, tuple[str, str, list[str], list[tuple[object, ...]]]] = {
         ],
         [(1, None, "b", "+I")],
     ),
-    # what can be taken back, and what ignores it
+    # Functions that retract values, and some that ignore retractions.
     "retract": (
         f"merge_engine='aggregation', {KIND}, fields={{"
         "'added': {'aggregate_function': 'sum'}, 'last': {'aggregate_function': 'last_value'}, "
@@ -119,7 +119,7 @@ SCENARIOS: dict[str, tuple[str, str, list[str], list[tuple[object, ...]]]] = {
         "id, added, last, collected, greatest, frozen, op",
         [
             "(1, 5, 5, array(5), 5, 5, '+I')",
-            # also where both rows come in one run, which Paimon merges before the older one
+            # Also if both rows come in one run: Paimon merges these two before it merges the older row.
             "(1, 5, 5, array(5), 5, 5, '-U'), (1, 2, 2, array(2), 2, 2, '+U')",
             "(1, 2, 2, array(2), 2, 2, '-D')",
         ],
@@ -143,14 +143,14 @@ SCENARIOS: dict[str, tuple[str, str, list[str], list[tuple[object, ...]]]] = {
 
 
 def model(config: str, columns: str, runs: list[str]) -> str:
-    """A model whose runs bring the rows of one message each."""
+    """A model that selects the rows of one message per run."""
     first = f"select * from values {runs[0]} as t({columns})"
     types = " union all ".join(f"select * from values {run} as t({columns})" for run in runs)
     choices = "".join(
         f"{{% elif var('run', 1) == {number} %}}select * from values {run} as t({columns})\n"
         for number, run in enumerate(runs[1:], 2)
     )
-    # The types are those of all messages together: a column may be NULL in the first.
+    # All messages determine the types, because a column may be NULL in the first.
     return (
         f"{{{{ config(materialized='incremental', primary_key='id', bucket=1, {config}) }}}}\n"
         f"select * from ({types}) where false union all (\n"
@@ -195,7 +195,7 @@ class TestMessages:
         assert rows(commits) == [(3,)]
 
     def test_first_row_is_compacted_before_it_is_read(self, ran, rows):
-        """The engine reads compacted files alone: a write compacts, unless the table is write-only."""
+        """first-row reads only compacted files: a write compacts, unless the table is write-only."""
         assert rows("select distinct level from {schema}.`first_row$files`") == [(5,)]
         assert rows("select * from {schema}.write_only") == []
         run_dbt(["run-operation", "compact", "--args", "{relation: write_only}"])

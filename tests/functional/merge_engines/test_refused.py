@@ -1,4 +1,4 @@
-"""What is refused before a table is made, and that Paimon itself would have taken it."""
+"""Configs that are refused before a table is created, and why: Paimon accepts some and then cannot read the table."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ KEYED = "materialized='table', primary_key='id', bucket=1"
 QUERY = "select 1 as id, 'a' as v, '+I' as op"
 REMOVES = "partial-update.remove-record-on-delete"
 
-# name -> (config, what is said)
+# name -> (config, part of the message)
 REFUSED = {
     "sum_of_text": (
         f"{KEYED}, merge_engine='aggregation', fields={{'v': {{'aggregate_function': 'sum'}}}}",
@@ -44,7 +44,7 @@ REFUSED = {
         "a table without a primary key is an append table",
     ),
 }
-# Tables of Paimon that no query reads, once the rows of a key have come: properties, and the rows of each INSERT.
+# Tables that Paimon accepts and writes but cannot read: name -> (properties, the rows of each INSERT)
 UNREADABLE = {
     "max": (
         "'merge-engine'='aggregation', 'fields.v.aggregate-function'='max'",

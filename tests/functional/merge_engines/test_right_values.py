@@ -1,4 +1,4 @@
-"""What Paimon itself stores, merges or reads wrongly: the adapter writes it so that it is right, or refuses it."""
+"""Values that Paimon itself stores, merges or reads wrongly: the adapter writes them correctly, or refuses them."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def first(kind: str, order: str) -> str:
 
 
 class TestStored:
-    """Values that are written so that Paimon finds and merges them as Spark would."""
+    """Values are written so that Paimon finds and merges them as Spark would."""
 
     @pytest.fixture(scope="class")
     def models(self):
@@ -150,7 +150,7 @@ class TestRefused:
         return {r.node.name: "" if str(r.status) == "success" else r.message for r in found}
 
     @pytest.mark.parametrize("name", VALUES)
-    def test_functions_that_forget_what_is_taken_back(self, results, name):
+    def test_functions_that_lose_retractions(self, results, name):
         assert f"'{name}' forgets a '-U' or '-D'" in results[f"takes_back_{name}"]
 
     def test_a_sum_in_a_sequence_group(self, results):
@@ -162,11 +162,11 @@ class TestRefused:
         assert not results["first_in_one_write"]
         assert not results["first_written"]
 
-    def test_a_table_that_exists_goes_on(self, results, rows):
+    def test_an_existing_table_is_not_refused(self, results, rows):
         assert not results["existing"]
         assert rows("select v from {schema}.existing") == [("a",)]
 
-    def test_a_time_without_a_value(self, results):
+    def test_a_null_in_the_time_field(self, results):
         right = VERSIONS.supports(Capability.RECORD_EXPIRY_OF_NULL)
         assert ("because rows expire by it" in results["expiring"]) is not right
 
@@ -178,7 +178,7 @@ class TestRefused:
         else:
             assert "file_format = 'orc'" in results[name]
 
-    def test_the_remedy_for_it(self, results, rows):
+    def test_orc_is_the_remedy_for_null_structs(self, results, rows):
         assert not results["structs_in_orc"]
         assert rows("select c.p.r from {schema}.structs_in_orc order by id") == [(2,), (None,), (2,)]
 

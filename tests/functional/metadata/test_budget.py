@@ -1,4 +1,4 @@
-"""How many statements a run adds to the models' own: at most 5 a run and 2 a model, when nothing has changed."""
+"""If nothing has changed, a run adds at most 5 statements, and 2 per model, to the models' own."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MERGE = (
 )
 VIEW = "{{ config(materialized='view') }} select 1 as id"
 
-# What a model is made of: its rows written, its view defined.
+# A model's own statements write its rows or define its view.
 _OWN = re.compile(r"^(insert|merge|create or replace view)\b", re.IGNORECASE)
 _COMMENT = re.compile(r"^/\*.*?\*/\s*", re.DOTALL)
 

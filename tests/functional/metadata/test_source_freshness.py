@@ -1,4 +1,4 @@
-"""`dbt source freshness` from the table's last commit: no scan, also in batch, on any machine's clock."""
+"""`dbt source freshness` uses a table's last commit: without a scan, for one or many tables, in any time zone."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class TestFreshness:
         nodes = run_dbt(["source", "freshness"], expect_pass=False)
         results = checked(project)
         assert results["loaded"]["status"] == results["compacted"]["status"] == "pass"
-        # Nothing was ever loaded: as old as can be.
+        # It was never loaded, so it has the greatest age.
         assert results["no_rows_yet"]["status"] == "error"
         assert results["no_rows_yet"]["max_loaded_at"].startswith("0001-01-01")
         messages = {node.node.name: str(node.message) for node in nodes}

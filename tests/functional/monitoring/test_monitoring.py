@@ -1,4 +1,4 @@
-"""System tables in models, table_health, and the generic data tests: a table that passes and one that fails each."""
+"""System tables in models, table_health, and the generic data tests, each with a passing and a failing table."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MODELS = {
     "untended": f"{{{{ config({KEYED}, tags=['watched']) }}}} select {{{{ var('run', 1) }}}} as id",
     "tended": "{{ config(" + KEYED + ", tags=['watched'], maintenance={'compact': {'small_files': 2}, "
     "'expire_snapshots': {'retain_max': 1}}) }} select {{ var('run', 1) }} as id",
-    # All rows have one bucket key.
+    # All rows have the same bucket key.
     "skewed": "{{ config(materialized='table', bucket=4, bucket_key='country') }} select id, 'NL' as country from range(100)",
     "even": "{{ config(materialized='table', bucket=4, bucket_key='id') }} select id, 'NL' as country from range(1000)",
     "many_partitions": "{{ config(materialized='table', partition_by='day') }} select id, cast(id as string) as day "
@@ -35,7 +35,7 @@ select '{{ row.table.split('.')[1] }}' as name, {{ row.partitions }} as partitio
 {{ 'union all' if not loop.last }}
 {% endfor %}
 """,
-    # In a session where double quotes are for names.
+    # In a session where double quotes mark names.
     "kept_health": """
 {{ config(
     materialized='table', spark_config={'spark.sql.ansi.enabled': true, 'spark.sql.ansi.doubleQuotedIdentifiers': true}
@@ -127,14 +127,14 @@ class TestMonitoring:
     def test_system_tables(self, project, rows):
         assert rows("select n from {schema}.by_name") == [(3,)]
         assert rows("select * from {schema}.`kept_health` order by name") != []
-        # The file that the last compaction left.
+        # The only file after the last compaction.
         assert rows("select level, files from {schema}.levels") == [(5, 1)]
 
     def test_table_health(self, rows):
         found = rows(
             "select name, n, files, small, levels, runs, snapshots, commits, tags from {schema}.kept_health order by 1"
         )
-        # The runs before had compacted to one file of level 5.
+        # The runs have compacted `tended` to one file in level 5.
         assert found == [
             ("tended", 3, 1, 0, "5:1", 1, 1, 0, 0),
             ("untended", 3, 3, 3, "0:3", 3, 3, 3, 0),
@@ -155,9 +155,9 @@ class TestMonitoring:
         assert "Did you mean 'untended'?" in " ".join(output.split())
 
     def test_a_macro_for_each(self, project):
-        """Those that this Paimon has are read; the first that it lacks is refused by name."""
+        """Reads each system table that this Paimon has; the first one that it lacks is refused by name."""
         lacking = [name for name, needs in SYSTEM_TABLES.items() if needs and not ENVIRONMENT.supports(needs)]
-        # Of a table with an option of its own.
+        # `row_tracking` needs a table with a special option.
         read = [name for name in SYSTEM_TABLES if name not in (*lacking, "row_tracking")]
         sql = "{% do run_query('select count(*) from ' ~ NAME_of(ref('untended'))) %}"
         queries = " ".join(sql.replace("NAME", name) for name in read)

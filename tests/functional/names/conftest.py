@@ -1,4 +1,4 @@
-"""Queries whose text holds braces: `rows` of the other folders formats its text."""
+"""A fixture for queries with braces, which the fixture `rows` would read as placeholders."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Ask = Callable[[str], list[tuple[Any, ...]]]
 
 @pytest.fixture
 def ask(project: Any) -> Ask:
-    """Run a query on the test's own session as it is, and give its rows as tuples."""
+    """Function: run a query as it is, on the test's session; returns the rows as tuples."""
 
     def run(sql: str) -> list[tuple[Any, ...]]:
         with get_connection(project.adapter):

@@ -1,4 +1,4 @@
-"""Columns have exactly the names that the model gives, in every materialization, and their comments stand as written."""
+"""In every materialization, columns have exactly the model's names, and their comments are as written."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ CONFIGS = {
 
 
 def query(names: list[str], suffix: str) -> str:
-    """Each column holds its name and a suffix."""
+    """A query whose columns hold their own name and a suffix."""
     columns = [
         f"{{{{ adapter.string_literal({jinja(name + suffix)}) }}}} as {{{{ adapter.quote({jinja(name)}) }}}}"
         for name in names
@@ -130,7 +130,7 @@ class TestColumns:
 
     @pytest.mark.full
     def test_names_in_files_of_other_formats(self, project, ask):
-        """A name that ORC or Avro does not bear ends its node; each of the others is read."""
+        """A name that ORC or Avro cannot store fails its node; the others are read."""
         names = [*columns_of(["a`b"]), "a b", "a.b", "it's", "1a", "Éa", "a😀", "${x}", "select"]
         borne = {"parquet": names, "orc": [n for n in names if "`" not in n], "avro": ["Éa", "select"]}
         shapes = {
@@ -157,7 +157,7 @@ class TestColumns:
                 assert result.status == "error" and f"'{name}'" in result.message, (model, result.message)
 
     def test_a_bucket_key_in_backticks(self, project, ask):
-        """Paimon before 1.3 reads no table whose one bucket key needs backticks."""
+        """Paimon before 1.3 cannot read a table whose only bucket key needs backticks."""
         names = ["a-b", "a.b", "é", "123", "1e5", "a b"]
         write_project(
             project.project_root,

@@ -1,4 +1,4 @@
-"""A table has exactly the name that its model says, or its node says why it cannot, and nothing is written."""
+"""A table has exactly its model's name, or its node fails with the reason and writes nothing."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ KINDS = [
     "materialized='incremental', primary_key='id', incremental_strategy='merge'",
     "materialized='incremental', post_hook='{{ compact(this) }}'",
 ]
-# What the message says of each.
+# name -> part of the message
 REFUSED = {
     "a/b": "'/'",
     "../b": "'/'",
@@ -40,12 +40,12 @@ ANY_TEXT = Versions.of(CONNECTOR).supports(Capability.TABLE_NAMES_OF_ANY_TEXT)
 
 
 def table_problem(name: str) -> str:
-    """Why this connector has no table of a name."""
+    """Why this connector cannot have a table with a name; '' if it can."""
     return rules.table_problem(name) or ("" if ANY_TEXT else rules.pattern_problem(name))
 
 
 def schema_problem(name: str) -> str:
-    """Why this connector has no schema of a name."""
+    """Why this connector cannot have a schema with a name; '' if it can."""
     return rules.schema_problem(name) or ("" if ANY_TEXT else rules.pattern_problem(name))
 
 
@@ -58,7 +58,7 @@ def model(name: str, kind: str, number: int, schema: str = "") -> str:
 
 
 def run(succeeding: set[str], nodes: int) -> dict[str, str]:
-    """Run dbt, and see that these nodes succeed; the messages of the others, by name."""
+    """Run dbt and check that exactly these nodes succeed; returns the messages of the others, by name."""
     results = run_dbt(["run"], expect_pass=len(succeeding) == nodes)
     assert {r.node.name for r in results if r.status == "success"} == succeeding
     return {r.node.name: r.message for r in results if r.status != "success"}
@@ -73,7 +73,7 @@ class TestTables:
     @example([*CURATED, *REFUSED])
     @given(some(TEXTS, 10))
     def test_tables(self, project, ask, warehouse, names):
-        # dbt takes blanks off an alias.
+        # dbt strips blanks from an alias.
         names = [name.strip() or "blank" for name in names]
         models = {f"m{i}.sql": model(name, KINDS[i % len(KINDS)], i) for i, name in enumerate(names)}
         write_project(project.project_root, "models", models)
@@ -99,7 +99,7 @@ class TestTables:
     @pytest.mark.full
     def test_schemas(self, project, ask, warehouse, names):
         names = [name.strip() or "blank" for name in names]
-        # dbt says the schema in the comment that it puts before a statement, and takes no */ there.
+        # dbt's query comment contains the schema, and dbt does not allow */ there.
         names = [name.replace("*/", "*") for name in names]
         schemas = [f"{project.test_schema}_{name}" for name in names]
         before = children(warehouse)

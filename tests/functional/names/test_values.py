@@ -1,4 +1,4 @@
-"""Cells of seeds, values of partitions, tags, options, comments and arguments of hooks are read back as they were written."""
+"""Seed cells, partition values, tags, options, comments and hook arguments are read back as they were written."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class TestSeeds:
     @example(CURATED)
     @given(some(TEXTS, 10))
     def test_headers_cells_and_partitions(self, project, ask, texts):
-        # dbt reads `null` and blanks as NULL, and ends of lines in cells as one newline.
+        # dbt reads `null` and blanks as NULL, and any line ending in a cell as a newline.
         cells = [text.replace("\r", " ") for text in texts if folded(text) not in ("null", "")]
         header = columns_of([cell.strip() for cell in cells if not column_problems([cell])])
         header = list({folded(name): name for name in header}.values())
@@ -95,7 +95,7 @@ class TestSeeds:
             ask(f"drop table {table(name)}")
 
     def test_values_that_are_like_no_value(self, project, ask):
-        """Paimon names the partition of NULL, of blanks and of its own default name by the same folder."""
+        """Paimon uses one folder for the partitions of NULL, of blanks and of its own default name."""
         values = ["cast(null as string)", "''", "' '", "'__DEFAULT_PARTITION__'", "'null'"]
         query = " union all ".join(f"select {i} as id, {value} as part" for i, value in enumerate(values))
         config = "materialized='incremental', incremental_strategy='insert_overwrite', partition_by='part'"
@@ -173,7 +173,7 @@ class TestTagsAndHooks:
         ask(f"drop table {table}")
 
 
-# An option of any text, which nothing reads.
+# An option that takes any text and that nothing reads.
 FREE_OPTION = "commit.callback.nobody.param"
 
 
@@ -181,7 +181,7 @@ def aggregated(text: str) -> str:
     fields = "{'word': {'aggregate_function': 'listagg'}}"
     config = f"materialized='incremental', primary_key='id', merge_engine='aggregation', fields={fields}, "
     config += f"tblproperties={{'{FREE_OPTION}': {jinja(text)}}}"
-    # dbt's own parser, which does without Jinja where config() is all there is, leaves escapes as they are.
+    # The second Jinja call matters: with config() alone, dbt's static parser does not resolve escapes.
     return f"{{{{ config({config}) }}}} select 1 as id, {{{{ adapter.string_literal('a') }}}} as word"
 
 
@@ -190,7 +190,7 @@ class TestOptionsAndComments:
     @example(CURATED)
     @given(some(TEXTS, 10))
     def test_written_altered_and_shown(self, project, ask, texts):
-        # The adapter takes blanks off options, Paimon none; dbt takes them off descriptions.
+        # The adapter strips blanks from options (Paimon does not), and dbt from descriptions.
         texts = [text.strip() or "blank" for text in texts]
         for run in range(2):
             shifted = texts[run:] + texts[:run]

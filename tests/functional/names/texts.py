@@ -50,7 +50,7 @@ TEXTS = st.one_of(
     st.lists(st.sampled_from(PIECES), min_size=1, max_size=6).map("".join),
     st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=12),
 )
-# For every test, whatever else is drawn.
+# Every test uses these, in addition to random texts.
 CURATED = [
     "it's; drop table x --",
     'say "hi"',
@@ -82,7 +82,7 @@ FEW = settings(
 
 
 def some(strategy: st.SearchStrategy[str], size: int = 16) -> st.SearchStrategy[list[str]]:
-    """Lists of texts that dbt and Spark tell apart: without regard to case, and to blanks at the ends."""
+    """Lists of texts that dbt and Spark tell apart: they differ in more than case and surrounding blanks."""
     return st.lists(strategy, min_size=size, max_size=size, unique_by=folded)
 
 
@@ -91,7 +91,7 @@ def folded(text: str) -> str:
 
 
 def jinja(text: str) -> str:
-    """A string of Jinja."""
+    """A Jinja string literal."""
     return '"' + "".join(c if c.isalnum() and c.isascii() else f"\\U{ord(c):08x}" for c in text) + '"'
 
 
@@ -102,7 +102,7 @@ def yaml_text(text: str) -> str:
 
 
 def write_project(root: str | Path, folder: str, files: dict[str, str | dict[str, Any]]) -> None:
-    """Make these the files of a folder of the project; YAML files are given as what they say."""
+    """Replace all files of a project's folder; the content of a YAML file may be a dict."""
     path = Path(root) / folder
     path.mkdir(exist_ok=True)
     for old in path.iterdir():
@@ -113,6 +113,6 @@ def write_project(root: str | Path, folder: str, files: dict[str, str | dict[str
 
 
 def columns_of(names: list[str]) -> list[str]:
-    """Those names that a column can have on the versions in use."""
+    """The names that a column can have on the versions in use."""
     any_text = VERSIONS.supports(Capability.COLUMN_NAMES_OF_ANY_TEXT)
     return [name for name in names if not column_problems([name]) and (any_text or is_attribute_name(name))]

@@ -1,4 +1,4 @@
-"""clear_table and drop_table: nothing without a confirmation, and what is there after one."""
+"""clear_table, drop_table and drop_schema: they do nothing without a confirmation, and what they do with one."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class TestClearAndDrop:
         operate("clear_table", name, name)
         assert rows(count) == [(0,)]
         assert rows(f"select count(*) from {snapshots}") == [(before + 1,)]
-        # The history is there, and the way back.
+        # The history stays, so a rollback is possible.
         operation = {"relation": name, "version": before}
         run_dbt(["run-operation", "rollback_to", "--args", str(operation)])
         assert rows(count) == [(3,)]
@@ -108,7 +108,7 @@ class TestClearAndDrop:
         assert "Did you mean keyed?" in says("create_tag", relation="keyd", tag="a")
         assert "drop_schema takes schema, not relation" in says("drop_schema", relation="keyed")
         assert rows("select count(*) from {schema}.`keyed$tags`") == [(0,)]
-        # Of another process, which the cache of this one does not know.
+        # A table of another process, which is not in this one's cache.
         rows("create table {schema}.late using paimon as select 1 as id")
         run_dbt(["run-operation", "create_tag", "--args", "{relation: late, tag: a}"])
         rows("insert into {schema}.late values (2)")
@@ -118,7 +118,7 @@ class TestClearAndDrop:
 
 
 class TestFailedOperation:
-    """An operation that fails keeps nobody from the table that it held: dbt may run again in the same process."""
+    """A failed operation releases its lock on the table: dbt may run again in the same process."""
 
     @pytest.fixture(scope="class")
     def dbt_profile_target(self, dbt_profile_target):
@@ -141,7 +141,7 @@ class TestFailedOperation:
 
 
 class TestDropSchema:
-    """The schema of a pull request, when it is merged."""
+    """drop_schema drops only the confirmed schema, such as a merged pull request's."""
 
     @pytest.fixture(scope="class")
     def models(self):

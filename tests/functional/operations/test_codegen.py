@@ -1,4 +1,4 @@
-"""generate_sources and generate_model_yaml: what they write is read by dbt, and says what the tables are."""
+"""generate_sources and generate_model_yaml write YAML that dbt can read and that describes the tables."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 import yaml
 from dbt.tests.util import get_manifest, run_dbt, run_dbt_and_capture
 
-# Everything that YAML, Jinja and SQL take for their own.
+# Texts with special characters of YAML, Jinja and SQL.
 TEXTS = [
     'it\'s "quoted": yes # no comment',
     "{{ not_jinja }} {% nor this %} {# nor that #} {{{",
@@ -190,7 +190,7 @@ class TestGenerateModelYaml:
         ]
         run_dbt(["run"])
         assert rows(f"select id, day from spark_catalog.{project.test_schema}.viewed") == [(1, "2024-01-01")]
-        # It is a contract: another type is refused.
+        # The contract is enforced: another type is refused.
         path.write_text(path.read_text().replace("decimal(10,2)", "date"))
         run_dbt(["run", "--select", "keyed"], expect_pass=False)
         assert rows("select amount from {schema}.keyed")[0][0] == 1.5

@@ -14,7 +14,7 @@ from packaging.version import Version
 from dbt.adapters.paimon.streaming import dead_letters
 
 ANN, BOB = "ann@example.org", "bob@example.org"
-# Values can be found in the bytes of files.
+# Without compression, values can be found in the bytes of files.
 PLAIN = {
     "manifest.compression": "null",
     "file.compression": "uncompressed",
@@ -119,7 +119,7 @@ class TestErase:
         assert all(lake.with_bytes(table, ANN) for table in TABLES)
         files = {table: set(lake.files(table)) for table in (*TABLES, "days")}
 
-        # A dry run, and consent that is missing, change no file.
+        # A dry run or a call without the required consent changes no file.
         erase(dry_run=True)
         message = refusal(drop_branches=True)
         assert "tags: kept (drop_tags: true)" in message
@@ -145,7 +145,7 @@ class TestErase:
         erase(relations="people")
         assert set(lake.files("people")) == after
 
-        # A file of a write that failed: Paimon does not know it, Spark finds it.
+        # A file of a failed write: Paimon does not know it, but Spark finds it.
         data = next(path for path in lake.with_bytes("people", BOB) if path.suffix == ".parquet")
         planted = data.with_name("data-00000000-0000-0000-0000-000000000000-0.parquet")
         planted.write_bytes(data.read_bytes())
@@ -189,7 +189,7 @@ class TestRefusals:
             ("logged", "changelog.time-retained keeps its changelog", {"changelog.time-retained": "2 d"}),
         ],
     )
-    def test_by_its_definition(
+    def test_refused_by_the_tables_definition(
         self, project: Any, rows: Any, lake: Lake, create: Any, name: str, why: str, options: dict[str, str]
     ) -> None:
         create(name, **options)
@@ -218,7 +218,7 @@ class TestRefusals:
         table = f"paimon.{project.test_schema}.hidden"
         rows(f"insert into {table} values ('carl@example.org', 1)")
         rows(f"call paimon.sys.compact(table => '{project.test_schema}.hidden')")
-        # Later versions write the file again when they compact it.
+        # Later versions rewrite the file when they compact it.
         if project.adapter.versions.paimon < Version("2"):
             assert "deletion vectors only hide them in 1 file" in refusal(relations="hidden")
             assert rows(f"select count(*) from {table}") == [(2,)]

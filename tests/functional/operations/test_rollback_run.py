@@ -1,4 +1,4 @@
-"""rollback_run: every table that a run wrote is as before it, or none is."""
+"""rollback_run rolls back all tables that a run wrote, or none."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class TestRollbackRun:
         after = found()
         assert after == {"added": [1, 2], "upserted": [2], "rebuilt": [2]}
 
-        # It created a table: none is rolled back.
+        # The run created a table, so nothing is rolled back.
         assert "fresh has no table snapshot from before the run" in refusal()
         assert "is of the invocation" in refusal(invocation_id="another")
         assert "no node named nothing" in refusal(exclude=["nothing"])
@@ -54,11 +54,11 @@ class TestRollbackRun:
 
         undo(exclude=["fresh"])
         assert found() == before
-        # As after a kill: there is nothing left to do.
+        # A second call, as after a kill, has nothing left to do.
         undo(exclude=["fresh"])
         assert found() == before
 
-        # Somebody has written since.
+        # `upserted` is written again after the run.
         run_dbt(["run", "--select", "upserted", "--vars", "run: 3"])
         run_dbt(["run", "--select", "added upserted", "--vars", "run: 4"])
         project.run_sql(f"insert into {project.test_schema}.upserted values (1, 5)")
