@@ -1,4 +1,4 @@
-"""Packages as others write them: stubs, each with the package's dispatching macros and nothing of its code."""
+"""Stubs of well-known packages: the macros that dispatch to the adapter, without the packages' own code."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from dbt.tests.util import run_dbt
 
 @pytest.fixture(scope="class")
 def package_name() -> str:
-    """The package that a test class stands in for."""
+    """The name of the package that a test class imitates."""
     raise NotImplementedError
 
 
 @pytest.fixture(scope="class")
 def package_macros() -> str:
-    """Its macros."""
+    """The macros of the stub."""
     raise NotImplementedError
 
 
 @pytest.fixture(scope="class", autouse=True)
 def package(project_root: Any, package_name: str, package_macros: str) -> None:
-    """The package's files, below the project."""
+    """Write the stub into the project's folder."""
     folder = project_root.join("packages", package_name)
     folder.join("macros").ensure_dir()
     folder.join("dbt_project.yml").write(f"name: {package_name}\nversion: '1.0'\nconfig-version: 2\n")
@@ -31,11 +31,11 @@ def package(project_root: Any, package_name: str, package_macros: str) -> None:
 
 @pytest.fixture(scope="class")
 def packages(package_name: str) -> dict[str, Any]:
-    """dbt's packages.yml."""
+    """The content of packages.yml."""
     return {"packages": [{"local": f"packages/{package_name}"}]}
 
 
 @pytest.fixture(scope="class")
 def installed(project: Any) -> None:
-    """The package, as `dbt deps` installs it."""
+    """Install the stub with `dbt deps`."""
     run_dbt(["deps"])

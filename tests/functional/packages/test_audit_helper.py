@@ -1,4 +1,4 @@
-"""What dbt_audit_helper asks of an adapter: counts per status, and whether two queries are alike."""
+"""The adapter's macros for dbt_audit_helper: counts per status, and whether two queries are identical."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from values ('added', 'a', 1), ('added', 'a', 2), ('added', 'b', 1), ('modified'
   as t (dbt_audit_row_status, dbt_audit_surrogate_key, dbt_audit_pk_row_num)
 """
 
-# (the first query, the second, event time, whether they are alike)
+# name -> (first query, second query, event time, whether they are identical)
 PAIRS = {
     "order": ("values ('a', 1), ('b', 2)", "values ('b', 2), ('a', 1)", None, True),
     "other": ("values ('a', 1), ('b', 2)", "values ('a', 1), ('b', 3)", None, False),

@@ -1,4 +1,4 @@
-"""What automate_dv asks of an adapter: which of the package's own variants a macro is."""
+"""The adapter calls the right variant (Databricks, PostgreSQL, …) of each macro of automate_dv."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ VARIANTS = {
     "type_binary": "databricks",
     "xts": "databricks",
 }
-# The variants without QUALIFY, which the package chooses by `target.type`.
+# These macros must see the `target.type` postgres, so that the package generates SQL without QUALIFY.
 TOLD_ANOTHER_TYPE = {"bridge", "eff_sat", "ma_sat"}
 
 MACRO = """

@@ -1,4 +1,4 @@
-"""What dbt_expectations asks of an adapter: where a regular expression matches."""
+"""The adapter's macro for dbt_expectations: where a regular expression matches."""
 
 from __future__ import annotations
 
@@ -63,6 +63,6 @@ class TestExpectations:
 
     @pytest.mark.usefixtures("project", "installed")
     @pytest.mark.parametrize(("model", "said"), [("flag", "no flag q"), ("occurrence", "the first match only")])
-    def test_what_spark_cannot(self, model, said):
+    def test_unsupported_arguments(self, model, said):
         results = run_dbt(["run", "--select", model], expect_pass=False)
         assert said in results[0].message

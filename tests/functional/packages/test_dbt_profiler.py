@@ -1,4 +1,4 @@
-"""What dbt_profiler asks of an adapter: the types of a relation's columns, which are numbers, and the name of a text."""
+"""The adapter's macros for dbt_profiler: column types, which types are numeric, and the type for text."""
 
 from __future__ import annotations
 

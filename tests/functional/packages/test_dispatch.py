@@ -1,11 +1,11 @@
-"""A package's macros find Spark's implementations and the adapter's own, unless the project's `dispatch` config says otherwise."""
+"""Packages' macros find the implementations of Spark and the adapter, unless the `dispatch` config excludes them."""
 
 from __future__ import annotations
 
 import pytest
 from dbt.tests.util import run_dbt
 
-# What dbt_utils does: a macro that dispatches in its own namespace, with a default and one for Spark.
+# As in dbt_utils: macros dispatch in its namespace and have a default; one also has a Spark implementation.
 PACKAGE = """
 {% macro get_tables_by_pattern_sql(schema_pattern, table_pattern, exclude='', database=target.database) %}
   {{ return(adapter.dispatch('get_tables_by_pattern_sql', 'dbt_utils')

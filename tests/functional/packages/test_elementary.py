@@ -1,4 +1,4 @@
-"""What elementary asks of an adapter: intermediate tables, temporary views, and rows that take the place of others."""
+"""The adapter's macros for elementary: intermediate tables, temporary views, and replacing rows by key."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A materialization of a package does what dbt's other adapters allow: temporary relations, wider columns, several drops."""
+"""A package's materialization may create temporary relations, widen columns and drop what does not exist."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class TestForeignMaterialization:
         assert rows("select word, other from {schema}.words order by 1") == [("abc", "any"), ("abcde", "any")]
 
     @pytest.mark.usefixtures("installed")
-    def test_merge_into_what_was_staged(self, project, rows):
+    def test_merge_into_a_staged_table(self, project, rows):
         run_dbt(["run", "--vars", "{word: abc, alias: merged}"])
         failed = run_dbt(["run-operation", "periods.merge_staged", "--args", "{temporary: true}"], expect_pass=False)
         assert "make_intermediate_relation" in failed.results[0].message

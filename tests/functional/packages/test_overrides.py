@@ -1,11 +1,11 @@
-"""What a project or a package overrides of dbt's own macros: it is called, or a warning names it."""
+"""A project's or package's override of a dbt macro is called, or a warning names it."""
 
 from __future__ import annotations
 
 import pytest
 from dbt.tests.util import run_dbt
 
-# As snowplow_utils has them: only rows of the last days may match. Found by the project's `dispatch`.
+# As in snowplow_utils: only rows of the last days may match. The `dispatch` config below selects these macros.
 PACKAGE = """
 {% macro default__get_merge_sql(target, source, unique_key, dest_columns, incremental_predicates) %}
   {%- set window = "DBT_INTERNAL_DEST.day >= date '2024-01-02'" -%}
@@ -32,8 +32,8 @@ PROJECT = """
 {% macro default__location_clause() %}{% endmacro %}
 """
 FIRST = "(1, 10, date '2024-01-01'), (2, 20, date '2024-01-02')"
-# A row of a day that the window leaves out, one of a day in it, one that is new, and one that is too old: it must not
-# come in because the statement has deleted the newest row before it inserts.
+# A row outside the window, a row inside it, a new row, and a row that is too old. The last one must stay out, although
+# delete+insert deletes the newest row before it inserts.
 SECOND = (
     "(1, 25, date '2024-01-01'), (2, 26, date '2024-01-02'), (3, 30, date '2024-01-03'), (4, 15, date '2024-01-03')"
 )
@@ -81,7 +81,7 @@ class TestOverrides:
             name: [tuple(row) for row in rows(f"select id, n from {{schema}}.{name} order by id, n")]
             for name in CONFIGS
         }
-        # By key, the row outside the window is inserted, and replaces the other one.
+        # In merged_by_key, the row outside the window is inserted too, and replaces the one with its key.
         assert found == {
             "merged": [(1, 10), (1, 25), (2, 26), (3, 30)],
             "merged_by_key": [(1, 25), (2, 26), (3, 30)],
@@ -89,6 +89,6 @@ class TestOverrides:
             "overwritten": [(1, 1025), (2, 1026), (3, 1030)],
             "upserted": [(1, 26), (2, 27), (3, 31)],
         }
-        # A macro that is never called is named; with --warn-error the first node fails.
+        # A warning names the override that is never called; with --warn-error it fails the first node.
         (result,) = run_dbt(["run", "--select", "upserted", "--warn-error"], expect_pass=False)
         assert "test.default__location_clause" in result.message

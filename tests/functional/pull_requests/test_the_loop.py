@@ -1,4 +1,4 @@
-"""The commands of docs/pull-requests.md, as they stand there, with a clone that is a copy and with one that is a branch."""
+"""Runs the commands of docs/pull-requests.md as written there, with clones as copies and as branches."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class TheLoop:
 
     @pytest.fixture(scope="class")
     def profiles_config_update(self, dbt_profile_target: dict[str, Any]) -> dict[str, Any]:
-        """The profile of the page, on the warehouse of the test."""
+        """The profile from the page, with the test's warehouse."""
         outputs = yaml.safe_load(block("yaml").text)["shop"]["outputs"]
         assert outputs["pr"].pop("clone_by") == "branch"
         outputs["pr"]["clone_by"] = self.way
@@ -128,11 +128,11 @@ class TheLoop:
         was = {customer: revenue for day, customer, revenue in production[0] if day == "2026-11-03"}
         returned = {number % 20: 10 + number for number in range(80, 120) if number % 7 == 0}
         assert built == {customer: revenue - returned.get(customer, 0) for customer, revenue in was.items()}
-        # What is downstream reads the clone.
+        # The downstream model reads the clone.
         (total,) = rows("select revenue from paimon.shop_pr_7.days where day = '2026-11-03'")
         assert total == (sum(built.values()),)
 
-        # What files are read depends on the way, and their size on the version of Parquet.
+        # Which files are read depends on the way of cloning; their size depends on the version of Parquet.
         reads = r"^Read .*$" if self.way == "copy" else r"[\d.]+ KiB"
         told = Path(project.project_root, "diff.md").read_text()
         shown, told = (re.sub(reads, "", text, flags=re.MULTILINE) for text in (block("markdown").text, told))

@@ -1,4 +1,4 @@
-"""Python models: every kind of frame, keys and options kept, increments by strategy, and clear errors."""
+"""Python models: every kind of data frame, keys and options, increments, and clear errors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MODELS = {
     + "    first = 3 if dbt.is_incremental else 1\n    return session.range(first, 4).selectExpr('id', 'id * 10 as n')",
     "no_rows": HEAD + "    return dbt.ref('base').toPandas().assign(n=10, text='x', nothing=None).iloc[:0]",
 }
-# name -> (the model's body, what the message has to name)
+# name -> (body of the model, expected part of the message)
 BAD = {
     "returns_none": ("    return None", "NoneType"),
     "raises": ("    return 1 / 0", "ZeroDivisionError: division by zero\n    models/raises.py:3:12"),

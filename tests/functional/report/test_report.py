@@ -1,4 +1,4 @@
-"""`dbt-paimon report`: its figures are those of the system tables, on the page in Chromium and as JSON."""
+"""`dbt-paimon report` shows the figures of the system tables, as JSON and on a page in Chromium."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class TestReport:
         for number in range(2, RUNS + 1):
             run_dbt(["run", "--select", "untended", "--vars", f"run: {number}"])
         run_dbt(["run", "--select", "by_day", "broken", "reader"])
-        # It writes its own results over those of the run.
+        # run-operation overwrites run_results.json; the report must still have the run.
         run_dbt(["run-operation", "current_timestamp"])
         folder = Path(warehouse) / f"{project.test_schema}.db"
         (folder / "untended" / "consumer").mkdir()
@@ -100,7 +100,7 @@ class TestReport:
             relation = adapter.get_relation("paimon", project.test_schema, name)
             expected = asdict(health.of_table(adapter.query, relation))
         found = tables[name]
-        # Not its partitions: on Paimon 0.9 it counts two of a table without partitions that has two buckets.
+        # Without `partitions`: on Paimon 0.9, table_health counts 2 for an unpartitioned table with 2 buckets.
         same = (
             "rows",
             "bytes",
@@ -158,7 +158,7 @@ class TestReport:
         assert reads["viewed"] == ["model.test.by_day"]
 
     def test_its_cost(self, read):
-        # The positions of `reader`, the broken table twice, and dbt's listing.
+        # The statements read the positions of `reader`, the broken table (twice), and dbt's list of tables.
         assert (read["cost"]["by_classes"], read["cost"]["by_sql"]) == (4, 0)
         assert read["cost"]["statements"] <= 8
 

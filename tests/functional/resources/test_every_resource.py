@@ -1,4 +1,4 @@
-"""One project with every kind of resource that dbt 1.12 knows: it parses, builds, and every command works on it."""
+"""A project with every resource type of dbt 1.12: it parses and builds, and dbt's commands work on it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dbt.adapters.factory import get_adapter_by_type
 from dbt.tests.util import get_connection, run_dbt
 
 PROJECT = Path(__file__).parent / "project"
-# Spark 3.5 makes no functions by SQL: they are parsed and listed, and refused one by one when they are built.
+# Spark 3.5 cannot create SQL functions: dbt parses and lists them, but building one is an error.
 BUILT = ("--exclude", "resource_type:function")
 KINDS = set("exposure function metric model saved_query seed semantic_model snapshot source test unit_test".split())
 UNIT_TESTS = ("small_amounts_go", "days_of_csv", "totals_of_files")
@@ -30,7 +30,7 @@ TOTALS = [("ann", Decimal("9.50")), ("bob", Decimal("1.25"))]
 
 
 def named(results: Any) -> set[str]:
-    """The nodes that a command ran, hooks aside."""
+    """The names of the nodes that a command ran, without hooks."""
     return {result.node.name for result in results if result.node.resource_type != "operation"}
 
 
@@ -54,17 +54,17 @@ class TestEveryResource:
 
     @pytest.fixture(scope="class")
     def project_files(self, dbt_project_yml):
-        """All of them are there."""
+        """Overridden: the files are already copied."""
 
     @pytest.fixture(scope="class")
     def built(self, project) -> dict[str, tuple[str, int | None]]:
-        """Status and failures of the one build's nodes, by name; its target folder is the state of later runs."""
+        """The status and failures of each node of a build, by name. Its target folder is the state of later runs."""
         results = run_dbt(["build", *BUILT])
         shutil.copytree(f"{project.project_root}/target", f"{project.project_root}/state")
         return {result.node.name: (str(result.status), result.failures) for result in results}
 
     def rows(self, table: str, schema: str, catalog: str = "paimon") -> list[tuple[Any, ...]]:
-        """The rows of a table, sorted; the adapter of the last command has read catalogs.yml."""
+        """The sorted rows of a table. Uses the last command's adapter, which has read catalogs.yml."""
         adapter = get_adapter_by_type("paimon")
         with get_connection(adapter):
             return sorted(tuple(row) for row in adapter.query(f"select * from {catalog}.{schema}.{table}"))
@@ -91,7 +91,7 @@ class TestEveryResource:
         assert [row[0] for row in rows("by_day")] == [1, 2, 3]
         assert rows("customers") == [("ann",), ("bob",)]
         assert rows("customers_v2") == [("ann", 2), ("bob", 1)]
-        # The pointer to the latest version (dbt 1.12) is a view, where views are.
+        # The pointer to the latest version (dbt 1.12) is a view, in spark_catalog like all views.
         assert rows("cities", "spark_catalog") == rows("cities_v1") == [(1, "Ulm")]
         assert rows("versions") == [(2, "bob", "bob")]
         assert rows("secret") == [("ann", 950), ("bob", 125)]
@@ -139,7 +139,7 @@ class TestEveryResource:
         assert self.rows("broken", project.test_schema) == [("ann",), ("bob",)]
 
     def test_another_schema(self, project, built, other_schema):
-        """What is made there reads the first build where it has nothing of its own."""
+        """Nodes built in another schema read the first build's relations where their schema has none."""
 
         def there(*command: str) -> set[str]:
             return named(run_dbt([*command, "--state", "state", "--target", "other"]))

@@ -1,4 +1,4 @@
-"""What the response to an operation says is what became of the table's snapshots and files."""
+"""The response of a maintenance operation agrees with the table's snapshots and files."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class TestOperations:
 
     @pytest.fixture(scope="class")
     def operate(self, project, events):
-        """Run the statement that a macro of maintenance gives, and return its response."""
+        """Function: run a maintenance operation and return its response."""
 
         def run(name: str, **arguments):
             with get_connection(project.adapter):
@@ -47,7 +47,7 @@ class TestOperations:
 
     def test_compact(self, operate, files, table_snapshots):
         before = files()
-        # Paimon 0.9 waits for as many small files as the second one says.
+        # Paimon 0.9 compacts only if there are `compaction.max.file-num` small files.
         ends = ("min", "max") if CONNECTOR.major == 0 else ("min",)
         bins = {f"compaction.{end}.file-num": before[0] for end in ends}
         response = operate("compact", options=bins)
@@ -77,7 +77,7 @@ class TestOperations:
         assert table_snapshots() == before
 
     def test_clear_table(self, project, events, rows, files, table_snapshots):
-        """The operation as users type it, with the rest of the table's history."""
+        """Runs the operation from dbt's command line."""
         run_dbt(["run-operation", "clear_table", "--args", "{relation: events, confirm: events}"])
         assert rows("select count(*) from {schema}.events") == [(0,)]
         assert files()[0] == 0

@@ -1,4 +1,4 @@
-"""How far a statement is, while it runs and at its end: the figures are Spark's own."""
+"""The progress of a statement while it runs, and its totals at the end, come from Spark."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_a_statement(project, monkeypatch):
         monkeypatch.setattr(progress, "EVERY", 0.2)
         monkeypatch.setattr(progress.logger, "info", tell)
         with progress.report_progress(handle, "slow"):
-            # Two tasks at a time, and each row takes a while.
+            # Two tasks run at a time, and each row takes 250 ms.
             cursor.execute(
                 f"insert into {table} select id from range(0, {ROWS}, 1, {TASKS}) "
                 "where java_method('java.lang.Thread', 'sleep', id * 0 + 250) is not null"
@@ -39,7 +39,7 @@ def test_a_statement(project, monkeypatch):
         told = len(lines)
         end = handle.progress(since)
         both = handle.progress(before)
-        time.sleep(0.5)  # Nothing more is said.
+        time.sleep(0.5)  # Nothing more is logged.
     assert told == len(lines) > 0
     assert any(0 < each.tasks_done < each.tasks == TASKS for each in seen)
     assert max(each.stage for each in seen) == end.stage == end.stages

@@ -1,4 +1,4 @@
-"""What a node's `adapter_response` says is what the table and its folder hold."""
+"""A node's `adapter_response` agrees with the table's snapshots and files."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class TestResponses:
 
     @pytest.fixture(scope="class")
     def responses(self, project):
-        """The responses of a first build and of one with news, by node."""
+        """The responses of a first build and of one with changed rows, by node."""
 
         def built(*arguments: str) -> dict[str, dict[str, Any]]:
             return {r.node.name: r.adapter_response for r in run_dbt(["build", *arguments])}
@@ -77,7 +77,7 @@ class TestResponses:
 
     @pytest.fixture(scope="class")
     def committed(self, responses, rows):
-        """What `$snapshots` says of a table snapshot: commit user, kind, rows added less rows removed."""
+        """Function: the commit user, commit kind, and added minus removed rows of a table snapshot."""
 
         def of(name: str, snapshot: int) -> tuple[str, str, int]:
             (found,) = rows(
@@ -110,7 +110,7 @@ class TestResponses:
         assert response["_message"].endswith(f"snapshot {response['snapshot_id']}")
 
     def test_files_and_bytes_are_those_in_the_folder(self, responses, warehouse, project):
-        """Nothing compacts or rewrites this table: the files of both builds are all that there are."""
+        """Nothing compacts or rewrites this table, so its folder has exactly the files of both builds."""
         folder = warehouse / f"{project.test_schema}.db" / "append"
         sizes = [path.stat().st_size for path in folder.rglob("data-*")]
         both = [build["append"] for build in responses]
@@ -118,7 +118,7 @@ class TestResponses:
         assert sum(response["bytes_written"] for response in both) == sum(sizes)
 
     def test_files_that_a_rewrite_replaces(self, responses, rows):
-        """The files that hold the batch's keys are written again, with their other rows, and leave the table."""
+        """delete+insert rewrites the files that hold the batch's keys, and removes the old ones from the table."""
         first, second = (build["delete_insert"] for build in responses)
         live = rows("select count(*), sum(file_size_in_bytes) from {schema}.`delete_insert$files`")
         assert second["files_removed"] > 0
@@ -154,7 +154,7 @@ class TestResponses:
         assert rows("select max(snapshot_id) from {schema}.`upsert$snapshots`") == before
 
     def test_a_compaction_is_not_taken_for_the_commit(self, responses, rows):
-        """Each write of this table compacts in the same job, in a commit of its own after it."""
+        """Each write to this table also compacts it, in a second commit. The response has the first one."""
         (result,) = run_dbt(["run", "--select", "upsert", "--vars", "{batch: 2}"])
         newest = dict(rows("select snapshot_id, commit_kind from {schema}.`upsert$snapshots`"))
         assert newest[result.adapter_response["snapshot_id"]] == "APPEND"

@@ -1,4 +1,4 @@
-"""Where a changelog or the table's growth tells inserts from updates, a node's response has both."""
+"""A node's response counts inserts and updates where a changelog or the row count tells them apart."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MODELS = {
     "merged_with_deletes": model(unique_key="id", merge_delete_condition="DBT_INTERNAL_SOURCE.id = 95"),
     "merged_by_key": model(primary_key="id", incremental_strategy="merge", changelog_producer="lookup"),
 }
-# Of the rows 90 to 129, of which 0 to 99 were there.
+# (rows_inserted, rows_updated) of a run that writes rows 90 to 129 into a table with rows 0 to 99.
 KINDS = {
     "looked_up": (30, 10),
     "input": (None, None),

@@ -1,18 +1,18 @@
-"""`spark_config` of a node holds for this node's statements and for no other's, also after an error."""
+"""A node's `spark_config` applies to its own statements only, also if the node fails."""
 
 from __future__ import annotations
 
 import pytest
 from dbt.tests.util import run_dbt
 
-# What the settings of a session do, as rows: the tasks after a shuffle, the clock, what a cast does that cannot be done.
+# Shows the effect of session settings: the number of tasks after a shuffle, and the time zone.
 SEEN = """
 select cast(count(distinct task) as int) as tasks, current_timezone() as zone,
   timestamp'2026-01-01 00:00:00' as midnight
 from (select spark_partition_id() as task from (select id from range(1000) distribute by id))
 """
 TOKYO = {"spark.sql.session.timeZone": "Asia/Tokyo"}
-# What all nodes of the project have: tasks must not be combined.
+# The setting of the models' folder. Without it, Spark would combine small tasks.
 OF_FOLDER = {"spark.sql.adaptive.enabled": False}
 
 
@@ -108,7 +108,7 @@ class TestSparkConfig:
         return {result.node.name: str(result.status) for result in results}
 
     def test_each_model_has_its_own(self, built, rows):
-        """Four threads, one run; a folder's settings and a model's are combined."""
+        """Also in one run with four threads. The settings of a folder and a model are combined."""
         seen = {
             name: rows(f"select tasks, zone, hour(midnight) from {{schema}}.{name}")
             for name in ("five", "seven", "plain")
@@ -134,7 +134,7 @@ class TestSparkConfig:
         assert built["its_model_has_a_clock"] == "pass"
 
     def test_after_an_error(self, built, rows):
-        """The next node of the same thread has the session's settings again."""
+        """The next node on the same thread has the session's settings again."""
         results = run_dbt(["run", "--threads", "1", "--select", "a_broken", "plain"], expect_pass=False)
         assert [(result.node.name, str(result.status)) for result in results] == [
             ("a_broken", "error"),

@@ -1,4 +1,4 @@
-"""Real dbt processes with secrets wherever a profile and a model can have them: nothing that they leave behind shows one."""
+"""Real dbt processes with secrets in profiles and models: none is in their files, output or command lines."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 DBT = [sys.executable, "-c", "from dbt.cli.main import cli; cli()"]
-# Where it stands -> its value, which the profile and the models get from the environment.
+# Place -> the secret there, which the profile and the models read from the environment.
 SECRETS = {
     place: f"Zq7{place.title().replace('_', '')}x9"
     for place in (
@@ -33,7 +33,7 @@ SECRETS = {
         "hook_option",
     )
 }
-# As a URI has it, and as it is meant.
+# A secret URL-encoded, and decoded.
 SECRETS["encoded"] = "Zq7%40Encodedx9"
 DECODED = "Zq7@Encodedx9"
 
@@ -43,7 +43,7 @@ def env(place: str) -> str:
 
 
 def target(spark_config: dict[str, object], **other: object) -> dict[str, object]:
-    """A target with a secret in each place that does not decide whether it works."""
+    """A target with secrets in the settings that work with any value."""
     return {
         "type": "paimon",
         "paimon_version": "0.9.0",
@@ -70,11 +70,11 @@ MODELS = {
 }
 FAILING = {
     "secret_hook.sql": "{{ config(materialized='table', post_hook=\"{{ compact(this, options={'s3.secret-key': env_var('LAKE_HOOK_OPTION')}) }}\") }} select 1 as id",
-    # Spark's own error, which holds a secret that the statement does not.
+    # Spark's error message has a secret that is not in the statement.
     "spark_error.sql": "{{ config(materialized='table') }} select raise_error(concat('refused: ', java_method('java.lang.System', 'getProperty', 'lake.password'))) as id from range(3)",
     "python_error.py": "def model(dbt, session):\n    key = session.conf.get('spark.sql.catalog.paimon.s3.secret-key')\n    raise ValueError(key)\n    return session.range(1)\n",
 }
-# A node that has one of these ends the command before anything is written.
+# Each of these models ends the command before dbt writes anything.
 SECRET_OPTIONS = {
     "secret_option.sql": "{{ config(materialized='table', tblproperties={'metadata.iceberg.jdbc.password': env_var('LAKE_TABLE_OPTION')}) }} select 1 as id",
     "unknown_option.sql": "{{ config(materialized='table', tblproperties={'s3.secret-key': env_var('LAKE_TABLE_OPTION')}) }} select 1 as id",
@@ -83,7 +83,7 @@ SECRET_OPTIONS = {
 
 @dataclass
 class Ran:
-    """A process that has ended, and the command lines of those that it started."""
+    """A finished process, and the command lines of it and its descendants."""
 
     code: int
     output: str
@@ -122,12 +122,12 @@ class Project:
                 seen |= command_lines(process.pid)
                 started |= children(process.pid)
                 time.sleep(0.02)
-        # A JVM takes its temporary files away as it ends, which may be after dbt has.
+        # A JVM deletes its temporary files when it exits, maybe after dbt.
         psutil.wait_procs(list(started), timeout=120)
         return Ran(process.returncode, (self.root / "output.txt").read_text(), seen)
 
     def shown(self) -> dict[str, list[str]]:
-        """File (or 'names of files') -> the places whose secrets are in it; the sources of the project left out."""
+        """File or folder -> the places whose secrets are in its path or content."""
         found: dict[str, list[str]] = {}
         for path in self.root.rglob("*"):
             content = str(path.relative_to(self.root)).encode()
@@ -135,7 +135,7 @@ class Project:
                 content += path.read_bytes()
             places = places_in(content)
             if path.name == "partial_parse.msgpack":
-                # dbt keeps there what env_var() gave to the files of a project.
+                # dbt stores the values of a project's env_var() calls there.
                 places = [place for place in places if place != "hook_option"]
             if places:
                 found[str(path.relative_to(self.root))] = places
@@ -148,7 +148,7 @@ def places_in(content: bytes) -> list[str]:
 
 
 def command_lines(parent: int) -> set[str]:
-    """What `ps` shows of a process and of all that it started."""
+    """The command lines of a process and its descendants."""
     lines: set[str] = set()
     try:
         process = psutil.Process(parent)
@@ -162,7 +162,7 @@ def command_lines(parent: int) -> set[str]:
 
 
 def children(parent: int) -> set[psutil.Process]:
-    """All that a process has started."""
+    """The descendants of a process."""
     try:
         return set(psutil.Process(parent).children(recursive=True))
     except psutil.NoSuchProcess:
@@ -202,7 +202,7 @@ class TestSecrets:
         project.write(MODELS)
         ran = project.dbt("--debug", "build")
         assert ran.code == 0, ran.output
-        # The JVM was among the processes that were looked at, and it got its options.
+        # The JVM was among the watched processes, and got its options.
         assert any("-Dlog4j2" in line for line in ran.command_lines)
         check(project, ran)
 

@@ -1,11 +1,11 @@
-"""A seed that is no table ends its node with one message, changes nothing, and the other nodes run."""
+"""A malformed seed fails with one message and changes nothing; the other nodes run."""
 
 from __future__ import annotations
 
 import pytest
 from dbt.tests.util import run_dbt, write_file
 
-# (type, text that Spark reads as something else)
+# (type, text that Spark would read as another value)
 CUT = [
     ("date", "2024-01-01 or later"),
     ("date", "2024"),
@@ -21,7 +21,7 @@ CUT = [
     ("double", "9007199254740993"),
     ("decimal(3,1)", "1.25"),
 ]
-# name -> (file, config, what the message has to name)
+# name -> (file, config, expected parts of the message)
 BAD = {
     "too_long": ("a,b\n1,2\n3,4,5\n", {}, ["line 3", "3 values for 2 columns", "'5'", "'b'"]),
     "no_bytes": ("", {}, ["no header"]),

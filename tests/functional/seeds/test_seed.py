@@ -1,4 +1,4 @@
-"""Seeds arrive as they were written, in one commit."""
+"""Seeds are loaded exactly as written, in one commit."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ class TestTypes:
 
     @pytest.fixture(scope="class")
     def project_config_update(self):
-        # In another case than the file's header.
+        # The header of the file has these names in lower case.
         types = {f"C{n}": kind for n, (kind, _, _) in enumerate(WHOLE)}
         return {"seeds": {"test": {"whole": {"+column_types": types}}}}
 

@@ -7,7 +7,7 @@ import datetime as dt
 import pytest
 from dbt.tests.util import run_dbt, write_file
 
-# On the second day a row has changed, one has come, one has gone, and the columns are written in another case.
+# On day 2, one row changed, one is new, one is gone, and the column names are in another case.
 PLANES = """
 {{ config(materialized='view') }}
 {% if var('day', 1) == 1 %}
@@ -18,7 +18,7 @@ select ID, Owner, cast(at as timestamp) as AT, cast(at as date) as DAY from valu
   (1, 'a', '2024-01-01 10:00:00'), (2, 'B', '2024-01-02 10:00:00'), (3, 'c', '2024-01-02 10:00:00') as t(ID, Owner, at)
 {% endif %}
 """
-# On the second day a column has gone, and a struct has its fields in another order.
+# On day 2, a column is gone, and a struct has its fields in another order.
 SHAPES = """
 {{ config(materialized='view') }}
 {% if var('day', 1) == 1 %}
@@ -29,7 +29,7 @@ select id, array(named_struct('y', if(id = 2, 'b', 'a'), 'x', id)) as s,
 from values (1), (2) as v(id)
 {% endif %}
 """
-# On the second day numbers are wider, and a map has its entries in another order, but that of row 2 another value.
+# On day 2, numbers are wider and `m` has its entries in another order. Only row 2 changes a value (in `deep`).
 GROWN = """
 {{ config(materialized='view') }}
 {% if var('day', 1) == 1 %}
@@ -41,7 +41,7 @@ select cast(id as bigint) as ID, cast(id as decimal(20,4)) as price, map('b', 2,
 from values (1L), (2L), (10000000000L) as v(id)
 {% endif %}
 """
-# On the second day a row has come a second time.
+# On day 2, a key occurs twice.
 REPEATED = """
 {{ config(materialized='view') }}
 select * from values (1, 'a'), (2, 'b') {% if var('day', 1) == 2 %}, (2, 'c') {% endif %} as v(id, word)
@@ -81,7 +81,7 @@ snapshots:
     relation: ref('planes')
     config: {unique_key: id, strategy: timestamp, updated_at: day, hard_deletes: new_record}
 """
-# Tables of days, which on the second day are to take times.
+# The first two store dates. On day 2 (see TIMES), they would have to store timestamps.
 DAYS = """
 snapshots:
   - name: day_then_time
@@ -111,7 +111,7 @@ snapshots:
     config: {unique_key: id, strategy: check, check_cols: [owner], persist_docs: {relation: true, columns: true}}
 """
 ONCE = [(1, "a", True), (2, "b", False), (2, "B", True), (3, "c", True)]
-# name -> (id, owner, whether the version is the last) on the second day
+# name -> (id, owner, whether the version is current) on day 2
 VERSIONS = {
     "by_check": [*ONCE, (4, "d", True)],
     "by_all": [(1, "a", True), (2, "b", True), (2, "B", True), (3, "c", True), (4, "d", True)],
@@ -119,7 +119,7 @@ VERSIONS = {
     "by_record": [*ONCE, (4, "d", False), (4, "d", True)],
     "by_day": [*ONCE, (4, "d", False), (4, "d", True)],
 }
-# name -> (id, n, s[0].y, whether the version is the last) on the second day
+# (id, n, s[0].y, whether the version is current) on day 2
 SHAPED = [(1, 5, "a", True), (2, 5, "a", False), (2, None, "b", True), (3, 5, "a", False)]
 GROWN_THEN = [(1, 1, True), (2, 1, False), (2, 5, True), (3, 1, False), (3, 1, True), (10000000000, 1, True)]
 SHAPES_THEN = {"shapes_by_check": SHAPED, "shapes_by_time": [*SHAPED, (3, None, "a", True)]}
@@ -153,7 +153,7 @@ class TestSnapshot:
         write_file(TIMES, project.project_root, "snapshots", "days.yml")
         for _ in range(2):
             results = run_dbt(["snapshot"], expect_pass=False)
-            # A time is not cut to the day that the table keeps, and no version of several is kept.
+            # A timestamp is not cut to a date, and a key that occurs twice is refused.
             assert {result.node.name for result in results if result.status == "error"} == {*days, "repeated"}
             assert rows("select id, word from {schema}.repeated order by 1") == [(1, "a"), (2, "b")]
             assert [tuple(row[1:]) for row in rows("describe {schema}.grown")[:2]] == [
@@ -174,6 +174,6 @@ class TestSnapshot:
         assert comments == [("day two",)]
         columns = {row[0]: row[2] for row in rows("describe {schema}.documented")}
         assert (columns["owner"], columns["dbt_valid_to"]) == ("who has it", "until then")
-        # But that of the run is, which ends a version of days.
+        # Only the time of the run is cut to a date, where it ends a version in a table of dates.
         ended = rows("select dbt_valid_to from {schema}.by_day where id = 4 and dbt_is_deleted = 'False'")
         assert ended == [(dt.datetime.now(dt.timezone.utc).date(),)]

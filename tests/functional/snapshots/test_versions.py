@@ -1,4 +1,4 @@
-"""Snapshots of every strategy and way to treat deleted rows, run by run, beside a plain model of dbt's documentation."""
+"""Snapshots of every strategy and `hard_deletes`, compared after each run with a plain model of dbt's docs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dbt.tests.util import run_dbt
 
 from differential.snapshot_model import Row, SnapshotConfig, Version, after_run
 
-# k, a, b, and (v, day of January 2024 in u) on each of the days. The key is k, or a and b.
+# k, a, b, and per day: (v, day of January 2024 in u), or None without the row. The key is k, or a and b.
 HISTORY: list[tuple[str | None, str | None, str, list[tuple[int, int | None] | None]]] = [
     ("same", "x|y", "z", [(1, 1), (1, 1), (1, 1), (1, 1)]),
     ("changes", "x", "y|z", [(1, 1), (2, 2), (2, 2), (3, 3)]),
@@ -29,13 +29,13 @@ HISTORY: list[tuple[str | None, str | None, str, list[tuple[int, int | None] | N
     ("in the future", None, "", [(1, 30_000), None, (1, 30_000), (2, 30_001)]),
 ]
 DAYS = 4
-# dbt_valid_to of current versions, as a time and as text.
+# dbt_valid_to of current versions, as a timestamp and as text.
 ENDLESS = (dt.datetime(9999, 12, 31), "9999-12-31")
 EPHEMERAL = """{{ config(materialized='ephemeral', event_time='u') }}
 select n, k, a, b, cast(v as int) as v, cast(u as timestamp) as u, cast(u as date) as d
 from values (0, '', '', '', '', 0, '')<rows> as t(day, n, k, a, b, v, u) where day = {{ var('day') }}
 """
-# Three times of the night in which clocks are set back; in Berlin the text of the first is that of the last.
+# Three times in the night in which clocks are set back: in Berlin, the first and the last are both 02:00.
 CLOCKS = """{{ config(materialized='ephemeral') }}
 select 1 as id, timestamp_seconds(1729987200 + 1800 * ({{ [var('day'), 3] | min }} - 1)) as u
 """
@@ -45,7 +45,7 @@ IN_BERLIN = {
     "updated_at": "u",
     "spark_config": {"spark.sql.session.timeZone": "Europe/Berlin"},
 }
-# Snapshots whose name begins with "old" are built with the hash of dbt-spark, which this adapter had before.
+# On day 1, snapshots named old… are built with dbt-spark's hash, as by earlier versions of the adapter.
 OLD_HASH = """{% macro paimon__snapshot_hash_arguments(args) %}
 {%- if model.name.startswith('old') and var('day') == 1 -%}
   {{ spark__snapshot_hash_arguments(args) }}
@@ -72,7 +72,7 @@ IN_SQL = {"unique_key": ["a", "b"], "strategy": "timestamp", "updated_at": "u", 
 
 
 def configs() -> dict[str, dict[str, Any]]:
-    """The config of each snapshot; in SQL that of "renamed", in YAML the others."""
+    """The config of each snapshot. "renamed" is defined in SQL, the others in YAML."""
     found: dict[str, dict[str, Any]] = {
         f"{strategy}_{deletes}_{key}": {
             **STRATEGIES[strategy],
@@ -100,7 +100,7 @@ def configs() -> dict[str, dict[str, Any]]:
 
 
 def rows_of(day: int) -> list[Row]:
-    """What the query returns on a day, from 1 on."""
+    """The rows that the query returns on a day (from 1)."""
     found = []
     for number, (k, a, b, days) in enumerate(HISTORY):
         if (given := days[day - 1]) is not None:
@@ -124,7 +124,7 @@ def model_sql() -> str:
 
 @dataclass(frozen=True)
 class Run:
-    """When a run was, by the clock, as UTC without a zone."""
+    """The start and end of a run, in UTC without a zone."""
 
     start: dt.datetime
     end: dt.datetime
@@ -181,7 +181,7 @@ class TestVersions:
             assert not wrong, f"run {len(runs)}: {json.dumps(wrong, indent=1)}"
 
         run(1, rows_of(1))
-        # Before, the end of a current version was text if the config was.
+        # Earlier versions of the adapter stored dbt_valid_to as text if dbt_valid_to_current was text.
         for change in ("drop column dbt_valid_to", "add column dbt_valid_to string"):
             project.run_sql(f"alter table {{schema}}.was_text {change}")
         project.run_sql("update {schema}.was_text set dbt_valid_to = '9999-12-31'")
@@ -224,7 +224,7 @@ def _after_run(
 
 
 def _of_run(value: Any, runs: Sequence[Run]) -> Any:
-    """The start of the run for a time that is a run's."""
+    """The start of the run that a time falls into; other values stay as they are."""
     value = dt.datetime.fromisoformat(value) if isinstance(value, str) else value
     for run in runs:
         start, end = (run.start, run.end) if isinstance(value, dt.datetime) else (run.start.date(), run.end.date())

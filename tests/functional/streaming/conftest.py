@@ -1,4 +1,4 @@
-"""What tests of streams share."""
+"""Fixtures for the tests of streams."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ KILLED = Path(__file__).with_name("killed_stream.py")
 
 @pytest.fixture(scope="class")
 def write(project: Any, rows: Callable[[str], Any]) -> Callable[..., None]:
-    """Run statements on a source; `{t}` is the source, `{name}` its name as procedures take it."""
+    """Function: run statements on a source; `{t}` is its name in SQL, `{name}` its name for procedures."""
 
     def run_all(source: str, *statements: str) -> None:
         for statement in statements:
@@ -29,7 +29,7 @@ def write(project: Any, rows: Callable[[str], Any]) -> Callable[..., None]:
 
 @pytest.fixture(scope="class")
 def killed(project: Any, profiles_root: Path) -> Callable[..., None]:
-    """Run a stream in a process that kills itself at a point (see `killed_stream`), with further arguments of dbt."""
+    """Function: run a stream in a process that kills itself at a point (see `killed_stream.py`)."""
 
     def run(table: str, batch: int, moment: str, *arguments: str) -> None:
         point = json.dumps({"table": table, "batch": batch, "moment": moment})

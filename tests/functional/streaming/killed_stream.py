@@ -1,9 +1,9 @@
-"""dbt in a process that kills itself and its JVM (SIGKILL to the process group) at a moment of a stream.
+"""Runs dbt, and kills it and its JVM (SIGKILL to the process group) at one moment of a stream.
 
-python killed_stream.py POINT dbt-arguments…, POINT being JSON:
-  table: the stream's;
-  batch: which of this process's batches, from 0;
-  moment: `planned` (what it reads is), `begun`, `before` its rows are written, `after` they are (Spark does not know).
+python killed_stream.py POINT dbt-arguments…, where POINT is JSON:
+  table: the table of the stream;
+  batch: the number of the batch in this process, from 0;
+  moment: `planned` (its reads are planned), `begun`, `before` or `after` its rows are written (Spark does not know yet).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from dbt.adapters.paimon.streaming.sources.paimon_tables import PaimonTableInput
 
 
 def watch(table: str, batch: int, moment: str) -> None:
-    """Put the moment between the stream and Spark."""
+    """Patch the classes of streams so that the process kills itself at this moment."""
     write, insert, plan = BatchWriter._write, BatchWriter._insert, PaimonTableInput.plan
 
     def pass_by(writer: BatchWriter, here: str) -> None:

@@ -1,4 +1,4 @@
-"""Change messages become the rows that their source has, whatever their order; what is no change is a dead letter."""
+"""Change messages give the rows of their source in any order; a message that is no change is a dead letter."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def described(message: dict[str, Any], **fields: dict[str, Any]) -> dict[str, An
 
 
 def put(folder: Path, name: str, messages: list[dict[str, Any] | str]) -> None:
-    """A file that is there all at once."""
+    """Write a file that appears with all its content at once."""
     folder.mkdir(parents=True, exist_ok=True)
     draft = folder / f".{name}"
     lines = (message if isinstance(message, str) else json.dumps(message) for message in messages)
@@ -111,7 +111,7 @@ def typed(number: int, **values: Any) -> dict[str, Any]:
     return change("c", number, {"id": number, **values})
 
 
-# Of messages with one value: the schema of its field (None: no schema), the value as JSON, and what it becomes.
+# Messages with one value: (column, schema of the field or None, value as JSON, expected value).
 VALUES: list[tuple[str, dict[str, Any] | None, str, Any]] = [
     ("whole", None, "-9223372036854775808", -(2**63)),
     ("whole", {"type": "bytes", "name": DECIMAL, "parameters": {"scale": "0"}}, f'"{in_bytes(-7)}"', -7),
@@ -125,7 +125,7 @@ VALUES: list[tuple[str, dict[str, Any] | None, str, Any]] = [
         f'"{in_bytes(-12345)}"',
         Decimal("-123.45"),
     ),
-    # Bytes whose base64 has digits only, and a number (`decimal.format=numeric`) of the same digits.
+    # Base64 may look like a word or a number: "1234" is not the number 1234 (`decimal.format=numeric`).
     ("amount", {"type": "bytes", "name": DECIMAL, "parameters": {"scale": "2"}}, '"AAAB"', Decimal("0.01")),
     (
         "great",
@@ -175,7 +175,7 @@ VALUES: list[tuple[str, dict[str, Any] | None, str, Any]] = [
     ("prices", None, f'["{in_bytes(-225)}",null]', [Decimal("-2.25"), None]),
     ("code", None, '"äbc"', "äbc"),
 ]
-# Values that would have to be changed to fit.
+# Values that do not fit their columns unchanged.
 MISFITS: list[tuple[str, dict[str, Any] | None, str]] = [
     ("whole", None, "9223372036854775808"),
     ("whole", None, "1.5"),
@@ -200,7 +200,7 @@ MISFITS: list[tuple[str, dict[str, Any] | None, str]] = [
     ("text", None, '"__debezium_unavailable_value"'),
     ("id", None, "null"),
 ]
-# Lines that are no change of a row.
+# Lines that are not a change of a row.
 NO_CHANGES = [
     '{"op":"c"',
     "nonsense",
@@ -243,7 +243,7 @@ class TestDebezium:
         first: list[dict[str, Any] | str] = [
             change("r", 10, {"id": 1, "name": "one"}),
             change("r", 10, {"id": 2, "name": "two"}),
-            # Out of order, and twice; a deletion has the key alone where the replica identity is the default.
+            # Out of order, and twice. With the default replica identity, a deletion has only the key.
             change("u", 40, {"id": 1, "name": "one, last"}),
             change("u", 30, {"id": 1, "name": "one, late"}),
             described(change("d", 50, {"id": 2, "name": None}), id={"type": "int64"}, name={"type": "string"}),
@@ -253,7 +253,7 @@ class TestDebezium:
             change("c", 60, {"id": 3, "name": "three"}),
             change("u", 80, {"id": 4, "name": "__debezium_unavailable_value"}, {"id": 4, "name": "long"}),
             change("c", 70, {"id": 4, "name": "long"}),
-            # In the log before the snapshot, committed after it.
+            # The update is earlier in the log than the snapshot, but was committed after it, so it wins.
             change("r", 66, {"id": 6, "name": "as the snapshot sees it"}),
             change("u", 64, {"id": 6, "name": "six"}),
         ]
@@ -270,7 +270,7 @@ class TestDebezium:
         assert sorted(value for value, _ in dead) == sorted(NO_CHANGES)
         assert all(reason for _, reason in dead)
 
-        # Columns that come, described by the message or not; changes and deletions that come a run too late.
+        # New columns, with and without a schema in the message; changes and deletions that arrive a run too late.
         put(
             landing / "planes",
             "b.json",
@@ -316,7 +316,7 @@ class TestDebezium:
         assert "timestamp_ntz" in [row[1] for row in rows("describe {schema}.planes") if row[0] == "seen"]
         assert rows("select count(*) from {schema}.planes__dead_letters") == [(len(NO_CHANGES),)]
 
-        # What the checkpoint says of new columns, as a process leaves it that is killed while it replaces it.
+        # As if a process was killed while it replaced the checkpoint's note, which has the new columns.
         table = warehouse / f"{project.test_schema}.db" / "planes"
         (note,) = table.glob("__dbt_checkpoint/*/dbt.json")
         note.rename(note.with_name(".dbt.json.next"))
@@ -338,7 +338,7 @@ class TestDebezium:
         assert sorted(json.loads(value)["op"] for (value,) in dead) == [no_row["op"], no_key["op"]]
 
     def test_a_truncation(self, project: Any, rows: Any) -> None:
-        """It takes no row away, and says which ones are from before it."""
+        """A truncation deletes no rows, but its dead letter says which rows are older."""
         landing = Path(project.project_root) / "landing" / "seats"
         before, since = ({"plane": 2, "row": row, "class": "first"} for row in "CD")
         truncation = {**change("t", 7, None), "before": None}

@@ -1,4 +1,4 @@
-"""An editor compiles a model by dbt's own classes, without a command of dbt, as dbt Power User does."""
+"""An editor (such as dbt Power User) compiles a model with dbt's classes, without running a dbt command."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class TestEditors:
 
     @pytest.fixture
     def config(self, project: Any) -> Iterator[RuntimeConfig]:
-        """What an editor reads, once the tables are there."""
+        """The config as an editor creates it, after a run has made the tables."""
         run_dbt(["run"])
         before = get_flags()
         set_from_args(
@@ -59,5 +59,5 @@ class TestEditors:
             with adapter.connection_named("editor"):
                 node = Compiler(config).compile_node(manifest.nodes[f"model.test.{name}"], manifest, {}, write=False)
             found[name] = rows(node.compiled_code)
-        # All rows of the stream's table; of the changes, what the next run will read.
+        # The stream gives all rows of its source; paimon_changes gives those that the next run would read: none.
         assert found == {"streamed": [(1,)], "changed": []}

@@ -1,4 +1,4 @@
-"""A stream that is killed (SIGKILL to dbt and its JVM) at its worst moments: no row is lost, and none comes twice."""
+"""A stream that is killed (SIGKILL to dbt and its JVM) at its worst moments loses no row and writes none twice."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ select id % 3 as part, sum(v) as total, count(*) as n
 from {{{{ stream(source('raw', 'events'), {OPTIONS}) }}}} group by 1
 """,
 }
-# A first batch reads all there is; those after it a commit each.
+# The first batch of a stream reads the whole table, each later one reads one commit.
 POINTS = [
     ("log", 0, "after"),
     ("log", 0, "planned"),
@@ -30,7 +30,7 @@ POINTS = [
     ("sums", 1, "after"),
     ("log", 1, "begun"),
 ]
-# With `--full`, a later batch of a table whose first one has shown the same.
+# Only with `--full`: a later batch of `log`, because its first one already shows the same.
 LATER = [("log", 2, "after")]
 
 
@@ -49,7 +49,7 @@ class TestExactlyOnce:
                 rows(f"insert into {{schema}}.events values {', '.join(map(str, new))}")
                 written += new
             killed(*point)
-            # What is there is whole commits, each once, also while the stream is down.
+            # Even while the stream is down, the table has only whole commits, each once.
             there = sorted(rows("select id, v from {schema}.log")) if number else []
             assert there == written[: len(there)] and len(there) % 4 == 0
         results = run_dbt(["run"])

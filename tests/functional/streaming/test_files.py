@@ -1,4 +1,4 @@
-"""Files that are put into a folder become rows, each once; what is no row becomes a dead letter."""
+"""A stream reads each file of a folder once. A line that is not a row becomes a dead letter."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ ANY = """{{{{ config(materialized='streaming') }}}} select id from {{{{ stream(s
 
 
 def put(folder: Path, name: str, text: str | bytes) -> None:
-    """A file that is there all at once."""
+    """Write a file that appears with all its content at once."""
     folder.mkdir(parents=True, exist_ok=True)
     draft = folder / f".{name}"
     draft.write_bytes(text.encode() if isinstance(text, str) else text)
@@ -217,7 +217,7 @@ class TestFiles:
             (6, "u"),
         ]
 
-    def test_folders_of_partitions_beside_files(self, project: Any, rows: Any) -> None:
+    def test_partition_folders_next_to_files(self, project: Any, rows: Any) -> None:
         folder = Path(project.project_root) / "landing/folders"
         put(folder / "dt=2024-01-31", "a.json", '{"id":1}')
         put(folder, "b.json", '{"id":2}')

@@ -1,4 +1,4 @@
-"""A full refresh of a stream of changes: what the stream before it knew of deletes says nothing of the new table."""
+"""A full refresh of a stream of changes forgets the deletes that the old stream remembered."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class TestFullRefresh:
 
     @pytest.fixture(scope="class")
     def beside(self, rows):
-        """The tables beside the model's."""
+        """Function: the names of the model's helper tables."""
         return lambda: sorted(row[1] for row in rows("show tables in {schema}") if row[1].startswith("copy__"))
 
     def test_the_deletes_of_another_table_are_forgotten(self, project, rows, beside):
@@ -46,12 +46,12 @@ class TestFullRefresh:
         run()
         (before,) = beside()
         assert rows(f"select id, _snapshot from {{schema}}.{before}") == [(2, 3)]
-        # Made again, its table snapshots have smaller numbers than the delete.
+        # The recreated source has table snapshots with smaller ids than that of the delete.
         rows("drop table {schema}.t")
         rows(TABLE)
         rows("insert into {schema}.t values (1, 11)")
         assert "--full-refresh" in run(wrong=True)
-        # What a killed refresh would leave.
+        # As a killed refresh would leave it.
         rows(
             f"create table {{schema}}.copy__0123456789ab__dbt_deletes using paimon as select * from {{schema}}.{before}"
         )
@@ -65,10 +65,10 @@ class TestFullRefresh:
         there, was = beside(), rows("select id, v from {schema}.copy")
         held = rows("select * from {schema}.`t$consumers`")
         rows("insert into {schema}.t values (5, 55)")
-        # After the table, its deletes and its checkpoint are made.
+        # Fails after the new table, its deletes and its checkpoint were created.
         run(wrong=True, full_refresh=True, fails=True)
         assert (beside(), rows("select id, v from {schema}.copy")) == (there, was)
-        # What the old stream has yet to read is kept for it.
+        # The source still keeps what the old stream has yet to read.
         assert rows("select * from {schema}.`t$consumers`") == held
 
     def test_which_rows_a_batch_has_is_lost(self, project, rows, warehouse):

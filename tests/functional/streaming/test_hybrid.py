@@ -1,4 +1,4 @@
-"""A table that a stream goes on writing, while batch runs compact it, expire its snapshots and read it."""
+"""A stream keeps writing a table while batch runs compact it, expire its snapshots and read it."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class TestHybrid:
 
     @pytest.fixture(scope="class")
     def stream(self, project, profiles_root):
-        """`dbt-paimon stream` of the table, in a process of its own."""
+        """Function: start `dbt-paimon stream` for the table in a separate process."""
         folders = ("--project-dir", str(project.project_root), "--profiles-dir", str(profiles_root))
         command = (sys.executable, "-m", "dbt_paimon.cli", "stream", *folders, "--select", "status")
         with Path(project.project_root, "stream.txt").open("wb") as output:
@@ -62,7 +62,7 @@ class TestHybrid:
 
     def test_all_at_once(self, project, rows, stream):
         def add(step):
-            """New keys, and new values of old ones."""
+            """Add new keys, and new values of existing ones."""
             rows(f"insert into {{schema}}.events select id, id + {1000 * step} from range({5 * step}, {5 * step + 20})")
             expected.update({key: key + 1000 * step for key in range(5 * step, 5 * step + 20)})
 
@@ -82,7 +82,7 @@ class TestHybrid:
                 run_dbt(["run-operation", "tidy"])
                 run_dbt(["run-operation", "maintain", "--args", "{select: status}"])
                 assert rows("select n, total from {schema}.at_first") == [(20, sum(range(20)))]
-                # What a batch run reads is a state of the stream's table: of each key one of the values that it had.
+                # A batch run reads a state that the stream's table had: each key has one of its past values.
                 read = rows("select id, v from {schema}.copy")
                 assert all((value - key) % 1000 == 0 and value <= expected[key] for key, value in read)
             end = time.monotonic() + 400
@@ -94,7 +94,7 @@ class TestHybrid:
         finally:
             if process.poll() is None:
                 process.kill()
-        # The checkpoint is in the table's folder, and no orphan; of what `copy` reads, its start alone has not expired.
+        # Orphan removal must keep the checkpoint in the table's folder; `copy` must not lose its start to expiration.
         for step in (5, 6):
             add(step)
             (result,) = run_dbt(["run", "--select", "status"])

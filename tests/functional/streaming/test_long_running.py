@@ -1,4 +1,4 @@
-"""`dbt-paimon stream`: goes on until a signal, writes what comes, and one at a time."""
+"""`dbt-paimon stream` runs until a signal, writes new rows as they come, and is the only stream into its table."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from dbt_here import dbt_here, dbt_passes
 from own_process import credentials_of
 
 STREAM = [sys.executable, "-m", "dbt_paimon.cli", "stream"]
-# Every table follows the types of the one that it reads.
+# Each table takes over the column types of its source.
 EVENTS = """{{ config(materialized='incremental', on_schema_change='sync_all_columns') }}
 select id, cast(id * 2 as {{ var('kind', 'int') }}) as n from range({{ var('first') }}, {{ var('last') }})
 """
@@ -30,7 +30,7 @@ MANY = 3_000_000_000
 COPIED = """{{ config(materialized='streaming', processing_time='1 second', on_schema_change='sync_all_columns') }}
 select id, n from {{ stream(ref('events')) }}
 """
-# A batch a commit, each of some seconds, where it is to take a while.
+# One batch per commit; with `slow`, each takes some seconds.
 SLOW = """{{ config(materialized='streaming', primary_key='id', bucket=1) }}
 select id, n from {{ stream(ref('events'), options={'scan.snapshot-id': 1, 'maxSnapshotsPerTrigger': 1}) }}
 {% if var('slow', false) %}
@@ -65,12 +65,12 @@ class Project:
         self._credentials = credentials_of(target)
 
     def stream(self, *arguments: str) -> subprocess.Popen[bytes]:
-        """`dbt-paimon stream`, in a process of its own."""
+        """Start `dbt-paimon stream` in a separate process."""
         output = (self.root / "output.txt").open("ab")
         return subprocess.Popen([*STREAM, *arguments], cwd=self.root, stdout=output, stderr=output)
 
     def second(self, model: str) -> str:
-        """What a run of a model says while another process streams into its table."""
+        """Run a model while another process streams into its table; returns the message."""
         (result,) = dbt_here(self.root, "run", "--select", model).result
         return str(result.message)
 
@@ -85,7 +85,7 @@ class Project:
         )
 
     def query(self, sql: str) -> list[tuple[Any, ...]]:
-        """The rows of a query in a session that is not dbt's."""
+        """The rows of a query, in a session outside dbt."""
         return [tuple(row) for row in open_session(Runtime(self._credentials)).session.sql(sql).collect()]
 
     def said(self) -> str:
@@ -111,17 +111,17 @@ def project(tmp_path_factory, spark_config) -> Project:
 
 def test_it_goes_on_until_a_signal(project: Project):
     project.add(0, 10, "int")
-    # Two of them are streams, and one follows the other.
+    # `copied` and `followed` are streams; `followed` reads `copied`.
     stream = project.stream("--select", "events", "copied", "followed")
     try:
         project.until(lambda: project.data_files("followed"), stream)
         before = project.data_files("followed")
-        # A table of the same warehouse is written meanwhile, and a second stream of the model is refused.
+        # Another process writes the source meanwhile.
         project.add(10, 20, "int")
         project.until(lambda: project.data_files("followed") - before, stream)
-        # Between its first run and the query that goes on, nobody holds the table.
+        # A second stream is refused. Retry, as the table is not locked between the first run and the endless query.
         project.until(lambda: "another process is already streaming into" in project.second("copied"), stream)
-        # A column gets a wider type, and values that the old one has not.
+        # A column gets a wider type, and values that do not fit the old type.
         before = project.data_files("followed")
         project.add(MANY, MANY + 5)
         project.until(lambda: project.data_files("followed") - before, stream)
@@ -130,7 +130,7 @@ def test_it_goes_on_until_a_signal(project: Project):
     finally:
         if stream.poll() is None:
             os.kill(stream.pid, signal.SIGKILL)
-    # What came after its end is there after a run, once.
+    # A run writes the rows added after the stream ended, once.
     project.add(20, 30)
     dbt_passes(project.root, "run", "--select", "copied", "followed")
     for table, times in (("copied", 2), ("followed", 6)):
@@ -141,7 +141,7 @@ def test_it_goes_on_until_a_signal(project: Project):
 
 @pytest.mark.full
 def test_a_full_refresh_that_is_ended(project: Project):
-    """Readers keep the old table: a part of the new one does not take its place."""
+    """Readers keep the old table: an incomplete new one does not replace it."""
     dbt_passes(project.root, "run", "--select", "slow")
     before, there = project.query("select count(*) from paimon.s.slow"), project.tables()
     stream = project.stream("--select", "slow", "--full-refresh", "--vars", "slow: true")
@@ -166,7 +166,7 @@ def test_its_jvm_is_killed(project: Project):
         project.until(lambda: project.data_files("copied") - before, stream)
         children = psutil.Process(stream.pid).children(recursive=True)
         next(each for each in children if each.name() == "java").kill()
-        # It ends with one message, for whoever watches over it to start it again.
+        # It ends with one message, so that a supervisor can restart it.
         assert stream.wait(timeout=300) == 1, project.said()
     finally:
         if stream.poll() is None:

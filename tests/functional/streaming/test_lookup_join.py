@@ -1,4 +1,4 @@
-"""A stream joined with tables, as Flink's lookup join; and the position that a stream keeps in its source."""
+"""A stream joined with a table, like Flink's lookup join; and the position of a consumer in its source."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class TestLookupJoin:
         write("orders", "insert into {t} values (11, 1), (12, 2)")
         run_dbt(["run", "--vars", "run: 2"])
         found = rows("select order_id, tier from {schema}.enriched order by 1")
-        # What has been joined stays so; a customer that is not there leaves NULL.
+        # Joined rows keep the tier of their time; a missing customer gives NULL.
         assert found == [(10, "gold"), (11, "platinum"), (12, None)]
 
 
@@ -46,7 +46,7 @@ class TestConsumer:
 
     def test_its_position_moves_and_is_forgotten(self, project, write, rows):
         def position():
-            """The table snapshot that a next run may need, by consumer."""
+            """Consumer -> the first table snapshot that the next run may need."""
             return dict(rows("select consumer_id, next_snapshot_id from {schema}.`orders$consumers`"))
 
         write(
@@ -59,14 +59,14 @@ class TestConsumer:
             run_dbt(["run"])
             positions.append(position()["reader"])
             write("orders", f"insert into {{t}} values ({number})")
-        # It moves when Spark is told that a batch was committed, which is in the run after.
+        # It moves when Spark learns that a batch was committed, which is in the next run.
         assert positions == sorted(positions) and 1 == positions[0] < positions[-1] <= 4
         assert rows("select order_id from {schema}.read_on order by 1") == [(1,), (2,), (3,), (4,)]
-        # consumer.expiration-time: the first commit afterwards forgets a consumer that has not read since.
+        # After consumer.expiration-time, the next commit deletes a consumer that has not read.
         time.sleep(6)
         assert position() == {"reader": positions[-1]}
         write("orders", "insert into {t} values (6)")
         assert position() == {}
-        # The stream goes on by its own position.
+        # The stream continues from its own checkpoint.
         run_dbt(["run"])
         assert rows("select order_id from {schema}.read_on order by 1") == [(n,) for n in range(1, 7)]

@@ -1,4 +1,4 @@
-"""What is a row and what is none, asked of Spark: every kind of message, in one frame."""
+"""Which messages Spark parses as rows, and why not the others: every kind of message, in one data frame."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ COLUMNS = {
 }
 JSON = JsonMessages(tuple(SourceColumn(name, kind, name != "id") for name, kind in COLUMNS.items()), ("_key",))
 
-# Longer than Java's regular expressions take without care.
+# Long enough to break careless regular expressions in Java.
 LONG = 'a "quoted" \\ 12.50 , ' * 20_000
 
-# Messages and why they are no rows.
+# (message, why it is not a row)
 FAULTS: list[tuple[str | bytes | None, str]] = [
     (None, "there is no value"),
     ("", "the value is empty"),
@@ -109,7 +109,7 @@ FAULTS: list[tuple[str | bytes | None, str]] = [
         f'l: [{{"k":1.23456789012345678}}] does not fit {COLUMNS["l"]}',
     ),
 ]
-# Messages and what their rows have beside id = 1.
+# (message, values of its row in addition to id = 1)
 ROWS: list[tuple[str, dict[str, Any]]] = [
     (' {"id" : 1 }\r\n', {}),
     ('{"id":1,"s":null,"d":null,"st":null}', {}),
@@ -171,7 +171,7 @@ class TestMessages:
             ]
             frame = session.createDataFrame(values, "i int, value binary").coalesce(1)
             frame = frame.selectExpr("*", "value as key", "'here' as place", "current_timestamp() as received_at")
-            # Written down, as a batch is: what follows does not read the messages again.
+            # Persisted like a batch, so that the queries below do not parse the messages again.
             raw = parsed(frame, JSON).persist()
             raw.createOrReplaceTempView("raw_messages")
             faults = session.sql(JSON.faults_sql("raw_messages")).collect()

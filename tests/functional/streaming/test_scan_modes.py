@@ -9,7 +9,7 @@ LOG = """
 {{{{ config(materialized='streaming') }}}}
 select id, v, _kind from {{{{ stream(source('raw', '{source}'), row_kind='_kind', {arguments}) }}}}
 """
-# After the commits of `built`, the stream of each.
+# Model -> arguments of stream(); the snapshots are those of `built`.
 BEGINS = {
     "from_snapshot": "options={'scan.snapshot-id': 3}",
     "from_the_first": "scan_mode='from-snapshot', options={'scan.snapshot-id': 1}",
@@ -62,7 +62,7 @@ class TestScanModes:
 
     @pytest.fixture(scope="class")
     def built(self, write, rows):
-        """Two runs of each model: of four commits, and of one more."""
+        """Run each model twice: after four commits, and after one more."""
         write("t", CREATE, *COMMITS)
         ((moment, millis),) = rows(
             "select date_format(commit_time, 'yyyy-MM-dd HH:mm:ss.SSS'), unix_millis(cast(commit_time as timestamp)) "
@@ -76,7 +76,7 @@ class TestScanModes:
     @pytest.mark.parametrize(
         ("model", "expected"),
         [
-            # Two and more commits of a batch are one change of each key.
+            # Several commits in one batch give one change per key.
             ("from_snapshot", [*THREE, *FOUR, *FIVE]),
             ("from_the_first", [*ONE, *TWO, *THREE, *FOUR, *FIVE]),
             ("from_the_next", FIVE),
@@ -89,7 +89,7 @@ class TestScanModes:
         ],
     )
     def test_read(self, built, rows, model, expected):
-        # `+U` where the table's files say that it is one.
+        # Treat +U as +I: which of them a row has depends on the table's files.
         found = [(kind.replace("U", "I"), *row) for kind, *row in rows(f"select _kind, id, v from {{schema}}.{model}")]
         assert sorted(found) == sorted(expected)
 

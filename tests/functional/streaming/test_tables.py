@@ -1,4 +1,4 @@
-"""Streams from Paimon tables: what a stream's table has after each run is what happened to its sources, once."""
+"""Streams from Paimon tables: after each run, a stream's table has each change of its sources once."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SOURCES = {
     "rebuilt": "(id int, v int)",
 }
 COPIED = ("keyed", "looked_up", "summed")
-# A copy of a table that changes, by its changes.
+# Copies a table by applying its changes.
 COPY = """
 {{{{ config(
     materialized='streaming', incremental_strategy='apply_changes', primary_key='id', bucket=1,
@@ -29,9 +29,9 @@ select id, v, _kind, _snapshot from {{{{ stream(
 """
 MODELS = {
     **{f"copy_of_{name}.sql": COPY.format(name=name) for name in COPIED},
-    # The second SELECT is another one: a stream goes on all the same.
-    # A table with a row kind and an order of its own.
+    # Its source also has a row kind and a sequence field.
     "copy_of_copy.sql": COPY.format(name="keyed").replace("source('raw', 'keyed')", "ref('copy_of_keyed')"),
+    # With `wide`, the SELECT is another one; the stream continues.
     "log.sql": """
 {{ config(materialized='streaming', on_schema_change='append_new_columns') }}
 select id, v{% if var('wide', false) %}, v * 2 as twice{% endif %}
@@ -122,7 +122,7 @@ DELETES = ["delete from {t} where id = 2", "update {t} set v = 42 where id = 4"]
 
 
 def run(*select, wrong=False, full_refresh=False, **variables):
-    """Run models; the message of each."""
+    """Run models; returns the message of each."""
     arguments = ["run", "--select", *select, "--vars", json.dumps(variables)]
     results = run_dbt(arguments + ["--full-refresh"] * full_refresh, expect_pass=not wrong)
     return {result.node.name: result.message for result in results}
@@ -142,7 +142,7 @@ class TestTables:
 
     @pytest.fixture(scope="class")
     def ran(self, write, rows):
-        """A run of what is there, and one of what came."""
+        """Run all models on the first rows, and again after changes."""
         for source, ddl in SOURCES.items():
             write(source, f"create table {{t}} {ddl}", "insert into {t} values (1, 10), (2, 20), (3, 30)")
         rows("create table {schema}.`o-d d` using paimon as select 1 as id")
@@ -166,7 +166,7 @@ class TestTables:
         ]
 
     def test_a_batch_ends_with_a_commit(self, ran, table):
-        # At most two rows, or one commit.
+        # A batch has at most two rows, or one commit with more.
         assert [count for _, count in table("`log$snapshots`", "snapshot_id, delta_record_count")] == [
             3,
             2,
@@ -196,7 +196,7 @@ class TestTables:
         )
 
     def test_a_source_that_is_overwritten(self, ran, table, write):
-        """What differs; a model that sees no row kinds is told that it cannot take it."""
+        """A stream reads the rows that differ. A model that does not read row kinds fails."""
         came = [
             ("+I", 1, 10),
             ("+I", 2, 20),
@@ -211,7 +211,7 @@ class TestTables:
         message = run("diff", wrong=True, kinds=False)["diff"]
         assert "were deleted or replaced" in message and "row_kind" in message
         assert table("diff", "kind, id, v") == came
-        # The SELECT may change: the batch that could not be written is.
+        # After the SELECT has changed back, the failed batch is written.
         run("diff")
         assert table("diff", "kind, id, v") == sorted([*came, ("-D", 4, 40)])
 
@@ -257,7 +257,7 @@ class TestTables:
         assert says in run(name, wrong=True)[name]
 
     def test_renamed_columns(self, ran, table, write):
-        """Of rows from before the renaming, nobody could say where their values belong."""
+        """For rows from before the renaming, the stream could not tell which column their values belong to."""
         write("appended", "insert into {t} values (9, 90)", "alter table {t} rename column v to w")
         before = table("from_now_on")
         assert "its table has columns" in run("from_now_on", wrong=True)["from_now_on"]
@@ -274,7 +274,7 @@ class TestTables:
         assert table("diff") == before
         run("diff", full_refresh=True)
         assert table("diff", "id, v") == table("rebuilt")
-        # A consumer keeps what a stream has yet to read.
+        # A consumer keeps the table snapshots that a stream has yet to read.
         write(
             "looked_up",
             *["insert into {t} values (1, 13), (8, 80)", "delete from {t} where id = 3"] * 2,
@@ -284,7 +284,7 @@ class TestTables:
         assert table("copy_of_looked_up", "id, v") == table("looked_up")
 
     def test_renamed_within_a_batch(self, ran, table, write):
-        """What is compared is a column's values, whatever it is called."""
+        """The rows are compared by the values of a column, even if its name changes."""
         before = table("diff", "kind, id, v")
         write(
             "rebuilt",

@@ -1,4 +1,4 @@
-"""A stream goes on in a table that a batch model has built: the history by batch, what is new by a stream."""
+"""A stream continues a table that a batch model built: batch runs load the history, the stream adds new rows."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import shlex
 import pytest
 from dbt.tests.util import run_dbt
 
-# Each is built by batch at first (`--vars 'by: incremental'`), and a stream from then on.
+# Each model is first built by batch runs (`--vars 'by: incremental'`), and then is a stream.
 KEYED = """
 {{ config(
     materialized=var('by', 'streaming'), primary_key='id', sequence_field='at', full_refresh=false,
@@ -39,9 +39,9 @@ from {{ stream(source('raw', 'news')) if var('by', 'streaming') == 'streaming' e
 """
 SOURCES = "sources: [{name: raw, schema: '{{ target.schema }}', tables: [{name: history}, {name: news}]}]"
 HISTORY = [(1, 10, 1), (2, 20, 1), (3, 30, 1)]
-# The first of them is in the history, too.
+# The first row is also in the history.
 NEWS = [(3, 30, 1), (2, 21, 2), (4, 40, 2)]
-# Of key 1 an older row than the history's.
+# The row with key 1 is older than the one in the history.
 LATER = [(5, 50, 3), (1, 9, 0)]
 
 
@@ -65,7 +65,7 @@ class TestTakesOver:
 
     @pytest.fixture(scope="class")
     def loaded(self, write, rows):
-        """The tables as batch runs leave them, and rows that have come since."""
+        """Build the tables by batch runs; the second run of `changes` applies a delete."""
         for source, values in (("history", HISTORY), ("news", NEWS)):
             write(source, "create table {t} (id int, v int, at int)", inserted(values))
         run("keyed", "log", "changes", by="incremental")
@@ -77,7 +77,7 @@ class TestTakesOver:
         return dict(rows(f"show tblproperties {{schema}}.{name}")).get("dbt.stream-id")
 
     def test_refused_and_left_to_batch(self, loaded, table, rows):
-        """Whatever keeps a stream from the table leaves it as it was, also for the next batch run."""
+        """A refused stream leaves the table unchanged, so that batch runs can continue it."""
         before = rows("select max(snapshot_id) from {schema}.`log$snapshots`")
         for says, variables in (
             ("full_refresh=false", {"full_refresh": None}),
@@ -91,7 +91,7 @@ class TestTakesOver:
         assert table("log") == sorted(HISTORY)
 
     def test_the_deletes_of_batch_runs(self, loaded, rows, table):
-        """They keep older changes out, and a stream would not look at them."""
+        """Batch runs remember deletes to keep older changes out. A stream would ignore them, so it is refused."""
         assert table("changes") == HISTORY[:2]
         message = run("changes", wrong=True)["changes"]
         assert self.stream_of(rows, "changes") is None
@@ -105,13 +105,13 @@ class TestTakesOver:
         assert table("keyed") == sorted([HISTORY[0], *NEWS])
         stream = self.stream_of(rows, "keyed")
         write("news", inserted(LATER))
-        # What a stream cannot read again, no full refresh takes away.
+        # With full_refresh=false, --full-refresh deletes no rows, as the stream could not read them again.
         assert run("keyed", arguments=["--full-refresh"]) == {"keyed": "2 rows read in 1 batch"}
         assert table("keyed") == sorted([HISTORY[0], *NEWS, (5, 50, 3)])
         assert self.stream_of(rows, "keyed") == stream
 
     def test_without_a_key(self, loaded, killed, write, table):
-        """From the second commit of its source on; a run is killed once its first batch is in the table."""
+        """The stream starts at its source's second commit. Its first run is killed after it has written a batch."""
         write("news", inserted([(6, 60, 4)]))
         begins = {"options": {"scan.snapshot-id": 2}}
         killed("log", 0, "after", "--vars", json.dumps(begins))

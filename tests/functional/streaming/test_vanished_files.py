@@ -1,4 +1,4 @@
-"""A file that goes away between the look at the folder and the batch that reads it: told, and nothing written."""
+"""If a file disappears between listing and reading, the run fails with its name and writes nothing."""
 
 from __future__ import annotations
 
@@ -40,20 +40,20 @@ class TestVanishedFiles:
         folder.mkdir()
         (folder / "a.json").write_text('{"id": 1}\n')
         run_dbt(["run", "--select", "readings"])
-        # Its batch is begun, and fails.
+        # The batch with b.json starts, and fails.
         (folder / "b.json").write_text('{"id": 2}\nno json\n')
         run_dbt(["run", "--select", "readings"], expect_pass=False)
         (folder / "b.json").rename(folder.parent / "b.json")
         (result,) = run_dbt(["run", "--select", "readings"], expect_pass=False)
         assert "were removed" in result.message and "b.json" in result.message
         assert rows("select id from {schema}.readings") == [(1,)]
-        # Back, and mended.
+        # The file is back, and its JSON is fixed.
         (folder / "b.json").write_text('{"id": 2}\n')
         run_dbt(["run", "--select", "readings"])
         assert rows("select id from {schema}.readings order by id") == [(1,), (2,)]
 
     def test_a_refresh_that_fails_cleans_nothing_away(self, project: Any, rows: Any) -> None:
-        """The old stream has yet to read them."""
+        """A failed full refresh keeps files that the old stream has yet to read."""
         folder = Path(project.project_root) / "to_clean"
         folder.mkdir()
         (folder / "0.json").write_text('{"id": 10}\n')
@@ -64,5 +64,5 @@ class TestVanishedFiles:
         run_dbt(arguments, expect_pass=False)
         run_dbt(["run", "--select", "cleaned"])
         assert sorted(rows("select id from {schema}.cleaned")) == [(10 + number,) for number in range(5)]
-        # A stream that goes on cleans what the batch before has read.
+        # A continued stream deletes the files of earlier batches.
         assert len(list(folder.iterdir())) < 5

@@ -1,4 +1,4 @@
-"""Windows of time over a stream: each is written once, when the watermark has passed its end, with all its rows."""
+"""Time windows over a stream: each is written once, complete, when the watermark passes its end."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from {{{{ stream(source('raw', '{source}'), options={{'maxSnapshotsPerTrigger': 
 group by window(at, '1 hour')
 """
 HERE = "{'column': 'at', 'delay': '1 minute', 'window': '1 hour'}"
-# Arguments of a stream(…), and what the refusal says.
+# Model -> (arguments of stream(…), part of the error message)
 BAD = {
     "with_kinds": (f"source('raw', 'events'), row_kind='_kind', watermark={HERE}", "without row_kind"),
     "from_now_on": (f"source('raw', 'events'), scan_mode='latest', watermark={HERE}", "and scan_mode"),
@@ -68,12 +68,12 @@ TABLES = {
     "local": "(id int, kind string, at timestamp_ntz)",
     "keyed": "(id int, kind string, at timestamp) tblproperties ('primary-key' = 'id', 'bucket' = '1')",
 }
-# The minute of each event, counted from the beginning; None has no time. A list is a commit, and a batch.
+# Minutes from BEGINNING to each event; None has no time. Each list is one commit and one batch.
 COMMITS: list[list[int | None]] = [
     [5, 50, 65],
-    # Not later than the delay, and with it the first hour is over.
+    # 55 is within the delay; 75 closes the first hour.
     [55, 75],
-    # Too late; and an hour without events.
+    # 59 is too late; 200 closes an hour without events.
     [59, 90, 200],
     [130, None, 185, 300],
     [299],
@@ -86,7 +86,7 @@ Row = tuple[datetime, int, int, int]
 
 
 def events(commits: list[list[int | None]]) -> list[list[Event]]:
-    """The events of each commit, whose minutes are counted from the beginning."""
+    """The events of each commit, from their minutes after BEGINNING."""
     found, number = [], 0
     for commit in commits:
         batch = []
@@ -102,9 +102,9 @@ EVENTS = events(COMMITS)
 
 
 def windows(batches: list[list[Event]], delays: Sequence[timedelta] = ()) -> tuple[list[Row], int]:
-    """What the docs promise: the windows that are over, with the rows that came before they were; the late rows.
+    """What the docs promise: the closed windows with the rows that came in time, and the number of late rows.
 
-    `delays`: that of each batch, if it is not DELAY.
+    `delays`: the delay of each batch; DELAY for the remaining ones.
     """
     latest = closed = datetime(1, 1, 1)
     late = 0
@@ -135,7 +135,7 @@ def values(batch: list[Event]) -> str:
 
 
 def run(*select: str, wrong: bool = False, full_refresh: bool = False, **variables: str) -> dict[str, str]:
-    """Run models; the message of each."""
+    """Run models; returns the message of each."""
     arguments = ["run", "--select", *select, "--vars", json.dumps(variables)]
     results = run_dbt(arguments + ["--full-refresh"] * full_refresh, expect_pass=not wrong)
     return {result.node.name: result.message for result in results}
@@ -162,13 +162,13 @@ class TestWatermarks:
             write(name, f"create table {{t}} {ddl}")
 
     def test_windows(self, there, rows, write):
-        """A run of nothing, as the first batch is all that there is; then two of three batches each."""
+        """A run without rows, as a first batch would read all rows at once; then two runs of three batches each."""
         model = f"hourly_{self.SOURCE}"
         run(model)
         said = []
         for batches in (EVENTS[:3], EVENTS[3:]):
             write(self.SOURCE, *(f"insert into {{t}} values {values(batch)}" for batch in batches))
-            # A compaction of a table with a key is a batch, too.
+            # A compaction of a table with a key is also a batch.
             said.append(re.sub(r"\d+ batches", "…", run(model)[model]))
         expected, late = windows(EVENTS)
         assert len(expected) == 5 and late == 2
@@ -204,7 +204,7 @@ class TestRestarts:
     def test_kills(self, there, killed, rows):
         killed("hourly_events", 0, "before")
         killed("hourly_events", 0, "after")
-        # The first of these is known to be written; the second has noted which windows it closes.
+        # Batch 0 is known to be written. Batch 2 has noted which windows it closes, so it keeps its delay.
         killed("hourly_events", 2, "before", "--vars", "delay: 30 minutes")
         run("hourly_events", delay="1 minute")
         delays = [timedelta(minutes=minutes) for minutes in (10, 30, 30, 1, 1, 1)]
@@ -217,14 +217,14 @@ class TestRestarts:
         assert "--full-refresh" in run("hourly_events", wrong=True, window="2 hours")["hourly_events"]
         assert sorted(rows("select * from {schema}.hourly_events")) == before
         run("hourly_events", full_refresh=True)
-        # Now it is one batch, in which nothing is late.
+        # All events are now in one batch, so none is late.
         at_once = [[event for batch in EVENTS for event in batch]]
         assert sorted(rows("select * from {schema}.hourly_events")) == windows(at_once)[0]
 
 
 @pytest.mark.full
 class TestAsSpark:
-    """Spark's own watermarks give the same windows of the same batches."""
+    """Spark's own watermarks give the same windows for the same batches."""
 
     @pytest.mark.parametrize("seed", range(3))
     def test_random_events(self, project, write, rows, tmp_path, seed):
@@ -268,7 +268,7 @@ def _by_spark(batches: list[list[Event]], folder: Path) -> list[tuple[datetime, 
         frame.write.parquet(str(folder / str(number)))
         (file,) = (folder / str(number)).glob("*.parquet")
         file.rename(landing / f"{number}.parquet")
-        # With the batch without rows that writes the windows.
+        # Also runs the empty batch that writes the windows.
         query.processAllAvailable()
     query.stop()
     return found

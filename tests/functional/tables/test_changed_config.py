@@ -1,4 +1,4 @@
-"""A rebuild whose config changed: ALTER where Paimon can, a swap where it cannot, and no row lost on the way."""
+"""A rebuild after a config change: ALTER if Paimon can, else a new table is swapped in. No row is lost."""
 
 from __future__ import annotations
 
@@ -37,23 +37,23 @@ class TestChangedConfig:
         assert "snapshot.num-retained.min" not in options
         assert self.snapshots(rows) == 2
 
-        # Columns come and go by ALTER around one overwrite: the history stays.
+        # ALTERs before and after a single overwrite add and drop columns, so the history stays.
         self.rebuild(project, "primary_key='id', bucket=2", "select 3 as id, cast(5 as bigint) as n, true as flag")
         assert rows("select id, n, flag from {schema}.changing") == [(3, 5, True)]
         assert [c[0] for c in rows("describe table {schema}.changing")] == ["id", "n", "flag"]
         assert self.snapshots(rows) == 3
         assert rows("select * from {schema}.changing version as of 1") == [(1, "a", 2)]
 
-        # A failing query after the ALTERs leaves every value.
+        # If the query fails after the ALTERs, all values stay.
         self.rebuild(project, "primary_key='id', bucket=2", "select raise_error('no') as id", expect_pass=False)
         assert rows("select id, n, flag from {schema}.changing") == [(3, 5, True)]
 
-        # What Paimon cannot alter is a new table, which loses the old one's history: refused until that is given up.
+        # A change that Paimon cannot ALTER needs a new table without the history: refused, unless the config allows it.
         self.rebuild(project, "primary_key=['id', 'name'], partition_by='name'", expect_pass=False)
         assert rows("select id, n, flag from {schema}.changing") == [(3, 5, True)]
         assert self.snapshots(rows) == 3
 
-        # It takes the name when it is whole.
+        # The new table takes the name only when it is complete.
         failing = "select 1 as id, cast(raise_error('no') as string) as name"
         given_up = "on_rebuild='drop_history', primary_key=['id', 'name']"
         self.rebuild(project, given_up, failing, expect_pass=False)

@@ -40,14 +40,14 @@ class TestDeletionVectors:
         assert rows(f"select * from {{schema}}.{table} order by id") == [(0, 2), (1, 12), (2, 21), (3, 31)]
 
     def test_index_files(self, folder):
-        """They are in the folder `index`; a table without deletion vectors has none."""
+        """Deletion vectors are in the folder `index`; a table without them does not have it."""
         assert list((folder("marked") / "index").iterdir())
         assert list((folder("appended") / "index").iterdir())
         assert not (folder("merged") / "index").exists()
 
     @pytest.mark.parametrize("table", ["marked", "appended"])
     def test_the_old_file_stays_and_its_old_rows_are_marked(self, rows, folder, table):
-        """The files hold more rows than the table: nothing was rewritten for two rows that changed."""
+        """The files hold more rows than the table, because no file was rewritten for the two changed rows."""
         paths = [path for (path,) in rows(f"select file_path from {{schema}}.`{table}$files`")]
         found = [parquet.read_metadata(next(folder(table).rglob(path.rsplit("/", 1)[-1]))) for path in paths]
         assert sorted(meta.num_rows for meta in found) == [2, 4]

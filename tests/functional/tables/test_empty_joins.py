@@ -1,4 +1,4 @@
-"""A join of a partitioned table by its partition with a table that has no rows: it has no rows, and does not fail."""
+"""Joining a partitioned table by its partition with an empty input gives no rows, and does not fail."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dbt.tests.util import run_dbt
 SOURCES = "sources: [{name: raw, schema: '{{ target.schema }}', tables: [{name: sales}, {name: days}]}]"
 JOINED = "select s.id, s.day from {{ source('raw', 'sales') }} s join {{ source('raw', 'days') }} d on d.day = s.day"
 
-# Else Spark sees at run time that there is nothing to join.
+# With adaptive execution, Spark would skip the join when it sees at run time that an input is empty.
 WHOLE = "spark_config={'spark.sql.adaptive.enabled': 'false'}"
 
 

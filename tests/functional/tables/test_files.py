@@ -1,4 +1,4 @@
-"""What data files are like: their codec, and which of them a query opens."""
+"""Data files: their codec, their order, and which of them a query opens."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dbt.adapters.paimon.capabilities import reaches
 from functional.conftest import VERSIONS
 
 CODECS = {
-    # pyarrow has no word for Hadoop's own LZ4, which parquet-hadoop writes as LZ4.
+    # pyarrow does not know Hadoop's own LZ4, which parquet-hadoop writes as LZ4.
     "parquet": {
         "zstd": "ZSTD",
         "snappy": "SNAPPY",
@@ -54,7 +54,7 @@ class TestCodecs:
 
 
 class TestPruning:
-    """A file that a query need not open may be away: what is left is read all the same."""
+    """A query succeeds although a file that it does not need is missing."""
 
     @pytest.fixture(scope="class")
     def models(self):
@@ -83,7 +83,7 @@ class TestPruning:
         assert len(rows("select id from {schema}.by_day")) == 3
 
     def test_statistics(self, project, warehouse, rows):
-        """Minimum and maximum of each column in each file, from the manifests."""
+        """The manifests have the minimum and maximum of each column in each file."""
         ((path,),) = rows("select file_path from {schema}.`by_id$files` where min_value_stats like '%id=1%'")
         name = path.rsplit("/", 1)[-1]
         (file,) = warehouse.glob(f"{project.test_schema}.db/by_id/bucket-0/{name}")
@@ -102,7 +102,7 @@ class TestPruning:
         ],
     )
     def test_fields_of_a_struct(self, project, field, value, read):
-        """Nested projection: the scan reads the selected field alone; on Paimon 0.9, the whole struct."""
+        """Nested projection: the scan reads only the selected field; before Paimon 1.2, the whole struct."""
         if not reaches(VERSIONS.paimon, "1.2"):
             read = "struct<s:struct<a:int,b:struct<c:int,d:int>>>"
         with get_connection(project.adapter):
@@ -114,13 +114,13 @@ class TestPruning:
 
 
 def leaves(frame):
-    """The leaves of a query's physical plan, as objects of Spark."""
+    """The leaves of a query's physical plan, as Java objects."""
     found = frame._jdf.queryExecution().executedPlan().collectLeaves()
     return [found.apply(number) for number in range(found.size())]
 
 
 class TestOrderOfPartitions:
-    """Append rows are read partition by partition: the earlier-created one first, or by value."""
+    """Append tables are read partition by partition: in order of creation, or by value with an option."""
 
     @pytest.fixture(scope="class")
     def models(self):
@@ -137,7 +137,7 @@ class TestOrderOfPartitions:
         assert found == [(f"p{10 + number}",) for number in range(10)]
 
     def test_rows_are_read_as_they_were_written(self, project, rows):
-        """Without the option: by when the partition was made, and within a bucket by when the row was written."""
+        """Without the option: partitions in order of creation, and the rows of a bucket in order of writing."""
         run_dbt(["run", "--select", "as_made"])
         for values in ("(9, 'p1'), (8, 'p1')", "(7, 'p3'), (6, 'p2')", "(5, 'p1'), (0, 'p3')"):
             rows(f"insert into {{schema}}.as_made values {values}")
@@ -147,7 +147,7 @@ class TestOrderOfPartitions:
 
 @contextmanager
 def away(path: Path) -> Iterator[None]:
-    """A file or a folder under another name for a while."""
+    """Rename a file or folder during the block."""
     hidden = path.rename(path.with_name(f"_{path.name}.away"))
     try:
         yield
@@ -183,5 +183,5 @@ class TestAnalyze:
         found = rows("select mergedRecordCount, colstat from {schema}.`by_hand$statistics` order by snapshot_id")
         assert [count for count, _ in found][-1] == 1
         assert set(json.loads(found[-1][1])) == {"order"}
-        # Statistics are no news to readers of changes, and no rows.
+        # Statistics do not change the rows.
         assert rows("select * from {schema}.by_hand") == [(1, 2)]

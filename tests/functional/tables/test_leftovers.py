@@ -1,4 +1,4 @@
-"""What a killed run leaves behind: the next run finishes it or clears it away."""
+"""The next run finishes or removes what a killed run left behind."""
 
 from __future__ import annotations
 

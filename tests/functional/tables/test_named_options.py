@@ -1,4 +1,4 @@
-"""Options and calls as Paimon's documents write them, by what they do to files, snapshots and rows."""
+"""Options and calls written as in Paimon's docs, checked by their effect on files, snapshots and rows."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ BY_NUMBER = """
     post_hook="call paimon.sys.compact('{{ this.schema }}.{{ this.name }}')"
 ) }}
 """
-# Paimon 0.9 merges small files once there are as many as the greater number.
+# Paimon 0.9 merges small files only when there are compaction.max.file-num of them.
 NUMBERS = {name: 3 for name in ("compaction.min.file-num", "compaction.max.file-num") if lookup(name, CONNECTOR)}
 OVERWRITTEN = """
 {{ config(
@@ -75,10 +75,10 @@ MODELS = {
 
 
 def bucket_of(fields: list[int | str], buckets: int) -> int:
-    """abs(hash % buckets) of a bucket key, in which hash is MurmurHash3 of Paimon's BinaryRow, with 42 as its seed.
+    """abs(hash % buckets) of a bucket key; the hash is MurmurHash3, with seed 42, of Paimon's BinaryRow.
 
-    A row is 8 bytes of NULL bits (for less than 57 columns), and 8 bytes per value: an int, or a text of less than 8 bytes with
-    its length.
+    A row is 8 bytes of NULL bits (up to 56 columns), and 8 bytes per value: an int, or a text of up to 7 bytes with its
+    length.
     """
     row = bytes(8)
     for field in fields:
@@ -124,31 +124,31 @@ class TestNamedOptions:
         assert places == [(*key, str(bucket_of(key, 4))) for *key, _ in places]
 
     def test_the_bucket_of_a_hash(self, built, rows):
-        """As KeyAndBucketExtractor.bucket and BinaryRow.hashCode of Paimon say it."""
+        """As in Paimon's KeyAndBucketExtractor.bucket and BinaryRow.hashCode."""
         places = rows("select id, regexp_extract(__paimon_file_path, 'bucket-(.)', 1) from {schema}.hashed order by id")
         assert places == [(number, str(bucket_of([number], 7))) for number in range(-50, 50)]
         assert len({bucket for _, bucket in places}) == 7
 
     def test_zstd_is_the_default(self, built, warehouse, project):
-        """By the footer of the Parquet file."""
+        """According to the footers of the Parquet files."""
         files = (warehouse / f"{project.test_schema}.db" / "plain").glob("bucket-0/*.parquet")
         assert {parquet.read_metadata(path).row_group(0).column(0).compression for path in files} == {"ZSTD"}
 
     def test_levels_of_zstd(self, built, rows):
-        """The same rows in one file each; in Parquet, Paimon 0.9 takes the level of the JVM's first file (a warning)."""
+        """The same rows in two files; in ORC on Paimon 0.9, whose Parquet files all get the level of the first."""
         size = "select sum(file_size_in_bytes) from {schema}.`level_%s$files`"
         ((low,),), ((high,),) = rows(size % 1), rows(size % 19)
         assert high != low
 
     def test_numbers_of_small_files(self, built, rows):
-        """compaction.min.file-num: so many are merged; by default, three are not."""
+        """With compaction.min.file-num=3, three files are merged; by default they are not."""
         count = "select count(*) from {schema}.`%s$files`"
         assert rows(count % "by_default") == [(3,)]
         assert rows(count % "by_number") == [(1,)]
         assert rows("select id from {schema}.by_number order by id") == [(1,), (2,), (3,)]
 
     def test_insert_overwrite_of_itself(self, built, rows):
-        """It merges the runs into one commit with the same rows; before 1.4 that file is of level 0 again."""
+        """It merges the sorted runs into one file with the same rows, which before Paimon 1.4 is in level 0."""
         assert rows("select id from {schema}.overwritten order by id") == [(1,), (2,), (3,)]
         lifted = reaches(VERSIONS.paimon, "1.4")
         assert rows("select level, record_count from {schema}.`overwritten$files`") == [(5 if lifted else 0, 3)]
@@ -162,7 +162,7 @@ class TestNamedOptions:
 
     def test_snapshot_time_retained(self, built, rows):
         assert rows("select id from {schema}.short order by id") == [(1,), (2,), (3,)]
-        # From Paimon 2.0 on, a table snapshot also stays until the one after it is older than that.
+        # From Paimon 2.0, a table snapshot also stays until the next one is older than `time_retained`.
         kept = [(3,)] if parse_version("2.0.0") > CONNECTOR else [(2,), (3,)]
         assert rows("select snapshot_id from {schema}.`short$snapshots` order by 1") == kept
 
@@ -171,7 +171,7 @@ class TestNamedOptions:
         assert rows("select snapshot_id from {schema}.`counted$snapshots` order by 1") == [(2,), (3,)]
 
     def test_an_update_of_the_partition_is_refused(self, built, rows):
-        """It would be another key; the row stays."""
+        """The update would change the key. The row stays."""
         with pytest.raises(Exception, match=r"(?i)primary key|not supported"):
             rows("update {schema}.moved set pt = 2 where id = 1")
         assert rows("select id, pt, v from {schema}.moved") == [(1, 1, "a")]

@@ -1,4 +1,4 @@
-"""What dbt wrote, read by readers that nobody here wrote; docs/how-to/read-without-spark.md has the outcomes."""
+"""Reads dbt's tables with pypaimon, PyArrow and DuckDB; docs/how-to/read-without-spark.md has the outcomes."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ SUM = "merge_engine='aggregation', fields={'n': {'aggregate_function': 'sum'}}"
 COMPACT = "call paimon.sys.compact(table => '{schema}.{name}')"
 DELETE = "delete from {t} where id = 2"
 MORE = "insert into {t} values (4, 'd', 40, 'wed')"
-# Each table: its config, and what happens to it after two runs, a first one and an increment.
+# Table -> (config, statements that follow a first run and an increment).
 CASES: dict[str, tuple[str, tuple[str, ...]]] = {
     "appended": ("", ()),
     "appended_partitions": ("partition_by='day'", ()),
@@ -86,13 +86,13 @@ CASES: dict[str, tuple[str, tuple[str, ...]]] = {
     "overwritten": ("", ("insert overwrite {t} values (9, 'z', 90, 'sun')",)),
     "truncated": ("", ("truncate table {t}", MORE)),
 }  # fmt: skip
-# What DuckDB makes of the files of a table, where it does not read its rows: others, and no error; or an error.
+# Tables whose files do not give DuckDB the table's rows: it reads other rows without an error, or fails.
 OTHER_ROWS = {
     *("appended_vectors", "keyed", "keyed_dynamic", "keyed_partitions", "keyed_across", "keyed_deletes"),
     *("keyed_sequence", "partial", "totals", "renamed_column", "renamed_of_keyed", "column_anew"),
 }
 ERRORS = {"appended_orc", "appended_avro", "keyed_orc", "keyed_avro"}
-# pypaimon 0.2 runs Paimon 0.9 in a JVM of its own; later ones need none, and do not read tables of 0.9.
+# pypaimon 0.2 runs Paimon 0.9 in its own JVM; later versions need no JVM, but cannot read tables of 0.9.
 OLD = "pypaimon==0.2.0"
 READ_BY_OLD = """
 import json, sys
@@ -134,7 +134,7 @@ class TestReadBack:
 
     @pytest.mark.parametrize("name", MODELS)
     def test_pyarrow_reads_the_compacted_files(self, built, warehouse, rows, name):
-        # After a full compaction the newest files hold the merged rows, and nothing else is to be known to read them.
+        # After a full compaction, the newest files hold exactly the merged rows.
         got = []
         for bucket, path in rows(f"select bucket, file_path from {{schema}}.`{name}$files`"):
             file = path if "/" in path else f"{warehouse}/{built}.db/{name}/bucket-{bucket}/{path}"
@@ -154,7 +154,7 @@ class TestEveryReader:
 
     @pytest.fixture(scope="class")
     def built(self, project, rows):
-        """The tables' schema."""
+        """Build the tables; returns their schema."""
         run_dbt(["run"])
         run_dbt(["run"])
         schema = project.test_schema
@@ -165,7 +165,7 @@ class TestEveryReader:
 
     @pytest.fixture(scope="class")
     def by_pypaimon(self, built, warehouse) -> dict[str, Rows]:
-        """What pypaimon hands to DuckDB of each table."""
+        """The rows of each table, as DuckDB gets them from pypaimon."""
         if parse_version("1.0") > CONNECTOR:
             return _by_old(warehouse, built)
         pytest.importorskip("duckdb", reason="`make compat` installs it")
@@ -182,12 +182,12 @@ class TestEveryReader:
 
     @pytest.mark.parametrize("name", CASES)
     def test_plain_files(self, built, warehouse, rows, name):
-        """The files of the newest table snapshot, as if there were no Paimon."""
+        """DuckDB reads the files of the newest table snapshot, without Paimon."""
         duckdb = pytest.importorskip("duckdb", reason="`make compat` installs it")
         listed = {path.rpartition("/")[2] for (path,) in rows(f"select file_path from {{schema}}.`{name}$files`")}
         files = [str(path) for path in (warehouse / f"{built}.db" / name).rglob("*") if path.name in listed]
         assert len(files) == len(listed)
-        # Partition columns come again at the end; a table with a key has columns of Paimon's in its files.
+        # DESCRIBE repeats partition columns at the end. Files of keyed tables also have columns of Paimon.
         described = [row[0] for row in rows(f"describe {{schema}}.{name}")]
         columns = dict.fromkeys(column for column in described if column and not column.startswith("#"))
         if name in ERRORS:

@@ -1,4 +1,4 @@
-"""UPDATE of an append table, step by step as docs/update.md has it: plan, rows and files before and after."""
+"""UPDATE of an append table, step by step as in docs/update.md: plan, rows and files before and after."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dbt.tests.util import run_dbt
 
 from dbt.adapters.paimon.capabilities import Capability
 
-# One file of three rows, and one of a single row.
+# One file with three rows, and one with a single row.
 MODEL = """
 {{ config(materialized='incremental', incremental_strategy='append') }}
 {% if is_incremental() %}select 4 as id, 'a4' as data
@@ -31,7 +31,7 @@ class TestUpdate:
 
     @pytest.fixture(scope="class")
     def before(self, project, rows):
-        """(rows, where each is, names of the files) before the UPDATE."""
+        """(rows, file and position of each row, row count of each file) before the UPDATE."""
         for _ in range(2):
             run_dbt(["run"])
         return self.state(rows)
@@ -73,7 +73,7 @@ class TestUpdate:
     def test_its_file_is_written_anew_with_the_rows_beside_it(self, before, after):
         (data, places, files), (new_data, new_places, new_files) = before, after
         assert new_data == data | {1: "b1"}
-        # The file without a match is the same one; of the other there is a new one, with all its rows.
+        # The file without a match stays; a new file with all rows of the other one replaces it.
         assert new_places[4] == places[4]
         (written,) = set(new_files) - set(files)
         assert set(files) - set(new_files) == {places[1][0]}
@@ -99,5 +99,5 @@ class TestRowTracking:
         assert rows("select data from {schema}.tracked order by id") == [("b1",), ("a2",), ("a3",)]
         after = rows(ids)
         assert [row[:2] for row in after] == [row[:2] for row in before]
-        # Only the row that changed has a later sequence number.
+        # Only the changed row has a higher sequence number.
         assert [new[2] > old[2] for old, new in zip(before, after, strict=True)] == [True, False, False]

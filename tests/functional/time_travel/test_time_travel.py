@@ -56,7 +56,7 @@ def operate(macro, *, expect_pass=True, **arguments):
 
 
 class TestTimeTravel:
-    """Each test goes on from what the one before it left."""
+    """Each test continues from the state that the previous one left."""
 
     @pytest.fixture(scope="class")
     def models(self):
@@ -74,7 +74,7 @@ class TestTimeTravel:
 
     @pytest.fixture(scope="class")
     def tags(self, rows):
-        """The tags that runs gave, and the table snapshots they are on."""
+        """Function: the tags that runs created, and their table snapshots."""
 
         def read(like="run%"):
             return rows(
@@ -94,7 +94,7 @@ class TestTimeTravel:
         run_dbt(["run", "--select", "prices", "--vars", "branch: true"])
         run_dbt(["run", "--select", "prices", "--vars", "run: 2"])
         assert tags() == [("run 1", 1), ("run 2", 2)]
-        # A rerun puts the tag on what it wrote, or leaves it alone.
+        # A rerun moves the tag to its own snapshot, or keeps it (if_exists).
         run_dbt(["run", "--select", "prices", "--vars", "run: 2"])
         assert tags() == [("run 1", 1), ("run 2", 3)]
         run_dbt(["run", "--select", "prices", "--vars", "{run: 1, if_exists: keep}"])
@@ -106,7 +106,7 @@ class TestTimeTravel:
         assert rows("select * from {schema}.prices version as of 'run 1' order by id") == [(1, 1), (2, 0)]
 
     def test_automatic_tags(self, project, tags, rows):
-        # At the first commit of an hour, for the hour before it.
+        # The first commit in an hour creates the tag for the previous hour.
         automatic = rows(
             "select snapshot_id, time_retained from {schema}.`prices$tags` where tag_name not like 'run%'"
             " and tag_name not like 'branch%'"
@@ -122,7 +122,7 @@ class TestTimeTravel:
         assert rows("select * from {schema}.by_branch order by id") == [(1, 1), (2, 0)]
 
     def test_instants(self, project, rows):
-        """Of each commit the instant it was made at: what the table was then."""
+        """The time of a commit gives the table as of this commit."""
         made = rows("select snapshot_id, cast(commit_time as string) from {schema}.`prices$snapshots` order by 1")
         assert len(made) > 3
         for snapshot, instant in made[:3]:
@@ -176,10 +176,10 @@ class TestTimeTravel:
         assert rows("select count(*) from {schema}.prices") == [(4,)]
         rows("insert into {schema}.prices values (8, 8)")
         rows("call paimon.sys.create_tag(table => '{schema}.prices', tag => 'mine')")
-        # The commit and the tag that the branch has not would be gone.
+        # fast_forward would delete the commit and the tag that the branch does not have.
         operate("fast_forward", branch="b", expect_pass=False)
         assert rows("select max(id) from {schema}.prices") == [(8,)]
-        # A tag on a later table snapshot goes only if that is said.
+        # rollback_to deletes tags on later table snapshots only with drop_tags.
         made = tags("%")
         assert "mine" in dict(made)
         for version in ("run 3", 1):
@@ -230,7 +230,7 @@ class TestTimeTravel:
         run_dbt([*back, "{relation: lifted, version: first}"])
         assert rows("select * from {schema}.lifted") == [(1, 1)]
 
-        # A compaction that is not the next commit: no state has these rows and all its files.
+        # The compaction is not right after the target: before 1.2, no state has the target's rows and all its files.
         rows("create table {schema}.mixed (id int, v int) tblproperties ('primary-key' = 'id', 'bucket' = '2')")
         rows("insert into {schema}.mixed values (1, 1), (2, 1), (3, 1), (4, 1), (5, 1), (6, 1)")
         rows("insert into {schema}.mixed values (1, 2)")
@@ -271,7 +271,7 @@ class TestAutomaticTags:
         run_dbt(["run", "--select", "daily", "two_hours"])
         ended = datetime.now(timezone.utc)
         assert tags("daily") in [[f"{at - timedelta(days=1):%Y-%m-%d}"] for at in (started, ended)]
-        # The period that ended last.
+        # The last period that has ended.
         before = [at.replace(hour=at.hour // 2 * 2) - timedelta(hours=2) for at in (started, ended)]
         assert tags("two_hours") in [[f"{at:%Y-%m-%d %H}"] for at in before]
 

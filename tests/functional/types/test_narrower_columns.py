@@ -1,6 +1,6 @@
-"""An increment whose type does not fit into the table's columns is refused, whatever its values are; a model that casts is not.
+"""An increment whose types do not fit the table's columns is refused, even if its values would fit.
 
-With the flag `require_lossless_casts` off it is stored as Spark casts it, with a deprecation warning for each model.
+With the flag `require_lossless_casts` off, Spark casts its values, with a deprecation warning for each model.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from functional.conftest import VERSIONS
 
 TO_TEXT = Capability.FILTERS_AFTER_CHANGE_TO_TEXT
 
-# name -> (the first run's expression, one that is cast to its type, one of another type whose value would fit, one that
-# would not)
+# name -> (the first run's expression, one cast to its type, one of another type whose value would fit, one whose value
+# would not fit)
 CASES = {
     "integer": ("cast(1 as tinyint)", "cast(127 as tinyint)", "127", "128"),
     "decimal": (
@@ -26,7 +26,7 @@ CASES = {
     "word": ("1", "cast('2' as int)", "'2'", "'two'"),
     "fraction": ("cast(1 as int)", "cast(7D as int)", "cast(7 as double)", "cast(1e10 as double)"),
 }
-# What Spark's cast makes of the last two.
+# The last two expressions as Spark casts them.
 CAST = {
     "integer": ["127", "-128"],
     "decimal": ["99.0", None],
@@ -39,7 +39,7 @@ STRATEGIES = {"upsert": "primary_key='id'", "merge": "incremental_strategy='merg
 class TestNarrowerColumns:
     @pytest.fixture(scope="class")
     def dbt_profile_target(self, dbt_profile_target):
-        # With ANSI, Spark 4's default, the casts of the flag fail where they do not fit.
+        # With ANSI, Spark 4's default, Spark's casts of values that do not fit would fail.
         conf = dbt_profile_target.get("spark_config", {}) | {"spark.sql.ansi.enabled": "false"}
         return dbt_profile_target | {"spark_config": conf}
 
@@ -81,7 +81,7 @@ class TestNarrowerColumns:
             for result in results:
                 assert result.status == "error", result.node.name
                 assert f"model '{result.node.name}': column n is " in result.message
-                # A number does not become a text by ALTER where a filter would then fail.
+                # Before Paimon 1.3, filters fail after an ALTER from a number to text, so it is not suggested.
                 altered = not result.node.name.startswith("word") or VERSIONS.supports(TO_TEXT)
                 remedy = "on_schema_change" if altered else "needs Paimon >= 1.3"
                 assert remedy in result.message, result.message
@@ -106,7 +106,7 @@ class TestNarrowerColumns:
         self._seeds_of_before(rows)
 
     def _seeds_of_before(self, rows):
-        """A text of which Spark reads another value is refused; a line that is too short is padded."""
+        """Text that Spark reads as another value is refused. With the flags off, it is cast; short lines are padded."""
         update_config_file({"flags": {}}, "dbt_project.yml")
         (refused,) = run_dbt(["seed"], expect_pass=False)
         assert "column day: '2024' is not a valid date" in refused.message

@@ -1,4 +1,4 @@
-"""A WHERE that keeps rows of NULL: the version finds them, or a warning says what does."""
+"""If a WHERE keeps NULLs, Paimon finds these rows, or a warning suggests a condition that does."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dbt.adapters.paimon.capabilities import Capability
 
 RIGHT = VERSIONS.supports(Capability.FILTERS_THAT_KEEP_NULLS)
 FORMATS = ("parquet", "orc", "avro")
-# Conditions that are met by all rows but one, each with what the warning says to write.
+# name -> (condition that all rows but one meet, the same condition as the warning suggests it)
 CONDITIONS = {
     "texts": ("st is distinct from 'done'", "(st <> 'done' or st is null)"),
     "flags": ("flag is not true", "(flag <> true or flag is null)"),

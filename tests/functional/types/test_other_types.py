@@ -1,4 +1,4 @@
-"""Types that only one side has: Paimon's that Spark cannot declare, and Spark's that Paimon cannot keep."""
+"""Types of Paimon that Spark cannot declare, and types of Spark that Paimon cannot store."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dbt.tests.util import get_connection, run_dbt
 
 from functional.conftest import VERSIONS
 
-# Paimon's type, as its DDL writes it -> (Spark's type, a value of Paimon's as Java, what Spark shows of it)
+# Column -> (Paimon's type, Spark's type)
 FOREIGN = {
     "time0": ("TIME(0)", "int"),
     "time3": ("TIME(3)", "int"),
@@ -40,7 +40,7 @@ from {{ target.schema }}.foreign_types where id = 1
 
 
 class TestTypesOfPaimon:
-    """What Flink or Paimon's own API may have made: made here by that API, in Spark's JVM."""
+    """A table as Flink or Paimon's API may create it. Here, Paimon's API creates it in Spark's JVM."""
 
     @pytest.fixture(scope="class")
     def models(self):
@@ -99,7 +99,7 @@ class TestTypesOfPaimon:
         assert described == columns == expected
 
     def test_values(self, made):
-        # Of TIMESTAMP(9) Spark has the microseconds; a time of day is a number of milliseconds.
+        # Spark reads TIMESTAMP(9) to the microsecond, and TIME as a number of milliseconds.
         assert made == [
             (
                 *(1, 86_399_000, 86_399_999, "00FF807F", "00"),
@@ -113,7 +113,7 @@ class TestTypesOfPaimon:
         shown = ", ".join(SHOWN.get(name, name) for name in FOREIGN)
         assert rows(f"select id, {shown} from {{schema}}.copied") == made
 
-    def test_numbers_beside_nan_are_found(self, project, rows):
+    def test_filters_find_numbers_next_to_nan(self, project, rows):
         run_dbt(["run", "--select", "in_orc"])
         assert rows("select count(*) from {schema}.in_orc where d <= 50") == [(45,)]
         assert rows("select count(*) from {schema}.in_orc where f = 5") == [(1,)]
@@ -130,7 +130,7 @@ class TestTypesOfPaimon:
         second = "2024-01-01 00:00:00"
         read = f"select {shown} from {{schema}}.foreign_types where id = "
         assert rows(f"{read} 2") == [(second, f"{second}.123", f"{second}.123")]
-        # What a table is made of anew has Spark's digits.
+        # A full refresh creates the columns with the precision of Spark's types.
         finer = "{finer0: '.5', finer3: '456', finer_ltz: '456'}"
         run_dbt(["run", "--select", "added", "--full-refresh", "--vars", finer])
         assert rows(f"{read} 2") == [(f"{second}.5", f"{second}.123456", f"{second}.123456")]
@@ -185,7 +185,7 @@ class TestTypesOfSpark:
     def test_too_long_for_its_column(self, project, rows):
         rows("create table {schema}.narrow (v varchar(3), c char(3), d decimal(3,1), t tinyint) using paimon")
         rows("insert into {schema}.narrow values ('ab ', 'a', 12.34, 1)")
-        # A char is filled up with blanks; a decimal is rounded to its scale.
+        # A char is padded with blanks; a decimal is rounded to its scale.
         assert rows("select v, c, cast(d as string), t from {schema}.narrow") == [("ab ", "a  ", "12.3", 1)]
         for values in ("'abcd', 'a', 1, 1", "'a', 'abcd', 1, 1"):
             with pytest.raises(Exception, match="EXCEED_LIMIT_LENGTH"):
@@ -196,7 +196,7 @@ class TestTypesOfSpark:
         "values",
         [
             pytest.param("100, 1", marks=pytest.mark.xfail(strict=True, raises=pytest.fail.Exception, reason=CASTS)),
-            # Spark 4 looks at integers itself.
+            # Spark 4 checks integers itself.
             pytest.param(
                 "1, 128",
                 marks=pytest.mark.xfail(

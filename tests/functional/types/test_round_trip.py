@@ -1,4 +1,4 @@
-"""Every type at its edges: Spark writes it, Paimon keeps it, Spark and others read the same."""
+"""Extreme values of every type: Spark and other readers read exactly what Spark wrote."""
 
 from __future__ import annotations
 
@@ -102,11 +102,11 @@ TYPES: dict[str, tuple[str, str, list[str]]] = {
         ],
     ),
 }
-ROWS = max(len(values) for *_, values in TYPES.values()) + 1  # the last is NULL throughout
+ROWS = max(len(values) for *_, values in TYPES.values()) + 1  # the last row has only NULLs
 
 
 def query() -> str:
-    """All rows as a query of Spark's; a column with fewer values than rows is NULL in the others."""
+    """A Spark query with all rows; a column with fewer values than rows is NULL in the rest."""
     selects = [
         f"select {row} as id, "
         + ", ".join(
@@ -126,7 +126,7 @@ TABLES = {
     "keyed_orc": "tblproperties ('primary-key' = 'id', 'bucket' = '1', 'file.format' = 'orc')",
     "appended_avro": "tblproperties ('file.format' = 'avro')",
 }
-# What is lost, and why; docs/data-types.md has the table.
+# Known losses and their reasons, as in docs/data-types.md.
 NULL_STRUCTS = pytest.mark.xfail(
     parse_version("1.0") > CONNECTOR,
     strict=True,
@@ -142,7 +142,7 @@ LOSSES = {
     **{(table, name): JULIAN for table in ("appended_orc", "keyed_orc") for name in ("ltz", "ntz", "deep")},
 }
 
-# What Spark shows of a column as text: every difference of values is one of texts, and no date is out of Python's range.
+# Columns as text in Spark: different values have different texts, and Python's range of dates does not matter.
 SHOWN = {
     "bytes": "hex(`bytes`)",
     # A map has no order.
@@ -157,7 +157,7 @@ def texts(source: str) -> str:
 
 
 def paimon_text(data_type) -> str:
-    """A type of `$schemas` as one text."""
+    """A type from `$schemas` as text."""
     if not isinstance(data_type, dict):
         return data_type
     kind, null = data_type["type"].partition(" ")[0], " NOT NULL" if "NOT NULL" in data_type["type"] else ""
@@ -185,10 +185,10 @@ class TestRoundTrip:
 
     @pytest.fixture(scope="class")
     def written(self, project):
-        """The rows as Spark has them without Paimon."""
+        """The columns as Spark reads them without Paimon, as text."""
         columns = ", ".join(f"`{name}` {spark}" for name, (spark, *_) in TYPES.items())
         with get_connection(project.adapter):
-            # Planned once, and none of Paimon's.
+            # The cached view is planned once, without Paimon.
             project.adapter.query(f"cache table given as {query()}")
             for table, options in TABLES.items():
                 name = f"paimon.{project.test_schema}.{table}"
@@ -229,7 +229,7 @@ class TestRoundTrip:
             assert described[name] == spark, name
 
     def test_models(self, written, rows):
-        # In Avro nothing is lost: what the models are given is what was written. -0.0 becomes 0.0, which filters find.
+        # Avro loses nothing, so the models read what was written. They store -0.0 as 0.0, which filters find.
         for _ in range(2):
             run_dbt(["run"])
         zeros = {name: ["0.0" if text == "-0.0" else text for text in written[name]] for name in ("f32", "f64")}

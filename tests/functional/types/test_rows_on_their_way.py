@@ -1,4 +1,4 @@
-"""What a row must be on its way into a table: each strategy and materialization writes it right, or ends without a change."""
+"""Each strategy and materialization writes rows correctly, or fails without changing the table."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ WITH_KEY = {
     "audited": KEYED + "wap=true",
 }
 STRATEGIES = WITHOUT_KEY | WITH_KEY
-# Of runs that add rows: 0 the first, 1 fields in another order, the others what no table takes.
+# Run 0 is the first; run 1 has struct fields in another order; later runs have rows that must be refused.
 MODEL = """
 {{{{ config(materialized='incremental', {config}) }}}}
 {{% set run = var('run', 0) %}}
@@ -70,7 +70,7 @@ def run(number: int, *arguments: str, expect_pass: bool = True):
 
 
 class TestStrategies:
-    """Each test goes on from what the one before it left."""
+    """Each test continues from the state that the previous one left."""
 
     @pytest.fixture(scope="class")
     def models(self):
@@ -89,7 +89,7 @@ class TestStrategies:
         assert len(results) == len(before)
         for result in results:
             assert result.status == "error", result.node.name
-            # Of a microbatch model the batches have the messages, which dbt logs.
+            # The messages of a microbatch model are those of its batches, which dbt only logs.
             for part in (f"model '{result.node.name}'", *parts) if result.batch_results is None else ():
                 assert part in result.message, result.message
         assert {name: kept(name) for name in names} == before
@@ -98,7 +98,7 @@ class TestStrategies:
         run(0)
         run(1)
         for name in STRATEGIES:
-            # A batch takes the place of its day, a partition without rows of its own stays.
+            # With a key, a microbatch replaces its whole day; otherwise partitions without new rows stay.
             first = [] if name == "batch_by_key" else [(0, *GOOD)]
             assert kept(name) == [*first, (1, *GOOD), (10, *EMPTY)], name
 
@@ -113,7 +113,7 @@ class TestStrategies:
         assert rows("select count(*) from {schema}.changes__dbt_deletes") == [(0,)]
 
 
-# Values that a cast of Paimon's would change: (column's expression, the increment's)
+# Values that Paimon's cast would change: name -> (column's expression, increment's expression)
 LOSSY = {
     "fraction": ("1", "1.9"),
     "two": ("true", "2"),
@@ -132,20 +132,20 @@ LOSSY = {
     "word": ("1", "'two'"),
     "text": ("array(1)", "'[1]'"),
 }
-# Types that fit but for some values: these, and one that is written.
+# Types that fit except for some values: name -> (column's expression, a value that does not fit, one that does)
 ROUNDED = {
     "odd": ("1D", "9007199254740993L", "9007199254740992L"),
     "greatest": ("1D", "9223372036854775807L", "1152921504606846976L"),
     "in_array": ("array(1D)", "array(null, 9007199254740993L)", "array(null, 3L)"),
     "small": ("float(1)", "16777217", "16777216"),
 }
-# What Spark's rule has, and ours has not: numbers are no times.
+# Casts that Spark's rule allows and ours does not, e.g. because numbers are not times: (from, to)
 NARROWER = {
     ("bigint", "timestamp"),
     ("timestamp", "bigint"),
     ("interval day to second", "string"),
 }
-# Types that fit: (the column's, the increment's, what is read as text)
+# Types that fit: name -> (column's expression, increment's expression, the value read back as text)
 WIDER = {
     "longer": ("1L", "2", "2"),
     "precise": ("cast(1 as decimal(20,2))", "2", "2.00"),
@@ -239,7 +239,7 @@ class TestTypes:
                 )
 
 
-# Partitions outside of the key, whose NULL Paimon stores as '', 0, false and 1970-01-01.
+# Partition columns outside the key. Paimon would store their NULLs as '', 0, false and 1970-01-01.
 PARTITIONS = {
     "text": ("string", "'a'"),
     "number": ("int", "7"),
@@ -349,7 +349,7 @@ class TestMaterializations:
         assert "snapshot 'kept': column n is int in the table" in snapshot(3, expect_pass=False).message
         assert "primary_key=['k', 'dbt_scd_id']: the query has no column 'k'" in snapshot(5, False).message
         assert rows(read) == versions
-        # A row that is gone has no values: only the end of its version is written.
+        # For a deleted row, only the end of its version is written, so its values are not checked.
         snapshot(4)
         assert [row[4] for row in rows(read) if row[0] == 1] == [False]
 

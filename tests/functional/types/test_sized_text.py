@@ -1,4 +1,4 @@
-"""varchar and char columns: MERGE cannot write them, so what is written by it is refused before its table is made."""
+"""MERGE cannot write varchar and char columns, so a model that needs it is refused before its table is created."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MODELS = {
     "upserted": f"{{{{ config({CONFIG}) }}}} {QUERY}",
     "merged": f"{{{{ config({CONFIG}, incremental_strategy='merge') }}}} {QUERY}",
     "replaced": f"{{{{ config({CONFIG}, incremental_strategy='delete+insert') }}}} {QUERY}",
-    # Its columns are strings: what a query reads of a varchar has no length.
+    # Its columns are strings: in a query, a varchar has no length.
     "copied": f"{{{{ config({CONFIG}, incremental_strategy='merge') }}}} select id, name from {{{{ ref('upserted') }}}}",
 }
 COLUMNS = [

@@ -1,4 +1,4 @@
-"""Models over a table, and a run of one of them that says whether it was left alone."""
+"""Models that read one table, and a helper that runs them and returns which were reused."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ def incremental(query: str, config: str = "") -> str:
 
 
 class Runs:
-    """Runs models, and says which were left alone."""
+    """Runs models and returns which were reused."""
 
     def __init__(self, project: Any, rows: Rows) -> None:
         self._project = project
         self._rows = rows
 
     def __call__(self, name: str, *arguments: str) -> bool:
-        """Run a node; whether it was reused. Its table has a further snapshot just if it was not."""
+        """Run a node; returns whether it was reused."""
         return name in self.reused(name, arguments=arguments)
 
     def reused(self, *names: str, arguments: Sequence[str] = ()) -> set[str]:
-        """Run some nodes at once; those that were reused."""
+        """Run nodes in one command; returns those that were reused, without a new table snapshot."""
         before = {name: self.snapshot(name) for name in names}
         results = run_dbt(["build", "--select", *names, *arguments])
         assert sorted(result.node.name for result in results) == sorted(names)
@@ -50,7 +50,7 @@ class Runs:
         return reused
 
     def snapshot(self, name: str) -> int | None:
-        """A table's newest snapshot; None if there is none."""
+        """The id of a table's newest snapshot; None without a table or snapshot."""
         tables = {row[1] for row in self._rows("show tables in {schema}")}
         if name not in tables:
             return None
@@ -68,7 +68,7 @@ def runs(project: Any, rows: Rows) -> Runs:
 
 @pytest.fixture
 def orders(rows: Rows) -> Callable[..., None]:
-    """Makes the table that the models read, anew."""
+    """Function: create the table that the models read, or recreate it."""
 
     def make(values: str = "(1, 'a'), (2, 'b')", properties: str = "") -> None:
         rows("drop table if exists {schema}.orders")

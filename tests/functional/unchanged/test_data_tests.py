@@ -1,4 +1,4 @@
-"""A data test with `skip_unchanged` that has passed is not run again over the same rows."""
+"""A data test with `skip_unchanged` that has passed is not run again on the same rows."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class TestDataTests:
         found = self.outcomes()
         assert not any(reused for *_, reused in found.values())
         assert found[NAMES[1]] == ("warn", 1, False)
-        # A warning is no pass; the others have passed.
+        # A warning is not a pass, so that test runs again; the others have passed.
         found = self.outcomes()
         assert found[NAMES[1]] == ("warn", 1, False)
         assert found[NAMES[0]] == ("pass", 0, True)
@@ -93,13 +93,13 @@ class TestDataTests:
         assert self.outcomes("--select", NAMES[0])[NAMES[0]] == ("pass", 0, True)
 
     def test_thresholds(self, rows):
-        """A test passes by its `warn_if`, and is run again when that is another."""
+        """With warn_if > 1, a test with one failure passes, so it is reused."""
         rows("insert into {schema}.copied values (7, 'x')")
         assert self.outcomes("--select", NAMES[2])[NAMES[2]] == ("pass", 0, False)
         assert self.outcomes("--select", NAMES[2])[NAMES[2]] == ("pass", 0, True)
 
     def test_rolled_back(self, rows):
-        """The rows that passed are there again, and then others under the same number."""
+        """After a rollback the rows that passed are back; then a snapshot with an old id has other rows."""
         self.outcomes()
         ((newest,),) = rows("select max(snapshot_id) from {schema}.`copied$snapshots`")
         rows("insert into {schema}.copied values (null, 'x')")

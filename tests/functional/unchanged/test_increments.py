@@ -1,4 +1,4 @@
-"""Incremental models, seeds and snapshots with `skip_unchanged`: what a run would do that is left out."""
+"""Incremental models, seeds and snapshots with `skip_unchanged`: which runs are skipped."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class TestIncrements:
             assert rows(f"select count(*) from {{schema}}.{name}") == [(added,)], name
 
     def test_a_filter_on_its_own_table(self, runs, rows):
-        """The second run has another query than the first, and finds nothing: that is committed, too."""
+        """The second run has another query than the first and finds no rows, but still commits."""
         assert not runs("newer")
         assert not runs("newer")
         assert rows("select commit_kind, delta_record_count from {schema}.`newer$snapshots` order by snapshot_id")[
@@ -66,7 +66,7 @@ class TestIncrements:
         rows("insert into {schema}.orders values (3, 'c')")
         assert not runs("newer")
         assert rows("select count(*) from {schema}.newer") == [(3,)]
-        # Its own rows are others than those that it read.
+        # That run changed the table's own rows, which its query reads.
         assert not runs("newer")
         assert runs("newer")
         assert rows("select count(*) from {schema}.newer") == [(3,)]
@@ -85,13 +85,13 @@ class TestIncrements:
         assert rows("select count(*) from {schema}.none") == [(0,)]
 
     def test_a_model_that_goes_on_by_its_own_rows(self, runs, rows):
-        """Each run adds a row: it is never the same input."""
+        """Each run adds a row to its own input, so no run is skipped."""
         for count in (1, 2, 4):
             assert not runs("counted")
             assert len(rows("select n from {schema}.counted")) in (count, count + 1)
 
     def test_a_run_without_rows_is_no_news_to_others(self, runs, rows):
-        """`append` reads orders; a commit of nothing on it changes no rows."""
+        """An INSERT OVERWRITE of an input with its own rows counts as a change."""
         runs("append", "--full-refresh")
         assert runs("append")
         rows("insert overwrite {schema}.orders select * from {schema}.orders")
@@ -140,7 +140,7 @@ class TestSeedsAndSnapshots:
         assert not runs("planted")
         rows("alter table {schema}.planted add columns (more string)")
         assert not runs("planted")
-        # That run dropped the column after its commit: the next one is the first whose commit knows of it.
+        # That run dropped the column after its commit, so only the next commit describes the table without it.
         assert not runs("planted")
         assert runs("planted")
 

@@ -1,4 +1,4 @@
-"""A run leaves a table alone whose query, config and inputs are those of its last commit, and no other."""
+"""A run skips a table only if its query, config and inputs are the same as in its last commit."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from functional.unchanged.conftest import ORDERS, SOURCE, table
 
 
 def jobs() -> int:
-    """Spark jobs of this process so far."""
+    """The number of Spark jobs of this process so far."""
     return int(SparkSession.builder.getOrCreate().sparkContext._jsc.sc().dagScheduler().numTotalJobs())
 
 
 class TestInputs:
-    """Each test begins with a table that the next run would leave alone."""
+    """Each test begins with a table that the next run would skip."""
 
     @pytest.fixture(scope="class")
     def models(self):
@@ -51,7 +51,7 @@ class TestInputs:
         assert runs("copied")
 
     def test_rolled_back_and_written_again(self, runs, rows):
-        """The same number of snapshots, other rows."""
+        """The newest snapshot has the same id, but other rows."""
         rows("insert into {schema}.orders values (3, 'c')")
         assert not runs("copied")
         rows("call paimon.sys.rollback(table => '{schema}.orders', version => '1')".replace("paimon.sys", "paimon.sys"))
@@ -174,14 +174,14 @@ class TestNever:
             codes = {r.node.name: r.adapter_response["code"] for r in run_dbt(["run"])}
             assert codes.keys() == names
             assert "REUSED" not in codes.values()
-        # None of them carries a key, which another run could take for its own.
+        # Their commits carry no key, which a later run could match.
         for name in names:
             users = rows(f"select commit_user from {{schema}}.`{name}$snapshots`")
             assert not [user for (user,) in users if user.startswith("dbtk")]
 
 
 class TestOff:
-    """Without the config nothing is written into commits, and nothing is skipped."""
+    """Without the config, commits carry no key, and nothing is skipped."""
 
     @pytest.fixture(scope="class")
     def models(self):

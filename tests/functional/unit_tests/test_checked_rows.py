@@ -36,7 +36,7 @@ def rows(*texts: str) -> str:
     return f"rows: [{', '.join('{' + text + '}' for text in texts)}]"
 
 
-# Name -> given, expect, status, what its message says.
+# Name -> (given, expect, status, part of the message)
 TESTS = {
     "held": (rows(*HELD), rows(*HELD), "pass", ""),
     **{

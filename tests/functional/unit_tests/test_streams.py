@@ -1,4 +1,4 @@
-"""Unit tests of streaming models: the rows of a source that no catalog knows, by the columns of its YAML."""
+"""Unit tests of streaming models: their source is in no catalog, so its columns come from YAML."""
 
 from __future__ import annotations
 

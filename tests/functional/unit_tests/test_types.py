@@ -1,11 +1,11 @@
-"""Unit tests of models with every type of Spark: given and expected rows as YAML writes them."""
+"""Unit tests with every type of Spark, with given and expected rows in YAML."""
 
 from __future__ import annotations
 
 import pytest
 from dbt.tests.util import run_dbt
 
-# A type; its value in SQL, the same in YAML, and another one in YAML, which a unit test has to tell apart.
+# Type -> (value in SQL, the same value in YAML, another value in YAML that must fail the unit test)
 TYPES = {
     "boolean": ("true", "true", "false"),
     "tinyint": ("cast(-128 as tinyint)", "-128", "127"),
@@ -61,7 +61,7 @@ def row(values):
 
 
 def unit_tests():
-    """One test that all values come through, and one a type that sees another value."""
+    """Two tests that all values arrive unchanged, and one per type that expects another value and must fail."""
     given = row({COLUMNS[data_type]: value for data_type, (_, value, _) in TYPES.items()})
     nothing = row(dict.fromkeys(COLUMNS.values(), "null"))
     same = row({f"same_{name}": "true" for name in COLUMNS.values()})
@@ -80,7 +80,7 @@ class TestTypes:
     @pytest.fixture(scope="class")
     def models(self):
         given = [f"cast({sql} as {data_type}) as {COLUMNS[data_type]}" for data_type, (sql, _, _) in TYPES.items()]
-        # What the model's own SQL says, as text: maps cannot be compared.
+        # The model compares its values in SQL, as text, because maps cannot be compared.
         same = [
             f"cast({name} as string) <=> cast(cast({TYPES[data_type][0]} as {data_type}) as string) as same_{name}"
             for data_type, name in COLUMNS.items()

@@ -1,7 +1,7 @@
-"""A small project with every kind of state that the adapter keeps, and what its tables hold after each step.
+"""A small project with every kind of state that the adapter keeps, and the expected rows after each step.
 
-The fixture `lake-0.1.0.tar.gz` is its warehouse after two steps of commit 905dd9b (see `write_fixture.py`). `fed` gets rows
-once a step, however often the step runs; what reads its changes would show a row that is lost or comes twice.
+The fixture `lake-0.1.0.tar.gz` is its warehouse after two steps with commit 905dd9b (see `write_fixture.py`). Each step
+adds rows to `fed` only once, even if it runs again, so the models that read its changes show a lost or repeated row.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from faults.house import Command, Row, State
 
 SCHEMA = "small"
 IDS = 12
-# Steps that commit 905dd9b has run.
+# The number of steps in the fixture, run with commit 905dd9b.
 OLD_STEPS = 2
 
 _NEW = """{% if is_incremental() %}
@@ -27,7 +27,7 @@ MODELS = {
     "select id, {{ var('step') }} as step from range(<ids>) " + _NEW,
     "logged.sql": """{{ config(materialized='incremental', incremental_strategy='append') }}
 select id, step, _row_kind from {{ paimon_changes(ref('fed')) }}""",
-    # Its positions are in its commits alone: the fixture has no positions table for it.
+    # Its positions are only in its commits: the fixture has no positions table for it.
     "marked.sql": """{{ config(materialized='incremental', incremental_strategy='append') }}
 select id, step from {{ paimon_changes(ref('fed')) }}""",
     "applied.sql": """{{ config(
@@ -64,7 +64,7 @@ COMMANDS = {"build": Command(lambda step, times: ("build",))}
 
 
 def write_project(folder: Path, target: dict[str, Any]) -> None:
-    """The project and its profile in a folder; the warehouse `lake` is left as it is."""
+    """Write the project and its profile into a folder. An existing warehouse `lake` stays as it is."""
     for part in ("models", "snapshots", "lake"):
         (folder / part).mkdir(parents=True, exist_ok=True)
     project = {"name": "small", "profile": "small", "flags": {"send_anonymous_usage_stats": False}}
@@ -77,7 +77,7 @@ def write_project(folder: Path, target: dict[str, Any]) -> None:
 
 
 def write_step(folder: Path, step: int) -> None:
-    """Its models know the step by a variable alone."""
+    """Nothing to write: the models get the step from a variable."""
 
 
 def variables(step: int, times: Mapping[str, int]) -> dict[str, Any]:
@@ -86,7 +86,7 @@ def variables(step: int, times: Mapping[str, int]) -> dict[str, Any]:
 
 
 def _written(step: int) -> Iterable[Row]:
-    """The rows that the steps have written into `fed`, in order."""
+    """The rows that the steps wrote into `fed`, in order."""
     for past in range(1, step + 1):
         yield from ((number, past) for number in range(IDS) if past == 1 or (number + past) % 3 == 0)
 

@@ -1,4 +1,4 @@
-"""A warehouse of commit 905dd9b (dbt-paimon 0.1.0) goes on with this adapter, and state of a newer one is refused.
+"""The adapter continues a warehouse of commit 905dd9b (dbt-paimon 0.1.0), and refuses state of a newer version.
 
 The fixture and how it was written: `small_lake.py`, `write_fixture.py`.
 """
@@ -30,7 +30,7 @@ TABLES = {
     Kind.POSITIONS: "logged__dbt_changes",
     Kind.DELETES: "applied__dbt_deletes",
 }
-# Each before and after a migration; the first in CI, for each is a dbt process of its own. The others: see `--kills`.
+# Before and after each migration. Each starts a dbt process, so CI runs only the first, and `--kills 60` runs all.
 KILLS: list[Point] = [
     {"table": "logged", "statement": tables.OPTION, "when": "before"},
     {"table": "logged", "statement": tables.OPTION, "when": "after"},
@@ -46,7 +46,7 @@ NEWER = "99"
 
 @pytest.fixture(scope="module")
 def house(tmp_path_factory: pytest.TempPathFactory, spark_config: dict[str, Any]) -> House:
-    """The fixture, and a reader of its tables."""
+    """The project in a folder, and a session that reads its tables."""
     from dbt.adapters.paimon.spark.runtime import Runtime
     from dbt.adapters.paimon.spark.session import open_session
 
@@ -70,7 +70,7 @@ def house(tmp_path_factory: pytest.TempPathFactory, spark_config: dict[str, Any]
 
 
 def unpack(house: House) -> None:
-    """The warehouse as the older adapter left it."""
+    """Restore the warehouse as the older adapter left it."""
     shutil.rmtree(house.folder / "lake")
     with tarfile.open(FIXTURE) as archive:
         archive.extractall(house.folder, filter="data")
@@ -87,7 +87,7 @@ def note_of(house: House) -> Path:
 
 
 def versions(house: House) -> dict[Kind, Any]:
-    """The version of each kind that carries one, as the warehouse has it."""
+    """The version of each kind of state, as stored in the warehouse."""
     found: dict[Kind, Any] = {kind: options_of(house, name).get(tables.OPTION) for kind, name in TABLES.items()}
     found[Kind.CHECKPOINT] = json.loads(note_of(house).read_text()).get("version")
     locks = house.folder / "lake" / ".dbt_paimon" / folders.FILE
@@ -130,7 +130,7 @@ def _bump_table(table: str) -> Callable[[House], None]:
 
 def _bump_note(house: House) -> None:
     note = note_of(house)
-    # Without the checksum that Hadoop's local file system writes.
+    # The checksum that Hadoop's local file system wrote would no longer match.
     note.with_name(f".{note.name}.crc").unlink(missing_ok=True)
     note.write_text(json.dumps(json.loads(note.read_text()) | {"version": int(NEWER)}))
 
@@ -149,7 +149,7 @@ def _commit(user: str, insert: str) -> Callable[[House], None]:
 
 
 def _commit_batch(house: House) -> None:
-    """A batch that a newer adapter has committed, and not noted."""
+    """A batch that a newer adapter has committed to the table, but not noted in the checkpoint."""
     folder = note_of(house).parent
     last = max(
         (path for path in (folder / "commits").iterdir() if path.name.isdigit()),
@@ -161,7 +161,7 @@ def _commit_batch(house: House) -> None:
 
 
 class TestNewer:
-    """Each kind is refused before anything is written; a full refresh does not write either."""
+    """Newer state of each kind is refused before anything is written, also by a full refresh."""
 
     @pytest.fixture(scope="class", autouse=True)
     def upgraded(self, house: House) -> Iterator[Path]:

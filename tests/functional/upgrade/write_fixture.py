@@ -1,9 +1,9 @@
-"""Writes `lake-0.1.0.tar.gz`: the warehouse of `small_lake` after two steps of another commit of the adapter.
+"""Writes `lake-0.1.0.tar.gz`: the warehouse of `small_lake` after two steps with another commit of the adapter.
 
     git worktree add --detach ../dbt-paimon-0.1.0 905dd9b && make -C ../dbt-paimon-0.1.0 venv
     PYTHONPATH=tests ../dbt-paimon-0.1.0/.venv/bin/python -m functional.upgrade.write_fixture
 
-It was written so with commit 905dd9b, which counts as version 0.1.0, and Paimon 0.9.0.
+These commands wrote it with commit 905dd9b, which counts as version 0.1.0, and Paimon 0.9.0.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def main() -> None:
             )
             assert result.success, result.exception
         credentials = PaimonCredentials(schema=small_lake.SCHEMA, warehouse=f"{name}/lake", spark_config=config)
-        # Where that commit has it.
+        # The module's path in that commit.
         from dbt.adapters.paimon.session import open_session  # type: ignore[import-not-found]
 
         open_session(credentials).session.sql(f"drop table paimon.{small_lake.SCHEMA}.marked__dbt_changes")

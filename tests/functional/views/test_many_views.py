@@ -1,4 +1,4 @@
-"""Many views made at the same time, by several threads or processes, none lost."""
+"""No view is lost if several threads or processes create views at the same time."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class TestManyViews:
 
 
 class TestOtherProcess:
-    """A process that keeps a view holds the table of views: this one waits, and then writes."""
+    """While another process locks the table of views, a run waits, and then writes its view."""
 
     @pytest.fixture(scope="class")
     def models(self):
@@ -35,7 +35,7 @@ class TestOtherProcess:
     def test_it_is_waited_for(self, project, rows, warehouse):
         run_dbt(["run", "--select", "first"])
         held, seen = Event(), []
-        # dbt closes the connections of all threads when a run ends.
+        # Get the session first: dbt closes the connections of all threads when a run ends.
         with get_connection(project.adapter) as connection:
             spark = connection.handle.session
 

@@ -1,4 +1,4 @@
-"""Views over a catalog that has none: they outlive the process, and any text in them does."""
+"""In a catalog without views, dbt's views outlive the process, with any text in them."""
 
 from __future__ import annotations
 

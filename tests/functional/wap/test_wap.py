@@ -1,4 +1,4 @@
-"""Write, audit, publish: what a failed audit leaves, and what a passed one does."""
+"""Write, audit, publish: the table after a failed audit, and after a passed one."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def messages(results):
 
 
 class TestWap:
-    """Each test goes on from what the one before it left."""
+    """Each test continues from the state that the previous one left."""
 
     @pytest.fixture(scope="class")
     def models(self):
@@ -70,7 +70,7 @@ class TestWap:
 
     @pytest.fixture(scope="class")
     def state(self, rows):
-        """Rows, newest table snapshot, tags and branches of a table."""
+        """Function: the rows, newest snapshot, tags and branches of a table."""
 
         def read(table):
             return (
@@ -84,7 +84,7 @@ class TestWap:
 
     @pytest.fixture(scope="class")
     def raw(self, project, rows):
-        """Put the source's rows in place."""
+        """Function: set the rows of the source."""
         rows("create table {schema}.raw_orders (id int, amount int)")
         return lambda values: rows(f"insert overwrite {{schema}}.raw_orders values {values}")
 
@@ -114,7 +114,7 @@ class TestWap:
     def test_a_rebuild_that_fails_leaves_the_table_as_it_was(self, project, state, raw, rows):
         raw("(1, 9), (3, null), (100, null)")
         message = messages(run_dbt(["run", "--select", "orders"], expect_pass=False))[0]
-        assert "not_null_orders_amount: 1 row\n" in message  # `where` is the test's own
+        assert "not_null_orders_amount: 1 row\n" in message  # its own `where` leaves out 100
         assert "`orders$branch_dbt_audit`" in message
         assert state("orders") == ([(1, 1), (2, 2)], 1, ["kept"], ["dbt_audit"])
         assert rows("select id, amount from {schema}.`orders$branch_dbt_audit` order by id") == [
@@ -132,7 +132,7 @@ class TestWap:
             (1, 1),
             (2, 2),
         ]
-        # No file of either branch is left.
+        # Orphan removal keeps the published file.
         now = f"{datetime.now(timezone.utc):%Y-%m-%d %H:%M:%S}"
         run_dbt(["run-operation", "remove_orphan_files", "--args", f"{{relation: orders, older_than: '{now}'}}"])
         files = rows("select count(*) from {schema}.`orders$files`")
@@ -142,7 +142,7 @@ class TestWap:
         raw("(1, 9), (3, 3), (4, 1), (13, 2), (14, 3)")
         results = run_dbt(["build"], expect_pass=False)
         message = next(m for m in messages(results) if "payments" in m)
-        # 1, 2 of before and four new ones; both a generic test with arguments and a singular one.
+        # Rows 1, 2 and four new ones fail a generic test with arguments (at_most) and a singular one (no_13).
         assert "2 of 3 audits failed" in message
         assert "at_most_payments_4: 1 row\n" in message
         assert "no_13: 1 row\n" in message
@@ -170,7 +170,7 @@ class TestWap:
         assert state(table)[:2] == before[:2]
         raw("(1, 9), (3, 3), (4, 1)")
         run_dbt(["run", "--select", table])
-        # The branch and its tag, left behind, are made anew and gone.
+        # The leftover branch and its tag were replaced, and then dropped.
         assert state(table)[0] == [row for row in before[0] if table == "payments" or row[0] != 2]
         assert state(table)[2:] == (["kept"], [])
 
@@ -219,7 +219,7 @@ GROWING_TESTS = "models: [{name: growing, columns: [{name: id, data_tests: [uniq
 
 
 class TestAlteredTable:
-    """Paimon 0.9 gives a branch one schema, and the files of a table have been written with several."""
+    """On Paimon 0.9, a branch has a single schema, but the table's files were written with several."""
 
     @pytest.fixture(scope="class")
     def models(self):
