@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from dbt.tests.util import run_dbt
 
-FLIGHTS = "primary-key' = 'id', 'bucket' = '2"
 # name -> query
 VIEWS = {
     "filtered": "select id, carrier, delay * 2 as twice from {f} where delay > 10",

@@ -5,8 +5,6 @@ from __future__ import annotations
 import pytest
 from dbt.tests.util import run_dbt, write_file
 
-MODEL = "{{ config(materialized='table', CONFIG) }}\nselect 1 as id, 'a' as name, 2 as n"
-
 
 def model(config: str, select: str = "select 1 as id, 'a' as name, 2 as n") -> str:
     return "{{ config(materialized='table', " + config + ") }}\n" + select
