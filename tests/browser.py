@@ -1,4 +1,4 @@
-"""A headless Chromium, Debian's package, driven by selenium without downloading anything."""
+"""Debian's Chromium, headless, driven by selenium; nothing is downloaded."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MISSING = "The tests of the report's page need Chromium. Install it with `apt-ge
 
 @contextmanager
 def chromium() -> Iterator[Any]:
-    """A browser without a window. `narrow(driver, width)` and `darken(driver)` change what a page sees of it."""
+    """A headless browser. `narrow(driver, width)` and `darken(driver)` emulate another width and color scheme."""
     browser, driver = shutil.which("chromium"), shutil.which("chromedriver")
     if browser is None or driver is None:
         raise AssertionError(MISSING)
@@ -42,7 +42,7 @@ def darken(driver: Any, scheme: str = "dark") -> None:
 
 
 def overflow(driver: Any) -> int:
-    """Pixels that the page is wider than its window."""
+    """By how many pixels the page is wider than its window."""
     found: int = driver.execute_script("return document.documentElement.scrollWidth - innerWidth")
     return found
 

@@ -1,4 +1,4 @@
-"""pytest plugin: tests that only some versions can pass, and a file of what passed on the versions in use."""
+"""pytest plugin: skips tests that the versions in use cannot pass, and writes all outcomes to a file."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip what the versions in use cannot pass, with the capability's name as the reason."""
+    """Skip tests that the versions in use cannot pass; the reason names the capability."""
     versions = Versions.of(_paimon(), spark=installation.spark_version())
     for item in items:
         for name, wanted in (("needs", True), ("lacks", False)):
@@ -65,12 +65,12 @@ def _reason(verb: str, capability: Capability, versions: Versions) -> str:
 
 
 def _paimon() -> str:
-    """The Paimon that the tests run on: the default, or that of DBT_PAIMON_JARS."""
+    """The Paimon version that the tests run on: the default, or that of DBT_PAIMON_JARS."""
     return packages.effective_paimon_version(PaimonCredentials(schema="any", paimon_version=DEFAULT_PAIMON_VERSION))
 
 
 class _Results:
-    """Collects the outcome of each test; under xdist the controller gets those of all workers."""
+    """Collects the outcome of each test; under xdist, the controller receives those of all workers."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -94,7 +94,7 @@ class _Results:
         for name, figures in report.user_properties:
             if name in (KILLS, BUCKET_KILLS):
                 self._figures[report.nodeid] = json.loads(str(figures))
-        # A test that passed and whose teardown failed has failed.
+        # A test has failed if any of its phases has, including the teardown.
         if self._outcomes.get(report.nodeid) != "failed":
             self._outcomes[report.nodeid] = outcome
 
@@ -125,14 +125,14 @@ class _Results:
 
 
 def _earlier(path: Path, versions: dict[str, Any], run_again: set[str]) -> list[dict[str, Any]]:
-    """What earlier sittings on the same versions found of the tests that this one did not run."""
+    """Earlier sittings on the same versions, reduced to the tests that this one did not run."""
     if not path.exists():
         return []
     found = json.loads(path.read_text())
     if {name: found.get(name) for name in versions} != versions:
         return []
     kept = []
-    # Builds of one release differ; before, a file had one for all of its sittings.
+    # Older files have one `connector` for all sittings instead of one per sitting.
     of_file = {"connector": found["connector"]} if "connector" in found else {}
     for sitting in found["sittings"]:
         tests = {test: outcome for test, outcome in sitting["tests"].items() if test not in run_again}
@@ -152,7 +152,7 @@ def _skip_reason(report: pytest.TestReport) -> str:
 
 
 def _connector() -> dict[str, str]:
-    """The name and hash of each jar of DBT_PAIMON_JARS; empty for the connector that Maven Central has."""
+    """The name and hash of each jar of DBT_PAIMON_JARS; empty if the connector is from Maven Central."""
     jars = [Path(jar.strip()) for jar in os.environ.get(packages.JARS_VARIABLE, "").split(",") if jar.strip()]
     return {jar.name: hashlib.sha256(jar.read_bytes()).hexdigest() for jar in jars}
 

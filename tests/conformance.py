@@ -1,7 +1,7 @@
-"""What of dbt's own conformance suite passes: a pytest plugin that counts base classes and keeps docs/conformance.md.
+"""pytest plugin: which base classes of dbt's conformance suite pass; it checks or writes docs/conformance.md.
 
-A base class counts as passed when one of its subclasses in tests/functional/adapter passed with every test, as an
-expected failure when its subclass is a strict xfail, as excluded when `exclusions.py` there says why it cannot start.
+A base class counts as passed if all tests of a subclass in tests/functional/adapter passed, as an expected failure if
+its subclasses are strict xfails, and as excluded if `exclusions.py` there says why it cannot start.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ PREFIX = "dbt.tests.adapter."
 
 @dataclass
 class Outcomes:
-    """What became of the tests of one class of ours."""
+    """The outcomes of one test class of this repository."""
 
     passed: int = 0
     failed: int = 0
@@ -34,7 +34,7 @@ class Outcomes:
 
 
 class Conformance:
-    """Collects the reports of a run; under xdist the controller gets those of all workers."""
+    """Collects the reports of a run; under xdist, the controller receives those of all workers."""
 
     def __init__(self, mode: str) -> None:
         self.mode = mode
@@ -84,7 +84,7 @@ class Conformance:
 
 @dataclass(frozen=True)
 class Summary:
-    """The base classes of the suite by what became of them, each with our classes or a reason."""
+    """The base classes of the suite by outcome, each with our subclasses or a reason."""
 
     passed: dict[str, list[str]]
     expected: dict[str, str]
@@ -93,7 +93,7 @@ class Summary:
 
     @property
     def line(self) -> str:
-        """The figures."""
+        """The totals in one line."""
         total = len(self.passed) + len(self.expected) + len(self.excluded) + len(self.missing)
         return (
             f"{len(self.passed)} passed, {len(self.expected)} expected failures"
@@ -101,7 +101,7 @@ class Summary:
         )
 
     def page(self) -> str:
-        """docs/conformance.md."""
+        """The text of docs/conformance.md."""
         lines = [
             "# dbt's conformance suite",
             "",
@@ -129,7 +129,7 @@ class Summary:
 
 
 def bases_of_the_suite() -> dict[type, str]:
-    """Its classes that carry tests, but for its own subclasses `Test…`, each with a short name."""
+    """The suite's classes with tests, each with a short name; without the suite's own `Test…` subclasses."""
     found: dict[type, str] = {}
     for path in sorted(SUITE.rglob("*.py")):
         if path.name == "__init__.py":
@@ -143,7 +143,7 @@ def bases_of_the_suite() -> dict[type, str]:
 
 
 def summarize(classes: dict[tuple[str, str], Outcomes]) -> Summary:
-    """Lay the outcomes of our classes over the classes that they inherit from."""
+    """Assign the outcomes of our classes to the base classes that they inherit from."""
     bases = bases_of_the_suite()
     passed: dict[str, list[str]] = defaultdict(list)
     expected: dict[str, list[str]] = defaultdict(list)

@@ -40,12 +40,12 @@ def spark_config() -> dict[str, Any]:
         # compiling, and may fail.
         # Loading the classes of Spark and Paimon exceeds the default MetaspaceSize several times, each time with a
         # full garbage collection.
-        # While the heap grows from its default of 1.6 % of the memory, garbage collection takes a tenth of the CPU time.
+        # While the heap grows from its default of 1.6 % of memory, garbage collection takes a tenth of the CPU time.
         "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC "
         "-XX:InitialRAMPercentage=8 -XX:MetaspaceSize=800m "
-        # A worker's tests use sessions in several time zones; the JVM's must not depend on which comes first.
+        # A worker's tests use sessions in several time zones; the JVM's zone must not depend on the first one.
         "-Duser.timezone=UTC",
-        # The statements of a worker repeat, and are more than the 100 whose generated code Spark caches by default.
+        # By default, Spark caches the generated code of 100 statements. A worker repeats more than that.
         "spark.sql.codegen.cache.maxEntries": 2000,
         "spark.sql.shuffle.partitions": 2,
     }

@@ -1,4 +1,4 @@
-"""docs/coverage.md as data; and a pytest plugin: a run fails if a test that proves a feature there was not passed."""
+"""Parses docs/coverage.md; as a pytest plugin, fails a run if a test that proves a feature there did not pass."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Feature:
 
     @property
     def run(self) -> tuple[str, str]:
-        """The version of Paimon and the day of the committed run that proves it; '' if CI does, or nothing."""
+        """Paimon's version and the date of the committed run that proves the feature; '' if it is CI, or unproved."""
         found = re.fullmatch(r"Paimon (\d[\d.]*\d), (\d{4}-\d\d-\d\d)", self.proof)
         return (found[1], found[2]) if found else ("", "")
 
@@ -41,10 +41,10 @@ def cells(line: str) -> list[str]:
 
 
 def features(text: str) -> list[Feature]:
-    """The rows of those tables of a page that have a column `proof`.
+    """The rows of all tables with a column `proof`.
 
     Raises:
-        ValueError: a row has another number of cells than its table.
+        ValueError: a row has more or fewer cells than its header.
     """
     found, header = [], [""]
     for row in (cells(line) for line in text.splitlines() if line.startswith("| ")):
@@ -59,16 +59,16 @@ def features(text: str) -> list[Feature]:
 
 
 def without_parameters(nodeid: str) -> str:
-    """`functional/x/test_y.py::TestZ::test` of a test's id."""
+    """A test's id without parameters, below `tests`: `functional/x/test_y.py::TestZ::test`."""
     return nodeid.partition("[")[0].removeprefix("tests/")
 
 
 def faults(found: Iterable[Feature], outcomes: Mapping[str, set[str]]) -> list[str]:
-    """What the outcomes of a run do not show, of the tests whose files ran.
+    """Tests that should prove a feature in CI but did not pass, among the files that ran.
 
     Args:
         found: the features.
-        outcomes: test without its parameters -> 'passed', 'failed', 'skipped' or 'xfailed' of its cases.
+        outcomes: test without parameters -> its cases' outcomes ('passed', 'failed', 'skipped' or 'xfailed').
     """
     ran = {test.partition("::")[0] for test in outcomes}
     told = []
@@ -88,7 +88,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 class _Proofs:
-    """Collects what became of each test, of all workers; a run of some tests alone is not looked at."""
+    """Collects the outcomes of all workers' tests; not registered for a run of selected tests."""
 
     def __init__(self) -> None:
         self._outcomes: dict[str, set[str]] = {}
@@ -100,7 +100,7 @@ class _Proofs:
             self._outcomes.setdefault(without_parameters(report.nodeid), set()).add(outcome)
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        # A run that was broken off shows nothing of the tests behind.
+        # An interrupted run says nothing about the remaining tests.
         if session.shouldstop or session.shouldfail or session.exitstatus == pytest.ExitCode.INTERRUPTED:
             return
         self._faults = faults(features(PAGE.read_text()), self._outcomes)

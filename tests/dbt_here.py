@@ -1,4 +1,4 @@
-"""dbt on a project of a test's own folder, in this process and on its Spark: where a process is not the point."""
+"""Runs dbt on a test's own project in this process and on its Spark, for tests that need no separate process."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dbt.cli.main import dbtRunner, dbtRunnerResult
 
 
 def dbt_here(folder: Path, *arguments: str) -> dbtRunnerResult:
-    """Run a command of dbt in a folder that has the project and its profiles.yml."""
+    """Run a dbt command in a folder with the project and its profiles.yml."""
     places = {
         "--project-dir": folder,
         "--profiles-dir": folder,
@@ -19,7 +19,7 @@ def dbt_here(folder: Path, *arguments: str) -> dbtRunnerResult:
 
 
 def dbt_passes(folder: Path, *arguments: str) -> None:
-    """Run a command that has to succeed.
+    """Run a dbt command that must succeed.
 
     Raises:
         AssertionError: with the messages of the nodes that failed.

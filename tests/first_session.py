@@ -1,4 +1,4 @@
-"""pytest plugin: the class archive is there before the workers start, so that they and their runs of dbt start with it."""
+"""pytest plugin: creates the class archive before the workers start, so that all their JVMs start with it."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _DBT = [sys.executable, "-c", "from dbt.cli.main import cli; cli()", "debug"]
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Have a short run make it: the workers' JVMs, one of which would, end when all tests have."""
+    """Create the archive with a short run. A worker's JVM would write it at its exit, when all tests have ended."""
     if hasattr(session.config, "workerinput") or not session.config.getoption("numprocesses", None):
         return
     if any(cache_folder().glob("classes-*.jsa")):
         return
     with tempfile.TemporaryDirectory() as folder:
-        # Jars that are fetched first are on no class path yet.
+        # The first run only downloads the jars, which are not on its class path yet.
         for archive in ("0", "1"):
             _debug(Path(folder), {"DBT_PAIMON_CLASS_ARCHIVE": archive})
     _wait_for_archive()
@@ -45,7 +45,7 @@ def _debug(folder: Path, variables: dict[str, str]) -> None:
 
 
 def _wait_for_archive() -> None:
-    """Until the JVM, which writes the archive after dbt has ended, is through; the tests do without if it is not."""
+    """Wait for the archive, at most a minute: the JVM writes it after dbt has ended. Tests also run without it."""
     until = time.monotonic() + 60
     while time.monotonic() < until:
         claims = list(cache_folder().glob("classes-*.pid"))

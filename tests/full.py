@@ -1,4 +1,4 @@
-"""pytest plugin: tests marked `full` run with `--full` (`make test-full`), or in a file that is named; CI leaves them out."""
+"""pytest plugin: runs tests marked `full` only with `--full` (`make test-full`) or if a test file is named."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave them out, unless they are asked for."""
+    """Deselect tests marked `full` unless they are requested."""
     if config.getoption("full") or any(".py" in argument for argument in config.args):
         return
     left_out = [item for item in items if item.get_closest_marker("full")]

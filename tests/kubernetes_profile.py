@@ -1,4 +1,4 @@
-"""deploy/kubernetes as a pod of it reads it: the profile's settings for Spark, with values for what the cluster puts in."""
+"""The manifests of deploy/kubernetes, and the profile's Spark settings in a pod, with made-up cluster values."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def of_kind(kind: str) -> list[dict[str, Any]]:
 
 
 def pods() -> dict[str, dict[str, Any]]:
-    """The pod templates of the workloads, by the names of these."""
+    """The pod templates of the Jobs and CronJobs, by name."""
     jobs = {job["metadata"]["name"]: job["spec"]["template"] for job in of_kind("Job")}
     return jobs | {
         job["metadata"]["name"]: job["spec"]["jobTemplate"]["spec"]["template"] for job in of_kind("CronJob")
@@ -48,7 +48,7 @@ def container(pod: dict[str, Any]) -> dict[str, Any]:
 
 
 def environment(name: str) -> dict[str, str]:
-    """What dbt's container sees, with values for what the cluster puts in."""
+    """The environment of dbt's container, with made-up cluster values."""
     found = {"S3_ACCESS_KEY": "an-access-key", "S3_SECRET_KEY": "a-secret-key"}
     for variable in container(pods()[name])["env"]:
         source = variable.get("valueFrom", {})
@@ -58,7 +58,7 @@ def environment(name: str) -> dict[str, str]:
 
 
 def settings(name: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
-    """Spark's settings of the profile, as dbt reads it in a pod."""
+    """The profile's Spark settings, as dbt reads them in a pod."""
     monkeypatch.setattr("os.environ", {**os.environ, **environment(name)})
     set_invocation_context(environment(name))
     profile = ProfileRenderer({}).render_data(yaml.safe_load(CONFIG["data"]["profiles.yml"]))

@@ -1,4 +1,4 @@
-"""dbt and Spark in a process of their own: what a JVM starts with cannot differ among the tests of one."""
+"""Runs dbt and Spark in a separate process, for tests that need JVM settings of their own."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _GOOD = ("success", "pass", "warn", "skipped")
 
 
 def write_project(folder: Path, target: dict[str, Any], files: dict[str, str]) -> None:
-    """A project and its profile in a folder."""
+    """Write a project and its profile to a folder."""
     (folder / "dbt_project.yml").write_text(
         yaml.safe_dump({"name": "own", "profile": "own", "flags": {"send_anonymous_usage_stats": False}})
     )
@@ -33,20 +33,20 @@ def write_project(folder: Path, target: dict[str, Any], files: dict[str, str]) -
 
 
 def credentials_of(target: dict[str, Any]) -> PaimonCredentials:
-    """A target of a profile as dbt reads it."""
+    """The credentials that dbt reads from a profile's target."""
     keys = {key: value for key, value in target.items() if key not in ("type", "threads")}
     credentials: PaimonCredentials = PaimonCredentials.from_dict(PaimonCredentials.translate_aliases(keys))
     return credentials
 
 
 class OwnProcess:
-    """Some steps, one after the other, in another process that begins at once.
+    """A separate process, started at once, that runs some steps one after the other.
 
     Args:
-        folder: of `write_project`.
-        target: of its profile.
-        steps: `{"dbt": [arguments]}` or `{"sql": statement}`, the latter in a session that is not dbt's.
-        name: tells several processes of one folder apart.
+        folder: the project, from `write_project`.
+        target: the profile's target.
+        steps: `{"dbt": [arguments]}` or `{"sql": statement}`, which runs in a session other than dbt's.
+        name: a subfolder; each process of a folder needs its own.
     """
 
     def __init__(self, folder: Path, target: dict[str, Any], steps: list[dict[str, Any]], name: str = "one") -> None:
@@ -63,10 +63,10 @@ class OwnProcess:
         )
 
     def answers(self, timeout: float = 900) -> list[Any]:
-        """Of each step: the status of each node by its name, or the message of one that failed; or the rows.
+        """An answer per step: for dbt, node name -> status, or message if the node failed; for SQL, the rows.
 
         Raises:
-            AssertionError: a step failed that is not dbt's; with what the process printed.
+            AssertionError: an SQL step or the process failed; with the process's output. dbt's errors are answers.
         """
         try:
             code = self._process.wait(timeout)

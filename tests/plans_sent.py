@@ -1,4 +1,4 @@
-"""Compares what each node of a functional test sends to alter its table with the steps of its plan."""
+"""Checks that each node of a functional test alters its table by exactly the steps of its plan."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from dbt.adapters.paimon.spec.strategies import STRATEGIES
 from dbt.adapters.paimon.sql.statements import Statement
 from dbt.adapters.paimon.sql.text import quoted
 
-# How the statement of each kind of step begins, without the names in it.
+# The beginning of the statement of each kind of step, without names.
 BEGINNINGS = {
     StepKind.ADD_COLUMNS: "alter table add columns",
     StepKind.SET_OPTIONS: "alter table set tblproperties",
@@ -43,7 +43,7 @@ _STATEMENT = re.compile(
 
 
 class Sent:
-    """What the node of each thread has sent since its plan was settled, by table."""
+    """The statements that each thread's node has sent since its plan was settled, by table."""
 
     def __init__(self) -> None:
         self.differences: list[str] = []
@@ -53,7 +53,7 @@ class Sent:
 
     def begins(self, config: Mapping[str, Any]) -> None:
         self._here.plan = None
-        # They may alter the table, too, once its rows are written.
+        # With these keys, the table may also be altered after its rows are written.
         self._here.more = any(config.get(key) for key in ("post-hook", "post_hook", "maintenance", "tblproperties"))
 
     def settled(self, node: Mapping[str, Any], plan: SettledPlan) -> None:
@@ -66,7 +66,7 @@ class Sent:
             return
         if isinstance(statement, Statement) and statement.kind in _WRITES:
             self._here.sent[quoted(*statement.target)].append(WRITE)
-        # The tables that the adapter keeps beside a model's have no plan.
+        # The adapter's helper tables (`__dbt_…`) have no plan.
         elif (found := _STATEMENT.match(str(statement))) and "__dbt_" not in found[2]:
             words = " ".join(part for part in (found[1], found[3], found[5]) if part)
             self._here.sent[found[2]].append(words)
@@ -77,7 +77,7 @@ class Sent:
             return
         before, after = ([BEGINNINGS[step.kind] for step in steps] for steps in (plan.before, plan.after))
         for table, sent in self._here.sent.items():
-            # A stream writes in threads of its own.
+            # A stream writes in other threads, so its writes may be missing here.
             wanted = [*before, *([WRITE] if WRITE in sent else []), *after]
             same = wanted[: len(sent)] == sent if failed else sent[: len(wanted)] == wanted
             if not same or (len(sent) > len(wanted) and not self._here.more):
@@ -88,7 +88,7 @@ class Sent:
 
 @pytest.fixture(scope="session")
 def plans_sent() -> Iterator[Sent]:
-    """Watches the plans and the statements of this process."""
+    """Records the plans and the statements of this process."""
     noted = Sent()
     with pytest.MonkeyPatch.context() as patch:
         for name in ("build", "increment", "snapshot"):

@@ -1,4 +1,4 @@
-"""pytest plugin: the fixture `rows`, with which a test reads what dbt made."""
+"""pytest plugin: the fixture `rows`, with which a test reads the tables that dbt built."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Rows = Callable[[str], list[tuple[Any, ...]]]
 
 @pytest.fixture(scope="class")
 def rows(project: Any) -> Rows:
-    """Run a query on the test's own engine and give its rows as tuples; `{schema}` is the test's schema."""
+    """Function: run a query on the test's engine and return tuples; `{schema}` is the test's schema."""
 
     def run(sql: str) -> list[tuple[Any, ...]]:
         with get_connection(project.adapter):

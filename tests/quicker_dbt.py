@@ -1,4 +1,4 @@
-"""pytest plugin: what dbt repeats in each of a thousand runs of one process costs less, with the same results."""
+"""pytest plugin: speeds up work that dbt repeats in each of a process's thousand runs, with the same results."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from dbt_common.utils.encoding import JSONEncoder
 
 
 def pytest_configure() -> None:
-    """Replace what costs much by what does the same for less."""
-    # dbt's own fixtures do so, and not every test has them: a small project is parsed in 0.3 CPU seconds, not in 1.7.
+    """Replace slow functions of dbt by faster equivalents."""
+    # Parses a small project in 0.3 CPU seconds instead of 1.7. dbt's own fixtures do so, but not all tests use them.
     enable_test_caching()
     behavior_flags.BehaviorFlagRendered._default_source = staticmethod(_caller)
     jinja_static.get_environment = lru_cache(jinja_static.get_environment)
@@ -25,10 +25,10 @@ def pytest_configure() -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Keep the garbage collector from looking at the modules of dbt and of the tests again and again.
+    """Keep the garbage collector from scanning the modules of dbt and of the tests repeatedly.
 
-    A manifest is many thousand objects that all live until the run ends: with Python's own threshold the collector looks
-    at them dozens of times (7 % of the CPU seconds of `dbt parse`).
+    A manifest has many thousand objects, which live until the run ends. With Python's default threshold, the collector
+    scans them dozens of times (7 % of the CPU seconds of `dbt parse`).
     """
     gc.collect()
     gc.freeze()
@@ -36,7 +36,7 @@ def pytest_collection_finish() -> None:
 
 
 def _caller() -> str:
-    """The module that declares a flag, as `inspect.stack` finds it, which reads the lines around each frame."""
+    """The module that declares a flag. dbt uses `inspect.stack`, which reads the source lines of each frame."""
     frame = sys._getframe(1)
     while frame.f_globals["__name__"] == behavior_flags.__name__ and frame.f_back:
         frame = frame.f_back
@@ -44,5 +44,5 @@ def _caller() -> str:
 
 
 def _iterencode(encoder: JSONEncoder, value: Any, _one_shot: bool = False) -> Iterator[str]:
-    """Encode a manifest in C, as `json.dumps` does and `json.dump` does not: the same text."""
+    """Encode a manifest in C, as `json.dumps` does but `json.dump` does not. The text is the same."""
     return iter(json.JSONEncoder.iterencode(encoder, value, _one_shot=True))

@@ -1,4 +1,4 @@
-"""Reports of typed values that nothing was read for: for tests of the page and of its rules."""
+"""Made-up reports, for tests of the report's page and of its rules."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MB = 1024**2
 
 
 def facts(number: int = 0, **changed: object) -> Facts:
-    """Four buckets, twelve commits, a tag and a consumer; every fifth table is untended."""
+    """Four buckets, twelve commits, a tag and a consumer; every fifth table needs a compaction."""
     untended = number % 5 == 4
     groups = tuple(
         FileGroup("", bucket, level, files, small, rows * (number % 7 + 1), rows * 120 * (number % 7 + 1))

@@ -1,6 +1,7 @@
-"""pytest plugin: tests about times run in time zones of users' machines; a failure says which.
+"""pytest plugin: runs tests of times in time zones other than UTC; a failure shows the zone.
 
-A machine in UTC hides every time that is read on the wrong clock. `TZ=America/Los_Angeles make test` runs all tests in one.
+A machine in UTC hides every time that is read in the wrong zone. `TZ=America/Los_Angeles make test` runs all tests in
+that zone.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ import pytest
 _WEST: Final = "America/Los_Angeles"
 _EAST: Final = "Asia/Kolkata"
 _TESTS: Final = Path(__file__).parent
-# A folder has the same zone in each run, so that a failure can be repeated. Not tests/integration: servers of others,
-# such as PostgreSQL, would have it as well.
+# A folder has the same zone in each run, so that a failure can be repeated. tests/integration is left out, because
+# servers that it starts, such as PostgreSQL, would get the zone as well.
 ZONES: Final = dict.fromkeys(
     (
         "functional/docs",
@@ -36,7 +37,7 @@ _OF_THE_USER: Final = os.environ.get("TZ")
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """The folder's zone, or the machine's; unless the variable is set."""
+    """Set the folder's zone, or else the machine's. A TZ that the user has set stays."""
     if _OF_THE_USER is None:
         zone = ZONES.get(item.path.parent.relative_to(_TESTS).as_posix())
         if zone is None:

@@ -1,4 +1,4 @@
-"""pytest plugin: the longest tests begin first, a service starts once, and the last lines say where the time went."""
+"""pytest plugin: starts the longest tests first and each service only once, and prints the minutes per folder."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from xdist.scheduler import LoadScopeScheduling
 
-# Minutes of one test or a chain of them: a worker that starts on these last would finish long after the others.
+# Tests or classes that take minutes: a worker that started one last would finish long after the others.
 LONGEST = (
     "functional/project",
     "faults",
@@ -22,7 +22,7 @@ LONGEST = (
     "integration/engines",
     "integration/test_walkthrough.py",
 )
-# Modules that start the same service, which takes some 20 CPU seconds: one worker runs them all.
+# Modules by the service that they start. A start takes some 20 CPU seconds, so one worker runs them all.
 TOGETHER = {
     "a Hive metastore": (
         "integration/catalogs/test_hive.py",
@@ -40,7 +40,7 @@ TOGETHER = {
 
 
 class ByService(LoadScopeScheduling):
-    """The tests of a class or a module go to one worker, and so do those of a service."""
+    """Sends all tests of a class, module or service to one worker."""
 
     def _split_scope(self, nodeid: str) -> str:
         for service, places in TOGETHER.items():
@@ -51,12 +51,12 @@ class ByService(LoadScopeScheduling):
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling | None:
-    """Replaces xdist's own `loadscope`."""
+    """Replace xdist's own `loadscope`."""
     return ByService(config, log) if config.getvalue("dist") == "loadscope" else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The longest first, in the order of `LONGEST`; all others stay as they are."""
+    """Sort the longest tests first, in the order of `LONGEST`; the others keep their order."""
     items.sort(key=lambda item: _rank(item.path.as_posix()))
 
 
@@ -71,7 +71,7 @@ def folder_of(nodeid: str) -> str:
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Print the minutes of each folder, all workers added up."""
+    """Print the minutes of each folder, summed over all workers."""
     seconds: Counter[str] = Counter()
     tests: Counter[str] = Counter()
     for reports in terminalreporter.stats.values():

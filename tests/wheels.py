@@ -1,4 +1,4 @@
-"""The adapter's wheel, and empty ones in the place of what a machine cannot install."""
+"""Finds uv, and writes empty wheels in place of packages that a machine cannot install."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import sys
 import zipfile
 from pathlib import Path
 
-# Its source distribution downloads a binary while it builds, and dbt-core runs without it.
+# Building its source distribution downloads a binary, and dbt-core runs without it.
 PARSER = "dbt-core-experimental-parser"
 _VERSION = "2.999"
 
 
 def find_uv() -> str:
-    """The uv beside this Python, or that on the PATH."""
+    """The uv in this Python's folder, or else on the PATH."""
     beside = Path(sys.executable).with_name("uv")
     found = str(beside) if beside.exists() else shutil.which("uv")
     assert found, "uv is neither beside Python nor on the PATH: run `make venv`"
@@ -23,7 +23,7 @@ def find_uv() -> str:
 
 
 def write_empty(name: str, folder: Path) -> None:
-    """Write a wheel with nothing in it (binary distribution format of packaging.python.org)."""
+    """Write an empty wheel (binary distribution format of packaging.python.org)."""
     base = f"{name.replace('-', '_')}-{_VERSION}"
     info = f"{base}.dist-info"
     content = {
@@ -34,7 +34,7 @@ def write_empty(name: str, folder: Path) -> None:
     content[f"{info}/RECORD"] = "".join(lines) + f"{info}/RECORD,,\n"
     with zipfile.ZipFile(folder / f"{base}-py3-none-any.whl", "w") as wheel:
         for path, text in content.items():
-            # The same bytes at any time.
+            # Without a timestamp, so that the bytes are always the same.
             wheel.writestr(zipfile.ZipInfo(path), text)
 
 

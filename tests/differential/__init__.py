@@ -1,1 +1,1 @@
-"""Random projects, run step by step beside a plain model of what the documentation promises."""
+"""Random projects, run step by step and compared with a plain Python model of the documentation."""

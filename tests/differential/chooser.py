@@ -1,4 +1,4 @@
-"""Choices that hypothesis makes and shrinks: towards the first option, the lowest number, 'no'."""
+"""Choices that hypothesis makes, and shrinks towards the first option, the lowest number and False."""
 
 from __future__ import annotations
 
@@ -26,5 +26,5 @@ class Chooser:
         return self.number(0, 99) >= 100 - percent
 
     def some(self, options: Sequence[T], percent: int) -> list[T]:
-        """Each with this chance, in order."""
+        """The options in order, each with this chance."""
         return [option for option in options if self.chance(percent)]

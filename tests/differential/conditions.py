@@ -1,6 +1,6 @@
-"""Conditions over a row: as Spark SQL, and evaluated in Python by SQL's three-valued logic.
+"""Conditions on a row: as Spark SQL, and evaluated in Python by SQL's three-valued logic.
 
-A condition is a list, as plans keep it: [column, operator, value], or 'not', 'and', 'or' with the conditions they join.
+A condition is a list, as plans store it: [column, operator, value], or 'not', 'and', 'or' and their conditions.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ _SURE: Final = ("is", "is not", "<=>", "is distinct from")
 
 
 def drawn(c: Chooser, columns: Mapping[str, tuple[Any, ...]], depth: int, sure: bool = True) -> Condition:
-    """A condition over columns, each with the values that it may be compared with.
+    """A random condition on columns.
 
     Args:
-        c: draws.
-        columns: values by column.
-        depth: how many conditions are joined by `and`, `or` and `not`, one in another.
-        sure: whether there are comparisons with NULL that are never NULL (`<=>`, `is distinct from`).
+        c: makes the choices.
+        columns: column -> values to compare it with.
+        depth: how deep `and`, `or` and `not` may be nested.
+        sure: whether to draw `<=>` and `is distinct from`, which are never NULL.
     """
     joined = c.pick(("", "", "", "not", "and", "or")) if depth else ""
     if joined == "not":
@@ -61,12 +61,12 @@ def sql(condition: Condition, kinds: Mapping[str, str]) -> str:
 
 
 def _literal(kind: str, value: Any) -> str:
-    """As people write it: a number of a type that is not the column's is the filter that they write, too."""
+    """A literal as people write it: integers without a cast to the column's type."""
     return str(value) if kind in ("tinyint", "smallint", "int", "bigint") else values.literal(kind, value)
 
 
 def truth(condition: Condition, row: Mapping[str, Any], kinds: Mapping[str, str]) -> bool | None:
-    """What the condition says of a row; None is SQL's NULL."""
+    """The condition's value for a row; None is SQL's NULL."""
     if condition[0] in ("not", "and", "or"):
         return _joined(condition[0], [truth(part, row, kinds) for part in condition[1:]])
     name, how, value = condition

@@ -1,4 +1,4 @@
-"""A warehouse and a profile for the sequences; Spark is the worker's."""
+"""The target of the random sequences; they run on the pytest worker's Spark."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 @pytest.fixture(scope="session")
 def target(tmp_path_factory: pytest.TempPathFactory, spark_config: dict[str, Any]) -> dict[str, Any]:
-    """The profile's target, but for its schema."""
+    """The profile's target, without a schema."""
     warehouse: Path = tmp_path_factory.mktemp("differential")
     return {
         "type": "paimon",

@@ -1,6 +1,7 @@
-"""dbt's macros of dates: calls as a model, and what they give by Python's datetime (docs.getdbt.com, cross-database macros).
+"""dbt's date macros (docs.getdbt.com, cross-database macros): calls in a model, and their results in Python.
 
-A call is a row: its macro, the part of a date, the first time, and the interval (an expression) or the second time.
+A call is a row: the macro, the date part, the type of the times, the first time, and the interval (an expression) or
+the second time.
 """
 
 from __future__ import annotations
@@ -29,12 +30,12 @@ _SPANS: Final = {
     "microsecond": timedelta(microseconds=1),
 }
 PARTS: Final = (*_MONTHS, *_SPANS)
-# A Sunday: with it dbt's weeks begin.
+# A Sunday, on which dbt's weeks begin.
 _SUNDAY: Final = datetime(2000, 1, 2)
 
 
 def model(plan: Plan) -> str:
-    """The query that makes the calls of a plan."""
+    """The query with the calls of a plan."""
     return "\nunion all\n".join(
         f"select {number} as call, {_query(*call)}" for number, call in enumerate(plan.steps[0].batch.rows)
     )
@@ -53,7 +54,7 @@ def _query(macro: str, part: str, kind: str, first: str, second: str) -> str:
 
 
 def table(plan: Plan) -> Table:
-    """The model's table."""
+    """The model's expected table."""
     return Table({name: (kind, 0) for name, kind in _KINDS.items()}, ()).with_rows(_expected(plan))
 
 
@@ -79,7 +80,7 @@ def _number(interval: str) -> int:
 
 
 def _spine(part: str, start: datetime, end: datetime, zone: str) -> list[datetime]:
-    """From the start by steps, as many as boundaries are crossed."""
+    """Times from the start, one per part, as many as boundaries are crossed."""
     return [
         at
         for step in range(crossed(part, start, end))
@@ -88,7 +89,7 @@ def _spine(part: str, start: datetime, end: datetime, zone: str) -> list[datetim
 
 
 def added(part: str, number: int, start: datetime, zone: str) -> datetime:
-    """A time, later by a number of parts: by the calendar from days on, otherwise by the clock's seconds."""
+    """A time plus a number of parts: in calendar time for days and longer parts, else in elapsed seconds."""
     if part in _MONTHS:
         months = start.year * 12 + start.month - 1 + number * _MONTHS[part]
         year, month = divmod(months, 12)
@@ -101,7 +102,7 @@ def added(part: str, number: int, start: datetime, zone: str) -> datetime:
 
 
 def crossed(part: str, first: datetime, second: datetime) -> int:
-    """How many boundaries lie between two times."""
+    """How many boundaries of a part lie between two times."""
     if part in _MONTHS:
         return (second.year * 12 + second.month - 1) // _MONTHS[part] - (first.year * 12 + first.month - 1) // _MONTHS[
             part

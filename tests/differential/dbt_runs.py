@@ -1,4 +1,4 @@
-"""dbt in this process on one parsed project, and fresh sessions of its Spark to look at the tables with."""
+"""Runs dbt in this process on a project that is parsed once, and opens fresh Spark sessions to read its tables."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from differential.plan import Batch, Plan
 
 
 class Project:
-    """A project that is parsed once; each command gets a copy of its manifest, for dbt writes into it."""
+    """A project that is parsed once; each command gets a copy of its manifest, because dbt changes it."""
 
     def __init__(self, root: Path, plans: Sequence[Plan], target: dict[str, Any], planted: dict[str, str]) -> None:
         self._root, self._target = root, target
@@ -27,14 +27,14 @@ class Project:
         self.session.sql(f"create schema if not exists paimon.{target['schema']}")
 
     def fresh_session(self) -> Any:
-        """A session that has seen no table yet, and keeps none in a cache; in UTC."""
+        """A session in UTC that has not read any table yet and caches none."""
         fields = {key: value for key, value in self._target.items() if key not in ("type", "threads")}
         opened = session.open_session(Runtime(PaimonCredentials.from_dict(fields))).session
         opened.conf.set("spark.sql.session.timeZone", "UTC")
         return opened
 
     def build(self, names: Sequence[str], flags: Sequence[str] = ()) -> dict[str, tuple[bool, str]]:
-        """Run models and snapshots; of each whether it succeeded (None: it was skipped), and what it said."""
+        """Run models and snapshots; returns name -> (whether it succeeded, its message), without skipped ones."""
         done = self._invoke(self._manifest.deepcopy(), "build", "--select", *names, *flags)
         if done.result is None:
             raise RuntimeError(f"dbt build {names}") from done.exception
@@ -45,11 +45,11 @@ class Project:
         }
 
     def operate(self, model: str, name: str, arguments: dict[str, Any]) -> str:
-        """Call a macro of maintenance; gives what went wrong, or nothing."""
+        """Call a maintenance macro; returns the error, or ''."""
         return self._run_operation("differential_operation", {"name": name, "relation": model, "arguments": arguments})
 
     def statement(self, sql: str) -> str:
-        """Run a statement as a macro or a hook does; gives what went wrong, or nothing."""
+        """Run a statement as a macro or a hook does; returns the error, or ''."""
         return self._run_operation("differential_statement", {"sql": sql})
 
     def _run_operation(self, macro: str, args: dict[str, Any]) -> str:
@@ -59,7 +59,7 @@ class Project:
         return str(done.exception or [result.message for result in done.result.results])
 
     def give(self, plan: Plan, batch: Batch) -> None:
-        """Let a model's query give this batch."""
+        """Make a model's query return this batch."""
         query = project.batch_query(batch)
         if plan.reads_source:
             table = f"paimon.{self._target['schema']}.{project.source_name(plan)}"
@@ -72,11 +72,11 @@ class Project:
         return f"paimon.{self._target['schema']}.{name}"
 
     def folder(self, name: str) -> Path:
-        """Where a table's files are."""
+        """The folder of a table's files."""
         return Path(self._target["warehouse"]) / f"{self._target['schema']}.db" / name
 
     def counts(self, name: str, conditions: Sequence[str]) -> list[int]:
-        """How many rows a table has, by condition; each is a query of its own, so that it may leave out files."""
+        """The number of rows that meet each condition, each in its own SELECT, so that Paimon can skip files."""
         parts = (
             f"select {number} as at, count(*) as n from {self.table(name)} where {condition}"
             for number, condition in enumerate(conditions)
@@ -86,7 +86,7 @@ class Project:
     def read(
         self, reader: Any, name: str, columns: dict[str, str] | None = None
     ) -> tuple[dict[str, str], list[tuple[str, ...]]] | None:
-        """The columns of a table (or those expressions of it) and its rows, each value comparable; None without one."""
+        """A table's columns (or these expressions) with types, and its rows as comparable values; None if no table."""
         table = self.table(name)
         if not reader.catalog.tableExists(table):
             return None

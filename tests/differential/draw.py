@@ -1,4 +1,4 @@
-"""Sequences drawn by hypothesis: the n-th of a seed is always the same one, and a failing one shrinks."""
+"""Sequences drawn by hypothesis: the n-th of a seed is always the same, and a failing one can be shrunk."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from differential.plan import Plan
 
 T = TypeVar("T")
 ZONES = ("UTC", "Asia/Shanghai", "UTC", "America/New_York", "Asia/Kolkata")
-# Sequences of a block share a dbt project and a session's time zone.
+# The sequences of a block share a dbt project and a session's time zone.
 BLOCK = 15
-# Hypothesis begins with the simplest example of all; the next is one of this seed.
+# The first example of hypothesis is always the simplest one; the second depends on the seed.
 _DRAWN = settings(
     max_examples=2,
     phases=(Phase.generate,),
@@ -26,7 +26,7 @@ _DRAWN = settings(
     derandomize=False,
     suppress_health_check=list(HealthCheck),
 )
-# The kind of sequence comes from its number, so that few sequences have all kinds.
+# The number decides on the kind of sequence, so that a few sequences cover all kinds.
 _FAMILIES = draw_families.FAMILIES
 
 
@@ -48,14 +48,14 @@ def plans(draw: Callable[..., Any], number: int) -> Plan:
 
 
 def drawn(base: int, number: int) -> Plan:
-    """The sequence of this number."""
+    """The sequence with this number."""
     found: list[Plan] = []
     _search(base, number, found.append, _DRAWN)
     return found[-1]
 
 
 def shrunk(base: int, number: int, fails: Callable[[Plan], bool], examples: int = 200) -> Plan:
-    """The least plan that hypothesis finds to fail as this one does.
+    """The smallest plan that hypothesis finds to fail in the same way.
 
     Args:
         base: the seed of all sequences.
@@ -69,7 +69,7 @@ def shrunk(base: int, number: int, fails: Callable[[Plan], bool], examples: int 
     def check(plan: Plan) -> None:
         nonlocal tried
         tried += 1
-        # The first one is the simplest of all and not ours.
+        # The first example is always the simplest one, not this sequence.
         if tried > 1 and tried <= examples and fails(plan):
             last.append(plan)
             raise AssertionError
@@ -79,7 +79,7 @@ def shrunk(base: int, number: int, fails: Callable[[Plan], bool], examples: int 
             base, number, check,
             settings(_DRAWN, phases=(Phase.generate, Phase.shrink), report_multiple_bugs=False),
         )  # fmt: skip
-    except BaseException:  # noqa: BLE001 - hypothesis raises what the plan raised, or that it is flaky when the tries ended
+    except BaseException:  # noqa: BLE001 - hypothesis raises the plan's error, or Flaky after the last try
         return last[-1]
     return last[-1]
 
@@ -95,13 +95,13 @@ def _search(base: int, number: int, use: Callable[[Plan], None], how: settings) 
 
 
 def blocks(first: int, count: int) -> list[Sequence[int]]:
-    """The numbers of sequences, a project's at a time; a block has one time zone."""
+    """The numbers of sequences in blocks, each with one project and one time zone."""
     end = first + count
     starts = [first, *range((first // BLOCK + 1) * BLOCK, end, BLOCK)]
     return [range(start, min(end, (start // BLOCK + 1) * BLOCK)) for start in starts if start < end]
 
 
 def by_zone(numbers: Sequence[int]) -> list[list[int]]:
-    """Some sequences, those of one time zone together."""
+    """The numbers of some sequences, grouped by time zone."""
     zones = dict.fromkeys(map(zone_of, numbers))
     return [[number for number in numbers if zone_of(number) == zone] for zone in zones]

@@ -38,7 +38,7 @@ def changes(c: Chooser, zone: str) -> Plan:
 
 
 def _operations(c: Chooser, number: int, tags: list[str]) -> tuple[Operation, ...]:
-    """More of it than elsewhere: what a consumer has read may go."""
+    """More maintenance than elsewhere; it may remove table snapshots that a consumer has read."""
     found = []
     for name in c.some(("create_tag", "compact", "expire_snapshots", "rollback_to", "compact"), 25):
         if name == "create_tag":

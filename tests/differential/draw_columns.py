@@ -1,4 +1,4 @@
-"""Columns, rows, changes of the schema and maintenance, as most kinds of sequences have them."""
+"""Draws columns, rows, schema changes and maintenance, as most kinds of sequences have them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from differential import values
 from differential.chooser import Chooser
 from differential.plan import Batch, Operation
 
-# Those with fields a little more often.
+# Types with struct fields are drawn more often.
 _KINDS: Final = (*values.POOLS, *values.REORDERED, *values.REORDERED)
 PLAIN: Final = tuple(kind for kind in _KINDS if "<" not in kind)
 
@@ -24,17 +24,17 @@ def value_columns(c: Chooser, nested: bool = True) -> list[tuple[str, str]]:
 
 @dataclass
 class Spoil:
-    """What a sequence does that is to be refused, or was once wrong."""
+    """How often a sequence tries what must be refused, or was once a defect."""
 
     plain: bool
     keyed: bool
-    # The chance of a NULL in a key.
+    # The chance of a NULL in a key, in percent.
     nulls: int = 6
 
 
 @dataclass
 class Columns:
-    """The columns that a model's query has now; `fixed` ones are not dropped, for the config names them."""
+    """The current columns of a model's query; `fixed` ones are not dropped, because the config names them."""
 
     key: tuple[str, str]
     values: list[tuple[str, str]]
@@ -49,7 +49,7 @@ class Columns:
         return [column for column in (self.key, self.part, self.sequence, *self.values) if column]
 
     def step(self, c: Chooser, number: int, config: dict[str, Any], spoil: Spoil) -> tuple[Batch, str]:
-        """The batch of a step, and the letters of what it tries."""
+        """The batch of a step, and the letters of the known defects that it may meet."""
         traits = ""
         if number and not spoil.plain:
             self._change(c, number, config)
@@ -68,20 +68,20 @@ class Columns:
         return Batch(tuple(columns), tuple(rows)), traits
 
     def plain_case(self, c: Chooser, config: dict[str, Any]) -> bool:
-        """Write names in the config in another case than the column's."""
+        """Sometimes write a name in the config in another case than the column's; returns whether it did."""
         if not c.chance(20):
             return False
         keys = [key for key in ("primary_key", "partition_by", "sequence_field", "bucket_key") if key in config]
         if not keys:
             return False
-        # Where nothing else in the config names the partition, the first run takes it.
+        # Without a primary key, the first run accepts partition_by in another case.
         key = "partition_by" if "partition_by" in keys and "primary_key" not in keys else c.pick(keys)
         value = config[key]
         config[key] = value.upper() if isinstance(value, str) else [name.upper() for name in value]
         return True
 
     def _change(self, c: Chooser, number: int, config: dict[str, Any]) -> None:
-        """Columns that come, go or grow, and stay so."""
+        """Sometimes add, drop or widen a column, for the rest of the sequence."""
         mode = config.get("on_schema_change")
         if not c.chance(25):
             return
@@ -100,14 +100,14 @@ class Columns:
     def _once(
         self, c: Chooser, columns: list[tuple[str, str]], mode: str
     ) -> tuple[list[tuple[str, str]], str | None, str]:
-        """A column of another type, for one batch: fields in another order, or values that the table does not take."""
+        """Sometimes give one batch another type: reordered struct fields, or values that do not fit the table."""
         free = [(name, kind) for name, kind in self.values if name not in self.fixed]
         structs = [column for column in free if column[1] in values.REORDERED]
         if structs and c.chance(40):
             name, kind = c.pick(structs)
             return _retyped(columns, name, values.REORDERED[kind]), None, "c"
         narrow = [column for column in free if column[1] in values.LOSSY]
-        # sync_all_columns gives the table the other type, and so does a rebuild; `fail` refuses any other type.
+        # sync_all_columns and a rebuild change the type of the table; `fail` refuses any other type.
         if narrow and mode in ("ignore", "append_new_columns") and c.chance(60):
             name, kind = c.pick(narrow)
             return _retyped(columns, name, c.pick(values.LOSSY[kind])), name, "h"
@@ -131,7 +131,7 @@ class Columns:
         if kind not in values.POOLS:
             return _reordered(c, kind)
         if self.part and name == self.part[0]:
-            # A text of blanks or none has no folder of its own in Paimon: it is that of NULL.
+            # Paimon stores a partition of empty or blank text in the same folder as NULL.
             choices = [value for value in pool(kind) if value not in ("", " ")][:3]
             return c.pick(choices)
         if name not in self.never_null and c.chance(20):
@@ -147,7 +147,7 @@ def sequence_value(kind: str, number: int) -> Any:
 
 
 def operations(c: Chooser, number: int, tags: list[str]) -> tuple[Operation, ...]:
-    """Maintenance after a run; `tags` are those that are there."""
+    """Maintenance after a run; `tags` are the existing tags, which it changes."""
     found = []
     if c.chance(12):
         found.append(Operation("compact"))
@@ -168,7 +168,7 @@ def _retyped(columns: list[tuple[str, str]], changed: str, kind: str) -> list[tu
 
 
 def _reordered(c: Chooser, kind: str) -> Any:
-    """A value of a type whose fields stand in another order, or of one that a column has grown to."""
+    """A value of a type with reordered fields, or of one that a column was widened to."""
     for old, new in (*values.REORDERED.items(), *values.WIDER.items()):
         if new == kind and old in values.POOLS:
             return c.pick(values.POOLS[old])
@@ -178,5 +178,5 @@ def _reordered(c: Chooser, kind: str) -> Any:
 def _turned(
     columns: list[tuple[str, str]], rows: list[tuple[Any, ...]]
 ) -> tuple[list[tuple[str, str]], list[tuple[Any, ...]]]:
-    """The columns in another order: they are found by name."""
+    """The columns in reverse order, because they are matched by name."""
     return columns[::-1], [row[::-1] for row in rows]

@@ -1,4 +1,4 @@
-"""Sequences of one step: a model that calls dbt's macros of dates with arguments of all kinds."""
+"""Sequences of one step: a model that calls dbt's date macros with all kinds of arguments."""
 
 from __future__ import annotations
 

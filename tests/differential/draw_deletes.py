@@ -1,4 +1,4 @@
-"""Sequences with deletes between the runs: what a condition deletes, and what a model sees that reads the changes."""
+"""Sequences with deletes between runs: which rows a condition deletes, and which changes a consumer reads."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from differential.chooser import Chooser
 from differential.plan import Batch, Condition, Operation, Plan, Step
 
 _PARTS: Final = ("", " ", "a")
-# What conditions compare with; without a key each batch has ids of its own.
+# Values that conditions compare with. Without a key, each batch has its own ids.
 _NUMBERS: Final[dict[str, tuple[Any, ...]]] = {"n": (15, 10, 20), "id": (1, 3, 12, 14, 22)}
 _KEYED: Final = {"n": (15, 10, 20), "id": (1, 2, 3, 4)}
 _FIRST: Final = {"merge_engine": "first-row"}
@@ -32,12 +32,12 @@ _APPEND: Final = {"materialized": "incremental", "incremental_strategy": "append
 
 
 def of_rows(c: Chooser, zone: str) -> Plan:
-    """Conditions that are NULL for some rows of a table without a key."""
+    """Deletes from a table without a key, by conditions that are NULL for some rows."""
     return _deletes(c, "deletes", zone, _APPEND | c.pick(_LAYOUTS), _COLUMNS, _NUMBERS)
 
 
 def of_partitions(c: Chooser, zone: str) -> Plan:
-    """Partitions of blank text and of NULL."""
+    """Deletes from a table with partitions of blank text and of NULL."""
     config = _APPEND | c.pick(_LAYOUTS[:2]) | {"partition_by": ["part"]}
     return _deletes(
         c, "partition_deletes", zone, config, (*_COLUMNS, ("part", "string")),
@@ -46,14 +46,14 @@ def of_partitions(c: Chooser, zone: str) -> Plan:
 
 
 def of_change_rows(c: Chooser, zone: str) -> Plan:
-    """Tables in which a column says what a row does."""
+    """Deletes from a table with a rowkind_field."""
     config = c.pick((_ROW_KIND, _CHANGES))
     columns = (*_COLUMNS, ("op", "string"), *([("seq", "int")] if config is _CHANGES else []))
     return _deletes(c, "row_kind_deletes", zone, _KEY | config, columns, _KEYED)
 
 
 def of_keys(c: Chooser, zone: str) -> Plan:
-    """Tables with a key, of each merge engine."""
+    """Deletes from a table with a key and a merge engine other than deduplicate."""
     config = _KEY | c.pick((_FIRST, _PARTIAL, _FIRST, _SUMS, _FIRST))
     return _deletes(c, "key_deletes", zone, config, _COLUMNS, _KEYED)
 
@@ -65,18 +65,18 @@ def _deletes(
     steps = []
     for number in range(c.number(2, 3)):
         operations = [Operation("compact")] if config.get("primary_key") and c.chance(60) else []
-        # In this order, as one that is refused leaves the rows for the next.
+        # The hook comes first: if it is refused, it leaves the rows for delete_rows.
         operations += [
             Operation("delete", {"by": by, "where": _where(c, compared)})
             for by in ("hook", *c.some(("delete_rows",), 60))
         ]
         steps.append(Step(_batch(c, config, columns, number), operations=tuple(operations)))
-    # What a run does to the rows that are left after the last deletes.
+    # The last step shows what a run does to the rows that the last deletes left.
     return Plan(0, family, zone, config, (*steps, Step(_batch(c, config, columns, len(steps)))))
 
 
 def _where(c: Chooser, compared: dict[str, tuple[Any, ...]]) -> Condition:
-    """Half of them are one comparison of the first column, which is NULL for some rows."""
+    """A condition; half of them compare only the first column, which is NULL for some rows."""
     if c.chance(50):
         name = next(iter(compared))
         return [name, c.pick(("<", ">", "=", "<>", "<=", ">=")), c.pick(compared[name])]
@@ -84,14 +84,14 @@ def _where(c: Chooser, compared: dict[str, tuple[Any, ...]]) -> Condition:
 
 
 def removals(c: Chooser, zone: str) -> Plan:
-    """Deletes by every program from a source of every merge engine, whose changes a model reads."""
-    # More of those whose deletes Spark writes by rewriting files.
+    """Deletes by all kinds of programs from a source of any merge engine, whose changes a model reads."""
+    # Mostly engines for which Spark's deletes rewrite files.
     engine = c.pick((_PARTIAL, _SUMS, _PARTIAL, _SUMS, _FIRST, _PARTIAL, _SUMS, {}, _ROW_KIND, None))
     config = _APPEND if engine is None else _KEY | engine
     columns = _COLUMNS
     programs: tuple[str, ...] = ("delete", "hook", "delete", "merge", "hook", "overwrite")
     if engine is _FIRST:
-        # The DELETE of another program hides the other rows until a compaction.
+        # Another program's DELETE hides the remaining rows until a compaction.
         programs = ("hook", "merge", "overwrite")
     if engine is _ROW_KIND:
         columns, programs = (*_COLUMNS, ("op", "string")), ("row kind",)
@@ -99,9 +99,9 @@ def removals(c: Chooser, zone: str) -> Plan:
         config = config | {"changelog_producer": c.pick(("lookup", "full-compaction", "input"))}
     steps = []
     for number in range(c.number(2, 3)):
-        # Spark deletes from most tables only what is compacted.
+        # From most of these tables, Spark can delete only compacted rows.
         operations = [Operation("compact")] if c.chance(75) else []
-        # Of one program: with an overwrite among the commits the tables are compared.
+        # One program per step: an overwrite makes the consumer compare whole tables instead of reading commits.
         by = c.pick(programs)
         operations += [Operation("delete", {"by": by, "where": _of_keys(c)}) for _ in range(c.number(1, 2))]
         consumers = (1,) if number == 0 or c.chance(85) else ()
@@ -112,12 +112,12 @@ def removals(c: Chooser, zone: str) -> Plan:
 
 
 def _of_keys(c: Chooser) -> Condition:
-    """One key or some: what matters is who deletes them."""
+    """A condition on one or several keys; simple, because only the deleting program matters here."""
     return c.pick((["id", "=", 2], ["id", "<=", 2], ["id", "in", [1, 3]], ["id", ">", 3]))
 
 
 def _batch(c: Chooser, config: dict[str, Any], columns: tuple[tuple[str, str], ...], number: int) -> Batch:
-    # Most deleted keys do not come again at once.
+    # Most deleted keys are not in the next batch.
     keys = c.some((1, 2, 3, 4, 5), 25 if number and config.get("primary_key") else 75)
     if not config.get("primary_key"):
         keys = [10 * number + key for key in keys]

@@ -1,4 +1,4 @@
-"""How each kind of sequence is drawn: its config and its steps."""
+"""Draws the config and the steps of each kind of sequence."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ _SUMS: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 def _table(c: Chooser, *, keyed: bool, parts: int = 40, sequence: int = 0) -> tuple[dict[str, Any], Columns]:
-    """The config and the columns that kinds of tables have in common.
+    """The config and the columns that most kinds of sequences have in common.
 
     Args:
-        c: draws.
+        c: makes the choices.
         keyed: whether there is a primary key.
-        parts: the chance of partitions.
-        sequence: the chance of a sequence field.
+        parts: the chance of partitions, in percent.
+        sequence: the chance of a sequence field, in percent.
     """
     config: dict[str, Any] = {"materialized": "incremental", "on_schema_change": c.pick(_MODES)}
     key = ("id", c.pick(("int", "string", "bigint", "date")))
@@ -49,7 +49,7 @@ def _table(c: Chooser, *, keyed: bool, parts: int = 40, sequence: int = 0) -> tu
         if sequence and not crosses and c.chance(sequence):
             columns.sequence = ("seq", c.pick(("int", "timestamp", "string")))
             config["sequence_field"] = "seq"
-        # Dynamic or auto by the type of the key, without a draw: the sequences stay what they are.
+        # The key's type decides on dynamic or auto buckets. A draw would change all existing sequences.
         if not crosses and c.chance(50):
             config["bucket"] = c.pick((1, 2))
             if config["bucket"] == 2 and key[1] in ("string", "date"):
@@ -63,7 +63,7 @@ def _table(c: Chooser, *, keyed: bool, parts: int = 40, sequence: int = 0) -> tu
 
 def _plan(c: Chooser, zone: str, family: str, config: dict[str, Any], columns: Columns, **how: Any) -> Plan:
     spoil = Spoil(plain=how.pop("plain", False), keyed=bool(config.get("primary_key")))
-    # Where Paimon itself says nothing: MERGE, and keys that move between partitions.
+    # More NULLs where Paimon itself does not refuse them: MERGE, and keys that move between partitions.
     unseen = family == "merge" or set(config.get("partition_by", ())) - set(config.get("primary_key", ()))
     spoil.nulls = 35 if unseen else 6
     steps, tags = [], []
@@ -196,7 +196,7 @@ def apply_changes(c: Chooser, zone: str) -> Plan:
             words = ("+I", "+U", "-D", "insert", "UPDATE", "delete", "c", "r", "u", "d", "-U")
             if (key, order) not in used:
                 used.add((key, order))
-                # One row says the same whenever it comes.
+                # A change that comes again with the same `order` has the same value.
                 rows.append((key, c.pick(words), order, draw_columns.pool(columns[3][1])[order % 3]))
         operations = (Operation("compact"),) if c.chance(25) else ()
         steps.append(Step(Batch(columns, tuple(rows)), number > 0 and c.chance(12), operations=operations))

@@ -1,4 +1,4 @@
-"""Microbatch sequences: batches by event_time, run again over the whole range or a part of it."""
+"""Microbatch sequences: batches by event_time, rerun over the whole range or a part of it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 from differential.chooser import Chooser
 from differential.plan import Batch, Plan, Step
 
-# A row's time is always the same; the clocks of New York change on 2024-03-10.
+# The time of the row with each id. New York's clocks change on 2024-03-10.
 _DAYS = (
     "2024-03-09 23:59:59.999999",
     "2024-03-10 00:00:00.000000",
@@ -19,7 +19,7 @@ _DAYS = (
     "2024-03-11 04:00:00.000000",
 )
 _HOURS = ("2024-03-10 05:30:00.000000", "2024-03-10 06:00:00.000000", "2024-03-10 07:59:59.999999")
-# Wide enough for every zone's idea of these times.
+# Contains these times in every time zone.
 WHOLE = ("2024-03-09", "2024-03-13")
 
 
@@ -50,7 +50,7 @@ def microbatch(c: Chooser, zone: str) -> Plan:
     for number in range(c.number(2, 3)):
         dropped = number > 0 and config["on_schema_change"] == "append_new_columns" and c.chance(30)
         given = [column for column in columns if not (dropped and column[0] == "v1")]
-        # No row of an earlier batch goes: the partitions that a batch touches are those of the rows it replaces.
+        # No row disappears, so a batch has rows in every partition of the rows that it replaces.
         there |= set(c.some(range(len(times)), 70))
         rows = [
             tuple(

@@ -1,4 +1,4 @@
-"""Sequences of a dbt snapshot: keys of one column and of several, rows that go and come back."""
+"""Sequences of a dbt snapshot: keys of one or several columns, and rows that disappear and come back."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from differential import conditions, draw_columns
 from differential.chooser import Chooser
 from differential.plan import Batch, Plan, Step
 
-# Keys of two columns that are easily taken for one another.
+# Keys of two columns that are easily confused with each other.
 _PAIRS: Final = (
     ("x|y", "z"), ("x", "y|z"), ("x", None), ("x", ""), (None, "x"), ("", "x"), ("x", "-"), ("x-", ""), ("-", "-"),
 )  # fmt: skip
@@ -71,7 +71,7 @@ def _values(c: Chooser, columns: list[tuple[str, str]]) -> tuple[Any, ...]:
 
 
 def _time(c: Chooser, old: tuple[Any, ...] | None, number: int, timed: bool) -> tuple[Any, ...]:
-    """The time of a change; some changes come without a new one."""
+    """The value of `updated_at`; some changes keep the old one."""
     if not timed:
         return ()
     if old is not None and c.chance(30):

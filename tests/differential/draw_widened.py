@@ -1,4 +1,4 @@
-"""Sequences in which a column becomes wider, with filters over it after each run."""
+"""Sequences in which a column is widened, with filters on it after each run."""
 
 from __future__ import annotations
 
@@ -69,9 +69,9 @@ def widened(c: Chooser, zone: str) -> Plan:
 
 
 def _filter(c: Chooser, way: tuple[str, ...]) -> Condition:
-    """A comparison with a value that the column has now, and did not have before, or with any."""
+    """A comparison: mostly with a value that does not fit the column's earlier type, sometimes with any value."""
     limits = _LIMITS.get(way[-1], ())
     if limits and c.chance(70):
         return ["v", c.pick(("<", ">", "<=", ">=", "=", "<>")), c.pick(limits)]
-    # Paimon 0.9 leaves out files of NULLs where a filter is never NULL, also without a wider column.
+    # Not with filters that are never NULL: Paimon 0.9 skips files of NULLs for them even if no column is widened.
     return conditions.drawn(c, {"v": (*_VALUES[way[-1]], *limits)}, depth=1, sure=False)

@@ -1,4 +1,4 @@
-"""Rows that are deleted between two runs, by each kind of program."""
+"""Deletes rows between two runs, as each kind of program does."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from differential.tables import Row, Table
 
 
 def left(table: Table, where: list[Any]) -> list[Row]:
-    """The rows for which a condition is not true."""
+    """The remaining rows, for which a condition is not true."""
     return [row for row in table.rows if conditions.truth(where, row, table.kinds()) is not True]
 
 
 def run(project: Project, plan: Plan, table: Table, operation: Operation) -> str:
-    """Delete the rows of a condition; gives what went wrong, or nothing.
+    """Delete the rows that meet a condition; returns the error, or ''.
 
-    `by` is what deletes: a DELETE or MERGE of dbt's, as in a hook; its macro `delete_rows`; another program's DELETE,
-    overwrite, or rows that say -D.
+    `by` is what deletes: dbt's DELETE or MERGE, as in a hook; the macro `delete_rows`; another program's DELETE, its
+    overwrite, or its rows of kind -D.
     """
     by, where = operation.arguments["by"], operation.arguments["where"]
     condition = conditions.sql(where, table.kinds())

@@ -1,4 +1,4 @@
-"""What a long run leaves under target/: which blocks are done, and the sequences that differed."""
+"""Files that a long run leaves in target/: the blocks that are done, and the sequences that differed."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from differential.run import Difference, Outcome
 
 
 class State:
-    """The blocks of one seed that have run without a difference, with their figures; in a file, or nowhere."""
+    """The blocks of one seed that ran without a difference, with their figures; stored only if there is a path."""
 
     def __init__(self, path: Path | None, seed: int) -> None:
         self._path, self._seed = path, str(seed)
 
     def figures(self, block: Sequence[object]) -> Counter[str] | None:
-        """Those of a block that is done, else None."""
+        """The figures of a block that is done, else None."""
         found = self._read().get(self._seed, {}).get(_name(block))
         return None if found is None else Counter(found)
 
@@ -45,7 +45,7 @@ def _name(block: Sequence[object]) -> str:
 
 
 def save(folder: Path, plan: Plan, suffix: str = "") -> Path:
-    """Write a plan to a file that tests/differential/regressions may keep."""
+    """Write a plan to a file that can be copied to tests/differential/regressions."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{plan.family}_{plan.number}{suffix}.json"
     path.write_text(to_json(plan), encoding="utf-8")
@@ -53,7 +53,7 @@ def save(folder: Path, plan: Plan, suffix: str = "") -> Path:
 
 
 def shrink(base: int, found: Difference, again: Callable[[Plan, int], Outcome]) -> Plan:
-    """The least plan that differs in the same way; `again` runs one, which is the n-th try."""
+    """The smallest plan that differs in the same way; `again` runs a plan, given the number of the try."""
     tries = 0
 
     def fails(plan: Plan) -> bool:

@@ -1,4 +1,4 @@
-"""What a second row of a key does, by merge engine (docs/merge-engines.md)."""
+"""How each merge engine merges a second row of a key (docs/merge-engines.md)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _TAKES_NULL: Final = ("last_value", "first_value")
 
 
 def _of_two(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """NULL adds nothing."""
+    """A function of two values that ignores NULL."""
     return lambda old, new: new if old is None else old if new is None else function(old, new)
 
 
@@ -32,7 +32,7 @@ FUNCTIONS: Final[Mapping[str, Callable[[Any, Any], Any]]] = {
 
 
 def upserted(plan: Plan, table: Table, rows: Sequence[Row]) -> list[Row]:
-    """The rows of a primary-key table after an INSERT of these."""
+    """The rows of a primary-key table after an INSERT of `rows`."""
     key = plan.columns_of("primary_key")
     merge = _ENGINES[plan.config.get("merge_engine", "deduplicate")]
     found = {tuple(map(_hashable, (row[name] for name in key))): row for row in table.rows}

@@ -1,4 +1,4 @@
-"""What each step leaves, by the documentation: a plain model of strategies, microbatch windows and changes."""
+"""What each step should leave by the docs: a plain model of strategies, microbatch windows and changes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _KINDS: Final = ("+I", "+U", "-D")
 
 
 def after_run(plan: Plan, table: Table | None, step: Step) -> Expected:
-    """The model's table after a run of it; `table` is the one before, None if there is none."""
+    """The model's expected table after a run; `table` is the one before, or None."""
     if plan.is_snapshot:
         return Expected(snapshots.table_after(plan, table, step))
     if plan.family == "dates":
@@ -39,7 +39,7 @@ def after_run(plan: Plan, table: Table | None, step: Step) -> Expected:
         return Expected(table, "must")
     if plan.family == "apply_changes":
         return Expected(_changes(table, step))
-    # A name in another case is refused at once, or right throughout.
+    # The first run refuses a name in another case, or all runs accept it.
     odd_case = "may" if "e" in step.traits and table is None else "never"
     if table is None or step.full_refresh or plan.config["materialized"] == "table":
         empty = rebuilt(table, step.batch) if table else built(step.batch)
@@ -59,10 +59,10 @@ def after_run(plan: Plan, table: Table | None, step: Step) -> Expected:
 
 
 def _loses_history(plan: Plan, table: Table, step: Step) -> Refusal:
-    """Whether a `table` model is refused, whose new table would replace the old one (docs/behavior-flags.md).
+    """Whether a `table` model is refused because a new table would replace the old one (docs/behavior-flags.md).
 
-    No ALTER TABLE turns the fields of an array's structs, so tags would be lost; of other types, and of a table that
-    has several writes and no tag, it depends on Paimon's version and on compactions.
+    No ALTER TABLE reorders the fields of structs in an array, so tags would be lost. For other types, and for a table
+    with several writes and no tag, it depends on Paimon's version and on compactions.
     """
     have = table.kinds()
     changed = {(have[name], kind) for name, kind in step.batch.columns if have.get(name, kind) != kind}
@@ -73,7 +73,7 @@ def _loses_history(plan: Plan, table: Table, step: Step) -> Refusal:
 
 
 def after_operation(table: Table, name: str, arguments: Mapping[str, Any]) -> Table:
-    """The table after maintenance: its rows are the same but for a rollback."""
+    """The table after maintenance; only a rollback changes its rows."""
     if name == "create_tag":
         return replace(table, tags={**table.tags, arguments["tag"]: replace(table, tags={})})
     if name == "rollback_to":
@@ -82,7 +82,7 @@ def after_operation(table: Table, name: str, arguments: Mapping[str, Any]) -> Ta
 
 
 def _keys(plan: Plan, step: Step) -> list[str]:
-    """The columns that take no NULL."""
+    """The columns that must not be NULL."""
     names = plan.columns_of("primary_key")
     keys = {name.lower() for name in (*names, *(plan.columns_of("partition_by") if names else ()))}
     return [name for name, _ in step.batch.columns if name in keys]
@@ -94,7 +94,7 @@ def _written(plan: Plan, empty: Table, rows: Sequence[Row]) -> Table:
 
 
 def lowered(plan: Plan) -> Plan:
-    """The plan with the names of its config as the columns have them."""
+    """The plan with the column names of its config in lower case, like the columns."""
     config = dict(plan.config)
     for key in ("primary_key", "partition_by", "sequence_field", "bucket_key"):
         value = config.get(key)

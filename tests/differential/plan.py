@@ -1,4 +1,4 @@
-"""A sequence: a model, and step after step its query's rows and what is done around them. Plans are JSON files."""
+"""A sequence: a model, the rows of its query in each step, and what happens between runs. Plans are JSON files."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Condition = list[Any]
 
 @dataclass(frozen=True)
 class Batch:
-    """What the model's query gives in a step."""
+    """What the model's query returns in a step."""
 
     columns: tuple[tuple[str, str], ...]
     rows: tuple[tuple[Any, ...], ...]
@@ -21,7 +21,7 @@ class Batch:
 
 @dataclass(frozen=True)
 class Operation:
-    """A maintenance macro, called between two runs."""
+    """A maintenance macro or a delete, between two runs."""
 
     name: str
     arguments: dict[str, Any] = field(default_factory=dict)
@@ -29,11 +29,11 @@ class Operation:
 
 @dataclass(frozen=True)
 class Step:
-    """A run, and what is done after it.
+    """A run, and what happens after it.
 
-    `window` is that of a microbatch run; `consumers` are those that run, too, in this step; `traits` are the letters
-    of known defects that the step may meet; `empty` is a run with --empty; `filters` are conditions that the table is
-    read with after the run.
+    `window` is the time range of a microbatch run. `consumers` are the numbers of consumers that run in this step, too.
+    `traits` are the letters of known defects that the step may meet. `empty` means a run with --empty. `filters` are
+    conditions with which the table is read after the run.
     """
 
     batch: Batch
@@ -62,18 +62,18 @@ class Plan:
 
     @property
     def crosses_partitions(self) -> bool:
-        """Whether a key may move to another partition: the key leaves one out, and the buckets are dynamic."""
+        """Whether a key may move between partitions: it lacks a partition column, and the buckets are dynamic."""
         key, parts = ({name.lower() for name in self.columns_of(of)} for of in ("primary_key", "partition_by"))
         return bool(key and parts - key and self.config.get("bucket", -1) == -1)
 
     @property
     def is_snapshot(self) -> bool:
-        """Whether it is of a dbt snapshot."""
+        """Whether the sequence is of a dbt snapshot, not of a model."""
         return self.family.startswith("snapshot")
 
     @property
     def reads_source(self) -> bool:
-        """Whether its model reads a source, which dbt limits to a batch, or to nothing with --empty."""
+        """Whether its model reads a source, which dbt limits to a batch, or to no rows with --empty."""
         return self.family == "microbatch" or any(step.empty for step in self.steps)
 
     @property
@@ -85,13 +85,13 @@ class Plan:
         return f"{self.name}_consumer_{number}"
 
     def columns_of(self, key: str) -> tuple[str, ...]:
-        """A config key that is a column or a list of them."""
+        """The columns in a config key, which has one column or a list."""
         value = self.config.get(key) or ()
         return (value,) if isinstance(value, str) else tuple(value)
 
 
 def to_json(plan: Plan) -> str:
-    """A plan as readable JSON, a row a line."""
+    """A plan as readable JSON, with one line per row."""
     data = asdict(plan)
     marks: list[str] = []
     for step in data["steps"]:
@@ -108,7 +108,7 @@ def to_json(plan: Plan) -> str:
 
 
 def from_json(text: str) -> Plan:
-    """The plan of a text that `to_json` gave."""
+    """The plan of a text from `to_json`."""
     data = json.loads(text)
     steps = tuple(
         Step(

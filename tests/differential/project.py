@@ -1,4 +1,4 @@
-"""The dbt project of some plans, and the views and tables that their models' queries read."""
+"""The dbt project of some plans, and the views and tables that their models read."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ OPERATIONS = """
 
 
 def write(root: Path, plans: Sequence[Plan], target: dict[str, Any], macros: dict[str, str]) -> None:
-    """Write the project; `macros` are further files, which take the place of macros of the adapter."""
+    """Write the project; `macros` are further files, which replace macros of the adapter."""
     files = {
         "dbt_project.yml": json.dumps({
             "name": "differential", "version": "1.0", "profile": "differential",
@@ -86,7 +86,7 @@ def _model(plan: Plan) -> tuple[str, str]:
 
 
 def batch_query(batch: Batch) -> str:
-    """The rows of a batch as a query of Spark's."""
+    """The rows of a batch as a Spark query."""
     nulls = ", ".join(f"cast(null as {kind}) as `{name}`" for name, kind in batch.columns)
     if not batch.rows:
         return f"select {nulls} where false"

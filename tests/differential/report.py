@@ -1,4 +1,4 @@
-"""The options of the differential tests and their closing figures: a pytest plugin."""
+"""pytest plugin: the options of the differential tests, and their totals at the end."""
 
 from __future__ import annotations
 

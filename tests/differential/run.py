@@ -1,4 +1,4 @@
-"""Sequences run step by step; after each step the tables are compared with the oracle's."""
+"""Runs sequences step by step, and compares their tables with the oracle's after each step."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from differential.tables import Expected, Table, refused
 
 @dataclass(frozen=True)
 class Difference:
-    """Where a table is not what the oracle says; `traits` are the known defects that its steps may have met."""
+    """A table that differs from the oracle's; `traits` are the known defects that its steps may have met."""
 
     plan: Plan
     step: int
@@ -25,7 +25,7 @@ class Difference:
 
     @property
     def kind(self) -> str:
-        """What stays the same while a plan shrinks: the words without the values."""
+        """The part of the text that stays the same while a plan shrinks: the words without the values."""
         return self.text.split(":")[0]
 
     def __str__(self) -> str:
@@ -37,7 +37,7 @@ class Difference:
 
 @dataclass
 class Outcome:
-    """Of some sequences: how much was compared, and what differs."""
+    """How much was compared in some sequences, and what differs."""
 
     figures: Counter[str] = field(default_factory=Counter)
     differences: list[Difference] = field(default_factory=list)
@@ -45,7 +45,7 @@ class Outcome:
 
 @dataclass
 class _Consumer:
-    """A model that reads the changes of a plan's table; `lost` is whether what it has read may be gone."""
+    """A model that reads the changes of a plan's table; `lost`: the table snapshot that it has read may be gone."""
 
     number: int
     lost: bool = False
@@ -53,7 +53,7 @@ class _Consumer:
 
 
 class _Sequence:
-    """A plan under way."""
+    """The state of a plan between its steps."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
@@ -70,13 +70,13 @@ class _Sequence:
 
 
 def run(root: Path, plans: Sequence[Plan], target: dict[str, Any], planted: dict[str, str] | None = None) -> Outcome:
-    """Run plans side by side in one project; they share nothing but that and the session's time zone.
+    """Run plans side by side in one project; they share only the project and the session's time zone.
 
     Args:
         root: an empty folder for the project.
-        plans: of one time zone.
-        target: the profile's, with a schema that nobody else uses.
-        planted: macro files by name, that take the place of the adapter's.
+        plans: plans of the same time zone.
+        target: the profile's target, with a schema of its own.
+        planted: name -> text of macro files that replace the adapter's.
     """
     zone = {"spark.sql.session.timeZone": plans[0].zone}
     target = target | {"spark_config": {**target["spark_config"], **zone}}
@@ -124,7 +124,7 @@ class _Block:
                 else:
                     names.append(sequence.plan.consumer(consumer.number))
         results: dict[str, tuple[bool, str]] = {}
-        # Those of no flags last: consumers are there whose source is built anew.
+        # Without flags last: that group has the consumers of sources that get a full refresh.
         for flags in sorted(groups, reverse=True):
             results |= self._project.build(groups[flags], flags)
         if later:
@@ -132,7 +132,7 @@ class _Block:
         return results
 
     def _guarded(self, sequence: _Sequence, number: int, do: Any, *args: Any) -> None:
-        """A table that cannot be read is a difference."""
+        """Run a check; an exception, such as for an unreadable table, is a difference."""
         try:
             do(*args)
         except Exception as error:  # noqa: BLE001 - whatever Spark says
@@ -237,7 +237,7 @@ class _Block:
         self._compare_rows(sequence, number, kinds, expected, found, f"consumer {consumer.number}")
 
     def _filter(self, sequence: _Sequence, number: int, step: Step) -> None:
-        """Read the table with the step's filters."""
+        """Compare how many rows the table has for each of the step's filters."""
         if sequence.ended or sequence.table is None or not step.filters:
             return
         rows, kinds = sequence.table.rows, sequence.table.kinds()
@@ -286,7 +286,7 @@ class _Block:
         tag, after = operation.arguments.get("version"), operation.arguments.get("after")
         if after is None:
             if tag not in sequence.table.tags:
-                # The run that should make the tag was refused, or its table was created again.
+                # The tag was never created, or the table was created again since.
                 return
             arguments = {"version": tag, "drop_tags": True}
             table: Table | None = oracle.after_operation(sequence.table, operation.name, operation.arguments)
@@ -298,7 +298,7 @@ class _Block:
             if table is None:
                 return
         if self._project.operate(sequence.plan.name, operation.name, arguments):
-            # Paimon before 1.2: refused behind some compactions (docs/time-travel.md).
+            # Before Paimon 1.2, refused if it would undo some compactions (docs/time-travel.md).
             self._outcome.figures["refusals"] += 1
             return
         sequence.table = table
@@ -315,7 +315,7 @@ class _Block:
             self._differs(sequence, number, text)
 
     def _delete(self, sequence: _Sequence, number: int, operation: Operation) -> None:
-        """A refused one changes nothing."""
+        """Delete rows; a refused delete changes nothing."""
         table = sequence.table
         assert table is not None
         if edits.run(self._project, sequence.plan, table, operation):
@@ -324,7 +324,7 @@ class _Block:
         sequence.table = table.with_rows(edits.left(table, operation.arguments["where"]))
 
     def _is_refused(self, plan: Plan, operation: Operation) -> bool:
-        """Whether maintenance of this table is refused, by docs/buckets.md and docs/time-travel.md."""
+        """Whether this operation has to be refused, by docs/buckets.md and docs/time-travel.md."""
         if operation.name == "compact":
             return plan.crosses_partitions
         if operation.name == "create_tag":
@@ -333,6 +333,6 @@ class _Block:
 
 
 def _plain(kind: str) -> str:
-    """A type without the order of a struct's fields: a table that is synced may have the old one or the new."""
+    """A type regardless of the order of a struct's fields: a synced table may have the old or the new order."""
     text = kind.replace(" ", "").lower()
     return next((old for old, new in values.REORDERED.items() if new == text), text)

@@ -1,7 +1,7 @@
-"""dbt's snapshots by its documentation: the versions that a run leaves, in plain Python.
+"""dbt's snapshots according to its docs: the versions that a run leaves, in plain Python.
 
-Source: https://docs.getdbt.com/docs/build/snapshots and the reference of each config. Where dbt says nothing, what
-docs/dimensions.md says of it.
+Sources: https://docs.getdbt.com/docs/build/snapshots and the reference of each config; docs/dimensions.md where dbt's
+docs say nothing.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Same = Callable[[Any, Any], bool]
 
 @dataclass(frozen=True)
 class SnapshotConfig:
-    """The configs that decide about versions, with dbt's names and defaults.
+    """The configs that affect versions, with dbt's names and defaults.
 
     Attributes:
         unique_key: the names of its columns.
@@ -95,7 +95,7 @@ def _key(config: SnapshotConfig, row: Row) -> tuple[Any, ...]:
 
 
 def _last_times(config: SnapshotConfig, ended: Iterable[Version]) -> dict[tuple[Any, ...], Any]:
-    """The time until which each key has versions, of those that have ended."""
+    """key -> the latest time of its ended versions."""
     found: dict[tuple[Any, ...], Any] = {}
     for version in ended:
         key = _key(config, version.row)
@@ -111,12 +111,12 @@ def _changed(config: SnapshotConfig, old: Version, row: Row, updated_at: Any, sa
 
 
 def _begins(updated_at: Any, last: Any, now: Any) -> Any:
-    """`updated_at`, or the time of the run if `updated_at` is not after the version before: versions never overlap."""
+    """`updated_at`, or the run's time if `updated_at` is not after the previous version: versions never overlap."""
     return updated_at if _is_later(updated_at, last) else _later(now, last)
 
 
 def _unseen(config: SnapshotConfig, old: Version, now: Any, partial: bool) -> list[Version]:
-    """What becomes of the current version of a key that the query does not return."""
+    """What replaces the current version of a key that the query does not return."""
     with_record = config.hard_deletes == "new_record"
     if partial or config.hard_deletes == "ignore" or (with_record and old.deleted):
         return [old]
@@ -135,6 +135,6 @@ def _later(one: Any, other: Any) -> Any:
 
 
 def _with_all_columns(versions: Sequence[Version]) -> tuple[Version, ...]:
-    """A column that is new is NULL in the versions before, one that is gone is NULL in those since."""
+    """Give each version all columns: new columns are NULL in older versions, dropped ones in newer versions."""
     names = dict.fromkeys(name for version in versions for name in version.row)
     return tuple(replace(version, row={name: version.row.get(name) for name in names}) for version in versions)

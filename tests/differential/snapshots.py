@@ -1,4 +1,4 @@
-"""A plan's snapshot by the model of dbt's snapshots, and how its table is read to be compared."""
+"""The expected table of a plan's dbt snapshot, and how the real one is read for the comparison."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from differential.plan import Plan, Step
 from differential.snapshot_model import SnapshotConfig, Version, after_run
 from differential.tables import Row, Table, rows_of
 
-# The columns of dbt's own, as they are compared.
+# dbt's own columns, as they are compared.
 _OWN: Final = {
     "valid_from": "string",
     "valid_to": "string",
@@ -17,13 +17,13 @@ _OWN: Final = {
     "ordered": "boolean",
     "deleted": "boolean",
 }
-# Times of the clock are compared by whether they are of it: the times of rows are of 2024.
+# All times of runs are compared as "clock", which they are if after 2024; the rows have times in 2024.
 _CLOCK: Final = "clock"
 _SHOWN: Final = "if({0} > timestamp'2025-01-01 00:00:00', 'clock', date_format({0}, 'yyyy-MM-dd HH:mm:ss.SSSSSS'))"
 
 
 def expressions(plan: Plan) -> dict[str, str]:
-    """How the columns of dbt's own are read, in a session in UTC."""
+    """Expressions that read dbt's own columns, in a session in UTC."""
     return {
         "valid_from": _SHOWN.format("dbt_valid_from"),
         "valid_to": _SHOWN.format("dbt_valid_to"),
@@ -59,7 +59,7 @@ def _config(plan: Plan) -> SnapshotConfig:
 
 
 def _same(old: Any, new: Any) -> bool:
-    """As SQL compares: -0.0 is 0.0 there."""
+    """Whether two values are equal in SQL, where -0.0 equals 0.0."""
     return bool(old == new) or {old, new} == {"0.0", "-0.0"}
 
 

@@ -12,11 +12,11 @@ from differential.plan import Batch, Plan
 from differential.snapshot_model import Version
 
 Row = dict[str, Any]
-# What a run may do beside what is expected: end with an error and an unchanged table.
+# Whether a run may, or must, end with an error and an unchanged table.
 Refusal = Literal["never", "may", "must"]
 _UP: Final = ("tinyint", "smallint", "int", "bigint")
 _TURNED: Final = frozenset(values.REORDERED.items())
-# Where a column is of a type of `values.LOSSY`: its model's own type goes into it.
+# (type of the model, type of the table) for a table with a type of `values.LOSSY`: the values fit.
 _BACK: Final = frozenset(
     {
         ("int", "double"),
@@ -33,14 +33,14 @@ _BACK: Final = frozenset(
 
 @dataclass(frozen=True)
 class Table:
-    """Columns (name -> type and a number that tells a column from one of that name before it), rows, tags."""
+    """Columns (name -> type, and a number that differs from earlier columns of that name), rows and tags."""
 
     columns: Mapping[str, tuple[str, int]]
     rows: tuple[Row, ...]
     tags: Mapping[str, Table] = field(default_factory=dict)
-    # Of apply_changes: of each key the change that counts, deletes among them.
+    # For apply_changes: key -> its last change, which may be a delete.
     changes: Mapping[Any, Row] = field(default_factory=dict)
-    # Of a dbt snapshot.
+    # For dbt snapshots.
     versions: Sequence[Version] = ()
 
     def with_rows(self, rows: Sequence[Row]) -> Table:
@@ -52,14 +52,14 @@ class Table:
 
 @dataclass(frozen=True)
 class Expected:
-    """What a step leaves; None is no table."""
+    """What a step should leave; `table` is None if no table should exist."""
 
     table: Table | None
     refusal: Refusal = "never"
 
 
 class Refused(Exception):
-    """The run has to end with an error."""
+    """The run must end with an error."""
 
 
 def rows_of(batch: Batch) -> list[Row]:
@@ -67,12 +67,12 @@ def rows_of(batch: Batch) -> list[Row]:
 
 
 def built(batch: Batch) -> Table:
-    """A table as a first run or a full refresh makes it, without rows."""
+    """The table that a first run creates, without rows."""
     return Table({name: (kind, 0) for name, kind in batch.columns}, ())
 
 
 def rebuilt(table: Table, batch: Batch) -> Table:
-    """A table that is built anew; a column of another type or a dropped one is another column."""
+    """The table after a rebuild, without rows. A column with another type, or dropped before, is a new column."""
     columns = {}
     for name, kind in batch.columns:
         old = table.columns.get(name)
@@ -81,10 +81,10 @@ def rebuilt(table: Table, batch: Batch) -> Table:
 
 
 def synced(plan: Plan, table: Table, batch: Batch) -> tuple[Table, list[Row], Refusal]:
-    """The table with the columns that `on_schema_change` gives it, and the batch's rows as it takes them.
+    """The table after `on_schema_change`, the batch's rows as the table stores them, and whether the run may fail.
 
     Raises:
-        Refused: what docs/strategies.md says is refused.
+        Refused: docs/strategies.md says that the run fails.
     """
     mode = plan.config.get("on_schema_change") or "ignore"
     wanted, have = dict(batch.columns), table.kinds()
@@ -115,15 +115,15 @@ def synced(plan: Plan, table: Table, batch: Batch) -> tuple[Table, list[Row], Re
         if mode == "sync_all_columns" and (values.WIDER.get(old) == new or (old, new) in values.ALTERED):
             columns[name] = (new, columns[name][1])
             _cast(old_rows, name, old, new)
-            # A table whose filters would miss rows then is rebuilt, by hand (docs/data-types.md).
+            # Refused if filters would then miss rows; a user has to rebuild the table (docs/data-types.md).
             refusal = "may" if new == "string" or "orc" in str(plan.config) else refusal
         elif _up(new, old):
             _cast(rows, name, new, old)
             if (new, old) == ("bigint", "double"):
-                # Refused where a value is none of a double.
+                # Refused if a value has no exact double.
                 refusal = "may"
         elif any(row[name] is not None for row in rows):
-            # Of these types no value is drawn that the table takes.
+            # For these types, only values that do not fit the table are drawn.
             raise Refused
         else:
             refusal = "may"
@@ -133,13 +133,13 @@ def synced(plan: Plan, table: Table, batch: Batch) -> tuple[Table, list[Row], Re
 
 
 def refused(plan: Plan, table: Table | None, batch: Batch, found: Collection[str]) -> Table | None:
-    """The table after a run that was refused: new columns may be there, which come before the rows are looked at.
+    """The table after a refused run. It may have new columns, which are added before the rows are checked.
 
     Args:
         plan: the sequence.
-        table: before the run.
-        batch: of the run.
-        found: the names of the columns that are there now.
+        table: the table before the run.
+        batch: the batch of the run.
+        found: the names of the table's columns after the run.
     """
     if table is None or plan.config.get("on_schema_change") not in ("append_new_columns", "sync_all_columns"):
         return table
@@ -153,7 +153,7 @@ def _cast(rows: Sequence[Row], name: str, old: str, new: str) -> None:
 
 
 def widened(value: Any, old: str, new: str) -> Any:
-    """A value as one of a wider type."""
+    """A value, converted to a wider type."""
     if value is None:
         return value
     if new == "string":
@@ -168,7 +168,7 @@ def widened(value: Any, old: str, new: str) -> Any:
 
 
 def rolled_back(table: Table, tag: str) -> Table:
-    """The rows of a tag, in the columns of now; tags that came later are gone."""
+    """The rows of a tag in the current columns; later tags are dropped."""
     then = table.tags[tag]
     same = {name for name, column in table.columns.items() if then.columns.get(name, ("", -1))[1] == column[1]}
     rows = [
@@ -184,7 +184,7 @@ def rolled_back(table: Table, tag: str) -> Table:
 
 
 def _up(old: str, new: str) -> bool:
-    """Whether every value of a type is one of the other (of the pairs that are drawn)."""
+    """Whether every value of the old type fits the new one, for the pairs that are drawn."""
     if old in _UP and new in _UP:
         return _UP.index(old) < _UP.index(new)
     return values.WIDER.get(old) == new or (old, new) in _BACK

@@ -1,4 +1,4 @@
-"""Random sequences beside the oracle, and those that once differed."""
+"""Compares random sequences, and those that once differed, with the oracle."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture
 def planted(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
-    """The macros of the defect that `--planted` puts back; none without it."""
+    """The macros of the defect that `--planted` puts back; empty without the option."""
     letter = request.config.getoption("--planted")
     return faults.plant(letter, monkeypatch) if letter else {}
 
@@ -77,8 +77,8 @@ class TestSequences:
 
 
 @pytest.mark.parametrize("number", range(len(draw_families.FAMILIES)))
-def test_a_number_is_a_sequence(number: int) -> None:
-    """The same one each time, and the same one from its file."""
+def test_a_number_always_draws_the_same_sequence(number: int) -> None:
+    """A sequence is also the same after it was written to JSON and read again."""
     drawn = draw.drawn(1, number)
     assert drawn == draw.drawn(1, number) != draw.drawn(2, number)
     assert plan.from_json(plan.to_json(drawn)) == drawn

@@ -1,4 +1,4 @@
-"""Random sequences of models that may be skipped, and stale keys that are planted among them."""
+"""Random sequences of models with `skip_unchanged`: skipping never changes rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random queries of materialized views and random changes of their sources; a sequence is one view."""
+"""Random queries of materialized views and random changes to their sources; a sequence is one view."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class TestViews:
         assert not outcome.differences, "\n".join(map(str, outcome.differences))
 
 
-def test_a_number_is_a_plan() -> None:
+def test_a_number_always_draws_the_same_plan() -> None:
     drawn = views_run.drawn(1, 3)
     assert drawn == views_run.drawn(1, 3) != views_run.drawn(2, 3)
     assert views_plan.from_json(views_plan.to_json(drawn)) == drawn

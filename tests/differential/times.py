@@ -1,4 +1,4 @@
-"""Operations with a time: which table snapshots and files are to stay, by the table's own metadata files."""
+"""Operations with a time argument, and what they should leave according to the table's metadata files."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from differential.plan import Operation, Plan
 from differential.tables import Table
 
 _HOUR: Final = 3600
-# Spark and Paimon ask the clock at another moment than the caller.
+# Seconds that may pass between a clock reading here and one by Spark or Paimon.
 _MOMENT: Final = 0.5
 
 
 @dataclass(frozen=True)
 class _Snapshots:
-    """The table snapshots of a folder: seconds by number."""
+    """The table snapshots in a folder: ID -> commit time in seconds."""
 
     times: Mapping[int, float]
 
@@ -33,19 +33,19 @@ class _Snapshots:
         return cls({data["id"]: data["timeMillis"] / 1000 for data in sorted(found, key=lambda data: data["id"])})
 
     def after_expiry(self, older_than: float, retain_min: int) -> list[int]:
-        """Those that are not older, and the newest ones in any case."""
+        """The IDs that an expiry leaves: those that are not older, but at least the newest `retain_min`."""
         numbers = list(self.times)
         kept = next((at for at, number in enumerate(numbers) if self.times[number] >= older_than), len(numbers))
         return numbers[min(kept, len(numbers) - retain_min) :]
 
 
 class Clock:
-    """When the runs of a sequence were over, as the user of a session writes it."""
+    """The times at which the runs of a sequence ended, also as text in the session's time zone."""
 
     def __init__(self, project: Project, plan: Plan) -> None:
         self._project, self._plan = project, plan
         self._ends: list[float] = []
-        # The table as the runs left it, by the number of its newest snapshot.
+        # The table after each run, by the ID of its newest table snapshot.
         self._tables: dict[int, Table] = {}
 
     @property
@@ -53,7 +53,7 @@ class Clock:
         return self._project.folder(self._plan.name)
 
     def run_ended(self, table: Table) -> None:
-        """Note a whole second later than the run's commit, for texts have no fractions."""
+        """Note the first whole second after the run's commit, because the texts have no fractions."""
         times = _Snapshots.of(self.folder).times
         self._tables[max(times)] = table
         self._ends.append(float(int(max(times.values())) + 1))
@@ -65,17 +65,17 @@ class Clock:
         return f"{datetime.fromtimestamp(instant, ZoneInfo(self._plan.zone)):%Y-%m-%d %H:%M:%S}"
 
     def table_at(self, instant: float) -> Table | None:
-        """The table of the newest snapshot that is not later; None if it is gone."""
+        """The table as of a time; None if its table snapshot is gone."""
         numbers = [number for number, at in _Snapshots.of(self.folder).times.items() if at <= instant]
         return self._tables.get(max(numbers)) if numbers else None
 
     def too_close(self, instant: float) -> bool:
-        """Whether a commit is so near to a time that it may count as older or not."""
+        """Whether a commit is so close to a time that it may or may not count as older."""
         return any(-_MOMENT < at - instant < _MOMENT for at in _Snapshots.of(self.folder).times.values())
 
 
 def expire(clock: Clock, project: Project, plan: Plan, operation: Operation) -> str:
-    """Expire the table snapshots before the end of a run; gives what is not as it should be."""
+    """Expire the table snapshots from before the end of a run; returns what differs, or ''."""
     older_than, retain = clock.after(operation.arguments["after"]), operation.arguments["retain_min"]
     if clock.too_close(older_than):
         return ""
@@ -89,7 +89,7 @@ def expire(clock: Clock, project: Project, plan: Plan, operation: Operation) -> 
 
 
 def remove_orphans(clock: Clock, project: Project, plan: Plan, operation: Operation) -> str:
-    """Lay files of some ages into the table's folder and remove the older ones; gives what is not as it should be."""
+    """Put files of several ages into the table's folder and remove the older ones; returns what differs, or ''."""
     now, hours = time(), operation.arguments["hours"]
     folder = clock.folder / "manifest"
     ages = {f"orphan-{age}-{number}": age for number, age in enumerate(operation.arguments["ages"])}
@@ -108,9 +108,9 @@ def remove_orphans(clock: Clock, project: Project, plan: Plan, operation: Operat
 
 
 def expire_partitions(clock: Clock, project: Project, plan: Plan, operation: Operation) -> str:
-    """Make a table with partitions of some ages and drop the older ones; gives what is not as it should be.
+    """Create a table with partitions of several ages and drop the older ones; returns what differs, or ''.
 
-    A refusal drops none (docs/maintenance.md).
+    If the operation is refused, it drops no partition (docs/maintenance.md).
     """
     now, hours, ages = time(), operation.arguments["hours"], sorted(set(operation.arguments["ages"]))
     name = f"{plan.name}_by_hour"

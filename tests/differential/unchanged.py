@@ -1,7 +1,7 @@
-"""Sequences of models with `skip_unchanged`: around their runs, all that may make a stale key look like a good one.
+"""Sequences of models with `skip_unchanged`, and changes between runs that may make a stale key look valid.
 
-Skipping changes no rows: the oracle knows nothing of it, and says what a run that is never skipped leaves. The tables that
-are read are made, rolled back and made anew so that their snapshots have the same numbers again.
+Skipping must not change rows, so the oracle computes what a run leaves that is never skipped. Source tables are
+created, rolled back and created again, so that their table snapshots get the same IDs again.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from dbt.adapters.paimon.spark.runtime import Runtime
 
 Rows = tuple[tuple[int, int], ...]
 KINDS: Final = ("table", "keyed_table", "upsert", "filtered", "over_view", "overwritten")
-# What comes between two runs; twice as often what is the likeliest to be missed.
+# Changes between two runs; those that are most likely to be missed are listed twice.
 CHANGES: Final = (
     "nothing",
     "nothing",
@@ -57,7 +57,7 @@ _NEWER: Final = "{% if is_incremental() %} where id > (select coalesce(max(id), 
 
 @dataclass
 class _Table:
-    """Rows by snapshot, as Paimon numbers them; `rows` are those of now."""
+    """Rows by the ID of the table snapshot; `rows` are the current ones."""
 
     rows: Rows = ()
     history: dict[int, Rows] = field(default_factory=dict)
@@ -80,7 +80,7 @@ class _Sequence:
 
     @property
     def read(self) -> Rows:
-        """What the model's query gives over the whole source."""
+        """The rows of the model's query over the whole source."""
         return tuple((key, n + self.added) for key, n in self.source.rows)
 
 
@@ -98,8 +98,8 @@ class Block:
     Args:
         root: an empty folder.
         target: the profile's target.
-        seed: of all sequences.
-        count: how many.
+        seed: the seed of all sequences.
+        count: the number of sequences.
     """
 
     def __init__(self, root: Path, target: dict[str, Any], seed: int, count: int) -> None:
@@ -114,7 +114,7 @@ class Block:
         self.outcome = Outcome(Counter(sequences=count))
 
     def run(self, steps: int) -> Outcome:
-        """Make the tables, and run the models after each change."""
+        """Create the tables, and run the models after each change."""
         for sequence in self._sequences:
             self._recreate(sequence, 1)
             self._define(sequence, 0)
@@ -147,12 +147,12 @@ class Block:
                     f"{sequence.name} ({sequence.kind}) after {sequence.steps}: {code}, expected {sorted(rows)}, found "
                     f"{sorted(found)} {'' if status == 'success' else message}"
                 )
-            # Go on with what is there, so that one difference is one.
+            # Go on with the rows that were found, so that a difference is reported only once.
             self._note(sequence.own, sequence.name, tuple(found))
 
     @staticmethod
     def _expected(sequence: _Sequence, refreshed: bool) -> Rows:
-        """By the docs: what a run leaves."""
+        """The rows that a run should leave according to the docs."""
         read, own = sequence.read, sequence.own.rows
         if refreshed or not sequence.own.history or sequence.kind in ("table", "keyed_table", "over_view"):
             return read
@@ -237,7 +237,7 @@ class Block:
         self._note(sequence.own, sequence.name, sequence.own.rows)
 
     def _roll(self, table: _Table, name: str, chance: random.Random) -> None:
-        # A rollback behind a compaction loses files that it has replaced (Paimon 0.9.0; `rollback_to` refuses it).
+        # A rollback to before a compaction loses files (Paimon 0.9.0; `rollback_to` refuses it).
         ((compacted,),) = self._sql(
             f"select coalesce(max(snapshot_id), 0) from paimon.{self._schema}.`{name}$snapshots` "
             "where commit_kind = 'COMPACT'"

@@ -1,7 +1,7 @@
-"""Values of each type at its edges: as plans keep them, as Spark's SQL writes them, as comparisons see them.
+"""Edge values of each type: as plans store them, as Spark SQL, and as keys for comparisons.
 
-A plan keeps a value as JSON does: numbers that JSON would spoil (float, double, decimal), binary (hex) and times are
-texts; structs are mappings.
+Plans store values as JSON: numbers that JSON would change (float, double, decimal), binary (hex) and times are texts;
+structs are mappings.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, Final
 
 Value = Any
 
-# type -> values; the plain ones first, for a failure shrinks towards them.
+# type -> values; the plain ones come first, because a failure shrinks towards them.
 POOLS: Final[Mapping[str, tuple[Value, ...]]] = {
     "boolean": (True, False),
     "tinyint": (1, 0, 127, -128),
@@ -56,11 +56,11 @@ POOLS: Final[Mapping[str, tuple[Value, ...]]] = {
     ),
     "array<int>": ([1], [], [1, None, -1], [None]),
     "map<string,int>": ({"a": 1}, {}, {"": 1, "ü": None}),
-    # Not one whose fields are all NULL: Paimon 0.9 reads it as NULL (docs/data-types.md).
+    # No struct with only NULL fields: Paimon 0.9 reads it as NULL (docs/data-types.md).
     "struct<a:int,b:int>": ({"a": 1, "b": 2}, {"a": None, "b": 3}),
     "array<struct<a:int,b:int>>": ([{"a": 1, "b": 2}], [], [{"a": 3, "b": None}, {"a": 4, "b": 5}]),
 }
-# The same fields in another order: by name or refused.
+# The same fields in another order, which are matched by name or refused.
 REORDERED: Final = {
     "struct<a:int,b:int>": "struct<b:int,a:int>",
     "array<struct<a:int,b:int>>": "array<struct<b:int,a:int>>",
@@ -72,9 +72,9 @@ WIDER: Final = {
     "float": "double",
     "decimal(10,2)": "decimal(12,2)",
 }
-# What sync_all_columns makes wider, too.
+# Further widenings by sync_all_columns.
 ALTERED: Final = frozenset({("int", "double"), ("int", "decimal(12,2)"), ("int", "string"), ("bigint", "string")})
-# type of the table -> a type of the model that it does not take without a loss.
+# type of the table -> types of the model that do not fit it without a loss.
 LOSSY: Final = {
     "int": ("double", "bigint", "string"),
     "bigint": ("double", "string"),
@@ -95,7 +95,7 @@ LOSSY_VALUES: Final[Mapping[str, tuple[Value, ...]]] = {
 
 
 def literal(kind: str, value: Value) -> str:
-    """A value as an expression of Spark's."""
+    """A value as a Spark SQL expression."""
     if value is None:
         return f"cast(null as {kind})"
     if kind in ("float", "double"):
@@ -123,7 +123,7 @@ def literal(kind: str, value: Value) -> str:
 
 
 def fields(kind: str) -> list[tuple[str, str]]:
-    """(name, type) of the fields of a struct of plain types."""
+    """(name, type) of each field of a struct whose fields have simple types."""
     return [(part.split(":")[0], part.split(":")[1]) for part in kind[7:-1].split(",")]
 
 
@@ -133,7 +133,7 @@ def text_literal(text: str) -> str:
 
 
 def shown(kind: str, column: str) -> str:
-    """An expression that gives a column as text, from which `read` gets the value."""
+    """An expression for a column as text, which `read` turns back into a value."""
     if kind == "binary":
         return f"hex({column})"
     if "<" in kind:
@@ -142,7 +142,7 @@ def shown(kind: str, column: str) -> str:
 
 
 def read(kind: str, text: str | None) -> Value:
-    """The value of a text that `shown` gave, in a session whose zone is UTC."""
+    """The value of a text from `shown`, in a session in UTC."""
     if text is None:
         return None
     if kind == "boolean":
@@ -156,7 +156,7 @@ def read(kind: str, text: str | None) -> Value:
 
 
 def comparable(kind: str, value: Value) -> str:
-    """A key that is equal for equal values only. NaN equals NaN, -0.0 equals 0.0, and the order of map entries does not count."""
+    """A key, equal only for equal values. NaN equals NaN, -0.0 equals 0.0; the order of map entries does not count."""
     if value is None:
         return "NULL"
     if kind in ("float", "double"):
@@ -172,5 +172,5 @@ def comparable(kind: str, value: Value) -> str:
 
 
 def order(kind: str, value: Value) -> Any:
-    """What Python sorts as Spark sorts the values; of the types that have an order."""
+    """A sort key that orders values in Python as Spark does, for types that have an order."""
     return float(value) if kind in ("float", "double") else Decimal(value) if kind.startswith("decimal") else value

@@ -1,4 +1,4 @@
-"""One sequence of materialized views: sources, views over them, and what is changed between two refreshes."""
+"""A plan of materialized views: sources, views over them, and changes between refreshes."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ class Source:
 
 @dataclass(frozen=True)
 class View:
-    """A materialized view, or (without a config) a view of dbt's.
+    """A materialized view, or (without a config) a dbt view.
 
     Attributes:
         name: the name of its model.
         sql: its query.
-        config: of its model.
+        config: the config of its model.
         columns: its columns with their types.
         key: the columns that hold the key of its driving table.
     """
@@ -58,11 +58,11 @@ class Change:
     """Something that happens between two refreshes.
 
     Attributes:
-        what: its name; `roll back` and `full refresh` are more than a statement.
-        table: the table that it is done to.
+        what: its kind; `roll back` and `full refresh` have no SQL here.
+        table: the table that it changes.
         sql: its statements.
-        steps: by how many table snapshots a table is rolled back.
-        during: how many seconds after the one before it happens, while dbt refreshes the views; 0 is before that.
+        steps: how many table snapshots a rollback goes back.
+        during: seconds after the previous change, if it happens while dbt refreshes the views; 0 is before that.
     """
 
     what: str
@@ -74,7 +74,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Plan:
-    """A project of several views, and the changes before each refresh after the first."""
+    """A project of several views, and the changes before each refresh."""
 
     number: int
     sources: tuple[Source, ...]
@@ -92,7 +92,7 @@ class Plan:
 
 
 def with_names(sql: str, name: Callable[[str], str]) -> str:
-    """A query with its tables called as a function calls them."""
+    """A query in which `name` replaces the names of tables."""
     return _NAME.sub(lambda found: name(found[1]), sql)
 
 

@@ -1,4 +1,4 @@
-"""Draws the queries of materialized views: most from the rules, some that have to be refreshed as a whole."""
+"""Draws queries of materialized views: most can be refreshed incrementally, some only in full."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _AGGREGATES: Final = (
 
 @dataclass
 class _From:
-    """A FROM clause, with what its WHERE and SELECT may name: an expression -> its type."""
+    """A FROM clause, and the columns that WHERE and SELECT may use (expression -> type)."""
 
     sql: str
     key: Mapping[str, str]
@@ -45,7 +45,7 @@ class _From:
 
 @dataclass(frozen=True)
 class Drawn:
-    """A query, its columns, and the key that its config may state; `only_stated`: without that config, its table has no key."""
+    """A query, its columns, and a key for its config. `only_stated`: the table has no key unless the config has it."""
 
     sql: str
     columns: Mapping[str, str] = field(default_factory=dict)
@@ -57,13 +57,13 @@ class Queries:
     """Draws views over some sources.
 
     Args:
-        chance: what draws.
+        chance: makes the choices.
         sources: the tables.
     """
 
     def __init__(self, chance: Random, sources: tuple[Source, ...]) -> None:
         self._chance = chance
-        # Queries that name columns do not name the one that may be renamed.
+        # Queries do not name the column that may be renamed.
         self._sources = {
             source.name: replace(
                 source, columns={name: kind for name, kind in source.columns.items() if name != "extra"}
@@ -74,7 +74,7 @@ class Queries:
         self._aliases = 0
 
     def views(self, count: int) -> tuple[View, ...]:
-        """Two views of dbt's, and some materialized views, which may read those and each other."""
+        """Two dbt views, and some materialized views, which may read those and earlier ones."""
         for name, read in (("plain_0", "f0"), ("plain_1", self._chance.choice(("f1", "a", "log")))):
             source = self._sources[read]
             where = self._chance.choice(
@@ -115,7 +115,7 @@ class Queries:
         return f"{prefix}{self._aliases}"
 
     def _driver(self, *, keyed: bool) -> _From:
-        """The driving table: plain, in a CTE, in a subquery, a view of dbt's, or another materialized view."""
+        """The driving table: plain, in a CTE, in a subquery, a dbt view, or another materialized view."""
         names = ["f0", "f0", "f0", "f1", "u", "a", "b"] + ([] if keyed else ["log"])
         views = [view for view in self._views if view.columns and (view.key or not keyed)]
         read: Source | View = self._sources[self._chance.choice(names)]
@@ -295,7 +295,7 @@ class Queries:
         sql = " union all ".join(branches)
         if self._chance.random() < 0.3:
             sql = f"select * from ({sql}) as both{self._where({'c0': 'string', 'c1': 'int'}, 0.5)}"
-        # 1 and '1' may be the same.
+        # UNION may cast 1 and '1' to the same value.
         alike = len({literal.isdigit() for literal in literals}) == 1
         apart = alike and len(set(literals)) == len(literals)
         return Drawn(sql, columns, ("kind", *keys) if apart else () if len(reads) > 1 else tuple(keys))
@@ -318,7 +318,7 @@ class Queries:
         names = [f"g{at}" for at in range(len(drawn))]
         how = self._chance.choice(("expression", "expression", "ordinal", "alias", "all"))
         if how == "alias" and self._chance.random() < 0.2:
-            # Where the source has a column of that name, Spark groups by it.
+            # If the source has a column with the name of the alias, Spark groups by the column.
             names[0] = "s"
         items = [f"{sql} as {name}" for sql, name in zip(drawn, names, strict=True)]
         groups = {
@@ -343,14 +343,14 @@ class Queries:
         return Drawn(sql, named, tuple(names) if key else (), only_stated=drawn != keys)
 
     def _group_columns(self, columns: Mapping[str, str], keys: list[str]) -> tuple[list[str], bool]:
-        """What a query groups by, and whether it is never NULL."""
+        """The expressions that a query groups by, and whether they are never NULL."""
         how = self._chance.random()
         if keys and how < 0.15:
             return keys, True
         if how < 0.25:
             return [f"coalesce({self._column(columns, 'string')}, 'none')"], True
         drawn = [self._expression(columns)[0] for _ in range(self._chance.choice((1, 1, 2, 3)))]
-        # A literal in GROUP BY is an ordinal, or refused.
+        # Spark reads a literal in GROUP BY as an ordinal, or refuses it.
         return [sql for sql in drawn if "." in sql] or [self._chance.choice(list(columns))], False
 
     def _having(self, columns: Mapping[str, str]) -> str:
@@ -410,7 +410,7 @@ class Queries:
         return self._over("", source, columns, [])
 
     def _whole(self) -> Drawn:
-        """A query that is refreshed as a whole."""
+        """A query that can only be refreshed in full."""
         name = self._chance.choice(("f0", "f1"))
         key = ", ".join(self._sources[name].key)
         sql = self._chance.choice(

@@ -1,4 +1,4 @@
-"""Runs plans of materialized views: after each refresh, each view has the rows of its query."""
+"""Runs plans of materialized views, and checks after each refresh that each view has its query's rows."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from differential import views_plan, views_sources
 from differential.views_plan import Change, Plan, View
 from differential.views_queries import Queries
 
-# A project has so many views, each with its own query: a sequence is one view over all steps.
+# Views per project, each with its own query. A sequence is one view over all steps.
 VIEWS: Final = 8
 STEPS: Final = 4
-# Configs that a query may not have: which ones, is not known when they are drawn.
+# Messages that refuse a config. Whether a query can have it is not known when it is drawn.
 _REFUSALS: Final = ("refresh_mode='incremental'", "needs bucket_key")
-# What may happen while views are refreshed.
+# Changes that may happen while views are refreshed.
 _DURING: Final = ("insert", "update", "delete", "replace", "merge", "delete and insert", "overwrite")
-# What depends on the order of rows by Spark's plan is refreshed by each run.
+# Each run refreshes views whose rows depend on the order in Spark's plan.
 _EACH_TIME: Final = ("full: a window function", "full: a LIMIT")
 
 
 def drawn(seed: int, number: int) -> Plan:
-    """The plan of this number; the same one each time."""
+    """The plan with this number, always the same."""
     chance = Random(f"{seed} views {number}")
     sources = views_sources.sources(chance)
     views = Queries(chance, sources).views(VIEWS)
@@ -46,7 +46,7 @@ def drawn(seed: int, number: int) -> Plan:
     steps = []
     for _ in range(STEPS):
         count = chance.choice((0, 1, 1, 2, 2, 3, 4))
-        # Twice as often the two facts and the dimension that most views join.
+        # The two facts and the dimension that most views join are changed more often.
         step = [changes.change(chance.choice((*sources, *sources[:3]))) for _ in range(count)]
         if chance.random() < 0.25:
             step.append(views_sources.own_change(chance, chance.choice(own)))
@@ -61,7 +61,7 @@ def drawn(seed: int, number: int) -> Plan:
 
 @dataclass(frozen=True)
 class Difference:
-    """A view that is not what its query gives."""
+    """A view that differs from its query, or is refreshed without need."""
 
     plan: Plan
     view: str
@@ -71,7 +71,7 @@ class Difference:
 
     @property
     def kind(self) -> str:
-        """What stays the same while a plan shrinks."""
+        """The part of the text that stays the same while a plan shrinks."""
         return self.text.split(":")[0]
 
     def __str__(self) -> str:
@@ -165,7 +165,7 @@ class _Project:
         return [view for view in self._plan.maintained if view.name not in self._broken]
 
     def _build_during(self, number: int, whole: Sequence[str], changes: Sequence[Change]) -> dict[str, str]:
-        """Refresh the views while something changes, and once more if something has."""
+        """Refresh the views while the changes happen, and once more afterwards."""
         names = [view.name for view in self._plan.views if view.config is None] + [each.name for each in self._left()]
         if not changes:
             return self._build(number, names, whole)
@@ -194,7 +194,7 @@ class _Project:
             self._try(sql)
 
     def _try(self, sql: str) -> None:
-        """Make a change; one that Paimon refuses changes nothing."""
+        """Make a change; if Paimon refuses it, nothing changes."""
         self.outcome.figures["changes"] += 1
         try:
             self._sql(self._named(sql))
@@ -210,7 +210,7 @@ class _Project:
             found = self._sql(f"select snapshot_id, commit_kind from {snapshots} order by 1")
         except Exception:  # noqa: BLE001 - the table may be gone
             return
-        # A rollback behind a compaction loses files that it has replaced (Paimon 0.9.0).
+        # A rollback to before a compaction loses the files that the compaction replaced (Paimon 0.9.0).
         compacted = max((row[0] for row in found if row[1] == "COMPACT"), default=0)
         before = [row[0] for row in found[:-1] if row[0] >= compacted][-change.steps :]
         if before:
@@ -224,7 +224,7 @@ class _Project:
         try:
             query = self._session.sql(self._named(view.sql))
             wanted = _counted(query.collect())
-            # A column that the query has got since is the table's last one.
+            # By name, because a column that was added to the query later is the table's last one.
             table = self._session.table(f"paimon.{self._schema}.{view.name}")
             found = _counted(table.select(*(f"`{name}`" for name in query.columns)).collect())
             others = set(table.columns) - set(query.columns)
@@ -257,7 +257,7 @@ class _Project:
         return list(self._session.sql(sql.replace("{schema}", self._schema)).collect())
 
     def _named(self, sql: str) -> str:
-        """A query with the names of tables; the views of dbt's are their queries."""
+        """A query with full table names; dbt views are replaced by their queries."""
 
         def name(read: str) -> str:
             view = self._plan.view(read)
@@ -303,11 +303,11 @@ class _Project:
         self._manifest = done.result
 
     def _build(self, number: int, names: Sequence[str], whole: Sequence[str]) -> dict[str, str]:
-        """Refresh views; gives what each refresh says."""
+        """Refresh views; returns name -> how it was refreshed, from the adapter response."""
         words: dict[str, str] = {}
         refused: list[str] = []
         rebuilt, others = ([name for name in names if (name in whole) == is_whole] for is_whole in (True, False))
-        # Views that read a rebuilt view have changes to read after it.
+        # The others run again after the rebuilt views, because they may read them.
         groups = [(others, ()), (rebuilt, ("--full-refresh",)), (others if rebuilt else [], ())]
         for some, flags in [group for group in groups if group[0]]:
             done = self._invoke(self._manifest.deepcopy(), "run", "--select", *some, *flags)
@@ -332,7 +332,7 @@ class _Project:
                     self.outcome.figures["queries that fail"] += 1
                     self._broken.add(view.name)
         if refused:
-            # These go on without what was refused.
+            # These views go on without the refused configs.
             self._plan = replace(
                 self._plan,
                 views=tuple(
@@ -352,7 +352,7 @@ class _Project:
         return words
 
     def _can_run(self, view: View) -> bool:
-        """Whether Spark can run a view's query: Paimon 0.9.0 fails over some filters that exclude each other."""
+        """Whether Spark can run a view's query: Paimon 0.9.0 fails on some contradictory filters."""
         try:
             self._sql(self._named(view.sql))
         except Exception:  # noqa: BLE001 - whatever Spark says

@@ -13,7 +13,7 @@ _TRIES: Final = 40
 
 
 def shrunk(found: Difference, again: Callable[[Plan], Outcome]) -> Difference:
-    """The same difference of a smaller plan.
+    """The same difference in a smaller plan.
 
     Args:
         found: the difference.
@@ -35,7 +35,7 @@ def shrunk(found: Difference, again: Callable[[Plan], Outcome]) -> Difference:
 
 
 def _smaller(found: Difference) -> Iterator[Plan]:
-    """Plans with less in them, those with much less first."""
+    """Smaller plans, much smaller ones first."""
     plan = found.plan
     needed = _needed(plan, found.view)
     views = tuple(view for view in plan.views if view.name in needed)
@@ -54,7 +54,7 @@ def _smaller(found: Difference) -> Iterator[Plan]:
 
 
 def _needed(plan: Plan, name: str) -> set[str]:
-    """A view with all that it reads."""
+    """A view and everything that it reads."""
     found = {name}
     view = plan.view(name)
     for read in names(view.sql) if view is not None else ():

@@ -1,4 +1,4 @@
-"""Draws the tables that views read, their rows, and what changes in them."""
+"""Draws the tables that views read, their rows, and changes to them."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def _keyed(chance: Random, name: str, columns: dict[str, str], key: tuple[str, .
     options = {"bucket": str(chance.choice((1, 1, 2, -1)))}
     moves = parted and engine == "deduplicate" and chance.random() < 0.3
     if moves:
-        # A row that gets another partition moves there.
+        # The key does not include the partition, so a row can move to another one.
         options["bucket"] = "-1"
     elif parted:
         key = ("p", *key)
@@ -133,24 +133,24 @@ def _rows(chance: Random, source: Source, count: int) -> str:
 
 
 def insert(chance: Random, source: Source, count: int) -> str:
-    """Some rows of random keys."""
+    """An INSERT of some rows with random keys."""
     return f"insert into <{source.name}> ({', '.join(source.columns)}) values {_rows(chance, source, count)}"
 
 
 class Changes:
-    """Draws what happens to the sources, step by step.
+    """Draws changes to the sources, step by step.
 
     Args:
-        chance: what draws.
+        chance: makes the choices.
     """
 
     def __init__(self, chance: Random) -> None:
         self._chance = chance
-        # Tables whose column `extra` has another name by now.
+        # Tables whose column `extra` has been renamed.
         self._renamed: set[str] = set()
 
     def change(self, source: Source) -> Change:
-        """Something that changes a source, or only its snapshots."""
+        """A change to a source, or only to its table snapshots."""
         what = self._chance.choice(_CHANGES)
         if what == "roll back":
             return Change(what, source.name, steps=self._chance.randint(1, 3))
@@ -174,7 +174,7 @@ class Changes:
         return f"delete from <{source.name}> where {self._some(source)}"
 
     def _replace(self, source: Source) -> str:
-        """Write all rows again, some with other values, and leave some out."""
+        """Overwrite the table with its rows, some with other values, and some left out."""
         copied = [
             f"cast({_value(self._chance, source, name)} as {kind}) as {name}"
             if name not in source.key and self._chance.random() < 0.3
@@ -243,7 +243,7 @@ class Changes:
 
 
 def own_change(chance: Random, view: View) -> Change:
-    """Something that happens to a view's own table."""
+    """A change to a view's own table."""
     what, name = chance.choice(_OWN_CHANGES), view.name
     statements = {
         "write": f"insert into <{name}> select * from <{name}> limit 2",

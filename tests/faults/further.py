@@ -1,7 +1,7 @@
-"""The second project: chains of models over changes, audits, Python, a stream, and commands beside `build`.
+"""The second project: chains of models over changes, audits, Python, a stream, and commands other than `build`.
 
-`fed` gets rows once a step, however often the step runs; the models after it read its changes, so that a row which one of
-them loses or has twice shows. See lakehouse.py for the first project.
+`fed` gets rows once per step, however often the step runs. Downstream models read its changes, so a lost or duplicate
+row in one of them shows. See lakehouse.py for the first project.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ MODELS = {
 select id, {{ var('step') }} as step, timestampadd(day, {{ var('step') }}, timestamp '2026-01-01') as at
 from range(<ids>) """
     + NEW,
-    # Two consumers of one table: a log of the changes, and sums, each with a position of its own.
+    # Two consumers of one table, each with its own position: a log of the changes, and sums.
     "logged.sql": """{{ config(materialized='incremental', incremental_strategy='append') }}
 select id, step from {{ paimon_changes(ref('fed'), keep=true) }}""",
     "summed.sql": """{{ config(
@@ -75,7 +75,7 @@ select id, step from {{ stream(ref('added')) }}""",
 select id, {{ var('step') }} as step from range(<ids>)""",
     "rescaled.sql": """{{ config(materialized='incremental', primary_key='id', bucket=var('buckets')) }}
 select id, {{ var('step') }} as step from range(<ids>)""",
-    # Its rows come by its branch alone.
+    # Gets rows only when its branch is fast-forwarded.
     "forwarded.sql": """{{ config(materialized='incremental', incremental_strategy='append') }}
 select id, {{ var('step') }} as step from range(<ids>) {% if is_incremental() %} where false {% endif %}""",
     "models.yml": """
@@ -112,17 +112,17 @@ MACROS = """
 
 
 def write_project(folder: Path, target: dict[str, Any]) -> None:
-    """The project, its profile and an empty warehouse in a folder."""
+    """Write the project, its profile and an empty warehouse to a folder."""
     models = {name: text.replace("<ids>", str(IDS)) for name, text in MODELS.items()}
     outputs = {"here": target, "copies": target | {"schema": COPIES}}
-    # Swaps are among what is killed.
+    # Allows table swaps, which are killed as well.
     house.write_project(folder, SCHEMA, outputs, models, {"models": {"+on_rebuild": "drop_history"}})
     (folder / "macros").mkdir()
     (folder / "macros" / "macros.sql").write_text(MACROS.replace("<ids>", str(IDS)))
 
 
 def write_step(folder: Path, step: int) -> None:
-    """Its models know the step by a variable alone."""
+    """Nothing to write: the models get the step only as a variable."""
 
 
 def variables(step: int, times: Mapping[str, int]) -> dict[str, Any]:
@@ -152,7 +152,7 @@ COMMANDS = {
         lambda step, times: _operation("fast_forward", relation="forwarded", branch="next"),
         prepare=lambda step, times: (("run-operation", "branch_off"),),
     ),
-    # Rows that failed their audit are published by hand; the next run builds the table.
+    # Publishes rows that failed their audit. After a kill, a user would build the table.
     "publish": Command(
         lambda step, times: _operation("publish", relation="audited"),
         prepare=lambda step, times: (("run", "--select", "audited", "--refused"),),
@@ -240,7 +240,7 @@ def _during(table: str, statement: str, *delays: float, **more: Any) -> list[Poi
     return [{"table": table, "statement": statement, "when": "during", "delay": delay} | more for delay in delays]
 
 
-# Each kind once, then the rest: a run of few kills meets every feature.
+# One point of each kind first, so that a few kills cover every feature.
 POINTS: list[Point] = [
     *at("logged", "insert into .*logged`")[:1],
     *_moments("streamed", "after"),

@@ -1,4 +1,4 @@
-"""A project whose runs are killed, a reader of its tables, and the judgement of what a kill left."""
+"""A project whose runs are killed, a session that reads its tables, and checks of what a kill leaves."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ def write_project(
     models: Mapping[str, str],
     config: Mapping[str, Any] | None = None,
 ) -> None:
-    """A project, its profile and an empty warehouse in a folder; the schema names the project, too.
+    """Write a project, its profile and an empty warehouse to a folder; the project is named like the schema.
 
     Args:
-        outputs: the profile's targets, without schema and warehouse where they are the project's own.
+        outputs: the profile's targets; schema and warehouse default to the project's.
         models: file name -> text.
-        config: more of dbt_project.yml.
+        config: more keys of dbt_project.yml.
     """
     for part in ("models", "lake"):
         (folder / part).mkdir(parents=True)
@@ -61,13 +61,13 @@ def at(table: str, statement: str, **more: Any) -> list[Point]:
 
 @dataclass(frozen=True)
 class State:
-    """What a table holds.
+    """The expected rows of a table.
 
     Attributes:
-        query: reads it; `{s}` is the schema.
-        rows: those after a step.
-        command: what brings the table from one step to the next.
-        merged: gives, of rows that are neither, what they are but for a column that comes or goes; None if they are not.
+        query: reads the table; `{s}` is the schema.
+        rows: the rows after a step.
+        command: the command that takes the table from one step to the next.
+        merged: for a killed run: the rows without a column that was being added or dropped; otherwise None.
     """
 
     query: str
@@ -81,10 +81,10 @@ class Command:
     """One dbt command of a project.
 
     Attributes:
-        run: its arguments, of the step and of how often it was done before; what a kill ends.
-        prepare: commands before it that a kill does not end, with the same; they may fail.
-        heal: the command that a user would run next; the same one unless told.
-        needs_build: whether the step's build comes first.
+        run: its dbt arguments, by the step and by how often it was done before; this is what a kill ends.
+        prepare: commands that run first and are not killed, by the same numbers; they may fail.
+        heal: the command that a user would run after a kill; by default the same one.
+        needs_build: whether the step is built first.
     """
 
     run: Callable[[int, int], Sequence[str]]
@@ -94,12 +94,12 @@ class Command:
 
 
 class Project(Protocol):
-    """A module with a project."""
+    """The interface of a module with a project."""
 
     SCHEMA: str
     STATES: Mapping[str, State]
     COMMANDS: Mapping[str, Command]
-    # What may be there beside the tables of STATES.
+    # Tables that may exist in addition to those of STATES.
     OTHERS: frozenset[str]
     WITHOUT_BRANCHES: frozenset[str]
 
@@ -122,7 +122,7 @@ class House:
     times: Counter[str] = field(default_factory=Counter)
 
     def begin(self) -> None:
-        """The first step, with every command."""
+        """Run the first step, with every command."""
         self.step = 1
         self.project.write_step(self.folder, 1)
         assert self.done("build")
@@ -133,7 +133,7 @@ class House:
         assert self.leftovers() == []
 
     def next_step(self, command: str) -> None:
-        """Go to the next step, up to where a command comes."""
+        """Go to the next step, and run everything before a command."""
         self.step += 1
         self.project.write_step(self.folder, self.step)
         if command != "build" and self.project.COMMANDS[command].needs_build:
@@ -145,19 +145,19 @@ class House:
             self._run(arguments)
 
     def done(self, command: str) -> bool:
-        """Do a command of this step to its end, in this process."""
+        """Run a command of this step in this process; returns whether it succeeded."""
         if not self._run(self.project.COMMANDS[command].run(self.step, self.times[command])):
             return False
         self.note(command)
         return True
 
     def note(self, command: str) -> None:
-        """A command of this step has come to its end."""
+        """Note that a command of this step has completed."""
         self.at_step[command] = self.step
         self.times[command] += 1
 
     def heal(self, command: str) -> bool:
-        """Do what a user would after a command died."""
+        """Run the command that a user would run after a kill; returns whether it succeeded."""
         return self.done(self.project.COMMANDS[command].heal or command)
 
     def _run(self, arguments: Sequence[str]) -> bool:
@@ -168,7 +168,7 @@ class House:
         return True
 
     def arguments(self, command: Sequence[str]) -> list[str]:
-        """A command with its folders and variables; `<folder>` is the project's, `--refused` sets the variable."""
+        """A command with folders and variables. `<folder>` is the project's; `--refused` sets the variable."""
         folder, variables = str(self.folder), self.project.variables(self.step, self.times)
         refused = "--refused" in command
         return [
@@ -179,7 +179,7 @@ class House:
         ]
 
     def kill(self, point: Point) -> int:
-        """Do a command in a process that is killed; its exit code."""
+        """Run a command in a process that is killed; returns its exit code."""
         command = point.get("command", "build")
         arguments = self.arguments(self.project.COMMANDS[command].run(self.step, self.times[command]))
         environment = os.environ | {"PYTHONPATH": str(TESTS), "DBT_SEND_ANONYMOUS_USAGE_STATS": "false"}
@@ -194,7 +194,7 @@ class House:
         ).returncode
 
     def wrong(self, killed: str = "") -> list[str]:
-        """What is neither of the step that its command is at nor, where that command was killed, of this one."""
+        """Tables whose rows are not those of their command's last step or, if it was killed, of this step."""
         problems = []
         for name, state in self.project.STATES.items():
             rows = self._rows(state)
@@ -212,7 +212,7 @@ class House:
             return str(exc).split("\n")[0]
 
     def leftovers(self) -> list[str]:
-        """Tables, branches and folders of the schema that no model has."""
+        """Tables, branches and folders in the warehouse that belong to no model."""
         schema = self.project.SCHEMA
         known = {name.split()[0] for name in self.project.STATES}
         found: set[str] = set()
@@ -238,7 +238,7 @@ def _is_one_of(rows: Rows, state: State, steps: Iterable[int], killed: bool) -> 
 
 
 def new_house(project: Project, folder: Path, spark_config: dict[str, Any]) -> House:
-    """A project at its first step."""
+    """Write a project and run its first step."""
     from dbt.adapters.paimon.spark.runtime import Runtime
     from dbt.adapters.paimon.spark.session import open_session
 
@@ -263,7 +263,7 @@ def new_house(project: Project, folder: Path, spark_config: dict[str, Any]) -> H
 
 
 def point_of(house: House, points: Sequence[Point], kill: int, kills: int, seed: int) -> Point:
-    """Chosen moments for three kills in five, random times for the rest."""
+    """The point of a kill: chosen ones for three kills in five, random times for the rest."""
     chosen = points[: -(-kills * 3 // 5)]
     if kill < len(chosen):
         return chosen[kill]
@@ -272,16 +272,16 @@ def point_of(house: House, points: Sequence[Point], kill: int, kills: int, seed:
 
 
 def check_kill(house: House, point: Point, record: Callable[[str, int], None]) -> None:
-    """Kill a run at a point, and judge what it left and what the next one makes of it."""
+    """Kill a run at a point, check what it leaves, and check that the next run heals it."""
     command = point.get("command", "build")
     house.next_step(command)
     returned = house.kill(point)
     if returned == 0:
         house.note(command)
-    # A random time may come after the end of the run.
+    # A random time may be after the end of the run.
     assert returned == -9 or (returned == 0 and point.keys() & {"after_seconds", "delay"}), f"{point} was never reached"
     problems = house.wrong(killed=command)
-    # By two renames a table has no name for a moment.
+    # With two renames, the table is missing for a moment.
     missing = [
         problem
         for problem in problems

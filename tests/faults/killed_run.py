@@ -1,15 +1,15 @@
-"""dbt in a process that kills itself and its JVM (SIGKILL to the process group) at a point chosen from outside.
+"""Runs dbt in a process that kills itself and its JVM (SIGKILL to the process group) at a given point.
 
-python -m faults.killed_run POINT dbt-arguments…, POINT being JSON:
+python -m faults.killed_run POINT dbt-arguments…, where POINT is JSON:
   table, statement: the statements that name the table and match this regular expression;
   when: `before` or `after` the first of them, or `during` it, `delay` seconds after its start; or
-  table, rows, when: the rows of a view's refresh, which its own writer commits; or
-  table, moment: of a stream's first batch (see functional/streaming/killed_stream.py); or
-  after_seconds: so long after the first statement that writes something;
-  driver_only: leave the JVM to find out by itself;
-  freeze: stop (SIGSTOP) instead, until somebody lets it go on (SIGCONT);
-  command: which of the project's commands it is in (see house.py); not read here;
-  two_renames: as where the catalog cannot exchange two tables in one step.
+  table, rows, when: the same for the rows of a view's refresh, which the adapter's own writer commits; or
+  table, moment: a moment in a stream's first batch (see functional/streaming/killed_stream.py); or
+  after_seconds: this long after the first statement that writes;
+  driver_only: kill only Python, so that the JVM has to notice;
+  freeze: stop the processes (SIGSTOP) instead, until a SIGCONT;
+  command: the project's command that is killed (see house.py); not read here;
+  two_renames: swap tables by two renames, as for a catalog that cannot exchange two tables in one step.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ WRITES = re.compile(r"^\s*(?:/\*.*?\*/\s*)*(insert|merge|create|alter|drop|call)
 
 
 def die(point: dict[str, Any]) -> None:
-    """End at once, with nothing tidied up; or stand still."""
+    """Kill or stop the processes at once, without any cleanup."""
     sign = signal.SIGSTOP if point.get("freeze") else signal.SIGKILL
     if point.get("driver_only"):
         os.kill(os.getpid(), sign)
@@ -43,7 +43,7 @@ def die(point: dict[str, Any]) -> None:
 
 
 def die_after(seconds: float, point: dict[str, Any]) -> None:
-    """Die later, while the process goes on."""
+    """Die after some seconds; until then, the process goes on."""
 
     def die_then() -> None:
         time.sleep(seconds)
@@ -69,7 +69,7 @@ def _watch_rows(point: dict[str, Any]) -> None:
 
 
 def watch(point: dict[str, Any]) -> None:
-    """Put the point between dbt and Spark."""
+    """Intercept what dbt sends to Spark, to die at the point."""
     if "moment" in point:
         killed_stream.watch(point["table"], 0, point["moment"])
         return

@@ -1,8 +1,8 @@
-"""A project whose every model changes with each step, and what its tables hold after each step.
+"""A project whose models all change with each step, and the rows that its tables should have after each step.
 
-A model for each way in which the adapter writes: rebuilds (same columns, other columns, another primary key), every
-incremental strategy, a seed, a snapshot, a view, and one with every maintenance macro as a hook. `step` is a variable of the
-run; steps count from 1, and the same step may run again.
+It has a model for each way in which the adapter writes: rebuilds (same columns, other columns, another primary key),
+incremental strategies, a seed, a snapshot, a view, and a table with maintenance macros as hooks. `step` is a variable
+of the run; steps count from 1, and a step may run again.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MODELS = {
 select id, {{ var('step') }} as {{ 'even' if var('step') % 2 == 0 else 'odd' }} from range(<ids>)""",
     "rebuilt_key": """{{ config(materialized='table', primary_key=['id'] if var('step') % 2 == 0 else ['id', 'step']) }}
 select id, {{ var('step') }} as step from range(<ids>)""",
-    # An append is not the same twice: the model itself says what is new, as a user's would.
+    # Appending twice would duplicate rows, so the model selects only new ones, as a user's would.
     "appended": """{{ config(materialized='incremental', incremental_strategy='append') }}
 select id, {{ var('step') }} as step from range(<ids>)
 {% if is_incremental() %} where {{ var('step') }} > (select max(step) from {{ this }}) {% endif %}""",
@@ -85,12 +85,12 @@ MACROS = """
 
 
 def write_project(folder: Path, target: dict[str, Any]) -> None:
-    """The project, its profile and an empty warehouse in a folder."""
+    """Write the project, its profile and an empty warehouse to a folder."""
     models = {
         f"{name}.sql": sql.replace("<ids>", str(IDS)).replace("<versioned>", str(VERSIONED))
         for name, sql in MODELS.items()
     }
-    # Swaps are among what is killed.
+    # Allows table swaps, which are killed as well.
     house.write_project(folder, SCHEMA, {"here": target}, models, {"models": {"+on_rebuild": "drop_history"}})
     for part in ("macros", "seeds", "snapshots"):
         (folder / part).mkdir()
@@ -99,7 +99,7 @@ def write_project(folder: Path, target: dict[str, Any]) -> None:
 
 
 def write_step(folder: Path, step: int) -> None:
-    """The seed of a step."""
+    """Write the step's seed."""
     lines = ["id,step", *(f"{number},{step}" for number in range(IDS))]
     (folder / "seeds" / "planted.csv").write_text("\n".join(lines) + "\n")
 
@@ -144,7 +144,7 @@ def _history(step: int) -> Iterable[Row]:
 
 
 def _one_column(rows: list[Row]) -> list[Row] | None:
-    """ALTER TABLE and the rows are two commits: the column that comes or goes is all NULL, every other is as it was."""
+    """The rows between ALTER TABLE and their own commit, without the column that is added or dropped (all NULL)."""
     if not rows or len(rows[0]) != 3:
         return None
     values = {tuple(value is None for value in row) for row in rows}
@@ -167,7 +167,7 @@ STATES = {
     "planted": State("select * from {s}.planted", _all_of),
     "history": State("select id, step, dbt_valid_to is null from {s}.history", _history),
     "maintained": State("select * from {s}.maintained", lambda step: _by_key(step).items()),
-    # A batch is a commit of its own: each day is whole.
+    # Each batch is one commit, so each day is complete.
     **{
         f"batched {day}": State(
             f"select id, step from {{s}}.batched where to_date(at) = date '{day}'",

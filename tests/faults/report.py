@@ -1,4 +1,4 @@
-"""The options of the fault tests and their closing figures: a pytest plugin."""
+"""pytest plugin: the options of the fault tests, and their totals at the end."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FIGURES = (
 )
 
 
-# Kills of the further projects (further.py, views.py) and beside another process: none of the few in CI, which have their time.
+# With at most this many kills, all are of the first project: none of further.py, views.py and test_beside.py.
 _IN_CI = 3
 
 
@@ -35,9 +35,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def _numbers(config: pytest.Config) -> dict[str, int]:
     kills = config.getoption("--kills")
     further = 0 if kills <= _IN_CI else kills * 2 // 5
-    # Each of these is two, beside two other processes.
+    # Each counts twice, because test_beside.py has two kinds of other processes.
     beside = 0 if kills <= _IN_CI else max(1, kills // 30)
-    # On top of the others.
+    # In addition to `--kills`.
     views = 0 if kills <= _IN_CI else kills * 2 // 5
     return {"kill": kills - further - 2 * beside, "further_kill": further, "beside_kill": beside, "view_kill": views}
 
@@ -54,7 +54,7 @@ def _name(config: pytest.Config, which: str, number: int) -> str:
 
 
 def _name_of(item: pytest.Item) -> str:
-    """How a record calls a kill; empty for another test."""
+    """The name of a kill in the record; empty for other tests."""
     params = getattr(getattr(item, "callspec", None), "params", {})
     which = next((name for name in _numbers(item.config) if name in params), "")
     if not which:
@@ -69,7 +69,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what was done before, and what there are to be none of."""
+    """Leave out recorded kills, and tests of kinds that have no kills in this run."""
     done = _recorded(config)
     none = {which for which, number in _numbers(config).items() if not number}
     items[:] = [
@@ -104,7 +104,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Iterator[pytest.TestReport]:
     path = item.config.getoption("--kill-record")
     if path is not None and _name_of(item) and report.when == "call":
         figures = {key: value for key, value in report.user_properties if key in FIGURES}
-        # A kill that came to no judgement is wrong.
+        # A kill without figures counts as a wrong state.
         figures = figures or {"states wrong": 1}
         with path.open("a") as file:
             file.write(json.dumps([_name_of(item), figures]) + "\n")

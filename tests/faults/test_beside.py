@@ -1,4 +1,4 @@
-"""A run is killed while another dbt process maintains the same tables, or writes them: the other one goes on as if alone."""
+"""A killed run does not disturb another dbt process that maintains or writes the same tables."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ select {{{{ var('run') }}}} as run, id from range({BATCH})""",
 select {{{{ var('run') }}}} as run, id from range({BATCH})
 {{% if is_incremental() %}} where {{{{ var('run') }}}} not in (select run from {{{{ this }}}}) {{% endif %}}""",
 }
-# One command again and again, each with a number of its own, until the file is there; says which it has done.
+# Repeats one command, each time with a new number, until the file exists; prints the numbers that are done.
 LOOP = """
 import json, os, sys
 from dbt.cli.main import dbtRunner
@@ -48,7 +48,7 @@ OTHERS = {
 
 
 class Lake:
-    """A project, and a reader of its tables."""
+    """A project, and a session that reads its tables."""
 
     def __init__(self, folder: Path, spark_config: dict[str, Any]) -> None:
         from dbt.adapters.paimon.spark.runtime import Runtime
@@ -94,7 +94,7 @@ class Lake:
         )
 
     def run(self, point: dict[str, Any] | None = None) -> int:
-        """A run with a number of its own; the exit code."""
+        """Run dbt with the current run number, and kill it at `point`, if any; returns the exit code."""
         variables = ["--vars", json.dumps({"run": self.runs})]
         if point is None:
             command = ["-c", "from dbt.cli.main import cli; cli()", "run", *variables]
@@ -103,7 +103,7 @@ class Lake:
         return _code(self.start(command, start_new_session=True))
 
     def counts(self, table: str) -> dict[int, int]:
-        """Rows by run."""
+        """The number of rows by run."""
         rows = self.session.sql(
             f"select run, count(*), count(distinct id) from paimon.beside.{table} group by 1"
         ).collect()

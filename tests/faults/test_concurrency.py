@@ -1,4 +1,4 @@
-"""Two dbt processes over one project at once, with 8 threads each: no row is lost, none is there twice, no reader fails."""
+"""Two dbt processes run one project at once: no row is lost or duplicated. Rebuilt tables are never missing."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BATCH = 100
 READ_SECONDS = 0.02
 
 MODELS = {
-    # Every run brings rows of its own: run r of process p those of its number.
+    # Each run writes rows with its own number.
     "appended": """{{ config(materialized='incremental', incremental_strategy='append') }}
 select id, {{ var('run') }} as run from range(<batch>)""",
     "appended_and_compacted": """{{ config(
@@ -44,7 +44,7 @@ select id, {{ var('run') }} as run from range(<batch>)""",
 select id, {{ var('run') }} as run from range(<batch>)""",
     "seen": "{{ config(materialized='view') }} select id, {{ var('run') }} as run from range(<batch>)",
 }
-# Each of the two processes makes views of its own, all kept in one table.
+# Each of the two processes creates its own views; one table stores all of them.
 VIEWS = {
     f"seen_by_{process}_{number}": f"""{{{{ config(materialized='view', enabled=var('run') % 2 == {process}) }}}}
 select {number} as id"""
@@ -93,7 +93,7 @@ def read(folder: Path, spark_config: dict[str, Any]):
 
 
 def start(folder: Path, run: int, *more: str) -> subprocess.Popen[str]:
-    """A dbt process of its own; its logs and artifacts are its own, too."""
+    """Start a dbt process with its own logs and artifacts."""
     own = folder / f"process_{run % 2}"
     return subprocess.Popen(
         [
@@ -125,7 +125,7 @@ class TestTwoProcesses:
         both_ways["counted"] = [(number, len(runs)) for number in range(BATCH)]
         for table, expected in both_ways.items():
             assert sorted(read(f"select * from paimon.both.{table}")) == expected, table
-        # The last writer wins: one of the last two, whole.
+        # The last writer wins: the table has exactly the rows of one of the last two runs.
         for table in ("rebuilt", "swapped"):
             rows = sorted(read(f"select * from paimon.both.{table}"))
             assert rows in [[(number, run) for number in range(BATCH)] for run in runs[-2:]], table
@@ -135,7 +135,7 @@ class TestTwoProcesses:
 
 
 class TestReader:
-    """A reader of another process polls two tables while dbt rebuilds them: 10 times, or as often as `--kills` says."""
+    """A process other than dbt's reads two tables while dbt rebuilds them, 10 times or, if more, `--kills` times."""
 
     @pytest.fixture(scope="class")
     def rebuilds(self, request: pytest.FixtureRequest) -> int:
@@ -143,7 +143,7 @@ class TestReader:
 
     @pytest.fixture(scope="class")
     def loop(self) -> str:
-        """dbt, started once and run many times: rebuilds follow each other without a pause."""
+        """Starts dbt once and runs it many times, so that rebuilds follow each other without a pause."""
         return (
             "import sys; from dbt.cli.main import dbtRunner\n"
             "for run in range(int(sys.argv[1])):\n"
@@ -176,7 +176,7 @@ class TestReader:
         def look(table: str) -> None:
             try:
                 answers[table] += read(f"select count(*), count(distinct run) from paimon.both.{table}")
-            except Exception as exc:  # noqa: BLE001 - whatever it is, it counts
+            except Exception as exc:  # noqa: BLE001 - any error counts
                 faults[table].append(str(exc))
 
         def poll() -> None:
@@ -199,7 +199,7 @@ class TestReader:
             assert len(found) > rebuilds
             assert set(found) == {(BATCH, 1)}, table
         assert faults["rebuilt"] == []
-        # A swap ends the old table: who has begun to read its files may lose them, but nobody finds no table.
+        # A swap deletes the old table, so a read that has begun may miss its files. But the table is never missing.
         assert [fault for fault in faults["swapped"] if "NOT_FOUND" in fault or "FileNotFound" not in fault] == []
         record_property(f"reads during {rebuilds} rebuilds", sum(len(found) for found in answers.values()))
         record_property("reads that failed, of rebuilt tables", len(faults["rebuilt"]))

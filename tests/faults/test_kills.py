@@ -1,7 +1,7 @@
-"""Whatever kills a run, and whenever: tables hold the old state or the new one, whole, and the next run heals.
+"""A run that is killed at any time leaves each table in its old or its new state, and the next run completes it.
 
-A real dbt process over a local warehouse is killed (SIGKILL to the driver and its JVM) at chosen statements and at random
-times; then each table is read, the same step runs again, and each is read once more.
+A real dbt process over a local warehouse is killed (SIGKILL to the driver and its JVM) at chosen statements and at
+random times. Then each table is read, the same step runs again, and each table is read once more.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from faults import further, lakehouse, views
 from faults.house import House, Point, at, check_kill, new_house, point_of
 
 RENAMES = {"two_renames": True}
-# The most dangerous first: a run in CI gets these.
+# The most dangerous points first: CI tries only these.
 POINTS: list[Point] = [
     *at("rebuilt_key", "insert into"),
     *at("rebuilt_columns", "add columns")[:1],
@@ -62,7 +62,7 @@ class TestKills:
 
 
 class TestFurtherKills:
-    """None in CI, where two projects would be one too many."""
+    """Not in CI, where a second project would take too long."""
 
     def test_kill(
         self, further_house: House, further_kill: int, further_kills: int, seed: int, record_property
@@ -77,7 +77,7 @@ def views_house(tmp_path_factory: pytest.TempPathFactory, spark_config: dict[str
 
 
 class TestViewKills:
-    """Materialized views; not in CI, like the further kills."""
+    """Kills during refreshes of materialized views; not in CI, like the further kills."""
 
     def test_kill(self, views_house: House, view_kill: int, view_kills: int, seed: int, record_property) -> None:
         check_kill(views_house, point_of(views_house, views.POINTS, view_kill, view_kills, seed), record_property)

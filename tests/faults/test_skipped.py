@@ -1,4 +1,4 @@
-"""A run with `skip_unchanged` that is killed: what it has committed is left alone by the next one, the rest is not."""
+"""After a killed run with `skip_unchanged`, the next run skips what was committed and builds the rest."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ KEPT = ("rebuilt", "rebuilt_columns", "rebuilt_key", "appended", "upserted")
 
 
 def write_project(folder: Path, target: dict[str, Any]) -> None:
-    """Some of the lakehouse's models and its seed, with `skip_unchanged` on all of them."""
+    """Write some of the lakehouse's models and its seed, all with `skip_unchanged`."""
     lakehouse.write_project(folder, target)
     for path in (*(folder / "models").glob("*.sql"), folder / "snapshots" / "history.yml"):
         if path.stem not in KEPT:
@@ -42,7 +42,7 @@ def house(tmp_path_factory: pytest.TempPathFactory, spark_config: dict[str, Any]
 
 
 def codes(house: House) -> dict[str, str]:
-    """Build a step; what was done for each node."""
+    """Build the step; returns the adapter's response code of each node."""
     results = run_dbt(house.arguments(["build"]))
     house.note("build")
     return {result.node.name: result.adapter_response["code"] for result in results}
@@ -54,7 +54,7 @@ def codes(house: House) -> dict[str, str]:
         ("upserted", "insert into", "before", False),
         ("upserted", "insert into", "after", True),
         ("rebuilt", "insert overwrite", "before", False),
-        # The rows and their key are there, but a column of before is to be dropped.
+        # The rows and their key are committed, but an old column is not dropped yet.
         ("rebuilt_columns", "insert overwrite", "after", False),
     ],
 )

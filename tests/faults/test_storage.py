@@ -1,4 +1,4 @@
-"""The disk fills up, the warehouse turns read-only, a manifest is damaged: one clear message, and nothing is lost."""
+"""A full disk, a read-only warehouse or a damaged manifest gives one clear message, and no rows are lost."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MODELS = {
     "created": "{{ config(materialized='table', enabled=var('rows') > 100) }} " + ROWS,
 }
 
-# A script of Spark's is a child of its JVM. The limit comes when the jars are in their place.
+# Spark runs the script as a child of its JVM. A hook sets the limit, so that it comes after the jars' download.
 QUOTA = (
     "{% if var('quota', 0) %}select transform (1) using 'prlimit --pid $PPID --fsize={{ var('quota') }}; cat' as (n)"
     "{% endif %}"
@@ -76,7 +76,7 @@ def read(folder: Path, spark_config: dict[str, Any]):
 
 
 def run(folder: Path, rows: int, quota: int = 0) -> subprocess.CompletedProcess[str]:
-    """`dbt run` in a process of its own; `quota` is the largest file, in bytes, that its JVM may write."""
+    """`dbt run` in a separate process; `quota` is the largest file, in bytes, that its JVM may write."""
     return subprocess.run(
         [
             *(sys.executable, "-c", "from dbt.cli.main import cli; cli()", "run"),
@@ -93,12 +93,12 @@ def run(folder: Path, rows: int, quota: int = 0) -> subprocess.CompletedProcess[
 
 
 def build(folder: Path, rows: int) -> None:
-    """A run that has to pass, in this process."""
+    """A run in this process that must succeed."""
     dbt_passes(folder, "run", "--vars", f"{{rows: {rows}, quota: 0}}")
 
 
 def fill(folder: Path, table: str) -> Path:
-    """A file such as a failed statement may leave, as large as the disk takes, or 8 MB."""
+    """Write a file such as a failed statement may leave; it fills the disk, but has at most 8 MB."""
     left = folder / "lake" / "full.db" / table / "bucket-0" / f"data-{uuid4()}-0.parquet"
     left.write_bytes(bytes(min(shutil.disk_usage(folder / "lake").free, 8 * MEGABYTE)))
     return left
@@ -116,7 +116,7 @@ def tables(folder: Path) -> set[str]:
 
 
 class TestFullDisk:
-    """A quota of a file's size; where file systems may be mounted, a small one that really is full."""
+    """Once with a limit on file sizes; once with a full small file system, if the user may mount one."""
 
     @pytest.fixture(params=["quota", "tmpfs"])
     def filling(self, request, folder: Path) -> Iterator[int]:
@@ -144,11 +144,11 @@ class TestFullDisk:
             assert sorted(read(f"select * from paimon.full.{table}")) == rows, table
         assert "created" not in tables(folder)
 
-        # Paimon deletes what a failed task has written, but not in every race of its asynchronous writer.
+        # Paimon deletes the files of a failed task, but its asynchronous writer may leave one.
         left = fill(folder, "rebuilt")
         for table in before:
             remove_orphan_files(folder, table)
-        # A task that is still ending may have written into it after it was dropped: no table, and no catalog lists it.
+        # A task that had not ended yet may have written here after the drop. No catalog lists the folder as a table.
         shutil.rmtree(folder / "lake" / "full.db" / "created__dbt_tmp", ignore_errors=True)
         assert not left.exists()
         build(folder, 200)
@@ -201,7 +201,7 @@ class TestDamagedManifest:
                 path.write_bytes(b"damaged")
         failed = run(folder, 100)
         assert failed.returncode == 1
-        # The model that writes the table says which one it is; the others, and the hook, are run.
+        # The model that writes the table names it. Only its reader is skipped; the other models and the hook pass.
         assert "Done. PASS=3 WARN=0 ERROR=1 SKIP=1" in failed.stdout
         message = failed.stdout.partition("in model upserted (models/upserted.sql)")[2]
         assert "Failed to read manifest list" in message

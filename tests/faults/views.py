@@ -1,7 +1,7 @@
-"""The third project: materialized views over two tables with upserts and deletes, and views over these.
+"""The third project: materialized views over two tables with upserts and deletes, and views over those views.
 
-Each is refreshed by what changed or as a whole; an oracle in Python says what its query gives. See lakehouse.py for the
-first project.
+Each view is refreshed incrementally or in full; Python functions compute the rows that its query should return. See
+lakehouse.py for the first project.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ IDS = 120
 CUSTOMERS = 9
 
 MODELS = {
-    # A delete per third change: the row comes back two steps later.
+    # Every third change of a row is a delete; its next change, three steps later, inserts it again.
     "orders": """{{ config(materialized='incremental', primary_key='id', bucket=2, rowkind_field='kind') }}
 select id, cast(id % <customers> as int) as customer, {{ var('step') }} as amount,
     {% if is_incremental() %} if((id + {{ var('step') }}) % 9 = 0, '-D', '+I') {% else %} '+I' {% endif %} as kind
@@ -33,7 +33,7 @@ select o.id, o.amount, c.name from {{ ref('orders') }} o left join {{ ref('custo
     "totals": """{{ config(materialized='materialized_view', refresh_mode='incremental', primary_key='customer') }}
 select customer, sum(amount) as total, count(*) as n from {{ ref('orders') }} where amount > 1 or id % 2 = 0
 group by customer having count(*) > 3""",
-    # Without a key, the changed groups are replaced in one overwrite.
+    # This view has no key, so one overwrite replaces the changed groups.
     "by_name": """{{ config(materialized='materialized_view', refresh_mode='incremental') }}
 select name, sum(amount) as total from {{ ref('star') }} group by name""",
     "branches": """{{ config(materialized='materialized_view', refresh_mode='incremental') }}
@@ -46,7 +46,7 @@ select distinct name from {{ ref('star') }}""",
 
 
 def write_project(folder: Path, target: dict[str, Any]) -> None:
-    """The project, its profile and an empty warehouse in a folder."""
+    """Write the project, its profile and an empty warehouse to a folder."""
     models = {
         f"{name}.sql": sql.replace("<ids>", str(IDS)).replace("<customers>", str(CUSTOMERS))
         for name, sql in MODELS.items()
@@ -55,7 +55,7 @@ def write_project(folder: Path, target: dict[str, Any]) -> None:
 
 
 def write_step(folder: Path, step: int) -> None:
-    """A step is a variable alone."""
+    """Nothing to write: the models get the step only as a variable."""
 
 
 def variables(step: int, times: Mapping[str, int]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""docs/tutorial.md, as a newcomer types it."""
+"""Runs docs/tutorial.md as a new user would."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PAGE = "docs/tutorial.md"
 
 
 def test_the_first_tables(tmp_path: Path) -> None:
-    """The project, two batches, data tests: with this checkout's environment, where step 1 has been done."""
+    """Steps 2 to 5 (project, two batches, data tests), in this checkout's environment, which replaces step 1."""
     environ = {key: value for key, value in os.environ.items() if key not in LEAKS}
     environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environ['PATH']}"
     steps = [block for block in blocks_of(PAGE) if block.heading[:2] in ("2.", "3.", "4.", "5.")]
@@ -25,6 +25,6 @@ def test_the_first_tables(tmp_path: Path) -> None:
 @pytest.mark.full
 @pytest.mark.slow
 def test_every_step(shell: Shell) -> None:
-    """From an empty environment of this Python, with the wheel."""
+    """All steps, from an empty environment of this Python, with the wheel."""
     shell.environ["PATH"] = f"{Path(sys.base_prefix) / 'bin'}{os.pathsep}{shell.environ['PATH']}"
     follow(blocks_of(PAGE), shell)

@@ -1,7 +1,6 @@
-"""Defects that were once there, put back one at a time, to see that the sequences find them.
+"""Former defects, put back one at a time to check that the sequences find them.
 
-A letter is a macro file beside this one, which takes the place of the adapter's macro, or functions that take the place
-of the adapter's.
+A letter is a macro file in this folder that replaces the adapter's macro, or functions that replace the adapter's.
 """
 
 from __future__ import annotations
@@ -17,12 +16,12 @@ from dbt.adapters.base.relation import BaseRelation
 
 from differential.faults import views
 
-# What takes the place of a function, by the function itself.
+# Makes the replacement of a function from the function itself.
 _Instead = Callable[[Any], Any]
 
 
 def _old_window(_: Any) -> Any:
-    """event_time cast to an instant, which has the session's zone."""
+    """Casts event_time to `timestamp`, which has the session's time zone."""
 
     def batch_condition(model: Mapping[str, Any], columns: Any) -> str:
         column, batch = f"cast({{alias}}.`{model['config']['event_time']}` as timestamp)", model["batch"]
@@ -77,7 +76,7 @@ def _as_written(_: Any) -> Any:
 
 
 def _ignoring(option: str) -> _Instead:
-    """A function that does not see an argument."""
+    """Calls the function with an option set to False."""
     return lambda old: lambda *args, **kwargs: old(*args, **{**kwargs, option: False})
 
 
@@ -98,50 +97,50 @@ def _but_first_row(old: Any) -> Any:
 
 
 _PAIMON: Final = "dbt.adapters.paimon"
-# letter -> (module, attribute, what takes its place)
+# letter -> (module, attribute, replacement)
 PATCHES: Final[Mapping[str, tuple[tuple[str, str, _Instead], ...]]] = {
-    # NULL in a key is not looked for.
+    # Keys are not checked for NULL.
     "b": ((f"{_PAIMON}.writing.row_checks", "destination", _takes_null),),
     # A struct is cast by position.
     "c": ((f"{_PAIMON}.writing.row_checks", "_value", _by_position),),
-    # Windows in the session's zone.
+    # Microbatch windows are in the session's time zone.
     "d": (
         (f"{_PAIMON}.relation", "PaimonRelation._render_event_time_filtered", lambda _: BaseRelation._render_event_time_filtered),
         (f"{_PAIMON}.sql.event_time", "batch_condition", _old_window),
     ),
-    # The names of a config are compared with those of the table as they are written.
+    # Column names in a config are compared with the table's columns case-sensitively.
     "e": tuple(
         (f"{_PAIMON}.{module}", "with_column_case", lambda _: lambda spec, columns: spec)
         for module in ("spec.spelling", "tables.changeset")
     ),
-    # A filter on a column that became wider is cast to the type of the older files.
+    # A filter on a widened column is cast to the type of the older files.
     "f": (
         (f"{_PAIMON}.spec.components.files", "filterable", _ignoring("older_types")),
         (f"{_PAIMON}.tables.column_changes", "missing_filter_capability", _none),
     ),
-    # Changes are read from the files of commits, also of deletes that write files again.
+    # Changes are read from the files of commits, even if deletes have rewritten files.
     "g": ((f"{_PAIMON}.changes.positions", "Commit.takes_files_away", lambda _: property(_no(None))),),
-    # A rebuild that loses tags is not asked about.
+    # A rebuild that would lose tags is not refused.
     "l": ((f"{_PAIMON}.tables.rebuilds", "refuse_unasked", lambda _: lambda *args: None),),
-    # What a run with --empty does not see is deleted.
+    # A run with --empty deletes the rows that it does not see.
     "m": ((f"{_PAIMON}.writing.api", "Rows.reads_part", _no),),
-    # DELETE takes the rows for which its condition is NULL.
+    # DELETE also deletes the rows for which its condition is NULL.
     "n": ((f"{_PAIMON}.sql.deletions", "strict", _as_it_is),),
-    # A time of the session's is read on the JVM's clock.
+    # A time in the session's time zone is read in the JVM's.
     "o": ((f"{_PAIMON}.maintenance.times", "with_paimons_clock", _as_written),),
-    # DELETE drops the partition of NULL for one of blank text.
+    # DELETE drops the partition of NULL instead of one of blank text.
     "p": ((f"{_PAIMON}.writing.row_deletes", "_BY_ROWS", lambda _: {}),),
-    # Stale keys: an input's table snapshot is known by its number alone, as if it never came again.
+    # Stale keys: an input's table snapshot is identified by its ID alone, as if an ID never came again.
     "s": ((f"{_PAIMON}.metadata.snapshots", "Commit.of_json", _by_number),),
-    # Stale keys: whoever has written the table since.
+    # Stale keys: a key still counts after others have written the table.
     "t": ((f"{_PAIMON}.unchanged.api", "_commit_with_key", _whoever_wrote),),
-    # Stale keys: a view is what its name says.
+    # Stale keys: a view is identified by its name, not by its query.
     "v": ((f"{_PAIMON}.spark.analysis", "by_plan", _without_views),),
-    # DELETE does nothing where a column says what a row does.
+    # DELETE does nothing in a table with a rowkind_field.
     "u": ((f"{_PAIMON}.spec.deleting", "deletes_lost", _none),),
     # DELETE hides the other rows of a first-row table.
     "w": ((f"{_PAIMON}.spec.deleting", "delete_fault", _but_first_row),),
-    # Whatever the type, it is cast.
+    # Values are cast to any type, even with a loss.
     "h": (
         (f"{_PAIMON}.writing.row_checks", "_type_fault", lambda _: lambda *args: ""),
         (f"{_PAIMON}.writing.row_checks", "_value", _cast),
@@ -151,10 +150,10 @@ PATCHES: Final[Mapping[str, tuple[tuple[str, str, _Instead], ...]]] = {
 
 
 def plant(letter: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
-    """Put a defect back until the test ends; gives the macro files that the project gets for it.
+    """Put a defect back until the test ends; returns its macro files for the project.
 
     Raises:
-        LookupError: there is none of this letter, or what it is to take the place of is not there any more.
+        LookupError: no defect has this letter, or what it replaces no longer exists.
     """
     macros = {path.name: path.read_text(encoding="utf-8") for path in Path(__file__).parent.glob(f"{letter}.sql")}
     if not macros and letter not in PATCHES:

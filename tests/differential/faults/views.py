@@ -68,23 +68,23 @@ def _own_commits(old: Any) -> Any:
     return commits
 
 
-# name -> (module, attribute, what takes its place)
+# name -> (module, attribute, replacement)
 PATCHES: Final[Mapping[str, tuple[tuple[str, str, _Instead], ...]]] = {
-    # Changed rows of the driving table forget those that were deleted.
+    # The changed rows of the driving table lack the deleted ones.
     "views-deletes": ((f"{_VIEWS}.incremental", "_changed_rows", _without_deletes),),
     # Changed rows of a joined table are ignored.
     "views-joined": ((f"{_VIEWS}.incremental", "Pins.has_changed", _not),),
-    # Rows that a filter or an inner join drops now are not deleted.
+    # Rows that a filter or an inner join now drops are not deleted.
     "views-dropped": ((f"{_VIEWS}.api", "incremental.planned", _keeps_dropped),),
-    # The groups that changed rows had before are not computed again.
+    # The previous groups of changed rows are not computed again.
     "views-groups": ((f"{_VIEWS}.incremental", "_loses_rows", _not),),
-    # A commit says that the newest table snapshots are read, and not those that were read.
+    # A commit notes the newest table snapshots as read, not those that were read.
     "views-positions": ((_CHANGES, "Changes.commit_conf", _newest_when_written),),
-    # Groups that HAVING drops are not affected.
+    # Groups that HAVING drops do not count as affected.
     "views-having": ((f"{_VIEWS}.query", "Query.spliced", _with_having),),
-    # Keys of a UNION's branches are those of its first one.
+    # All branches of a UNION get the constants of the first one in their keys.
     "views-branches": ((f"{_VIEWS}.incremental", "_changed_rows", _first_branch),),
-    # What others write into a view is not seen.
+    # Writes of others into a view are not noticed.
     "views-written": (
         (_CHANGES, "Changes._commits", _own_commits),
         (f"{_VIEWS}.api", "_require_positions", lambda _: lambda read: None),
