@@ -69,7 +69,7 @@ def test_no_change(wanted, present):
             {"fields.v.aggregate-function": "max"},
             ("fields.w.ignore-retract",),
         ),
-        # an option whose name contains a pattern
+        # an option that the catalogue has only as a pattern
         ({}, {"file-index.bloom-filter.columns": "v"}, {}, ("file-index.bloom-filter.columns",)),
     ],
 )

@@ -1,4 +1,4 @@
-"""The window of a batch or a sample; what it selects is tests/functional/incremental/test_batch_zones.py."""
+"""The window of a batch or a sample; tests/functional/incremental/test_batch_zones.py tests which rows it selects."""
 
 from __future__ import annotations
 
