@@ -80,7 +80,7 @@ def test_a_deprecation_is_dbts_own(events):
 
 
 @pytest.mark.parametrize("named", ["Deprecations", "AdapterDeprecationWarning"])
-def test_dbts_options_for_warnings_decide(events, named):
+def test_dbts_warn_error_options_apply(events, named):
     names = {"AdapterDeprecationWarning"}
     get_event_manager().warn_error_options = WarnErrorOptionsV2(silence=[named], valid_error_names=names)
     deprecate("model 'm': goes.", "Write that.")
@@ -178,7 +178,7 @@ def test_a_server_is_started_as_the_project_says(tmp_path, monkeypatch, asks):
 
 @pytest.mark.parametrize("token", [None, "hush-hush"])
 def test_which_server_requires_a_token(token):
-    """Only a server with a token checks it; the adapter adds its check after Spark 4.1's own interceptors."""
+    """A server checks tokens only if it has one, also on Spark 4.1, which has pre-shared keys of its own."""
     session = MagicMock()
     builder = session._jvm.org.sparkproject.connect.grpc.netty.NettyServerBuilder.forAddress.return_value
     builder.build.return_value.start.return_value.getPort.return_value = 7

@@ -201,7 +201,7 @@ def test_no_word_gets_a_wrong_line(raw, compiled):
     for word in WORD.finditer(statement):
         found = node_text.spot(Place(word.start(), len(word[0])), statement, [source])
         if found is None:
-            # Without the compiled text, a short query cannot be told from the SQL around it.
+            # Without the compiled text, a short query cannot be distinguished from the SQL around it.
             assert not compiled
             continue
         written = re.search(rf"\b{word[0]}\b", raw)

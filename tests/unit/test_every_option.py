@@ -1,5 +1,4 @@
-"""Every option at every version: valid values pass; wrong values, wrong names and a too old Paimon cause an error with
-its remedy."""
+"""Every option at every version: valid values pass; wrong values, names or versions cause an error with a remedy."""
 
 from __future__ import annotations
 

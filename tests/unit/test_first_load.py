@@ -1,4 +1,4 @@
-"""Which tables their first load compacts."""
+"""Which tables are compacted by their first load."""
 
 from __future__ import annotations
 

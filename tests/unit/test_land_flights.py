@@ -39,7 +39,7 @@ def test_midnight_moves_departures_and_arrivals_to_their_day(flight, departed, a
     assert told(*flight) == [as_told("departed", *departed), as_told("arrived", *arrived)]
 
 
-def test_a_departure_before_midnight_lands_with_its_scheduled_day():
+def test_an_early_departure_belongs_to_its_scheduled_day():
     assert told(5, -10, 300) == [
         (date(2013, 3, 1), "departed", "2013-02-28T23:55:00"),
         (date(2013, 3, 1), "arrived", "2013-03-01T03:00:00"),

@@ -31,7 +31,7 @@ from integration.services.s3 import S3, s3
 
 # HTTP's times are whole seconds, so a lease cannot be much shorter.
 SECONDS = 2.0
-# For leases of statements: one is stopped a third of the lease after a missed renewal, and CI is slow.
+# Longer, for leases under which a statement runs: it is stopped a third of this after a missed renewal, and CI is slow.
 LONGER = 6.0
 # The lease expires; rounding to whole seconds adds at most three.
 TAKEN_WITHIN = SECONDS + leases.GRACE + 3
@@ -247,7 +247,7 @@ class TestLost:
             pytest.fail("a statement began without the lock")
         others.release()
 
-    def test_it_is_found_again_if_no_other_run_took_it(self, locks: TableLocks, way: Forwarder) -> None:
+    def test_a_lost_lease_is_regained_if_no_other_run_took_it(self, locks: TableLocks, way: Forwarder) -> None:
         (lease,) = leases.of_this_thread()
         way.shut()
         eventually(lambda: lease.lost)
@@ -329,7 +329,7 @@ class TestAskingTheStore:
             ("hdfs://n/w", "filesystem", None, False),
         ],
     )
-    def test_who_needs_leases(self, warehouse: str, metastore: str, s3_lock: bool | None, needed: bool) -> None:
+    def test_needs_leases(self, warehouse: str, metastore: str, s3_lock: bool | None, needed: bool) -> None:
         catalog = SparkCatalog("paimon", metastore, warehouse, None, {})
         assert lock_places.needs_leases(catalog, s3_lock) is needed
 

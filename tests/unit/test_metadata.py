@@ -1,4 +1,4 @@
-"""Both ways to read commits give the same, and only `metadata` reads system tables and Paimon's classes."""
+"""Both ways to read commits and schemas agree, and only `metadata` reads system tables and Paimon's classes."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_a_commit_by_sql_and_by_its_file() -> None:
         assert getattr(by_file, name) == getattr(by_sql, name)
 
 
-def test_commits_in_rows_of_texts_are_in_the_order_of_their_numbers() -> None:
+def test_commits_are_sorted_by_number_and_not_as_text() -> None:
     rows = [(number, "COMPACT", "me", "1", "0", "0", None, "0", "0") for number in ("10", "9")]
     assert [commit.snapshot for commit in of_rows(rows)] == [9, 10]
 

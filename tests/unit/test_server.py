@@ -1,4 +1,4 @@
-"""Notes of warm servers: private to the user, found by the target's catalog, compared with the target's settings."""
+"""Notes of warm servers: private to the user, found by a target's master and catalog, compared with its settings."""
 
 from __future__ import annotations
 

@@ -268,7 +268,7 @@ def test_extensions_are_added_to() -> None:
 
 
 @pytest.mark.parametrize("name", ["other", "paimon_too"])
-def test_another_catalog_beside(name: str) -> None:
+def test_a_second_catalog(name: str) -> None:
     settings = conf(spark_config={f"spark.sql.catalog.{name}": "x.Y", f"spark.sql.catalog.{name}.uri": "u"})
     assert settings[f"spark.sql.catalog.{name}"] == "x.Y"
 

@@ -164,7 +164,7 @@ class TestProblems:
             ("kafka", "kafka.ssl.keystore.location", "/etc/keystore.jks"),
         ],
     )
-    def test_what_is_no_secret(self, using: str, name: str, value: str) -> None:
+    def test_options_that_are_no_secret(self, using: str, name: str, value: str) -> None:
         assert described(using=using, location="a", options={name: value}).options == {name: value}
 
     def test_columns_are_missing(self) -> None:

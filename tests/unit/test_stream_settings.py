@@ -131,5 +131,5 @@ def _call(external: dict[str, Any] | None = None, **arguments: Any) -> StreamCal
     ],
 )
 def test_where_a_stream_begins(call: StreamCall, says: bool) -> None:
-    """Whether the user set the beginning, which matters if the table already has rows."""
+    """Whether the user set where the stream begins; this matters if the table already has rows."""
     assert kinds.has_beginning(call) is says

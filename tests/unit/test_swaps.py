@@ -51,7 +51,7 @@ def test_leftovers(alone: bool) -> None:
     assert "t__dbt_backup" not in leftovers("t", tables[1:], now, alone)
 
 
-def test_folders_change_names_in_one_step(tmp_path: Path) -> None:
+def test_folders_are_swapped_in_one_step(tmp_path: Path) -> None:
     one, other = tmp_path / "ä one", tmp_path / "other"
     for folder in (one, other):
         folder.mkdir()

@@ -24,7 +24,7 @@ def test_every_default_of_the_catalogue_is_valid(version):
     wrong = {
         name: option_fault(name, definition.default, version)
         for name, definition in table_options(version).items()
-        # "infinite" describes a default that has no text; no model may set the two options
+        # "infinite" is only a description, and no model may set the two options
         if definition.default not in (None, "infinite") and name not in ("type", "auto-create")
     }
     assert {name: problems for name, problems in wrong.items() if problems} == {}

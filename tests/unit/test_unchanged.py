@@ -148,7 +148,7 @@ class TestNodes:
         assert found.startswith(reason)
         assert bool(found) == bool(reason)
 
-    def test_never_by_what_it_is(self):
+    def test_never_by_language_or_input(self):
         assert nodes.never({"config": {}, "language": "python"}, "", reads_changes=False)
         assert nodes.never({"config": {}}, "append", reads_changes=True)
 
@@ -215,7 +215,7 @@ class TestPasses:
         found = PassedTestsCache(tmp_path)
         assert found.last("test.a").key == found.last("test.b").key == self.KEY
 
-    def test_it_does_not_grow_without_end(self, tmp_path):
+    def test_the_file_does_not_grow_without_limit(self, tmp_path):
         for _ in range(300):
             PassedTestsCache(tmp_path).keep(Pass.of("test.a", self.KEY))
         assert len((tmp_path / FILE).read_text().split()) < 1000

@@ -1,4 +1,4 @@
-"""View definitions can be stored as text, and each view is in the catalog that can have views."""
+"""View definitions survive being stored as text, and each view's name is rendered in the catalog that has the view."""
 
 import pytest
 from dbt.adapters.contracts.relation import RelationType
