@@ -36,7 +36,7 @@ def test_warnings(case: corpus.Warned):
         {"primary_key": "pk", "bucket": -2, "postpone_bucket": {"default_bucket_num": 2}},
     ],
 )
-def test_nothing_to_tell(config):
+def test_no_warning(config):
     assert told(config) == ""
 
 
@@ -47,11 +47,11 @@ def test_nothing_to_tell(config):
         ({"auto_tags": {"creation": "process-time", "period": "daily"}}, "0.9.0"),
     ],
 )
-def test_options_that_act(config, version):
+def test_options_that_take_effect(config, version):
     assert told({"primary_key": "pk", "bucket": 1} | config, version) == ""
 
 
-def test_deletes_of_postpone_buckets_are_the_strategy_s():
+def test_postpone_buckets_cause_no_warning_without_deletes():
     waits = {"primary_key": "pk", "bucket": -2, "postpone_bucket": {"batch_write_fixed_bucket": False}}
     assert told(waits) == ""
 

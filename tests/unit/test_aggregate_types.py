@@ -1,4 +1,4 @@
-"""Which aggregate function takes which type: the whole matrix, as Paimon's FieldAggregators have it."""
+"""Which aggregate function accepts which types, for all functions, as in Paimon's FieldAggregators."""
 
 import pytest
 
@@ -58,7 +58,7 @@ def test_types(function, version):
 
 
 def taken(function: str, kind: str, version: str) -> bool:
-    """Whether a column of a type may have a function, without any SQL."""
+    """Whether a column of this type may have the function, checked without SQL."""
     settings = {"aggregate_function": function}
     if function == "nested_partial_update":
         settings["nested_key"] = "k"

@@ -1,4 +1,4 @@
-"""Which types go into which columns, and the SQL of it; that the rule is Spark's is shown on Spark."""
+"""Which types fit into which columns, and the SQL of the casts; functional tests check these rules on Spark."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_a_text_is_read_and_written_back(text):
         "struct<a:b:int>",
     ],
 )
-def test_what_is_no_whole_text(text):
+def test_incomplete_types(text):
     assert type_tree(text) is None
 
 
@@ -78,7 +78,7 @@ def test_what_is_no_whole_text(text):
         ("array<decimal(19,0)>", "array<bigint>", ["does not fit"]),
     ],
 )
-def test_what_is_nested(source, target, said):
+def test_nested_types(source, target, said):
     found = [str(misfit) for misfit in misfits(tree(source), tree(target))]
     assert len(found) == len(said)
     for message, part in zip(found, said, strict=True):
@@ -136,10 +136,10 @@ def test_sql(source, target, expected):
         ("varchar(3)", "varchar(5)", True),
         ("varchar(3)", "string", True),
         ("varchar(5)", "varchar(3)", False),
-        ("array<int>", "array<bigint>", False),  # ALTER does not take it
+        ("array<int>", "array<bigint>", False),  # ALTER refuses it
     ],
 )
-def test_what_alter_loses(old, new, expected):
+def test_whether_alter_loses_values(old, new, expected):
     assert can_alter_type(tree(old), tree(new)) is expected
 
 
@@ -176,7 +176,7 @@ def test_all_columns_that_do_not_fit_are_in_one_error():
 
 
 def test_a_type_that_cannot_be_read_is_refused():
-    """As a Thrift server tells it: fields would go by position, unchecked."""
+    """A Thrift server does not quote field names; such fields would be assigned by position, unchecked."""
     table = ExistingColumn("s", "struct<`x,y`:int,`a:b`:int>")
     for told in ("struct<x,y:int,a:b:int>", "array<struct<a:b:int>>", "struct<a<b>:int>"):
         with pytest.raises(CompilationError, match=r"model 'm': column s is .* cannot be parsed"):
@@ -184,7 +184,7 @@ def test_a_type_that_cannot_be_read_is_refused():
     assert checked_columns(columns(("s", table.data_type)), to(table)) == ["`s`"]
 
 
-def test_a_required_column_that_is_not_given_is_refused():
+def test_a_missing_required_column_is_refused():
     table = (
         ExistingColumn("id", "int", False),
         ExistingColumn("n", "int", False),
@@ -203,7 +203,7 @@ def test_a_required_column_that_is_not_given_is_refused():
     assert "--full-refresh" not in said(kind="snapshot")
 
 
-def test_a_column_that_is_not_null_is_checked_where_either_says_so():
+def test_not_null_of_the_table_or_the_model_is_checked():
     table = (ExistingColumn("id", "int", False), ExistingColumn("p", "int"), ExistingColumn("n", "int"))
     wanted = (ExistingColumn("P", "int", False),)
     query = columns(("id", "int"), ("p", "int"), ("n", "int"), ("not_there", "int"))
@@ -215,7 +215,7 @@ def test_a_column_that_is_not_null_is_checked_where_either_says_so():
     assert selected[2:] == ["`n`", "`not_there`"]
 
 
-def test_sync_alters_what_loses_nothing_and_places_nothing():
+def test_sync_skips_lossy_types_and_columns_that_place_rows():
     table = ExistingTable(
         primary_key=("id",),
         options={"bucket-key": "id", "sequence.field": "at"},
@@ -257,7 +257,7 @@ def test_sync_alters_what_loses_nothing_and_places_nothing():
         ("double", "string", True),
         ("date", "string", True),
         ("date", "timestamp_ntz", True),
-        # Paimon casts the rows that stay otherwise than Spark.
+        # Paimon casts the existing rows differently from Spark.
         ("decimal(10,7)", "string", False),
         ("timestamp", "string", False),
         ("timestamp_ntz", "string", False),
@@ -286,7 +286,7 @@ def test_sync_alters_where_paimon_casts_as_spark_does(old, new, altered):
         ("fields.default-aggregate-function", "last_value", False),
     ],
 )
-def test_what_orders_rows_becomes_no_text(option, value, compared):
+def test_columns_that_order_rows_do_not_become_text(option, value, compared):
     table = ExistingTable(columns=(ExistingColumn("N", "int"),), options={option: value})
     for new, altered in (("string", not compared), ("bigint", True)):
         changes = compare_columns([ExistingColumn("N", new)], table, comments=False)
@@ -323,7 +323,7 @@ def test_a_refusal_names_sync_only_where_it_alters():
     ],
 )
 def test_the_cast_with_the_flag_off(source, target, expected):
-    """Fields go by their names and texts keep their length, whatever the flag says."""
+    """Whatever the flag, fields are assigned by name and the length of text is checked."""
     assert cast_sql("c", tree(source), tree(target), refuse, lossless=False) == expected
 
 

@@ -1,4 +1,4 @@
-"""dbt's behavior flags of the adapter, and deprecations as dbt's own warnings."""
+"""The adapter's behavior flags, and its deprecations, which are dbt warnings."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_a_flag_is_what_the_project_says(flag):
 
 
 @pytest.mark.parametrize("value", ["false", 0, None])
-def test_a_flag_that_is_no_truth_is_refused(value):
+def test_a_flag_that_is_no_boolean_is_refused(value):
     with pytest.raises(DbtRuntimeError, match=r"flags: require_server_token: .*without quotes"):
         behavior.is_on(set_to(require_server_token=value), behavior.SERVER_TOKEN)
 
@@ -80,7 +80,7 @@ def test_a_deprecation_is_dbts_own(events):
 
 
 @pytest.mark.parametrize("named", ["Deprecations", "AdapterDeprecationWarning"])
-def test_dbts_options_for_warnings_decide(events, named):
+def test_dbts_warn_error_options_apply(events, named):
     names = {"AdapterDeprecationWarning"}
     get_event_manager().warn_error_options = WarnErrorOptionsV2(silence=[named], valid_error_names=names)
     deprecate("model 'm': goes.", "Write that.")
@@ -116,7 +116,7 @@ def test_config_that_is_not_read_is_refused_or_warned_about(config, where):
     assert [text.startswith("model 'm': ") and where in text for text in told] == [True]
 
 
-def test_what_is_wrong_is_refused_all_the_same():
+def test_other_mistakes_are_still_refused():
     with pytest.raises(ConfigErrors, match="merge_engine"):
         build_table_spec({"merge_engine": "nonsense"}, model="m", versions=Versions.of("0.9.0"), warn=print)
 
@@ -136,7 +136,7 @@ def test_short_lines_of_a_seed(tmp_path, events):
         check_file(path, SEED)
 
 
-def test_a_text_without_a_value_is_bad_also_where_losses_are_allowed():
+def test_text_that_cannot_be_cast_is_refused_even_if_losses_are_allowed():
     assert bad_text("c", "date", lossless=False) == "c is not null and try_cast(c as date) is null"
 
 
@@ -155,7 +155,7 @@ def test_a_server_is_started_as_the_project_says(tmp_path, monkeypatch, asks):
     def start(path: Path, idle_minutes: float, asks_token: bool, target: object) -> server.ServerNote:
         asked.append(asks_token)
         note = server.ServerNote(1, 1, {}, {}, {}, 30, asks_token)
-        # As if it ran.
+        # Pretend that the server is running.
         monkeypatch.setattr(server, "read_note", lambda _: note)
         monkeypatch.setattr(server, "mismatches", lambda *_: [])
         return note
@@ -177,8 +177,8 @@ def test_a_server_is_started_as_the_project_says(tmp_path, monkeypatch, asks):
 
 
 @pytest.mark.parametrize("token", [None, "hush-hush"])
-def test_who_is_guarded(token):
-    """On a Spark with a pre-shared key of its own, whose interceptor is the last one that is added."""
+def test_which_server_requires_a_token(token):
+    """A server checks tokens only if it has one, also on Spark 4.1, which has pre-shared keys of its own."""
     session = MagicMock()
     builder = session._jvm.org.sparkproject.connect.grpc.netty.NettyServerBuilder.forAddress.return_value
     builder.build.return_value.start.return_value.getPort.return_value = 7

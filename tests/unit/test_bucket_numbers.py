@@ -36,7 +36,7 @@ def test_number_by_size(size, tasks, number):
     ("number", "size", "off"),
     [(1, 40 * MIB, False), (3, 40 * MIB, False), (12, 40 * MIB, True), (1, GIB, True), (200, 0, True)],
 )
-def test_only_what_is_far_off_is_written_again(number, size, off):
+def test_only_a_number_far_off_is_worth_a_rewrite(number, size, off):
     assert bucket_numbers.is_off(number, size, 200) is off
 
 
@@ -95,13 +95,13 @@ def test_auto_and_a_number(more):
 
 
 def test_hash_of_spark():
-    # select hash(0), hash(1), hash(2), hash(255): asked of Spark 3.5.7.
+    # Spark 3.5.7 returned these for select hash(0), hash(1), hash(2).
     assert [bucket_tasks.murmur3(number) for number in (0, 1, 2)] == [933211791, -559580957, 1765031574]
 
 
 @pytest.mark.parametrize("session", [2, 3, 4, 8, 16, 32])
 def test_buckets_are_spread_evenly(session):
-    """For 1 to 256 buckets no number of partitions that is tried is better."""
+    """For 1 to 256 buckets, the number of partitions is no worse than the session's, and close to ideal."""
     for buckets in range(1, 257):
         best = bucket_tasks.best_partitions(buckets, session)
         longest = bucket_tasks.longest(buckets, best, session)
@@ -114,12 +114,12 @@ def test_buckets_are_spread_evenly(session):
     ("mib", "partitioned", "number"),
     [(None, False, 32), (None, True, 32), (1, True, 1), (20_000, False, 32), (20_000, True, 2)],
 )
-def test_a_partition_is_taken_for_a_part_of_the_query(mib, partitioned, number):
+def test_a_partition_gets_only_part_of_the_querys_size(mib, partitioned, number):
     size = None if mib is None else mib * 2**20
     assert bucket_numbers.expected(size, 32, partitioned=partitioned) == number
 
 
-# Session's partitions -> buckets -> partitions of the write.
+# The session's shuffle partitions -> buckets -> partitions of the write.
 BEST = {
     2: {2: 3, 3: 2, 4: 5, 8: 4, 16: 5},
     4: {2: 5, 4: 7, 8: 7},
@@ -128,12 +128,12 @@ BEST = {
 }
 
 
-def test_table_of_the_best():
+def test_best_partitions():
     found = {session: {b: bucket_tasks.best_partitions(b, session) for b in of} for session, of in BEST.items()}
     assert found == BEST
 
 
-def test_only_unpartitioned_tables_with_several_buckets_need_it():
+def test_only_unpartitioned_tables_with_several_buckets_get_the_setting():
     def conf(config, session="2"):
         return bucket_tasks.conf(build_table_spec(config, model="m", versions=VERSIONS), session)
 
@@ -156,6 +156,6 @@ def test_only_unpartitioned_tables_with_several_buckets_need_it():
         ({}, False),
     ],
 )  # fmt: skip
-def test_the_default_is_for_tables_whose_config_says_nothing(config, auto):
+def test_which_tables_have_auto_buckets_by_default(config, auto):
     spec = build_table_spec(config, model="m", versions=VERSIONS)
     assert bucket_numbers.by_default(spec).auto_buckets is auto

@@ -28,7 +28,7 @@ def test_parse_version(text, expected):
 
 
 @pytest.mark.parametrize("text", ["", "latest", "paimon"])
-def test_no_version_is_refused(text):
+def test_text_that_is_no_version_is_refused(text):
     with pytest.raises(DbtRuntimeError, match="is not a version"):
         parse_version(text)
 
@@ -117,7 +117,7 @@ def test_supports_by_spark(spark, expected):
 
 
 @pytest.mark.parametrize("capability", [Capability.STATEMENT_PARAMETERS, Capability.COLUMN_NAMES_OF_ANY_TEXT])
-def test_gone_with_a_spark(capability):
+def test_capabilities_that_spark_4_1_removed(capability):
     assert Versions.of("2.0.0", "4.0.1").supports(capability)
     later = Versions.of("2.0.0", "4.1.1")
     assert not later.supports(capability)
@@ -134,7 +134,7 @@ def test_require_says_what_and_which_version_and_the_remedy():
     assert "view_catalog" in message
 
 
-def test_require_passes_what_is_there():
+def test_require_passes_a_supported_capability():
     Versions.of("1.4.2").require(Capability.POSTPONE_BUCKET, "bucket=-2")
 
 

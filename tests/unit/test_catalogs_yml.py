@@ -1,4 +1,4 @@
-"""catalogs.yml in both of its versions becomes Spark catalogs; what is wrong with it is one message."""
+"""catalogs.yml in its version 2 layout becomes Spark catalogs; its mistakes and unknown names are refused."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from dbt.adapters.paimon.impl import PaimonAdapter
 
 
 def integration(folder: Path, **catalog: Any) -> CatalogIntegration:
-    """The integration that a catalog of version 2 becomes."""
+    """The integration of a catalog in the version 2 layout."""
     entry = {"name": "archive", "table_format": "default", **catalog}
     (folder / "catalogs.yml").write_text(yaml.safe_dump({"catalogs": [entry]}))
     project = Namespace(project_root=str(folder), project_name="p", cli_vars={})
@@ -77,7 +77,7 @@ def test_no_catalogs_yml() -> None:
     assert "has no catalogs.yml" in message and "omit catalog_name" in message
 
 
-def test_the_catalogs_that_are_known() -> None:
+def test_known_catalogs() -> None:
     credentials = PaimonCredentials(
         schema="x",
         warehouse="/lake",
@@ -90,7 +90,7 @@ def test_the_catalogs_that_are_known() -> None:
     assert catalogs_yml.known(credentials) == {"paimon", "hive_views", "ice", "spark_catalog"}
 
 
-def test_an_adapter_without_the_catalog_names_those_there_are() -> None:
+def test_an_unknown_catalog_is_refused_with_the_known_names() -> None:
     adapter = object.__new__(PaimonAdapter)
     adapter._catalog_client = CatalogIntegrationClient(())
     adapter._catalog_names = ["archive", "cold"]

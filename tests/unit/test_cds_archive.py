@@ -1,4 +1,4 @@
-"""Which archive of classes a JVM starts with, and when it makes one."""
+"""Which class-data-sharing (CDS) archive a JVM starts with, and when it creates one."""
 
 import json
 import os
@@ -46,7 +46,7 @@ def made(java: JavaRuntime, jar: Path) -> Path:
 
 def test_made_once_and_used(java: JavaRuntime, jar: Path) -> None:
     archive = made(java, jar)
-    # This process is making it: another one does not.
+    # This process is creating the archive, so no other process does.
     assert java_options(java, [jar], {}) == []
     archive.write_bytes(WHOLE)
     for _ in range(2):
@@ -75,7 +75,7 @@ def test_made_again_when_its_maker_has_died(java: JavaRuntime, jar: Path) -> Non
     assert made(java, jar) == archive
 
 
-def test_a_changed_archive_goes(java: JavaRuntime, jar: Path) -> None:
+def test_a_changed_archive_is_deleted(java: JavaRuntime, jar: Path) -> None:
     archive = made(java, jar)
     archive.write_bytes(WHOLE)
     java_options(java, [jar], {})
@@ -91,7 +91,7 @@ def test_another_jar_is_another_archive(java: JavaRuntime, jar: Path) -> None:
     assert made(java, jar) != first
 
 
-def test_old_archives_go(java: JavaRuntime, jar: Path, folder: Path) -> None:
+def test_old_archives_are_deleted(java: JavaRuntime, jar: Path, folder: Path) -> None:
     archives = []
     for number in range(10):
         jar.write_text("a" * number)

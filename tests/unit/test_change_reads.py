@@ -1,4 +1,4 @@
-"""Which way the changes of a table are read; what each way gives is tested on real tables (functional/changes)."""
+"""How a table's changes are read; functional/changes tests on real tables what each way returns."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ def test_commits_decide_first(table):
 
 
 def test_a_row_after_a_compaction_may_come_before_its_delete():
-    """Both have the same sequence number, so the files do not show which one is the last."""
+    """Both may have the same sequence number, so the files do not show which one is the last."""
     assert read(KEYED, "APPEND", "COMPACT", "APPEND") is ChangeReadMode.KEYS
     assert read(APPENDED, "APPEND", "COMPACT", "APPEND") is ChangeReadMode.FILES
 
 
-def test_an_append_that_takes_rows_away():
-    """Its files do not name the keys that it deleted."""
+def test_an_append_that_removes_rows():
+    """The files of such a commit do not contain the deleted keys."""
     versions = Versions.of("0.9.0")
     commits = [Commit(1, "APPEND", "someone", 3, 3), Commit(2, "APPEND", "someone", 2, -1)]
     assert read_mode(KEYED, commits, versions, incremental_catalog="paimon", before=False) is ChangeReadMode.COMPARE
     assert read_mode(KEYED, commits[:1], versions, incremental_catalog="paimon", before=False) is ChangeReadMode.FILES
-    # A compaction also takes rows away: those that later ones have replaced.
+    # A compaction also removes rows: those that later ones have replaced.
     commits = [commits[0], replace(commits[1], kind="COMPACT")]
     assert read_mode(KEYED, commits, versions, incremental_catalog="paimon", before=False) is ChangeReadMode.FILES
 
@@ -66,12 +66,12 @@ def test_options_of_a_keyed_table(options, expected):
     assert read(replace(KEYED, options=options), "APPEND") is expected
 
 
-def test_what_is_seen_after_compaction_only():
+def test_rows_that_only_a_compaction_shows():
     vectors = replace(KEYED, options={"deletion-vectors.enabled": "true"})
     assert read(vectors, "COMPACT") is ChangeReadMode.COMPARE
 
 
-def test_a_key_that_may_move():
+def test_a_key_that_may_move_between_partitions():
     assert read(replace(KEYED, partition_by=("v",)), "APPEND") is ChangeReadMode.COMPARE
     assert read(replace(KEYED, primary_key=("id", "v"), partition_by=("v",)), "APPEND") is ChangeReadMode.FILES
 
@@ -84,5 +84,5 @@ def test_versions():
     assert read(KEYED, "APPEND", paimon="1.4.2") is ChangeReadMode.KEYS
 
 
-def test_a_column_that_the_audit_log_has():
+def test_a_column_named_like_one_of_the_audit_log():
     assert read(replace(KEYED, columns=(("id", "int"), ("RowKind", "string"))), "APPEND") is ChangeReadMode.COMPARE

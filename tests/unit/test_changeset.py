@@ -1,4 +1,4 @@
-"""The wanted table against the existing one."""
+"""The differences between the wanted table and the existing one."""
 
 import pytest
 
@@ -17,7 +17,7 @@ CATALOGS_OWN = {"path": "/wh/s.db/t", "owner": "root", "provider": "paimon", "tr
 
 
 def compare(wanted, present, versions=P09, *, key=("id",), catalog_options=None):
-    """Two tables with equal keys, one option map each."""
+    """The changeset of two tables with equal keys and these options."""
     return compute_changeset(
         TableSpec(key, (), wanted),
         ExistingTable(key, (), present),
@@ -32,14 +32,14 @@ def compare(wanted, present, versions=P09, *, key=("id",), catalog_options=None)
         ({}, {}),
         ({}, CATALOGS_OWN),
         ({}, {"comment": "a table", "primary-key": "id", "partition": "dt", "type": "table"}),
-        # what others keep under names of their own
+        # properties that other tools set
         ({}, {"etl.owner": "me", "sink.parallelism": "4", "spark.sql.statistics.numRows": "3"}),
         # equal in meaning
         ({"bucket": "8"}, {"bucket": "08"}),
         ({"write-only": "true"}, {"write-only": "TRUE"}),
         ({"snapshot.time-retained": "60 min"}, {"snapshot.time-retained": "1 h"}),
         ({"target-file-size": "1 gb"}, {"target-file-size": "1024 mb"}),
-        # a default that is written out is no change, either way
+        # a default that only one side sets explicitly
         ({"merge-engine": "deduplicate"}, {}),
         ({}, {"merge-engine": "deduplicate"}),
         ({}, {"bucket": "-1"}),
@@ -69,7 +69,7 @@ def test_no_change(wanted, present):
             {"fields.v.aggregate-function": "max"},
             ("fields.w.ignore-retract",),
         ),
-        # an option that is gone in the newer catalogue is still the older table's
+        # an option that the catalogue has only as a pattern
         ({}, {"file-index.bloom-filter.columns": "v"}, {}, ("file-index.bloom-filter.columns",)),
     ],
 )
@@ -90,7 +90,7 @@ def test_alter(wanted, present, set_options, unset_options):
         ({"sequence.field": "ts"}, {}, P12, [("sequence.field", None, "ts")]),
         ({"sequence.field": "ts"}, {}, P14, []),
         ({"rowkind.field": "op"}, {"rowkind.field": "kind"}, P14, [("rowkind.field", "kind", "op")]),
-        # buckets: between fixed numbers only
+        # bucket: may only change from one fixed number to another
         ({"bucket": "4"}, {}, P09, [("bucket", None, "4")]),
         ({}, {"bucket": "4"}, P09, [("bucket", "4", None)]),
         ({"bucket": "-1"}, {"bucket": "4"}, P09, [("bucket", "4", "-1")]),
@@ -102,7 +102,7 @@ def test_alter(wanted, present, set_options, unset_options):
             P09,
             [("bucket-key", "a", "b")],
         ),
-        # deletion vectors: rows come twice unless the table says it may
+        # deletion vectors: rows would be duplicated unless the table is modifiable
         ({"deletion-vectors.enabled": "true"}, {}, P09, [("deletion-vectors.enabled", None, "true")]),
         ({"deletion-vectors.enabled": "true"}, {}, P14, [("deletion-vectors.enabled", None, "true")]),
         (
@@ -117,7 +117,7 @@ def test_alter(wanted, present, set_options, unset_options):
             P14,
             [("deletion-vectors.enabled", None, "true")],
         ),
-        # dropped deletes do not come back
+        # ignored deletes cannot be recovered
         ({"ignore-delete": "true"}, {}, P14, []),
         ({}, {"ignore-delete": "true"}, P14, [("ignore-delete", "true", None)]),
         ({"ignore-delete": "true"}, {}, P09, [("ignore-delete", None, "true")]),
@@ -201,7 +201,7 @@ def test_an_immutable_change_reads_as_a_sentence():
     assert str(PropertyChange("merge-engine", None, "aggregation")) == "merge-engine: not set -> 'aggregation'"
 
 
-def test_columns_play_no_part():
+def test_columns_are_not_compared():
     columns = (ExistingColumn("id", "int", nullable=False, comment="the key"),)
     assert compute_changeset(TableSpec(), ExistingTable(columns=columns, comment="x"), P09) == Changeset()
 
@@ -230,18 +230,18 @@ V = "fields.v.aggregate-function"
         ({V: "nested_update", "fields.v.nested-key": "a"}, {V: "nested_update"}, ["fields.v.nested-key"]),
         # columns that the table does not have yet
         ({"fields.new.aggregate-function": "sum"}, {}, []),
-        # no merge
+        # options that do not affect merging
         ({"write-only": "true"}, {}, []),
         ({"fields.v.stats-mode": "full"}, {}, []),
     ],
 )
-def test_what_merges_stored_rows_otherwise_is_refused(wanted, present, refused):
+def test_changes_that_merge_stored_rows_differently_are_refused(wanted, present, refused):
     changes = of_columns(wanted, present, "aggregation")
     assert [change.name for change in changes.remerging()] == refused
     assert not changes.immutable
-    # A column that goes takes its rows' values with it.
+    # A dropped column has no stored values to merge.
     assert not [c for c in changes.remerging(["v", "w"]) if c.name.startswith("fields.v")]
-    # On an engine that does not aggregate, nothing reads it.
+    # A merge engine that does not aggregate ignores these options.
     assert not of_columns(wanted, present, "deduplicate").remerging()
 
 
@@ -259,7 +259,7 @@ def test_a_changed_sequence_group_is_refused(wanted, present, refused):
 
 
 def of_columns(wanted, present, engine):
-    """Two tables of the columns id, u, v and w with a merge engine."""
+    """The changeset of two tables with this merge engine and the columns id, u, v and w."""
     columns = tuple(ExistingColumn(name, "int") for name in ("id", "u", "v", "w"))
     both = {"merge-engine": engine}
     return compute_changeset(

@@ -1,4 +1,4 @@
-"""Clones that are branches: their names, what tells their views from others, and tables that are copied; no table."""
+"""Clones as branches, without tables: their names, how their views are recognized, and which tables are copied."""
 
 import itertools
 
@@ -32,7 +32,7 @@ def test_names(schema, branch):
 
 
 @pytest.mark.parametrize("schema", ["x" * 250, "ü" * 120, "7" * 252, "$", " "])
-def test_every_name_is_one_that_a_branch_and_its_tag_can_have(schema):
+def test_every_name_is_valid_for_a_branch_and_its_tag(schema):
     name = clones.branch_name(schema)
     assert not branch_problem(name)
     assert not tag_problem(clones.tag_name(name))
@@ -57,11 +57,11 @@ def test_a_view_is_recognized_by_its_query():
 @pytest.mark.parametrize(
     ("text", "schema"),
     [
-        # Of a user, by hand or with at().
+        # A user's view, written by hand or with at().
         ("select * from `paimon`.`shop`.`orders$branch_pr`", "pr"),
-        # A copy in another schema has no branch of its own.
+        # A copy of the view in another schema, which has no branch of its own.
         (clones.query(branch_of(TABLE, "pr")), "other"),
-        # Never a table itself.
+        # A view of the table itself, not of a branch.
         (clones.query(TABLE), "pr"),
         (clones.query(branch_of(TABLE, "main")), "main"),
         (clones.query(branch_of(TABLE, "pr")) + " where true", "pr"),
@@ -69,11 +69,11 @@ def test_a_view_is_recognized_by_its_query():
         ("", "pr"),
     ],
 )
-def test_other_views_are_not(text, schema):
+def test_other_views_are_not_clones(text, schema):
     assert clones.branch_in(text, schema) is None
 
 
-def test_a_table_is_of_itself():
+def test_a_table_is_its_own_original():
     assert clones.table_of(TABLE) == TABLE
 
 
@@ -95,7 +95,7 @@ def test_a_table_is_of_itself():
         ({"commit.callbacks": "a.B"}, "", "commit.callbacks"),
     ],
 )
-def test_what_is_copied(options, strategy, why):
+def test_which_tables_are_copied(options, strategy, why):
     found = clones.unsuited(TableSpec(options=options), strategy)
     assert bool(found) is bool(why)
     assert why in found
@@ -105,10 +105,10 @@ def refs(*branches: str, tag: str = "") -> Refs:
     return Refs(frozenset(branches), frozenset([tag] if tag else []))
 
 
-def test_a_branch_that_is_gone_or_not_what_it_was():
+def test_a_lost_branch_or_tag():
     branch = branch_of(TABLE, "pr")
     assert clones.missing("v", branch, refs("pr", tag="branch_pr"), {"branch_pr"}) == ""
-    # It began empty.
+    # The table was empty when it was cloned, so there was no snapshot to tag.
     assert clones.missing("v", branch, refs("pr"), set()) == ""
     assert "dropped or recreated" in clones.missing("v", branch, refs(), None)
     assert "dropped or recreated" in clones.missing("v", branch, refs(tag="branch_pr"), None)
@@ -116,7 +116,7 @@ def test_a_branch_that_is_gone_or_not_what_it_was():
     assert "rolled back" in gone and "--full-refresh" in gone
 
 
-def test_the_tag_outlives_a_default_of_the_table():
+def test_the_tag_outlives_the_tables_default_retention():
     assert clones.retention({}) is None
     assert clones.retention({"tag.default-time-retained": "1 d"}) == clones.KEPT
 

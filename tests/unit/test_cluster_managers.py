@@ -1,4 +1,4 @@
-"""Targets on YARN and Kubernetes: the settings they get, and what is told of those that lack something."""
+"""Targets on YARN and Kubernetes: their default settings, and the errors if something is missing."""
 
 import os
 from pathlib import Path
@@ -40,7 +40,7 @@ def test_kubernetes(master: str) -> None:
     settings = conf(**{"spark.master": master, **IMAGE})
     assert settings["spark.submit.deployMode"] == "client"
     assert settings["spark.driver.bindAddress"] == "0.0.0.0"
-    # what makes sense on one machine only
+    # defaults for a single machine
     assert "spark.driver.host" not in settings
     assert "spark.sql.shuffle.partitions" not in settings
 

@@ -1,4 +1,4 @@
-"""How long a text a column holds, for `adapter.expand_target_column_types`."""
+"""The text length of columns, for `adapter.expand_target_column_types`."""
 
 from __future__ import annotations
 

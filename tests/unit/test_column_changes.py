@@ -1,4 +1,4 @@
-"""Columns wanted against columns there are: what comes before the data, what after, what needs a new table."""
+"""Wanted and existing columns: which changes come before the rows, which after, and which need a new table."""
 
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
@@ -74,8 +74,8 @@ def test_a_column_that_keeps_fewer_digits_than_spark_gives():
     assert changes.rebuild and not changes.changes_schema
 
 
-def test_a_required_column_that_goes():
-    """Rows are written before it is dropped: they need not have it, unless it is a key or stays."""
+def test_a_required_column_that_is_dropped():
+    """The column is dropped after the rows are written, so they may lack it, unless it is a key or is kept."""
     existing = ExistingTable(
         primary_key=("id",),
         columns=(column("id", nullable=False), column("n"), column("gone", nullable=False)),
@@ -95,7 +95,7 @@ def test_a_required_column_that_goes():
     [
         [column("id", "bigint", nullable=False), column("n")],  # a key's type
         [column("id", nullable=False), column("n", "smallint")],  # narrower
-        [column("id", nullable=False), column("n", nullable=False)],  # NULLs may be there
+        [column("id", nullable=False), column("n", nullable=False)],  # NULLs may exist
         [column("id", nullable=False), column("n"), column("m", nullable=False)],
     ],
 )
@@ -143,7 +143,7 @@ def test_a_column_that_may_have_been_renamed():
         ("ignore", "partial_update", "partial-update", False),
         ("ignore", "upsert", "aggregation", False),
         ("ignore", "merge", "partial-update", False),
-        # These replace rows: what is not given would be gone.
+        # These replace whole rows, so the missing column's values would be lost.
         ("ignore", "insert_overwrite", "partial-update", True),
         ("ignore", "insert_overwrite", "aggregation", True),
         ("ignore", "microbatch", "partial-update", True),
@@ -151,7 +151,7 @@ def test_a_column_that_may_have_been_renamed():
         ("sync_all_columns", "upsert", "deduplicate", False),
     ],
 )
-def test_a_column_that_went(mode, strategy, engine, refused):
+def test_a_column_that_the_query_no_longer_returns(mode, strategy, engine, refused):
     existing = ExistingTable(primary_key=("id",), columns=(column("id", nullable=False), column("gone")))
     changes = compare_columns([column("id", nullable=False)], existing, comments=False)
     if not refused:
@@ -180,7 +180,7 @@ def test_a_column_that_went(mode, strategy, engine, refused):
         ("1.4.2", "int", "string", {"file.format": "orc"}, None),
     ],
 )
-def test_what_filters_lack_after_a_type_change(paimon, old, new, options, expected):
+def test_which_type_changes_break_filters(paimon, old, new, options, expected):
     spec, versions = TableSpec(options=options), Versions.of(paimon)
     assert missing_filter_capability(column("v", old), new, spec, versions) is expected
     assert missing_filter_capability(column("v", new), old, spec, versions) is expected
@@ -190,7 +190,7 @@ def test_what_filters_lack_after_a_type_change(paimon, old, new, options, expect
 
 
 def test_older_types():
-    """By the id of a column, which keeps it when it is renamed; NOT NULL and comments are no types."""
+    """Columns are matched by ID, which a rename keeps; NOT NULL and comments are not part of the type."""
 
     def schema(number, *fields):
         return Schema(number, tuple(Field(*field, comment="") for field in fields), (), (), {}, "")

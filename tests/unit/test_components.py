@@ -1,4 +1,4 @@
-"""The components of a table: what each of them declares fits together."""
+"""The declarations of the table's components fit together."""
 
 from __future__ import annotations
 
@@ -34,5 +34,5 @@ def test_a_rule_belongs_to_one_component():
     "option",
     sorted({*NAMING_OPTIONS, *OPTION_KEYS.values(), *(o for each in COMPONENTS for o in each.guards)}),
 )
-def test_a_paimon_has_each_option(option):
+def test_each_option_exists_in_some_paimon_version(option):
     assert any(lookup(option, version) for version in OPTION_CATALOGUES)

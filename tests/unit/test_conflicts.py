@@ -1,4 +1,4 @@
-"""Which statements may be sent again after another writer came before."""
+"""Which statements may run again after a conflict with another writer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a Connect server's messages say, as progress."""
+"""The progress in a Connect server's messages."""
 
 from __future__ import annotations
 

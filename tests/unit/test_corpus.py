@@ -1,4 +1,4 @@
-"""Every config of the corpus: a bad one is refused in one message, a good one passes; no SQL, no JVM."""
+"""Every invalid config of the corpus is refused with one message, every valid one passes; no SQL, no JVM."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_good(case: Case):
 
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: str(change["said"]))
 def test_change_of_an_existing_table(change):
-    """Immutable: which property, its old and new value, what --full-refresh would do."""
+    """The error names the property, its old and new value, and the remedies."""
     versions = Versions.of(change.get("version", "0.9.0"))
     spec = build_table_spec(change["config"], model=MODEL, versions=versions)
     table = change.get("table", {})

@@ -1,4 +1,4 @@
-"""Profiles: what is accepted, what each key becomes, and that no secret gets out."""
+"""Profiles: what is accepted, what each key becomes, and that no secret is shown."""
 
 from argparse import Namespace
 from pathlib import Path
@@ -17,7 +17,7 @@ from dbt.adapters.paimon.errors.redaction import MASK, blank, is_secret, redact_
 
 
 def load(**profile: Any) -> PaimonCredentials:
-    """What dbt does with a target (dbt.config.profile.Profile._credentials_from_profile)."""
+    """Load a target as dbt does (dbt.config.profile.Profile._credentials_from_profile)."""
     data = PaimonCredentials.translate_aliases({"warehouse": "/tmp/wh", "schema": "flights", **profile})
     data = {key: value for key, value in data.items() if value is not ...}
     PaimonCredentials.validate(data)
@@ -193,7 +193,7 @@ class TestValues:
     def test_keys_of_dbt_itself_are_no_problem(self) -> None:
         assert load(type="paimon", threads=4).type == "paimon"
 
-    def test_what_dbt_leaves_empty_is_absent(self) -> None:
+    def test_null_counts_as_absent(self) -> None:
         assert load(spark_config=None, uri=None, paimon_version=None) == load()
 
     def test_all_problems_in_one_message(self) -> None:
@@ -230,7 +230,7 @@ class TestValues:
             assert any(problem.startswith(line) for problem in problems), (line, problems)
         assert len(problems) == len(expected)
 
-    def test_options_of_one_read_are_no_default_of_tables(self) -> None:
+    def test_read_options_cannot_be_table_defaults(self) -> None:
         options = {
             "table-default.scan.snapshot-id": 1,
             "table-default.file.format": "orc",
@@ -258,7 +258,7 @@ class TestValues:
         assert problem.startswith("paimon_version: 'newest' is not a version")
 
 
-# Letters that stand nowhere in a profile of these tests, so that a find is a leak.
+# No profile of these tests contains these letters, so any match is a leak.
 SECRET = st.text(alphabet="XQZ0123456789", min_size=8, max_size=20)
 
 
@@ -308,7 +308,7 @@ class TestSecrets:
         (problem,) = problems_of(kafka_options={"bootstrap.servers": "host:9092"})
         assert "did you mean kafka.bootstrap.servers?" in problem
 
-    def test_but_all_are_used(self, credentials: PaimonCredentials) -> None:
+    def test_secrets_are_still_used(self, credentials: PaimonCredentials) -> None:
         assert credentials.catalog_options["s3.secret-key"] == "s3cr3t"
         assert "hunter2" in str(credentials.to_dict())
 
@@ -327,7 +327,7 @@ class TestSecrets:
         assert secret not in repr(shown)
         assert secret not in blank(f"refused: {secret}, sorry", shown.secrets)
 
-    def test_taken_out_of_any_text(self, credentials: PaimonCredentials) -> None:
+    def test_secrets_are_masked_in_any_text(self, credentials: PaimonCredentials) -> None:
         text = blank("403: the key AKIAEXAMPLE with s3cr3t was refused at https://u:p@host", credentials.secrets)
         assert text == f"403: the key {MASK} with {MASK} was refused at https://{MASK}@host"
 

@@ -1,4 +1,4 @@
-"""Paimon's types, as its schema files write them, in Spark's words."""
+"""Paimon's types, as its schema files write them, converted to Spark's types."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What a source's YAML says of change messages; how they are read is tested on Spark."""
+"""How a source's YAML describes Debezium messages; functional tests read real messages on Spark."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_invalid_types(written: str) -> None:
     ("written", "data_type"),
     [("decimal(5,2)", "decimal(5,2)"), ("array<array<decimal(5,2)>>", "decimal(5,2)")],
 )
-def test_what_an_array_is_of(written: str, data_type: str) -> None:
+def test_innermost_type_of_an_array(written: str, data_type: str) -> None:
     assert innermost(target(written)).data_type == data_type
 
 

@@ -1,4 +1,4 @@
-"""Which texts are default values: those that Paimon reads whole."""
+"""Which texts are valid default values: those that Paimon parses completely."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The Paimon of a target without a version: from repositories on this machine, and from servers that may not answer."""
+"""The Paimon version of a target without one, from local repositories and from servers that may not answer."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ OLDEST = "0.9.0"
 
 @pytest.fixture(autouse=True)
 def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A machine that has downloaded nothing; its Maven Central is a folder that holds the oldest Paimon."""
+    """A machine without downloads; its Maven Central is a folder with only the oldest Paimon."""
     for name, value in (("HOME", tmp_path), ("XDG_CACHE_HOME", tmp_path / "cache")):
         monkeypatch.setenv(name, str(value))
     monkeypatch.delenv(packages.JARS_VARIABLE, raising=False)
@@ -55,7 +55,7 @@ def target(folder: Path, **profile: Any) -> PaimonCredentials:
 
 
 def version_of(credentials: PaimonCredentials) -> str:
-    """The version in a process of its own."""
+    """The version that a new process would choose."""
     default_version._CHOSEN.clear()
     plan = packages.plan_packages(credentials, credentials.storages(), SPARK)
     assert plan.paimon_version == packages.effective_paimon_version(credentials, SPARK)
@@ -64,7 +64,7 @@ def version_of(credentials: PaimonCredentials) -> str:
 
 @pytest.fixture
 def served(machine: Path) -> Iterator[str]:
-    """The address of a server over the folder `served`, which does not hold any connector yet."""
+    """The address of a server for the folder `served`, which has no connector yet."""
     handler = partial(SimpleHTTPRequestHandler, directory=str(machine / "served"))
     yield from serve(handler)
 
@@ -82,7 +82,7 @@ def silent() -> Iterator[str]:
 
 
 class Guarded(BaseHTTPRequestHandler):
-    """A server that has everything, for those who know the password."""
+    """A server that has every file, but requires a password."""
 
     def do_HEAD(self) -> None:
         login = base64.b64encode(b"ann:hunter2").decode()
@@ -122,7 +122,7 @@ def test_a_repository_with_a_newer_one(machine: Path) -> None:
     assert plan.packages == (capabilities.connector_artifact(SPARK, NEWEST),)
 
 
-def test_a_server_with_a_newer_one(machine: Path, served: str) -> None:
+def test_a_server_with_a_newer_version(machine: Path, served: str) -> None:
     publish(machine / "served", NEWEST)
     assert version_of(target(machine, repositories=[served])) == NEWEST
 
@@ -145,7 +145,7 @@ def test_repositories_of_spark_config(machine: Path) -> None:
 
 
 @pytest.mark.parametrize("place", ["ivy", "m2"])
-def test_a_newer_one_on_this_machine_needs_no_repository(machine: Path, place: str, silent: str) -> None:
+def test_a_newer_version_on_this_machine_needs_no_repository(machine: Path, place: str, silent: str) -> None:
     artifact = capabilities.connector_artifact(SPARK, NEWEST).split(":")[1]
     if place == "m2":
         publish(machine / ".m2" / "repository", NEWEST)
@@ -200,7 +200,7 @@ def test_a_note_that_others_may_write_is_not_read(machine: Path) -> None:
     assert version_of(target(machine)) == OLDEST
 
 
-def test_a_warehouse_that_a_newer_one_has_opened(machine: Path) -> None:
+def test_a_warehouse_that_a_newer_version_has_opened(machine: Path) -> None:
     assert version_of(target(machine)) == OLDEST
     mark = machine / "lake" / MARK
     mark.parent.mkdir(parents=True)
@@ -210,7 +210,7 @@ def test_a_warehouse_that_a_newer_one_has_opened(machine: Path) -> None:
     assert version_of(target(machine)) == OLDEST
 
 
-def test_what_a_target_names_is_not_asked_for(machine: Path) -> None:
+def test_a_version_that_the_target_names_is_not_looked_up(machine: Path) -> None:
     publish(machine / ".m2" / "repository", NEWEST)
     connector = "org.apache.paimon:paimon-spark-3.5:1.3.1"
     named = [

@@ -54,7 +54,7 @@ def test_deletions(script, found):
     "script",
     ["select * from deletes where op = 'delete'", "insert into t values ('delete', 'from')", "drop table t"],
 )
-def test_what_needs_no_parser(script):
+def test_scripts_without_deletes_need_no_parser(script):
     assert not may_delete(script)
 
 
@@ -75,7 +75,7 @@ MOVING = {"bucket": "-1", "merge-engine": "first-row"}
 @pytest.mark.parametrize(
     ("spec", "version", "refused"),
     [
-        # The rows beside those that are deleted would be lost: each key is known, and first-row drops its new row.
+        # The remaining rows would be lost: their keys are in the index, so first-row drops the rewritten rows.
         (TableSpec(("id",), ("p",), MOVING), "0.9.0", True),
         (TableSpec(("id", "p"), ("p",), MOVING), "0.9.0", False),
         (TableSpec(("id",), ("p",), {"bucket": "-1"}), "0.9.0", False),
@@ -88,7 +88,7 @@ MOVING = {"bucket": "-1", "merge-engine": "first-row"}
         (TableSpec((), ("p",), {"bucket": "-1"}), "2.0.0", False),
     ],
 )
-def test_tables_that_delete_no_rows_rightly(spec, version, refused):
+def test_whether_deletes_are_refused(spec, version, refused):
     versions = Versions.of(version)
     assert (deleting.refusal(spec, versions) is not None) == refused
     assert refused <= (deleting.delete_fault(spec, versions) is not None)
@@ -97,7 +97,7 @@ def test_tables_that_delete_no_rows_rightly(spec, version, refused):
 REMOVES = {"merge-engine": "partial-update", "partial-update.remove-record-on-delete": "true"}
 
 
-def test_deletes_whose_values_come_back():
+def test_old_values_after_a_delete():
     spec = TableSpec(("id",), (), REMOVES)
     versions = Versions.of("1.4.2")
     for fault in (deleting.delete_fault(spec, versions), deleting.merge_fault(spec, versions)):
@@ -109,5 +109,5 @@ def test_deletes_whose_values_come_back():
 
 @pytest.mark.parametrize("condition", ["n is distinct from 10", "not (n <=> 10)", "(n > 10) is not true"])
 def test_files_of_nulls_are_not_skipped(condition: str) -> None:
-    """Paimon 0.9 skips files with rows of NULL by such a condition."""
+    """With such a condition, Paimon 0.9 skips files with NULLs."""
     assert strict(condition) == opaque(condition)

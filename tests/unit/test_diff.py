@@ -1,4 +1,4 @@
-"""The parts of `dbt-paimon diff` that need no Spark: how a side is typed, and which partitions are read."""
+"""The parts of `dbt-paimon diff` that need no Spark: how a side is parsed, and which partitions are read."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_columns_that_can_be_compared(kind, comparable):
     assert Compared("a", "a", kind, kind).is_comparable is comparable
 
 
-def test_text_cannot_leave_its_place_in_markdown():
+def test_text_is_escaped_in_markdown():
     found = Difference("model.a.b", "s.b", "tag:a", "now", added=1, schema=("adds <b>|x",), read="1 file")
     lines = list(found.markdown())
     assert "- adds &lt;b>\\|x" in lines

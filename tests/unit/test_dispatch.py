@@ -1,4 +1,4 @@
-"""The search orders that projects have without saying them."""
+"""The search orders that projects have by default."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from dbt.adapters.paimon.dispatch import PACKAGES, add_search_orders
 
 
-def test_what_a_project_says_stays():
+def test_a_projects_own_search_order_stays():
     own = {"macro_namespace": "dbt_utils", "search_order": ["spark_utils", "dbt_utils"]}
     config = SimpleNamespace(project_name="shop", dispatch=[own])
     add_search_orders(config)

@@ -1,4 +1,4 @@
-"""What runs the pages of the docs can fail: a wrong command, a wrong line, a wrong row."""
+"""The runner of the docs pages fails for a wrong command, line or row."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_a_page_that_is_wrong(right: str, wrong: str, tmp_path: Path) -> None:
         do(PAGE.replace(right, wrong), tmp_path)
 
 
-def test_a_file_whose_name_a_forge_does_not_show() -> None:
+def test_a_file_whose_name_github_does_not_show() -> None:
     with pytest.raises(ValueError, match=r"page.md:6: .*notes/rows.txt"):
         blocks_in(PAGE.replace("`notes/rows.txt`:", "A file:"), "page.md")
 

@@ -41,7 +41,7 @@ def test_what_starts_early(monkeypatch, command, target, starts) -> None:
     assert started == ([runtime] if starts else [])
 
 
-# numpy is imported by PySpark on the thread that starts it.
+# PySpark imports numpy on the thread that starts Spark.
 IMPORTS_NUMPY = """
 import sys
 from dbt.adapters.paimon.spark import early_start
@@ -55,7 +55,7 @@ import numpy
 """
 
 
-def test_no_variable_goes_while_dbt_looks_through_them() -> None:
+def test_no_environment_variable_is_unset_while_dbt_reads_them() -> None:
     ended = subprocess.run(
         [sys.executable, "-c", IMPORTS_NUMPY], capture_output=True, text=True, timeout=120, check=True
     )

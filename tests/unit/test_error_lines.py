@@ -1,4 +1,4 @@
-"""A place in a statement becomes the line of the file that it was written in, or none: never a wrong one."""
+"""A position in a statement is mapped to a line of the source file, or to none, but never to a wrong line."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CONFIG = "{{ config(\n  materialized='table'\n) }}\n\n"
 
 
 def spot(raw: str, wanted: str, file: str = "", compiled: bool = True) -> SourceLocation | None:
-    """The spot of a word of the statement that a model's raw text is sent in."""
+    """The source location of a word in the statement that a model's raw text is rendered into."""
     rendered = JINJA.from_string(raw).render()
     statement = AROUND[0] + rendered + AROUND[1]
     source = source_in("m.sql", file or raw, raw, compiled=rendered if compiled else "")
@@ -98,13 +98,13 @@ def test_a_word_that_jinja_made(raw, wanted, line, marked):
     ],
 )
 def test_the_line_of_the_file(file, line):
-    """dbt strips a file, and a snapshot is a block of one."""
+    """dbt strips a file's text, and a snapshot is only a block of its file."""
     found = spot("select 1,\n  bad from t", "bad", file)
     assert found is not None
     assert (found.line, found.column, found.text.rstrip("\r")) == (line, 2, "  bad from t")
 
 
-def test_two_ways_to_fit_are_no_line():
+def test_an_ambiguous_match_gives_no_line():
     raw = "select\n{% if true %}\n  bad\n{% else %}\n  bad\n{% endif %}\nfrom t"
     assert spot(raw, "bad") is None
     rendered = JINJA.from_string(raw).render()
@@ -113,13 +113,13 @@ def test_two_ways_to_fit_are_no_line():
     assert found == SourceLocation("target/compiled/m.sql", 3, "  bad", 2, 3)
 
 
-def test_what_stands_around_the_query_is_no_line_of_the_file():
+def test_sql_around_the_query_has_no_line():
     assert spot("select 1 as id, 2 as x from t", "create") is None
     assert spot("select 1 as id, 2 as x from t", "where 1") is None
     assert spot("select 1 as id, 2 as x from t", "create", compiled=False) is None
 
 
-def test_what_is_no_jinja_is_no_line():
+def test_invalid_jinja_gives_no_line():
     source = Source("m.sql", "select {% if", compiled="select bad from x")
     assert node_text.spot(Place(7, 3), "select bad from x", [source]) is None
 
@@ -154,7 +154,7 @@ def test_hooks():
     assert node_text.spot(Place(2, 3), "insert into t values (1)", [source]) is None
 
 
-# -- what hypothesis writes: each word is there once, and has to be found where it is -------------------------------------
+# -- generated templates: each word occurs once, and must be found where it is -----------------------------------------
 
 WORD = re.compile(r"\bw\d+\b")
 
@@ -193,7 +193,7 @@ def templates(draw: st.DrawFn) -> str:
 
 @settings(max_examples=150, deadline=None)
 @given(templates(), st.booleans())
-def test_no_word_is_found_where_it_is_not(raw, compiled):
+def test_no_word_gets_a_wrong_line(raw, compiled):
     raw = raw.strip()
     rendered = JINJA.from_string(raw).render()
     statement = AROUND[0] + rendered + AROUND[1]
@@ -201,7 +201,7 @@ def test_no_word_is_found_where_it_is_not(raw, compiled):
     for word in WORD.finditer(statement):
         found = node_text.spot(Place(word.start(), len(word[0])), statement, [source])
         if found is None:
-            # Not looked for without the compiled text: too short to be told from what is around it.
+            # Without the compiled text, a short query cannot be distinguished from the SQL around it.
             assert not compiled
             continue
         written = re.search(rf"\b{word[0]}\b", raw)
@@ -211,7 +211,7 @@ def test_no_word_is_found_where_it_is_not(raw, compiled):
         assert (found.line, found.column) == (line, written.start() - begin)
 
 
-# -- where Spark says that it is ------------------------------------------------------------------------------------------
+# -- the position in Spark's error -------------------------------------------------------------------------------------
 
 STATEMENT = "/* x */\nselect o.custmer, id\nfrom `a`.`b` as o"
 COLUMN = (
@@ -224,7 +224,7 @@ ZERO = "[DIVIDE_BY_ZERO] Division by zero.\n== SQL{of}(line {line}, position {po
     ("error", "statement", "marked"),
     [
         (f"{COLUMN}; line 2 pos 7;\n'Project", STATEMENT, "o.custmer"),
-        # The place is that of a view's text: the name is looked for.
+        # The position is in a view's text, so the name is searched instead.
         (f"{COLUMN}; line 1 pos 1;\n'Project", STATEMENT, "custmer"),
         (f"{COLUMN}; line 1 pos 1;\n'Project", f"{STATEMENT}, custmer", None),
         (f"{COLUMN}; line 7 pos 1;\n'Project", "select 1", None),
@@ -256,13 +256,13 @@ def test_places(error, statement, marked):
 
 
 def test_lines_are_counted_as_spark_does():
-    """A form feed or a lone carriage return ends no line."""
+    """A form feed or a lone carriage return does not end a line."""
     statement = "select 1, '\x0c\r\u2028'\n, bad"
     found = places.found("[UNRESOLVED_COLUMN] name `bad` cannot be resolved; line 2 pos 2", statement)
     assert found == Place(statement.index("bad"), 3)
 
 
-# -- what is shown ---------------------------------------------------------------------------------------------------------
+# -- excerpts ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -282,7 +282,7 @@ def test_carets_stand_below(text, wanted):
     assert line.startswith("    12 | ")
     assert "\t" not in line
     assert len(line) < 130
-    # Wide letters take two columns, an accent of its own none.
+    # Wide letters take two columns.
     columns = "".join(letter * (2 if letter in "名前" else 1) for letter in line)
     marked = columns[carets.index("^") : len(carets)]
     assert set(marked.removesuffix(" …")) <= set(wanted)
@@ -291,7 +291,7 @@ def test_carets_stand_below(text, wanted):
 
 
 def test_the_message_begins_with_sparks_words():
-    """dbt's conformance suite reads these in the first 240 characters."""
+    """dbt's conformance suite looks for Spark's message in the first 240 characters."""
     where = shown(SourceLocation("models/m.sql", 2, "select o.custmer, id", 7, 9))
     message = shorten(f"{COLUMN}; line 2 pos 7;\n'Project", STATEMENT, where)
     first, *rest = message.split("\n")
@@ -299,9 +299,9 @@ def test_the_message_begins_with_sparks_words():
     assert rest == ["  models/m.sql:2:8", "     2 | select o.custmer, id", "       |        ^^^^^^^^^"]
 
 
-# -- Python models ------------------------------------------------------------------------------------------------------------
+# -- Python models -----------------------------------------------------------------------------------------------------
 
-# dbt appends its own part.
+# dbt appends code of its own to a Python model.
 OF_DBT = "\n\ndef of_dbt():\n    return 1 / 0\n"
 PYTHON = "\n\ndef model(dbt, session):\n    rows = []\n    return rows.index('é') + 1\n"
 
@@ -322,14 +322,14 @@ def test_the_line_of_a_python_model():
     assert (found.line, found.text) == (5, "    return rows.index('é') + 1")
 
 
-def test_what_dbt_appends_is_no_line_of_a_python_model():
+def test_an_error_in_code_that_dbt_appends_gets_the_calling_line():
     file = "def model(dbt, session):\n    return of_dbt()\n"
     found = python_text.raised_at(raised(file + OF_DBT), "models/p.py", file.rstrip())
     assert found is not None
     assert (found.line, found.text) == (2, "    return of_dbt()")
 
 
-def test_python_that_is_no_python():
+def test_invalid_python():
     code = "def model(dbt, session):\n    return (1 +* 2)\n"
     found = python_text.raised_at(raised(code), "models/p.py", code)
     assert found is not None

@@ -106,7 +106,7 @@ def test_shorten(text, statement, said):
 @pytest.mark.parametrize(
     ("text", "remedy"),
     [
-        # As Spark 3.5.7, Hadoop 3.3.4 and Paimon 0.9.0 said it.
+        # Messages of Spark 3.5.7, Hadoop 3.3.4 and Paimon 0.9.0.
         (
             "org.apache.spark.SparkException: Job aborted due to stage failure: Task 0 in stage 2.0 failed 1 times, most "
             "recent failure: Lost task 0.0 in stage 2.0 (TID 3) (192.0.2.2 executor driver): UnknownReason",

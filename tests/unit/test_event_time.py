@@ -1,4 +1,4 @@
-"""The window of a batch or a sample; what it selects is tests/functional/incremental/test_batch_zones.py."""
+"""The window of a batch or a sample; tests/functional/incremental/test_batch_zones.py tests which rows it selects."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_moments_are_in_utc(value):
     assert event_time.Window.of(None, value) == event_time.Window(None, NOON)
 
 
-def test_a_day_is_its_midnight():
+def test_a_date_counts_as_its_midnight():
     before_noon = event_time.Window(NOON - timedelta(hours=1), NOON)
     assert event_time.condition("d", before_noon, "date") == (
         "cast(d as date) >= date '2024-01-02' and cast(d as date) < date '2024-01-02'"

@@ -1,5 +1,4 @@
-"""Every option of the three catalogues at every version: right values pass; wrong ones, wrong names and too old a Paimon
-are told, each with what to do."""
+"""Every option at every version: valid values pass; wrong values, names or versions cause an error with a remedy."""
 
 from __future__ import annotations
 
@@ -16,7 +15,7 @@ from dbt.adapters.paimon.options.table_options import (
 )
 
 VERSIONS = ("0.9.0", "1.0.1", "1.1.1", "1.2.0", "1.3.2", "1.4.2", "2.0.0")
-# Set by a config key of their own, by Flink or by the catalog.
+# Options that have their own config key, or that Flink or the catalog sets.
 ELSEWHERE = {"auto-create", *RESERVED_PROPERTIES}
 
 RIGHT = {
@@ -44,7 +43,7 @@ WRONG = {
 }
 REMEDY = re.compile(r"\b(Write|Allowed|Use|Did you mean|Remove|Set|Put)\b")
 
-# Their texts are checked further: see `option_values`.
+# Options of type String that accept only some strings.
 TEXTS = {
     "file.format": "orc",
     "changelog-file.format": "orc",

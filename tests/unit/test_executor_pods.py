@@ -1,4 +1,4 @@
-"""What is said of executors' pods that do not come."""
+"""The messages about executor pods that do not start."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_refusal(tmp_path: Path) -> None:
     with log.open("a") as file:
         file.write(line.format("WARN", "pods is forbidden.") + "\tat io.fabric8\n")
     assert _refusal(log, since) == "Kubernetes refused the executors' pods: pods is forbidden"
-    # As the client words every 403, whatever the reason.
+    # The client begins every 403 error with this guess, whatever the reason.
     guess = "Forbidden!Configured service account doesn't have access. Service account may have been revoked. "
     with log.open("a") as file:
         file.write(line.format("WARN", f'{guess}pods "x" is forbidden: exceeded quota.'))

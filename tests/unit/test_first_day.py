@@ -1,4 +1,4 @@
-"""Each mistake of a first day has one message that says what is wrong, where, and what to do (corpus/first_day.yml)."""
+"""Each first-day mistake in corpus/first_day.yml causes one message: what is wrong, where, and what to do."""
 
 from __future__ import annotations
 
@@ -28,5 +28,5 @@ PROFILES = [case for case in CASES if case["kind"] == "profile"]
 
 
 @pytest.mark.parametrize("case", PROFILES, ids=lambda case: str(case["given"]))
-def test_what_the_remedy_of_a_profile_asks_for(case, tmp_path):
+def test_a_profile_after_the_remedy_is_valid(case, tmp_path):
     target(tmp_path, {**case["given"], **case["typed"]})

@@ -1,4 +1,4 @@
-"""Which tables are compacted by the run that loads them first."""
+"""Which tables are compacted by their first load."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ def test_by_its_options(options: dict[str, str], settles: bool) -> None:
     [
         TableSpec(),
         TableSpec(primary_key=("id",), compact_after_build=False),
-        # Its keys move between partitions: Paimon compacts such a table only as it writes.
+        # Its keys may move between partitions; Paimon compacts such a table only while writing it.
         TableSpec(("id",), ("day",), {"bucket": "-1"}),
     ],
 )
-def test_what_is_left_alone(spec: TableSpec) -> None:
+def test_tables_that_are_not_compacted(spec: TableSpec) -> None:
     assert not may_settle(spec)

@@ -1,4 +1,4 @@
-"""Rows of unit tests as SQL, and what is refused before Spark sees it."""
+"""Rows of dbt unit tests as SQL, and values that are refused before Spark runs."""
 
 from __future__ import annotations
 

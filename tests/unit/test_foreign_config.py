@@ -15,7 +15,7 @@ def test_no_key_of_ours_is_foreign():
     assert not [key for key in (*TABLE_KEYS, *STRATEGY_KEYS, *OPTION_KEYS) if is_foreign(key)]
 
 
-# A model as each adapter's users write it.
+# Config that users of each adapter write.
 OTHERS = {
     "dbt-spark": {"file_format": "delta", "location_root": "/x", "clustered_by": "id", "buckets": 4},
     "dbt-databricks": {"liquid_clustered_by": "id", "zorder": "id", "databricks_tags": {"a": "b"}},
@@ -52,7 +52,7 @@ def test_config_that_changes_no_row_is_warned_about(owner, materialized):
         ({"row_access_policy": "p on (id)"}, "in a view"),
     ],
 )
-def test_what_decides_which_rows_there_are_is_refused(config, remedy):
+def test_config_that_decides_which_rows_exist_is_refused(config, remedy):
     config = {"materialized": "incremental", **config}
     with pytest.raises(ConfigErrors, match=r"model 'm': ") as raised:
         build_table_spec(config, model="m", versions=Versions.of("0.9.0"))
@@ -69,7 +69,7 @@ def test_config_without_effect_on_rows_is_warned_about():
     assert {key for key, _ in warnings(config)} == {"skip_matched_step", "partitions"}
 
 
-def test_of_a_view_only_what_a_view_has():
+def test_a_view_is_warned_only_about_keys_of_views():
     config = {"materialized": "view", "file_format": "delta", "secure": True}
     assert [key for key, _ in warnings(config)] == ["secure"]
 
@@ -114,15 +114,15 @@ def test_a_column_as_its_own_partition(value):
         ({"data_type": "date"}, "Write it as in"),
     ],
 )
-def test_partitions_that_no_column_has(value, remedy):
+def test_partitions_that_are_no_column(value, remedy):
     with pytest.raises(ValueError, match=r".") as raised:
         partition_column(value)
     assert remedy in str(raised.value)
     assert not list(warnings({"partition_by": value}))
 
 
-def test_a_flag_leaves_out_partitions_that_no_column_has():
-    """As for a package's model, whose config a project cannot override."""
+def test_a_flag_ignores_partitions_that_are_no_column():
+    """Needed for models of packages, whose config a project cannot override."""
     config = {"partition_by": {"field": "at", "data_type": "timestamp"}, "unique_key": "id"}
     told: list[str] = []
     plan = plan_incremental(config, model="m", versions=Versions.of("0.9.0"), warn=told.append)

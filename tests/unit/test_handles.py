@@ -1,4 +1,4 @@
-"""Settings of Spark that hold for some statements alone."""
+"""Spark settings that apply only to some statements."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_they_are_put_back_after_an_error(settings) -> None:
 
 
 def test_the_error_of_the_statement_is_reported() -> None:
-    """Spark's JVM has ended: nothing can be put back."""
+    """If Spark's JVM has ended, the settings cannot be restored."""
 
     def write(key: str, value: str | None) -> None:
         if value is None:

@@ -1,4 +1,4 @@
-"""`iceberg: true`: the options that it stands for, by version, and what does not go together with it."""
+"""`iceberg: true`: the options that it sets, by version, and the config that it cannot be combined with."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def spec_of(config: dict[str, Any], paimon: str = "1.4.2") -> TableSpec:
 def test_a_table_with_a_key_is_compacted_by_each_write():
     spec = spec_of({"iceberg": True})
     assert (spec.options[STORAGE], spec.options[COMPACTS]) == ("table-location", "1")
-    # Iceberg's metadata has the paths of files: it comes when the table has its name.
+    # Iceberg's metadata contains file paths, so it is written only once the table has its final name.
     assert spec.late_options == {STORAGE: "table-location"}
     assert STORAGE not in spec.properties
     assert spec.properties[COMPACTS] == "1"
@@ -38,11 +38,11 @@ def test_a_table_with_a_key_is_compacted_by_each_write():
         {"changelog_producer": "lookup"},
     ],
 )
-def test_who_says_when_to_compact(config):
+def test_tables_that_are_not_compacted_by_each_write(config):
     assert COMPACTS not in spec_of({"iceberg": True, **config}).options
 
 
-def test_an_own_number_stays():
+def test_a_configured_number_stays():
     assert spec_of({"iceberg": True, "tblproperties": {COMPACTS: 5}}).options[COMPACTS] == "5"
 
 

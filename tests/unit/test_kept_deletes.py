@@ -1,4 +1,4 @@
-"""The table in which apply_changes keeps deletes: its types, when they are altered, and when a table does not fit."""
+"""The table in which apply_changes keeps deletes: when its types are altered, and when it no longer fits."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The page of known defects names tests that are there, and `dbt debug` counts those of a version."""
+"""Each known defect names a test file that exists, and each version has the right defects."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def test_each_has_an_answer_and_a_test():
         assert defect.wrong and defect.answer and (TESTS / defect.test).is_file(), defect
 
 
-def test_those_of_a_version():
+def test_the_defects_of_a_version():
     of = {version: set(Versions.of(version).defects()) for version in ("0.9.0", "1.4.2", "2.0.0")}
     for defect in known_defects():
         if defect.releases == "all":

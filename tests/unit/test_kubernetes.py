@@ -1,4 +1,4 @@
-"""deploy/kubernetes: manifests that Kubernetes takes, a profile that the adapter takes, and nothing secret."""
+"""deploy/kubernetes: Kubernetes accepts the manifests, the adapter accepts the profile, and no file has a secret."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ KUBERNETES_VERSIONS = ("1.27", "1.33")
 
 @pytest.mark.parametrize("version", KUBERNETES_VERSIONS)
 @pytest.mark.parametrize("document", [*MANIFESTS.values(), EXECUTOR], ids=[*MANIFESTS, "executor"])
-def test_kubernetes_takes_it(document: dict[str, Any], version: str) -> None:
+def test_kubernetes_accepts_it(document: dict[str, Any], version: str) -> None:
     kubernetes_validate.validate(document, version, strict=True)
 
 
@@ -28,7 +28,7 @@ def test_the_validator_refuses() -> None:
         kubernetes_validate.validate(wrong, KUBERNETES_VERSIONS[0], strict=True)
 
 
-def test_what_is_there() -> None:
+def test_the_kinds_and_namespace_of_the_manifests() -> None:
     kinds = {document["kind"] for document in MANIFESTS.values()}
     assert kinds == {
         *(

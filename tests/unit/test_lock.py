@@ -1,4 +1,4 @@
-"""uv.lock names PyPI and nothing else: no mirror of the machine it was written on."""
+"""uv.lock names only PyPI, not a mirror that was used when the file was written."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""One writer of a table at a time, among threads and among processes; a process that dies lets go."""
+"""A table has one writer at a time, among threads and processes; a process that dies releases its locks."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_threads_take_turns(tmp_path: Path, local: bool) -> None:
     assert got == [False]
 
 
-def test_a_thread_that_holds_it_goes_on(tmp_path: Path) -> None:
+def test_a_thread_may_take_its_own_lock_again(tmp_path: Path) -> None:
     locks = TableLocks()
     locks.hold("t", tmp_path)
     with locks.alone("t", tmp_path):
@@ -92,10 +92,10 @@ def test_another_process_is_waited_for(tmp_path: Path, other: subprocess.Popen[s
     other.stdin.write("\n")
     other.stdin.flush()
     thread.join(5)
-    assert got == [True]  # it wrote after this one began
+    assert got == [True]  # the other one released it after this one began
 
 
-def test_what_was_written_before_is_known(tmp_path: Path, other: subprocess.Popen[str]) -> None:
+def test_earlier_writes_do_not_count(tmp_path: Path, other: subprocess.Popen[str]) -> None:
     assert other.stdin is not None and other.stdout is not None
     other.stdin.write("\n")
     other.stdin.flush()
@@ -103,7 +103,7 @@ def test_what_was_written_before_is_known(tmp_path: Path, other: subprocess.Pope
     assert TableLocks().hold("t", tmp_path) is False
 
 
-def test_a_killed_process_lets_go(tmp_path: Path, other: subprocess.Popen[str]) -> None:
+def test_a_killed_process_releases_its_lock(tmp_path: Path, other: subprocess.Popen[str]) -> None:
     thread, got = holder(TableLocks(), tmp_path)
     other.kill()
     thread.join(5)
@@ -120,13 +120,13 @@ def test_names_of_any_text_make_one_file_each(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == [FOLDER]
 
 
-def test_a_folder_that_is_not_there_is_no_fault(tmp_path: Path) -> None:
+def test_a_missing_folder_is_no_error(tmp_path: Path) -> None:
     locks = TableLocks()
     assert not locks.hold("t", tmp_path / "missing" / "too")
     locks.release()
 
 
-def test_who_holds_a_table_waits_for_no_other(tmp_path: Path) -> None:
+def test_a_thread_that_holds_a_table_waits_for_no_other(tmp_path: Path) -> None:
     locks = TableLocks()
     assert locks.may_wait_for("t")
     locks.hold("t", tmp_path)
@@ -136,7 +136,7 @@ def test_who_holds_a_table_waits_for_no_other(tmp_path: Path) -> None:
     assert locks.may_wait_for("u")
 
 
-def test_another_process_is_not_waited_for_without_end(tmp_path: Path, other: subprocess.Popen[str]) -> None:
+def test_the_wait_for_another_process_is_bounded(tmp_path: Path, other: subprocess.Popen[str]) -> None:
     locks = TableLocks(bound=0.2)
     with pytest.raises(
         WaitedTooLongError, match=r"Waited 0.2 s for t, which another process is writing .*lock_timeout"
@@ -146,12 +146,12 @@ def test_another_process_is_not_waited_for_without_end(tmp_path: Path, other: su
     other.stdin.write("\n")
     other.stdin.flush()
     assert other.stdout.readline() == "released\n"
-    # Nothing of the attempt is left: neither this process's lock nor the file's.
+    # The failed attempt leaves no lock, neither in this process nor on the file.
     assert locks.hold("t", tmp_path)
     locks.release()
 
 
-def test_another_thread_is_not_waited_for_without_end(tmp_path: Path) -> None:
+def test_the_wait_for_another_thread_is_bounded(tmp_path: Path) -> None:
     locks = TableLocks(bound=0.2)
     locks.hold("t", tmp_path)
     raised: list[Exception] = []

@@ -1,4 +1,4 @@
-"""Policies from config, and what they mean for the state of a table."""
+"""Maintenance policies from config, and the actions that are due in a given state of a table."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def spec_of(maintenance, versions=P09, **config):
     return build_table_spec({"maintenance": maintenance} | config, model="m", versions=versions)
 
 
-def test_the_documents_policy():
+def test_the_policy_in_the_docs():
     spec = spec_of(
         {
             "compact": {
@@ -68,7 +68,7 @@ def test_no_policy(nothing):
     assert spec_of(nothing).maintenance is None
 
 
-def test_an_action_that_is_taken_back():
+def test_an_action_that_is_switched_off():
     assert spec_of({"compact": None, "expire_snapshots": False}).maintenance.is_empty
     assert spec_of({"compact": True}).maintenance.compact == Compact()
 
@@ -211,9 +211,9 @@ def test_compaction_of_the_newest_partitions():
     ("expire", "young", "due"),
     [
         (ExpireSnapshots(5, 5), None, 5),  # by number alone
-        (ExpireSnapshots(None, 2, "1 d"), 8, 7),  # those before the first young one
-        (ExpireSnapshots(None, 2, "1 d"), None, 8),  # all are old: two stay
-        (ExpireSnapshots(6, 2, "1 d"), 3, 4),  # the number goes beyond the age
+        (ExpireSnapshots(None, 2, "1 d"), 8, 7),  # all before the first young one
+        (ExpireSnapshots(None, 2, "1 d"), None, 8),  # all are old; two are kept
+        (ExpireSnapshots(6, 2, "1 d"), 3, 4),  # retain_max applies to young ones, too
         (ExpireSnapshots(20, 10, "1 d"), None, 0),
     ],
 )
@@ -222,12 +222,12 @@ def test_snapshots_that_are_due(expire, young, due):
     action = planned(MaintenancePolicy(expire_snapshots=expire), **state)["expire_snapshots"]
     assert action.due is (due > 0)
     assert action.why.startswith(f"{due} of 10 ")
-    # What a stream still reads stays.
+    # Snapshots that a stream still has to read are kept.
     read = planned(MaintenancePolicy(expire_snapshots=expire), **state, next_read=1)["expire_snapshots"]
     assert not read.due
 
 
-def test_what_the_table_was_then_stays():
+def test_the_snapshot_that_was_current_at_the_age_limit_is_kept():
     policy = MaintenancePolicy(expire_snapshots=ExpireSnapshots(None, 2, "1 d"))
     for young, due in ((8, 6), (2, 0), (1, 0)):
         state = {"first_snapshot": 1, "last_snapshot": 10, "first_young_snapshot": young}
@@ -243,7 +243,7 @@ def test_ages_are_in_the_time_zone_that_reads_them():
 
 
 def test_partitions_expire_on_the_sessions_clock():
-    """The JVM's is five hours ahead."""
+    """The JVM's clock is five hours ahead."""
     hours = tuple(Partition({"dt": f"2024-03-10 {hour:02}"}, 0, NOW) for hour in (3, 5))
     policy = MaintenancePolicy(expire_partitions=ExpirePartitions("8 h", "yyyy-MM-dd HH"))
     action = planned(policy, partitions=hours)["expire_partitions"]
@@ -293,7 +293,7 @@ def test_partition_values(text, columns, values):
         ("20240309", "yyyyMMdd", "", False),
         ("01", "yyyy-MM-dd", "2024-$dt-05", True),
         ("nonsense", "yyyy-MM-dd", "", False),
-        # A formatter that is Java's alone: Paimon is asked.
+        # Only Java understands this formatter, so Paimon is called to decide.
         ("1 Jan 2024", "d MMM yyyy", "", True),
     ],
 )
@@ -308,7 +308,7 @@ def test_partitions_that_are_due(value, formatter, pattern, expired):
     [
         (TableSpec(auto_buckets=True), 1000, None),
         (TableSpec(auto_buckets=True), 1001, 6),
-        # Its next run would be refused: the table would have another number than the config.
+        # The config fixes the number: after a rescale to a different one, the next run would be refused.
         (TableSpec(options={"bucket": "2"}), 1001, None),
     ],
 )

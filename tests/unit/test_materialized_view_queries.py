@@ -1,4 +1,4 @@
-"""Which queries of materialized views are incremental, by what, and why the others are not."""
+"""Which queries of materialized views are incremental, by which keys, and why the others are not."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def read(sql: str) -> Query:
 
 
 def why_not(sql: str) -> NotIncremental | None:
-    """The reason of the query, or else of its functions, as a server's session has it."""
+    """The query's refusal, or else that of its functions, which are judged by name as on a server."""
     query = None
     try:
         query = read(sql)
@@ -70,9 +70,9 @@ REFUSED: dict[Reason, tuple[str, ...]] = {
         "from flights |> aggregate count(*) as n group by carrier",
         "values (1, 'a')",
         "select * from s.itself",
-        # In this query the name would be that of the CTE.
+        # Inside this query, the view's `carriers` would mean the CTE.
         "with carriers as (select * from status) select * from short",
-        # A refresh gives the table an alias, by which the whole name is not found.
+        # A refresh gives the table an alias, so its full name would no longer be found.
         "select s.flights.id from s.flights",
         "select f.id from flights f left join carriers on f.carrier = carriers.carrier left join status carriers using (id)",
     ),
@@ -152,7 +152,7 @@ REFUSED: dict[Reason, tuple[str, ...]] = {
         "select id from flights union all select id from status",
         "select 'a' as kind, id from flights union all select 'a', id from status",
         "select 'a' as kind, id, 0 as other from flights union all select 'b', 0, id from status",
-        # Equal in a column of numbers, or of texts.
+        # The constants are equal as numbers, or as strings.
         "select 1 as kind, id from flights union all select 01, id from status",
         "select 1 as kind, id from flights union all select '1', id from status",
     ),
@@ -186,7 +186,7 @@ REFUSED: dict[Reason, tuple[str, ...]] = {
         "select f.id from flights f join carriers c join status s on s.id = f.id on c.carrier = f.carrier",
         "select f.id from (flights f left join carriers c on c.carrier = f.carrier)",
         "select a from flights as t(a, b)",
-        # Only Spark knows its name.
+        # Only Spark knows the name of the first column.
         "select upper(carrier), count(*) as n from flights group by 1",
     ),
     Reason.READ_TWICE: (
@@ -240,9 +240,9 @@ REFUSED: dict[Reason, tuple[str, ...]] = {
         "select f.id, c.name from flights f join carriers c on true",
         "select f.id, c.name from flights f join carriers c on c.carrier = c.carrier",
         "select f.id, l.text from flights f left join log l on l.id = f.id",
-        # A text '01' and a text '1' both equal 1.
+        # The strings '01' and '1' both equal the number 1.
         "select c.carrier, s.status from carriers c left join status s on s.id = c.carrier",
-        # Not with the driving table.
+        # Not joined to the driving table.
         "select f.id, c.name from flights f left join status s on s.id = f.id left join carriers c on c.carrier = s.status",
         "select r.sensor, o.value from readings r left join readings o on o.sensor = r.sensor",
         "select f.id, c.name from (select id, upper(carrier) as carrier from flights) f left join carriers c using (carrier)",
@@ -281,7 +281,7 @@ REFUSED: dict[Reason, tuple[str, ...]] = {
         "select carrier, count(*) as n from flights group by carrier union all select carrier, 1 from carriers",
     ),
 }
-# Those that a run finds, or Spark, or the config.
+# Reasons that depend on the run, on Spark's plan or on the config.
 NOT_IN_THE_SQL = {
     Reason.FIRST_RUN,
     Reason.FULL_REFRESH,
@@ -319,7 +319,7 @@ def test_the_page_has_the_words_of_each_reason() -> None:
 
 # -- incremental ------------------------------------------------------------------------------------------------------
 
-# A query, its key, what it groups by, and for each driving table the tables that it is joined with.
+# A query -> its key, its GROUP BY columns, and for each driving table the tables joined to it.
 INCREMENTAL: dict[str, tuple[str, str | None, dict[str, str]]] = {
     "select * from flights": ("id", None, {"flights": ""}),
     "SELECT F.Id AS Number, F.CARRIER FROM S.FLIGHTS AS F": ("number", None, {"flights": ""}),
@@ -329,7 +329,7 @@ INCREMENTAL: dict[str, tuple[str, str | None, dict[str, str]]] = {
     "select id as number, number + 1 as next from flights": ("number", None, {"flights": ""}),
     "select id + 1 as id, id as carrier from flights": ("carrier", None, {"flights": ""}),
     "select /*+ repartition(3) */ id from flights": ("id", None, {"flights": ""}),
-    # As dbt's --empty writes it.
+    # dbt's --empty writes this.
     "select id from (select * from flights where false limit 0) _dbt_limit_subq_flights": (
         "id",
         None,
@@ -342,7 +342,7 @@ INCREMENTAL: dict[str, tuple[str, str | None, dict[str, str]]] = {
     "select id, day from late where day > date'2024-01-01'": ("id", None, {"flights": ""}),
     "select * from late_names": ("id", None, {"flights": "carriers"}),
     "with x(a, b) as (select id, carrier from flights) select b, a from x": ("a", None, {"flights": ""}),
-    # CTEs are called like tables, and like each other.
+    # CTEs with the names of tables, and of other CTEs.
     "with flights as (select * from s.flights where delay > 3) select id from flights": (
         "id",
         None,
@@ -365,7 +365,7 @@ INCREMENTAL: dict[str, tuple[str, str | None, dict[str, str]]] = {
         None,
         {"flights": "carriers"},
     ),
-    # The star.
+    # Star joins.
     "select f.id, c.name, s.status, r.rate from flights f join carriers c on f.carrier = c.carrier "
     "left join status s on (s.id = f.id and s.status <> 'x') left join rates r on r.day = f.day and f.carrier <=> r.carrier": (
         "id",
@@ -466,7 +466,7 @@ def test_a_query_that_is_incremental(sql: str) -> None:
     assert found == drives
 
 
-def test_what_a_table_is_joined_by() -> None:
+def test_join_keys() -> None:
     query = read("select f.id, r.rate from flights f left join rates r on r.day = f.day and f.carrier = r.carrier")
     assert [dict(join.keys) for join in query.branches[0].joins] == [{"carrier": "carrier", "day": "day"}]
 
@@ -505,7 +505,7 @@ def test_whether_each_driving_row_gives_a_row(sql: str, keeps: bool) -> None:
             "with flights as (select * from s.flights) select id from flights",
             "with flights as (select * from PUT as `flights`) select id from flights",
         ),
-        # A CTE that is read twice is once in the text.
+        # A CTE that is read twice occurs once in the text.
         (
             "with c as (select * from carriers) select f.id, a.name, b.name as other from status f "
             "left join c a on a.carrier = f.status left join c b on b.carrier = f.status",
@@ -524,7 +524,7 @@ def test_other_tables_are_put_into_the_text(sql: str, expected: str | None) -> N
     assert query.refusal is None
     put = query.spliced(dict.fromkeys(range(len(query.reads)), "PUT"))
     if expected is None:
-        # The only name outside of comments and texts is the last one after FROM.
+        # The only `flights` outside comments and strings follows the last FROM.
         at = sql.rindex("from flights") + len("from ")
         expected = f"{sql[:at]}PUT as `flights`{sql[at + len('flights') :]}"
     assert put == expected

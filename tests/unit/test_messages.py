@@ -1,4 +1,4 @@
-"""The parts of message inputs that need no Spark; what messages become is in functional/streaming/test_messages.py."""
+"""The parts of message inputs that need no Spark; functional/streaming/test_messages.py tests the resulting rows."""
 
 from __future__ import annotations
 

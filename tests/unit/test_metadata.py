@@ -1,4 +1,4 @@
-"""Commits as the two ways of reading give them, and that only `metadata` reads system tables and Paimon's classes."""
+"""Both ways to read commits and schemas agree, and only `metadata` reads system tables and Paimon's classes."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from dbt.adapters.paimon.metadata.schemas import Schema
 from dbt.adapters.paimon.metadata.snapshots import Commit, of_rows
 
 SOURCES = Path(paimon.__file__).parents[3]
-# Rendering the name of a system table, and Paimon's own objects through py4j.
+# Names of system tables in strings, and uses of Paimon's own objects through py4j.
 NAMED = re.compile(r"\$(snapshots|schemas|options|files|partitions|buckets|tags|branches|consumers|manifests)['\"`]")
 READS = re.compile(
     NAMED.pattern + r"|\.system_table\(|\.org\.apache\.paimon\.|paimonCatalog\(\)\.get|snapshotManager\(|\.newScan\("
 )
-# Why a module may do so, too.
+# The other modules that may do so, and why.
 ALLOWED = {
     "dbt/adapters/paimon/capabilities.py": "which version of Paimon has which system table",
     "dbt/adapters/paimon/maintenance/health_api.py": "the names for macros, which only write them after FROM",
@@ -32,7 +32,7 @@ ALLOWED = {
 
 
 def code(path: Path) -> str:
-    """A module without comments, and without names in docstrings."""
+    """A module's text without docstrings and comments."""
     return re.sub(r'"""(?:(?!""").)*"""|#[^\n]*|``?\$\w+``?', "", path.read_text("utf-8"), flags=re.DOTALL)
 
 
@@ -72,7 +72,7 @@ def test_a_commit_by_sql_and_by_its_file() -> None:
         assert getattr(by_file, name) == getattr(by_sql, name)
 
 
-def test_commits_in_rows_of_texts_are_in_the_order_of_their_numbers() -> None:
+def test_commits_are_sorted_by_number_and_not_as_text() -> None:
     rows = [(number, "COMPACT", "me", "1", "0", "0", None, "0", "0") for number in ("10", "9")]
     assert [commit.snapshot for commit in of_rows(rows)] == [9, 10]
 

@@ -1,4 +1,4 @@
-"""Whether a metastore listens, before anything is started for it."""
+"""Whether a metastore answers is checked before anything starts."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_only_an_error_of_the_metastore_has_its_address(
     )
     profile = SimpleNamespace(credentials=credentials)
     manager = PaimonConnectionManager(profile, multiprocessing.get_context("spawn"))
-    manager.cleanup_all()  # It has installed signal handlers.
+    manager.cleanup_all()  # The manager installed signal handlers.
     with pytest.raises(DbtRuntimeError) as raised, manager.exception_handler("select 1"):
         raise RuntimeError(error)
     assert (f"127.0.0.1:{closed_port}" in str(raised.value)) is is_of_the_metastore

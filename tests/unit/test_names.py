@@ -1,4 +1,4 @@
-"""Names of schemas, tables, columns, tags and views are refused before Spark or Paimon stumble over them."""
+"""Names of schemas, tables, columns, tags and views that Spark or Paimon cannot handle are refused early."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from dbt.adapters.paimon.sql.names import (
 
 
 @pytest.mark.parametrize("schema", ["analytics", "Analytics_2", "a-b", "a b", "ünï", "a$b", ""])
-def test_schemas_that_can_be(schema: str) -> None:
+def test_valid_schemas(schema: str) -> None:
     assert schema_problem(schema) == ""
 
 
 @pytest.mark.parametrize("schema", ["it's", 'a"b', "a`b", "a.b", "a/b", "a\\b", "a:b", "a\nb"])
-def test_schemas_that_cannot_be(schema: str) -> None:
+def test_invalid_schemas(schema: str) -> None:
     problem = schema_problem(schema)
     assert problem.startswith(f"schema {schema!r}: ")
     assert "generate_schema_name" in problem
@@ -29,7 +29,7 @@ def test_schemas_that_cannot_be(schema: str) -> None:
 @pytest.mark.parametrize(
     ("schema", "said"), [("sys", "Paimon's own"), ("s" * 253, "256 bytes"), ("é" * 127, "257 bytes")]
 )
-def test_schemas_that_are_taken_or_too_long(schema: str, said: str) -> None:
+def test_schemas_that_are_reserved_or_too_long(schema: str, said: str) -> None:
     assert said in schema_problem(schema)
 
 
@@ -37,7 +37,7 @@ def test_schemas_that_are_taken_or_too_long(schema: str, said: str) -> None:
     "name",
     ["t", "it's", 'a"b', "a`b", "a.b", "a\\b", "a\nb", "a b", "...", ".a", "漢", "x" * 229, "__dbt_tmp_"],
 )
-def test_tables_that_can_be(name: str) -> None:
+def test_valid_tables(name: str) -> None:
     assert table_problem(name) == ""
 
 
@@ -59,7 +59,7 @@ def test_tables_that_can_be(name: str) -> None:
         ("é" * 115, "256 bytes"),
     ],
 )
-def test_tables_that_cannot_be(name: str, said: str) -> None:
+def test_invalid_tables(name: str, said: str) -> None:
     problem = table_problem(name)
     assert problem.startswith(f"table {name!r}: ")
     assert said in problem and "as `alias` of the node" in problem
@@ -77,12 +77,12 @@ def test_columns() -> None:
 
 
 @pytest.mark.parametrize("tag", ["v1", "it's", "a.b", "2024-01-01", "a b", "ü", "x" * 251])
-def test_tags_that_can_be(tag: str) -> None:
+def test_valid_tags(tag: str) -> None:
     assert tag_problem(tag) == ""
 
 
 @pytest.mark.parametrize("tag", ["", " ", "12", "a/b", "a:b", "a,b", "a\0", "x" * 252])
-def test_tags_that_cannot_be(tag: str) -> None:
+def test_invalid_tags(tag: str) -> None:
     assert tag_problem(tag)
 
 

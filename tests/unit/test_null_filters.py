@@ -1,4 +1,4 @@
-"""Which conditions of a statement Paimon 0.9 takes for others that lose rows of NULL."""
+"""Which conditions of a statement lose rows with NULL, because Paimon 0.9 misreads them."""
 
 import pytest
 

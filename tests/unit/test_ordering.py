@@ -1,4 +1,4 @@
-"""ORDER BY clauses as sort keys; values that order rows."""
+"""ORDER BY clauses as sort keys, and values that cannot order rows (NaN, maps)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Macros of a project in place of dbt's: which are never called, and that the list of them is complete."""
+"""A project's overrides of dbt's macros: which are never called, and whether the list of those is complete."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ MACROS = """
 {% macro default__create_csv_table(model, agate_table) %}{% endmacro %}
 {% macro load_all() %}{{ default__create_csv_table(none, none) }}{% endmacro %}
 """
-# Of another package: dbt looks for its own macros there only if the project's `dispatch` says so.
+# In another package, dbt looks for overrides only if the project's `dispatch` names the package.
 PACKAGE = """
 {% macro default__datediff(a, b, datepart) %}{% endmacro %}
 {% macro default__partition_cols(label) %}{% endmacro %}
 """
-# Called by methods of dbt's adapters, whatever the materialization; and the name of an operation here.
+# Called by methods of dbt's adapters, whatever the materialization; drop_table is also the name of an operation here.
 BY_METHODS = {"alter_column_type", "create_schema", "drop_table"}
 
 
-# Its modules call macros by their names.
+# The modules in this folder call macros by name.
 PLAN = Path(run.__file__).parent
 
 
@@ -93,7 +93,7 @@ def reached(macros, begin):
 
 
 def test_each_macro_of_dbts_materializations_is_called_or_named(macros):
-    """Where dbt dispatches a macro, a project may have another one."""
+    """A project may override any macro that dbt dispatches."""
     by_python = {name for path in PLAN.glob("*.py") for name in re.findall(r'"(\w+)"', path.read_text("utf-8"))}
     own = reached(
         macros,

@@ -45,7 +45,7 @@ def make_jar(path: Path, artifact: str | None = None, version: str = "") -> str:
     with zipfile.ZipFile(path, "w") as jar:
         jar.writestr("META-INF/MANIFEST.MF", "Manifest-Version: 1.0\n")
         if artifact:
-            # The connector carries the poms of what is shaded into it, too.
+            # The connector also contains the POMs of its shaded dependencies.
             jar.writestr("META-INF/maven/org.apache.paimon/paimon-bundle/pom.properties", "version=9.9\n")
             jar.writestr(
                 f"META-INF/maven/org.apache.paimon/{artifact}/pom.properties",
@@ -127,7 +127,7 @@ class TestPlan:
         with pytest.raises(DbtRuntimeError, match=r"plug-in for S3.*paimon-s3-1\.0\.1\.jar to `jars`"):
             plan_packages(target(jars=[jar], warehouse="s3://b/w"), SPARK, {})
 
-    def test_the_plug_in_under_any_name(self, tmp_path: Path) -> None:
+    def test_the_plug_in_is_found_under_any_name(self, tmp_path: Path) -> None:
         jar = make_jar(tmp_path / "paimon-spark-3.5-1.0.1.jar", "paimon-spark-3.5", "1.0.1")
         named = make_jar(tmp_path / "paimon-s3-1.0.1.jar")
         renamed = str(tmp_path / "storage.jar")

@@ -56,7 +56,7 @@ class TestRanges:
         assert ranges.joined([*others, one]) == Range(START, Position.at(COMMITS[-1]))
         assert ranges.joined([]) is None
 
-    def test_their_files(self):
+    def test_a_range_is_read_back(self):
         one = Range(NOTHING_READ, START)
         assert Range.of_row(json.loads(one.text())) == one
 
@@ -74,7 +74,7 @@ class TestRanges:
         problem = ranges.lost(position, COMMITS)
         assert says in problem and bool(problem) == bool(says)
 
-    def test_of_a_table_that_has_no_snapshot_any_more(self):
+    def test_lost_if_the_table_has_no_snapshot(self):
         assert "recreated" in ranges.lost(START, [])
 
 
@@ -91,7 +91,7 @@ def opened(row_kind: str | None = None, **options: str) -> PaimonTableInput:
 
 
 class TestInput:
-    def test_the_columns_of_a_model(self):
+    def test_the_columns_that_a_model_reads(self):
         assert opened().rows_sql("raw").endswith("as `_kind` from raw")
         assert (
             opened("kind")
@@ -102,7 +102,7 @@ class TestInput:
     def test_the_table_s_own_row_kind_gives_way(self):
         assert opened("_kind", **{"rowkind.field": "_kind"}).rows_sql("raw").count("_kind") == 1
 
-    def test_another_column_of_that_name(self):
+    def test_a_column_with_the_name_of_the_row_kind(self):
         with pytest.raises(DbtRuntimeError, match="has a column _kind of its own"):
             opened("_kind")
 

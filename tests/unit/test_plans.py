@@ -26,7 +26,7 @@ from dbt.adapters.paimon.tables.changeset import (
 from dbt.adapters.paimon.tables.column_changes import compare_columns
 from dbt.adapters.paimon.writing.model_query import ModelQuery
 
-# Stands between the steps that come before the rows and those that come after them.
+# Separates the steps before the rows are written from those after.
 ROWS = "the rows"
 
 ID = ExistingColumn("id", "int", nullable=False)
@@ -72,7 +72,7 @@ def table(
 
 @dataclass(frozen=True)
 class Case:
-    """A node, its table and the columns of its query; what is decided, or the refusal."""
+    """A node, its table and the columns of its query, with the expected plan or refusal."""
 
     config: Mapping[str, Any] = field(default_factory=dict)
     table: ExistingTable | None = field(default_factory=table)
@@ -190,7 +190,7 @@ INCREMENTS = {
     "sync: new NOT NULL column": Case(SYNC, columns=(ID, V, REQUIRED), refused="new columns are NOT NULL.*: w. "),
     "sync: column gone": Case(SYNC, table(ID, V, W), action=Action.INCREMENT, steps=[ROWS, DROP_W]),
     "sync: NOT NULL column gone": Case(SYNC, table(ID, V, REQUIRED), action=Action.INCREMENT, steps=[W_NULLABLE, ROWS, DROP_W]),
-    # Its other rows have values, and the contract may be set again.
+    # NOT NULL stays: the table's other rows have values, and the contract may come back.
     "sync: NOT NULL no longer": Case(SYNC, table(ID, V, REQUIRED), columns=(ID, V, W), action=Action.INCREMENT, steps=[ROWS]),
     "sync: wider type": Case(SYNC, columns=(ID, WIDE), action=Action.INCREMENT, steps=[WIDEN_V, ROWS]),
     "sync: number to text": Case(SYNC, columns=(ID, TEXT), action=Action.INCREMENT, steps=[ROWS]),
@@ -221,7 +221,7 @@ SNAPSHOTS = {
     "column gone": Case(table=table(ID, V, REQUIRED), action=Action.INCREMENT, steps=[ROWS]),
     "wider type": Case(columns=(ID, WIDE), action=Action.INCREMENT, steps=[WIDEN_V, ROWS]),
     "number to text": Case(columns=(ID, TEXT), action=Action.INCREMENT, steps=[ROWS]),
-    # What dbt has for models only.
+    # dbt has this key only for models.
     "on_schema_change": Case(FAIL, columns=(ID, V, W), action=Action.INCREMENT, steps=[ADD_W, ROWS]),
     "options": Case(WRITE_ONLY, action=Action.INCREMENT, steps=[SET_WRITE_ONLY, ROWS]),
     "primary key": Case(KEY, refused="primary-key: not set -> 'id'.*--full-refresh does not rebuild it"),
@@ -251,7 +251,7 @@ def test_decided(materialized: str, case: Case):
         assert plan.differs == tuple(plan.alters)
 
 
-def test_a_new_table_says_all_that_differs():
+def test_a_swap_lists_all_differences():
     plan = Case({**KEY, **WRITE_ONLY}, columns=(ID, FLAG, W)).plan("table")
     assert plan.action is Action.SWAP and not list(plan.alters)
     assert plan.differs == (
@@ -274,7 +274,7 @@ def test_a_new_table_says_all_that_differs():
     ],
 )
 def test_options_are_compared_for_the_types_that_change(materialized, config, column, asked):
-    """Older types in files need other options, unless all rows are written again."""
+    """Files with older types need other options, unless all rows are rewritten."""
     given = []
 
     def compare(spec: TableSpec, existing: ExistingTable, **flags: bool) -> Changeset:
@@ -286,8 +286,8 @@ def test_options_are_compared_for_the_types_that_change(materialized, config, co
 
 
 @pytest.mark.parametrize("materialized", ["incremental", "streaming", "snapshot", "table", "seed"])
-def test_a_full_refresh_builds_again_what_is_not_a_snapshot(materialized):
-    # The increment of a model is refused; a snapshot does not read `on_schema_change`.
+def test_a_full_refresh_rebuilds_all_but_snapshots(materialized):
+    # An increment of a model is refused; a snapshot ignores `on_schema_change`.
     case = Case(FAIL, columns=(ID, V, W))
     refreshed = case.plan(materialized, full_refresh=True)
     assert refreshed.action is (Action.INCREMENT if materialized == "snapshot" else Action.REBUILD)
@@ -345,7 +345,7 @@ def test_the_macro_of_each_kind():
             "paimon__alter_column_type",
             {"column_name": "v", "new_column_type": "bigint"},
         ),
-        # The last of two.
+        # The last of two such steps.
         StepKind.DROP_NOT_NULL: ("paimon__drop_not_null", {"name": "old"}),
         StepKind.DROP_COLUMNS: ("paimon__drop_columns", {"names": ("old",)}),
         StepKind.COMMENT_COLUMN: ("paimon__comment_on_column", {"column_name": "v", "comment": "said"}),
@@ -364,7 +364,7 @@ def test_a_snapshot_gets_columns_by_the_macro_of_dbt():
     )
 
 
-def test_what_a_settled_plan_says_of_its_steps():
+def test_the_properties_of_a_settled_plan():
     more = {"spec": TableSpec(), "columns": (ID,), "source": ModelQuery("t", ())}
     assert SettledPlan(ALL.action, ALL.before, ALL.after, **more).dropped == ("old",)
     staged = {action for action in Action if SettledPlan(action, **more).stages}

@@ -1,4 +1,4 @@
-"""The defects that differential tests put back can still be put back: each has a place in the code."""
+"""The defects that differential tests plant can still be planted: the code that they change exists."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ from differential import faults
 
 
 @pytest.mark.parametrize("letter", sorted(faults.PATCHES))
-def test_each_has_its_place(letter: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_fault_can_be_planted(letter: str, monkeypatch: pytest.MonkeyPatch) -> None:
     faults.plant(letter, monkeypatch)

@@ -1,4 +1,4 @@
-"""Where a model stands in a source, from the commits of its own table and from what is kept beside it."""
+"""A model's position in a source, from its own table's commits and from the saved position."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Predicates over the rows of the table."""
+"""Predicates on the rows of the target table (incremental_predicates)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def test_as_list(value, predicates):
     assert as_list(value) == predicates
 
 
-def test_columns_become_the_tables():
+def test_columns_get_the_tables_alias():
     text = "id = 1 and `Msg x` = '😀 id' and DBT_INTERNAL_SOURCE.id > dbt_internal_dest.Id and pay.load = current_date"
     references = [
         (text.index(word), parts)

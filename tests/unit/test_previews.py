@@ -1,4 +1,4 @@
-"""What a run would read and lose: Spark's EXPLAIN, limits, and when a rebuild asks."""
+"""What a run would read and lose: Spark's EXPLAIN, read limits, and which rebuilds need permission."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from dbt.adapters.paimon.tables.rebuilds import History, Rebuild, may_need_askin
 from dbt.adapters.paimon.writing import read_limits
 from dbt_paimon.plan.previews import Preview
 
-# As Spark 3.5.7 prints it; the scan of `k` is there a second time, for dynamic partition pruning.
+# Printed by Spark 3.5.7; the scan of `k` occurs twice because of dynamic partition pruning.
 EXPLAINED = """\
 == Optimized Logical Plan ==
 Project [a#87, b#91], Statistics(sizeInBytes=17.0 MiB)
@@ -39,7 +39,7 @@ def node(**config: Any) -> dict[str, Any]:
 
 def test_scans_that_explain_shows():
     assert by_explain([EXPLAINED]) == (Scan("d.k", 200), Scan("d.t", 12_300_000))
-    # As Spark 4.1 says it.
+    # Spark 4.1 prints the catalog, too.
     assert by_explain([EXPLAINED.replace(" d.", " paimon.d.")]) == by_explain([EXPLAINED])
 
 
@@ -110,7 +110,7 @@ def test_which_rebuilds_may_need_asking(rebuild, config, asks):
     ("history", "refused"),
     [(History(1, 1), False), (History(2, 1), False), (History(2, 2), True), (History(1, 1, ("v1",)), True)],
 )
-def test_history_that_is_worth_asking_for(history, refused):
+def test_which_history_needs_permission(history, refused):
     warned: list[str] = []
     refuse_unasked(node(), Rebuild(("key",)), history, warned.append)
     assert bool(warned) is refused
@@ -144,7 +144,7 @@ def test_a_preview_as_text_and_as_json():
 
 
 @pytest.mark.parametrize("materialized", ["seed", "streaming"])
-def test_a_limit_where_nothing_is_read_is_refused(materialized):
+def test_a_read_limit_is_refused_where_nothing_is_read(materialized):
     config = {"max_bytes_read": "10 gb", "materialized": materialized}
     with pytest.raises(ConfigErrors, match="max_bytes_read"):
         build_table_spec(config, model="m", versions=Versions.of("0.9.0"))

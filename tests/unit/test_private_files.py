@@ -1,4 +1,4 @@
-"""What counts as this user's alone: folders by their owner, mode and what is above them; files by what they are."""
+"""Which folders and files are private to this user: by owner, mode, parent folders and links."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def mode(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
 
 
-def test_made_for_this_user(tmp_path: Path) -> None:
+def test_a_folder_is_created_private(tmp_path: Path) -> None:
     assert own_folder(tmp_path / "a" / "b") is None
     assert mode(tmp_path / "a" / "b") == 0o700
-    # One that others may only read is closed to them.
+    # A folder that others can read is closed to them.
     (tmp_path / "a" / "b").chmod(0o755)
     assert own_folder(tmp_path / "a" / "b") is None
     assert mode(tmp_path / "a" / "b") == 0o700
@@ -57,7 +57,7 @@ def test_the_folder_above(tmp_path: Path, bits: int, weak: bool) -> None:
     assert (weakness(above / "mine") is not None) is weak
 
 
-def test_a_link_counts_as_what_it_leads_to(tmp_path: Path) -> None:
+def test_a_link_counts_as_its_target(tmp_path: Path) -> None:
     (tmp_path / "open").mkdir()
     (tmp_path / "open").chmod(0o777)
     (tmp_path / "link").symlink_to(tmp_path / "open")
@@ -108,7 +108,7 @@ def test_files(tmp_path: Path) -> None:
     assert not is_own_file(tmp_path / "link")
     with pytest.raises(OSError, match="symbolic link"):
         open_own(tmp_path / "link")
-    # Writing takes a link's place, and leaves what it led to.
+    # A write replaces a link, and does not change the file that it pointed to.
     write_own(tmp_path / "link", "other")
     assert file.read_text() == "mine"
     os.link(file, tmp_path / "second name")

@@ -21,6 +21,6 @@ def test_env_var(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "dbt_project.yml").write_text(yaml.safe_dump({"name": "warm", "profile": "warm"}))
     (tmp_path / "profiles.yml").write_text(yaml.safe_dump({"warm": {"target": "dev", "outputs": {"dev": target}}}))
     monkeypatch.setenv("WANTED_SCHEMA", "flights")
-    # A command of dbt's leaves its context behind; one of ours has none.
+    # An earlier dbt command leaves its context behind; a `dbt-paimon` command starts without one.
     found = Context().run(load_credentials, project_dir=str(tmp_path), profiles_dir=str(tmp_path))
     assert (found.schema, found.warehouse) == ("flights", "/lake")

@@ -1,4 +1,4 @@
-"""The line about a statement that takes long."""
+"""The progress line of a long statement."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:The 'pyarrow_numpy' storage opti
 
 @pytest.fixture
 def text():
-    """The type that texts have in pandas 3, whose missing values are NaN, by the name of pandas 2.2."""
+    """The string type of pandas 3, whose missing values are NaN, under its name in pandas 2.2."""
     return pd.StringDtype("pyarrow_numpy")
 
 
@@ -23,7 +23,7 @@ def test_missing_texts_become_null(text):
     assert isinstance(frame["text"][1], float)
 
 
-def test_other_columns_stay_and_names_may_be_twice(text):
+def test_other_columns_stay_and_names_may_repeat(text):
     frame = pd.DataFrame([[1.5, None], [None, "b"]]).set_axis(["x", "x"], axis=1)
     assert with_null_strings(frame) is frame
     texts = frame.astype({"x": text}).set_axis(["x", "x"], axis=1)

@@ -1,4 +1,4 @@
-"""Texts in double quotes that may be meant as columns."""
+"""Strings in double quotes that may be meant as columns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Secrets: which values are some, and where they are kept from."""
+"""Which values are secrets, and where they are masked or refused."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_secrets_of(key: str, value: str, secrets: tuple[str, ...]) -> None:
     assert redaction.secrets_of([(key, value)]) == secrets
 
 
-def test_one_that_is_part_of_another_leaves_nothing() -> None:
+def test_a_secret_that_contains_another_is_masked_completely() -> None:
     secrets = redaction.secrets_of([("password", "pass"), ("secret", "password-of-ann")])
     assert redaction.blank("x password-of-ann y pass z", secrets) == f"x {redaction.MASK} y {redaction.MASK} z"
 
@@ -60,7 +60,7 @@ def test_dbt_gets_the_secrets_to_redact(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 @pytest.mark.parametrize("name", ["s3.secret-key", "metadata.iceberg.jdbc.password", "fs.oss.accessKeySecret"])
-def test_no_option_of_a_table(name: str) -> None:
+def test_secret_table_options_are_refused(name: str) -> None:
     assert option_fault(name, "s3cr3t", "0.9.0") == redaction.REFUSAL
     with pytest.raises(ValidationError, match=re.escape(f"tblproperties: {name}: anyone who reads the table")):
         PaimonCredentials.translate_aliases({"materialized": "table", "tblproperties": {name: "s3cr3t", "bucket": 1}})
@@ -76,7 +76,7 @@ def test_a_column_may_have_any_name(name: str) -> None:
     assert option_fault(name, "sum", "0.9.0") != redaction.REFUSAL
 
 
-def test_the_log_of_spark_blanks_the_same() -> None:
+def test_sparks_log_masks_the_same() -> None:
     properties = files("dbt.adapters.paimon.spark.launch").joinpath("log4j2.properties").read_text("utf-8")
     pattern = properties.replace("\\\\", "\\")
     assert f"{{{redaction.USER_INFO}}}{{{redaction.MASK}}}" in pattern

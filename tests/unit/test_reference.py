@@ -1,4 +1,4 @@
-"""docs/reference is what the code has, and leaves nothing out that a user can write or be told."""
+"""docs/reference matches the code, and covers every key, macro, command and config error."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ DESCRIBED = macros.described()
 
 
 def test_pages():
-    """`make reference` writes them."""
+    """`make reference` writes the pages."""
     assert pages.out_of_date() == []
 
 
@@ -78,11 +78,11 @@ def test_every_macro_for_users_is_described():
 
 @pytest.mark.parametrize("name", DESCRIBED)
 def test_macro(name: str):
-    """dbt warns of arguments that are others than those in Jinja, in every project."""
+    """In every project, dbt would warn about documented arguments that differ from those in Jinja."""
     properties = DESCRIBED[name]
     assert properties["description"].strip()
     assert [argument["name"] for argument in properties["arguments"]] == list(MACROS[name].defaults)
-    # dbt-core 1.10 knows no types.
+    # dbt-core 1.10 does not check types.
     is_valid_type = getattr(schemas, "is_valid_type", bool)
     for argument in properties["arguments"]:
         assert argument["description"].strip()
@@ -101,12 +101,12 @@ def test_command(path: str, command: click.Command):
 
 # -- errors
 
-# Functions that need a table, a session of Spark or dbt to say something; none of a config alone.
+# Functions whose messages need a table, a Spark session or dbt, not just a config.
 ELSEWHERE = {"misspelt", "unknown_columns", "check_foreign", "_expiry_problems", "warnings"}
 
 
 def reported(path: Path) -> Iterator[int]:
-    """The lines of a module where a problem of a config is told: `yield where, reason`, `problems.add(…)`."""
+    """The lines of a module that report a problem in a config: `yield where, reason` or `problems.add(…)`."""
     for function in ast.walk(ast.parse(path.read_text())):
         if not isinstance(function, ast.FunctionDef) or function.name in ELSEWHERE:
             continue
@@ -124,7 +124,7 @@ def reported(path: Path) -> Iterator[int]:
 
 
 def test_every_message_about_a_config_is_in_the_corpus():
-    """Its configs reach every line that tells a problem; the page has what is said of them."""
+    """The corpus reaches every line that reports a problem, so the errors page, which is made from it, is complete."""
     rooms = [Path(folder) for folder in spec.__path__]
     wanted = {str(path): set(reported(path)) for room in rooms for path in room.rglob("*.py")}
     seen: dict[str, set[int]] = {name: set() for name in wanted}

@@ -1,4 +1,4 @@
-"""What scripts/release.py refuses, and what it does to the changelog."""
+"""What scripts/release.py refuses, and how it changes the changelog."""
 
 import subprocess
 from pathlib import Path
@@ -36,7 +36,7 @@ CHANGELOG = """\
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    """A repository of version 0.1.0 on main, clean."""
+    """A clean repository with version 0.1.0, on main."""
     file = tmp_path / VERSION_FILE
     file.parent.mkdir(parents=True)
     file.write_text('version = "0.1.0"\n')
@@ -68,7 +68,7 @@ def test_ready(checkout: Path, version: str) -> None:
         ("0.1.0rc1", "not newer than 0.1.0"),
     ],
 )
-def test_versions_that_cannot_be(checkout: Path, version: str, problem: str) -> None:
+def test_invalid_versions(checkout: Path, version: str, problem: str) -> None:
     (said,) = not_ready(version, checkout)
     assert problem in said
 
@@ -99,7 +99,7 @@ def test_notes_are_the_section_of_the_version() -> None:
 
 
 def test_no_line_of_this_changelog_is_lost() -> None:
-    """Every line of it is in the changelog without the section or in a fragment, but for blank ones and headings."""
+    """Each line stays in the changelog or moves to a fragment, except blank lines and headings."""
     whole = (ROOT / "CHANGELOG.md").read_text()
     changelog, kinds = without_unreleased(whole)
     kept = [*changelog.splitlines(), *(line for text in kinds.values() for line in text.splitlines())]
@@ -108,7 +108,7 @@ def test_no_line_of_this_changelog_is_lost() -> None:
     )
 
 
-def test_fragments_are_of_a_kind_that_appears() -> None:
+def test_fragments_have_a_kind_that_the_changelog_shows() -> None:
     kinds = {
         line.split('"')[1]
         for line in (ROOT / "pyproject.toml").read_text().splitlines()

@@ -1,4 +1,4 @@
-"""Each remedy that a config's message gives is typed, as a user does: afterwards nothing is wrong."""
+"""Applies each remedy in a message about a config, as a user would; afterwards the config is valid."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a message tells its reader to type exists: operations, macros, commands, extras, flags and config keys."""
+"""Everything that messages tell users to type exists: operations, macros, commands, extras, flags and config keys."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ MACROS = {
 }
 EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
 OF_DBT = {"ref", "source", "config", "this", "env_var", "var"}
-# Of spark-submit, and of the process that a server is.
+# Flags of spark-submit, and of the server process.
 OF_OTHERS = {"--conf", "--jars", "--packages", "--driver-class-path", "--properties-file", "--no-token"}
 
 
 def flags(command: click.Command) -> Iterator[str]:
-    """The flags of a command and of those below it."""
+    """The flags of a command and its subcommands."""
     for option in command.params:
         yield from (*option.opts, *option.secondary_opts)
     for below in getattr(command, "commands", {}).values():
@@ -45,7 +45,7 @@ FLAGS = {"--help", *OF_OTHERS, *flags(dbt_cli), *flags(our_cli)}
 
 
 def texts() -> Iterator[tuple[str, str]]:
-    """(file, text) of each string in Python, without docstrings, and of each message in a macro."""
+    """(file, text) of each Python string except docstrings, and of each error message in a macro."""
     for path in SOURCES.rglob("*.py"):
         tree = ast.parse(path.read_text("utf-8"))
         documented = {
@@ -69,7 +69,7 @@ TEXTS = list(texts())
 @pytest.mark.parametrize(
     ("pattern", "known"),
     [
-        # Operations that have a macro of dbt's name are `paimon__<name>_operation`.
+        # An operation whose name is taken by a macro of dbt is defined as `paimon__<name>_operation`.
         (
             r"dbt run-operation ([a-z_]\w*)",
             MACROS | {re.sub(r"^paimon__(\w+)_operation$", r"\1", name) for name in MACROS},

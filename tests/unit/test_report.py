@@ -1,4 +1,4 @@
-"""The rules of the report's advice, its figures and its page, without a browser."""
+"""The report's advice, figures and page, without a browser."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_advice(condition: Condition, rule: str, command: str) -> None:
     "condition",
     [
         Condition("t", is_keyed=True, sorted_runs=5, small_files=20, files=30, snapshots=100, skew=3),
-        # Nothing can expire of so few.
+        # So few table snapshots cannot expire.
         Condition("t", snapshots=10, oldest_snapshot=400 * DAY),
     ],
 )
@@ -98,7 +98,7 @@ def test_figures() -> None:
         )
     )
     assert (found["rows"], found["bytes"], found["files"]) == (100, 1000, 5)
-    # The only file of bucket 1 has nothing to be merged with.
+    # Bucket 1 has only one file, which cannot be merged with another.
     assert found["small_files"] == 3
     assert found["sorted_runs"] == 4
     assert found["skew"] == 90 / 25
@@ -167,7 +167,7 @@ def test_runs(tmp_path: Path) -> None:
     assert runs.read([tmp_path], {}) == ()
 
 
-def test_page_escapes_and_refers_to_nothing() -> None:
+def test_page_escapes_text_and_loads_nothing_external() -> None:
     made = page.html(report(2, Table("model.shop.x", "shop.<b>x", "table", problem="<script>alert(1)</script>")))
     assert "<script>alert" not in made
     assert "shop.<b>" not in made
@@ -199,7 +199,7 @@ def test_without_pygal(monkeypatch: pytest.MonkeyPatch) -> None:
         charts.pygal()
 
 
-def test_the_line_counts_what_failed_last(tmp_path: Path) -> None:
+def test_the_summary_counts_the_failed_nodes_of_the_last_run(tmp_path: Path) -> None:
     made = report(2)
     (run,) = made.runs
     failed = replace(run, nodes=(replace(run.nodes[0], status="error"), *run.nodes[1:]))

@@ -1,4 +1,4 @@
-"""The steps of a rescale, and what is refused before the first."""
+"""The steps of a rescale, and what is refused before the first step."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ def refused(existing: ExistingTable, version: str = "0.9.0", **arguments) -> str
 def test_a_table_is_rewritten_whole():
     rewrite = ("insert overwrite `paimon`.`s`.`t` select * from `paimon`.`s`.`t`", STATIC)
     assert steps(table(), bucket_num=4) == [(MARK, {}), (ALTER, {}), rewrite, (UNMARK, {})]
-    # One that was killed behind its ALTER.
+    # A rescale that was killed after its ALTER.
     begun = ExistingTable(("id", "dt"), ("dt",), {"bucket": "4", "dbt.buckets": "rescaling"})
     assert steps(begun) == [(MARK, {}), rewrite, (UNMARK, {})]
 
 
-def test_some_partitions_leave_the_others():
+def test_other_partitions_are_not_rewritten():
     assert steps(table(), bucket_num=4, partitions=[{"dt": "it's"}, {"dt": None}]) == [
         (ALTER, {}),
         (
@@ -53,7 +53,7 @@ def test_some_partitions_leave_the_others():
     ]
 
 
-def test_the_number_that_the_table_has():
+def test_without_a_new_number_of_buckets():
     (only,) = steps(table("4"), partitions={"dt": "a"})
     assert only[0].startswith("insert overwrite") and only[1] == DYNAMIC
 
@@ -76,7 +76,7 @@ def test_an_option_by_which_the_procedure_would_lose_partitions():
 
 
 @pytest.mark.parametrize("options", [{"deletion_vectors.enabled": "true"}, {"merge_engine": "first-row"}])
-def test_rows_that_reads_leave_out_are_compacted_first(options):
+def test_a_table_with_hidden_rows_is_compacted_first(options):
     hidden = table(write_only="true", **options)
     assert steps(hidden, bucket_num=4)[0] == ("CALL `paimon`.sys.compact(table => 'paimon.s.t')", {})
     assert steps(table(**options), bucket_num=4)[0] == (MARK, {})
@@ -117,7 +117,7 @@ def test_all_problems_at_once():
         (table("-1", key=("id",)), "1.4.2", {}, "its primary key leaves out a partition column"),
     ],
 )
-def test_compactions_that_paimon_has_not(existing, version, arguments, said):
+def test_compactions_that_paimon_does_not_support(existing, version, arguments, said):
     (problem,) = compaction_problems(existing.as_spec(), arguments, Versions.of(version))
     assert said in problem
 
@@ -125,6 +125,6 @@ def test_compactions_that_paimon_has_not(existing, version, arguments, said):
 @pytest.mark.parametrize(
     "existing", [table("-2"), table("2"), table(None), table(None, key=()), table("2", key=("id",))]
 )
-def test_compactions_that_it_has(existing):
+def test_compactions_that_paimon_supports(existing):
     arguments = {"partitions": None, "where": None, "options": {"write-only": False}}
     assert compaction_problems(existing.as_spec(), arguments, Versions.of("1.4.2")) == ()

@@ -1,4 +1,4 @@
-"""Jars that Ivy brought are found again without it, as long as they are there as they were."""
+"""Jars that Ivy downloaded are found again without Ivy, as long as they are unchanged."""
 
 import os
 import tempfile
@@ -58,7 +58,7 @@ def test_not_known(what: str, jar: Path) -> None:
     assert known(plan) == plan
 
 
-def test_a_jar_of_another_content_is_put_aside(tmp_path: Path) -> None:
+def test_a_jar_with_changed_content_is_moved_aside(tmp_path: Path) -> None:
     jar = tmp_path / "ivy" / "jars" / "org.apache.paimon_paimon-spark-3.5-0.9.0.jar"
     copies = [
         tmp_path / "ivy" / "cache" / org / "paimon-spark-3.5" / "jars" / jar.name[18:]
@@ -68,7 +68,7 @@ def test_a_jar_of_another_content_is_put_aside(tmp_path: Path) -> None:
         path.parent.mkdir(parents=True)
         path.write_text("classes")
     remember(PLAN, f"file://{jar}")
-    # Of the same size and time.
+    # The changed files have the same size and times.
     times = jar.stat().st_atime_ns, jar.stat().st_mtime_ns
     for path in (jar, copies[0]):
         path.write_text("crooked")
@@ -102,7 +102,7 @@ def test_a_folder_that_others_may_write_is_not_used(jar: Path, tmp_path: Path, m
     remember(PLAN, f"file://{jar}")
     (tmp_path / "dbt-paimon").chmod(0o777)
     assert known(PLAN) == PLAN
-    # Another one takes its place.
+    # A different folder is used instead.
     remember(PLAN, f"file://{jar}")
     assert known(PLAN).jars == (str(jar),)
 

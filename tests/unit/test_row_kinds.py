@@ -1,4 +1,4 @@
-"""Inserts apart from updates: what the counts of a changelog say, and when they say nothing."""
+"""Inserts and updates, counted from a changelog, and when they cannot be counted."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dbt.adapters.paimon.metadata.row_kinds import UNKNOWN, RowKinds, counted, g
         (40, 0, 40, False, RowKinds(40, 0)),
         (80, 40, 40, False, RowKinds(0, 40)),
         (30, 0, 40, True, RowKinds(30, 0)),
-        # A key that came twice, rows of earlier commits, and what is no changelog of pairs.
+        # A key that occurs twice, changes of other commits, and -U without +U.
         (30, 0, 40, False, UNKNOWN),
         (60, 10, 40, False, UNKNOWN),
         (10, 8, 40, True, UNKNOWN),

@@ -1,4 +1,4 @@
-"""The table snapshot from before a run, by the times of dbt's results and the number that a node reported."""
+"""The table snapshot before a run, found by the times in dbt's results and the snapshot that a node reported."""
 
 from __future__ import annotations
 
@@ -36,6 +36,6 @@ def test_the_clock_of_a_server_is_behind():
 
 
 @pytest.mark.parametrize("times", [(DURING,), (BEFORE, DURING, AFTER)])
-def test_what_cannot_be_taken_back(times):
+def test_runs_that_cannot_be_rolled_back(times):
     with pytest.raises(DbtRuntimeError, match=r"Nothing was done.*exclude: \[orders\]"):
         before(node(), snapshots(*times))

@@ -1,4 +1,4 @@
-"""What a target runs on: each part once, when it is needed, and no more than it needs."""
+"""The runtime of a target: each part is created once, and only when it is needed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def runtime(**target: Any) -> Runtime:
 
 
 @pytest.mark.parametrize("part", ["versions", "storages", "jars", "conf", "session_conf", "java"])
-def test_a_part_is_worked_out_once(part: str) -> None:
+def test_a_part_is_created_once(part: str) -> None:
     one = runtime()
     assert getattr(one, part) is getattr(one, part)
 

@@ -14,7 +14,7 @@ from dbt.adapters.paimon.streaming.sources.scan_modes import Beginning, ScanMode
 
 ID, TEXT, MILLIS = "scan.snapshot-id", "scan.timestamp", "scan.timestamp-millis"
 YOUNG = [Commit(number, "APPEND", f"user {number}", number) for number in (1, 2, 3)]
-# Of which the first four have expired.
+# Table snapshots 1 to 4 have expired.
 OLD = [Commit(number, "APPEND", f"user {number}", number) for number in (7, 5, 6)]
 AT = {commit.snapshot: Position.at(commit) for commit in (*YOUNG, *OLD)}
 
@@ -37,7 +37,7 @@ AT = {commit.snapshot: Position.at(commit) for commit in (*YOUNG, *OLD)}
         ),
         (
             None,
-            # As YAML reads what stands in no quotes.
+            # YAML reads an unquoted date like this.
             {TEXT: date(2026, 1, 31)},
             Beginning(ScanMode.FROM_TIMESTAMP, moment="timestamp '2026-01-31 00:00:00'"),
         ),
@@ -76,7 +76,7 @@ def test_refused(mode, options, says):
     assert says in str(refused.value)
 
 
-def test_what_a_checkpoint_knows():
+def test_each_beginning_has_its_own_identity_in_a_checkpoint():
     said = [
         ("full", {}),
         ("latest", {}),

@@ -1,4 +1,4 @@
-"""A seed's file is a table, or it is refused by line and column."""
+"""A malformed seed file is refused, with line and column."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def seed(delimiter: object = ",") -> dict[str, object]:
         "a,b",
         "\ufeffa,b\n1,2",
         'a,b\n"1,5","two\nlines"\n,\n',
-        # A blank line is a row of NULLs to dbt.
+        # dbt reads a blank line as a row of NULLs.
         "a\n1\n\n3\n",
         "a,b\n1,2\n\n",
     ],
@@ -48,7 +48,7 @@ def test_tables(tmp_path: Path, text: str) -> None:
         (b"a,b\n", "||", ["delimiter='||'"]),
     ],
 )
-def test_no_tables(tmp_path: Path, content: bytes, delimiter: str, said: list[str]) -> None:
+def test_malformed(tmp_path: Path, content: bytes, delimiter: str, said: list[str]) -> None:
     path = tmp_path / "cells.csv"
     path.write_bytes(content)
     with pytest.raises(CompilationError) as raised:
@@ -58,7 +58,7 @@ def test_no_tables(tmp_path: Path, content: bytes, delimiter: str, said: list[st
     assert all(part in message for part in said), message
 
 
-def test_a_type_in_any_case_takes_the_text(tmp_path: Path) -> None:
+def test_column_types_ignore_case(tmp_path: Path) -> None:
     path = tmp_path / "cells.csv"
     path.write_text("code,n,at\n007,007,2024-01-01T12:00:00.1234560\n")
     typed = seed() | {"config": {"column_types": {"CODE": "string"}}}
@@ -87,5 +87,5 @@ def test_a_time_finer_than_microseconds(tmp_path: Path) -> None:
         ("NaN", False),
     ],
 )
-def test_a_double_that_is_another_number(number: str, other: bool) -> None:
+def test_whether_a_double_differs(number: str, other: bool) -> None:
     assert differs_as_double(Decimal(number)) is other

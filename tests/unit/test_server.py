@@ -1,4 +1,4 @@
-"""Notes of warm servers: kept for their user, found by what a target works on, compared with what it asks for."""
+"""Notes of warm servers: private to the user, found by a target's master and catalog, compared with its settings."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_a_note_is_read_back() -> None:
     assert server.mismatches(note, Runtime(credentials)) == []
 
 
-def test_a_note_of_the_dead_is_taken_away() -> None:
+def test_a_note_of_a_dead_server_is_deleted() -> None:
     ended = subprocess.Popen([sys.executable, "-c", ""])
     ended.wait()
     path = server.note_path(target())
@@ -106,7 +106,7 @@ def test_no_secret_in_a_note() -> None:
     assert "hush" not in path.read_text()
 
 
-def test_a_token_is_its_servers_alone() -> None:
+def test_each_server_has_its_own_token() -> None:
     path = server.note_path(target())
     first, second = server_token.create(path, 1), server_token.create(path, 2)
     assert len({first, second}) == 2

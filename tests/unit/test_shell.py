@@ -1,4 +1,4 @@
-"""What the prompt of `dbt-paimon shell` completes, and when a project is parsed anew."""
+"""What the prompt of `dbt-paimon shell` completes, and when a project is parsed again."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_completions(line, offered):
     assert all(line.endswith(text[:behind]) for text, behind in found)
 
 
-def test_files_that_decide(tmp_path: Path):
+def test_which_files_cause_a_parse(tmp_path: Path):
     (tmp_path / "dbt_project.yml").write_text("name: p\nmodel-paths: [sql]\n")
     (tmp_path / "sql").mkdir()
     (tmp_path / "target").mkdir()
@@ -72,7 +72,7 @@ def test_a_target_of_the_line_replaces_the_shells_own():
         ("", ""),
     ],
 )
-def test_the_command_may_stand_behind_options(line, found):
+def test_the_command_may_follow_options(line, found):
     assert command(line.split()) == found
 
 

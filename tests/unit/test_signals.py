@@ -1,4 +1,4 @@
-"""TERM and HUP end a process as Ctrl-C does, and it still ends by them; what its program does with them stays so."""
+"""TERM and HUP cancel as Ctrl-C does and still end the process; a program's own handling of them stays."""
 
 from __future__ import annotations
 

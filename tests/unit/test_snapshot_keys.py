@@ -1,4 +1,4 @@
-"""What a snapshot's run says about the keys of its query."""
+"""The warning and the error about the keys of a snapshot's query."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Spark's settings of a target."""
+"""The Spark settings of a target."""
 
 import os
 import shutil
@@ -54,7 +54,7 @@ def test_catalog_of_a_metastore() -> None:
 HIVE = {"metastore": "hive", "uri": "thrift://h:9083"}
 
 
-def test_a_metastore_is_not_waited_for_for_ever() -> None:
+def test_the_wait_for_a_metastore_is_bounded() -> None:
     settings = conf(**HIVE, catalog_options={"hive.metastore.failure.retries": 9})
     assert settings[f"{PAIMON}.hive.metastore.connect.retries"] == "2"
     assert settings[f"{PAIMON}.hive.metastore.client.socket.timeout"] == "60s"
@@ -107,7 +107,7 @@ def test_sparks_own_catalog() -> None:
         ),
     ],
 )
-def test_what_a_paimon_lacks_for_a_catalog(profile: dict[str, Any], version: str, said: str) -> None:
+def test_catalogs_that_need_a_newer_paimon(profile: dict[str, Any], version: str, said: str) -> None:
     plan = PackagePlan((), (), (), version)
     keys = {"s3.access-key": "k", "s3.secret-key": "s"}
     profile = {**profile, "catalog_options": {**keys, **profile.get("catalog_options", {})}}
@@ -124,7 +124,7 @@ def test_jars_and_packages() -> None:
     assert settings["spark.jars"] == "/a.jar,/b.jar"
     assert settings["spark.jars.packages"] == "g:a:1,g:b:1"
     assert settings["spark.jars.repositories"] == "https://r"
-    # Paimon's pom asks for another Scala compiler than Spark's.
+    # Paimon's POM asks for a different Scala compiler than Spark's.
     assert "org.scala-lang:scala-compiler" in settings["spark.jars.excludes"]
 
 
@@ -137,7 +137,7 @@ LOCAL = {"spark.master": "local[2]"}
     ("jars", "packages", "own", "environment", "on_class_path"),
     [
         ([CONNECTOR], (), LOCAL, {}, True),
-        # A driver that came later would not be seen by the connector: all go, or none.
+        # The connector would not see a driver that Spark loads later, so all jars go on the class path, or none.
         ([CONNECTOR, DRIVER], (), LOCAL, {}, True),
         ([CONNECTOR, "https://h/d.jar"], (), LOCAL, {}, False),
         ([CONNECTOR], ("g:driver:1",), LOCAL, {}, False),
@@ -178,7 +178,7 @@ def test_jars_of_pyspark_s_own_defaults(monkeypatch, tmp_path) -> None:
     for path in installed.iterdir():
         if path.name not in ("conf", "find_spark_home.py"):
             (home / path.name).symlink_to(path)
-    # PySpark finds its folder by this file.
+    # A copy, because PySpark finds its folder by this file.
     shutil.copy(installed / "find_spark_home.py", home)
     script = (
         "from tests.unit.test_spark_conf import *\n"
@@ -251,7 +251,7 @@ def test_the_jvm_has_the_sessions_zone(zone: str, java: str) -> None:
     assert "spark.executor.defaultJavaOptions" not in settings
 
 
-def test_executors_have_it_too() -> None:
+def test_executors_have_the_sessions_zone_too() -> None:
     own = {"spark.master": "spark://h:7077", "spark.executor.defaultJavaOptions": "-Da=b"}
     settings = conf(spark_config=own)
     assert settings["spark.executor.defaultJavaOptions"] == "-Duser.timezone=UTC -Da=b"
@@ -268,12 +268,12 @@ def test_extensions_are_added_to() -> None:
 
 
 @pytest.mark.parametrize("name", ["other", "paimon_too"])
-def test_another_catalog_beside(name: str) -> None:
+def test_a_second_catalog(name: str) -> None:
     settings = conf(spark_config={f"spark.sql.catalog.{name}": "x.Y", f"spark.sql.catalog.{name}.uri": "u"})
     assert settings[f"spark.sql.catalog.{name}"] == "x.Y"
 
 
-def test_what_would_break_is_refused_all_at_once() -> None:
+def test_all_harmful_settings_are_refused_at_once() -> None:
     with pytest.raises(DbtRuntimeError) as error:
         conf(
             spark_config={

@@ -1,4 +1,4 @@
-"""Spark settings of a node, as far as they are checked without Spark."""
+"""The checks of a node's Spark settings that need no Spark."""
 
 from __future__ import annotations
 
@@ -72,9 +72,9 @@ def test_all_at_once() -> None:
 
 def test_misspelt() -> None:
     known = ["spark.sql.shuffle.partitions", "spark.sql.ansi.enabled"]
-    # Those of an extension, which Spark does not list.
+    # A setting of an extension, which Spark does not list.
     misspelt("orders", ["spark.sql.iceberg.handle-timestamp-without-timezone"], known)
-    # One without a value, which a Thrift server does not tell from none.
+    # A known setting without a value, which a Thrift server reports like an unknown one.
     misspelt("orders", ["spark.sql.ansi.enabled"], known)
     with pytest.raises(ConfigErrors, match=r"Did you mean spark\.sql\.shuffle\.partitions"):
         misspelt("orders", ["spark.sql.shufflePartitions"], known)

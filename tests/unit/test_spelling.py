@@ -1,4 +1,4 @@
-"""Columns that a config names in another case than they have: Paimon gets them as they are spelled."""
+"""A config may name columns in a different case; Paimon gets each name as the column spells it."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_everything_that_is_named():
     assert dict(spec.options) == SPELLED
 
 
-def test_no_change_of_a_table_in_another_case():
+def test_a_name_in_another_case_is_no_change():
     table = existing(checked(CONFIG))
     assert compute_changeset(spec_of(CONFIG), table, P09) == Changeset()
     for name in ("dt", "DT", "Dt"):
@@ -66,7 +66,7 @@ def test_no_change_of_a_table_in_another_case():
 
 
 def test_a_column_that_changed_its_case_after_the_table_was_made():
-    """The query gives ID now, and the table has id."""
+    """The query now returns ID, and the table has id."""
     table = existing(TableSpec(("id",), (), {"merge-engine": "aggregation", "fields.v.aggregate-function": "sum"}))
     config = {
         "primary_key": "ID",
@@ -107,7 +107,7 @@ def test_rules_see_one_column(config, said):
         checked(config)
 
 
-def test_a_session_that_looks_names_up_as_they_are_written():
+def test_a_case_sensitive_session():
     columns = [*COLUMNS, ("ID", "int")]
     spec = checked({"primary_key": "ID", "partition_by": "Dt", "tblproperties": {}}, columns, AS_WRITTEN)
     assert spec.primary_key == ("ID",)
@@ -115,6 +115,6 @@ def test_a_session_that_looks_names_up_as_they_are_written():
         checked({"primary_key": "id", "sequence_field": "TS"}, columns, AS_WRITTEN)
 
 
-def test_columns_that_differ_in_case_alone_are_left_to_their_names():
+def test_columns_that_differ_only_in_case_keep_their_names():
     spell = speller(["id", "ID", "v"])
     assert [spell(name) for name in ("id", "ID", "Id", "V")] == ["id", "ID", "Id", "v"]

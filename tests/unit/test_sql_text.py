@@ -1,4 +1,4 @@
-"""SQL as text: literals, names, and scripts as their statements."""
+"""SQL as text: literals, names, and scripts that are split into statements."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_names_without_backticks(name: str, plain: bool) -> None:
     ("statement", "expected"),
     [
         ("/* {} */\nselect 1", "/* orders * / */ /* {} */\nselect 1"),
-        # The places in Spark's errors would be others.
+        # A comment would change the positions in Spark's errors.
         ("select 1", "select 1"),
         ("/* {} */ select 1\nfrom a", "/* {} */ select 1\nfrom a"),
     ],

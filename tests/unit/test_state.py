@@ -1,4 +1,4 @@
-"""The versions of the adapter's own state: what is read, what is refused, and migrations that are broken off."""
+"""The versions of the adapter's own state: which are read or refused, and migrations that are interrupted."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ class TestMigrate:
         assert migration.migrate(Kind.VIEWS, later, pytest.fail, {3: pytest.fail}) == later
 
     @pytest.mark.parametrize("killed_at", range(8))
-    def test_it_is_killed_anywhere(self, later, killed_at):
-        """A warehouse of rows with a version each: every step adds its number once, however often it is broken off."""
+    def test_a_migration_may_be_killed_anywhere(self, later, killed_at):
+        """Wherever a migration is killed, a second one finishes it, and each step has changed each row once."""
         state = {"version": 0, "rows": [[], []]}
         left = [killed_at]
 
@@ -97,13 +97,13 @@ class TestTables:
         with pytest.raises(NewerStateError, match="t was written by"):
             tables.version_in(Kind.DELETES, {tables.OPTION: "9"}, "t")
 
-    def test_a_new_table_has_it(self):
+    def test_a_new_table_has_the_version(self):
         ddl = positions.create_sql("t")
         assert f"'{tables.OPTION}' = '{CURRENT[Kind.POSITIONS]}'" in ddl
 
 
 class TestFolders:
-    def test_it_is_marked_and_left_alone_then(self, tmp_path):
+    def test_a_folder_is_marked_once(self, tmp_path):
         folders.ready_folder(Kind.LOCKS, tmp_path)
         before = (tmp_path / folders.FILE).stat().st_mtime_ns
         folders.ready_folder(Kind.LOCKS, tmp_path)
@@ -111,7 +111,7 @@ class TestFolders:
         assert (tmp_path / folders.FILE).stat().st_mtime_ns == before
         assert folders.check_folder(Kind.LOCKS, tmp_path) == CURRENT[Kind.LOCKS]
 
-    def test_a_step_that_is_broken_off_is_repeated(self, tmp_path, later):
+    def test_an_interrupted_step_is_repeated(self, tmp_path, later):
         def broken() -> None:
             raise KeyboardInterrupt
 
@@ -136,10 +136,10 @@ class TestMarks:
             positions.find("0a0a0a0a", [self.OLD, newer], None, "s.t")
 
     @pytest.mark.parametrize("user", ["dbt_12345678_uuid", "dbtc", "dbtcx-1", "spark-dbtc9-1", "9b2f7a30-uuid"])
-    def test_others_commits_are_others(self, user):
+    def test_other_commits_are_not_refused(self, user):
         kinds.refuse_newer_mark(Kind.READ_MARK, user, "t")
 
-    def test_a_saved_position_after_it_is_enough(self):
+    def test_a_saved_position_after_a_newer_mark_is_enough(self):
         newer = Commit(2, "APPEND", "dbtc2-anything_7d-uuid")
         saved = SavedPosition(Position(9, "eeeeeeee"), Position.at(newer))
         assert positions.find("0a0a0a0a", [self.OLD, newer], saved) == saved.position
@@ -188,7 +188,7 @@ class TestCache:
             "jars-cut.json", "jars-now.json", folders.FILE
         ]  # fmt: skip
 
-    def test_a_newer_one_is_not_used(self, folder: Path, tmp_path: Path):
+    def test_a_newer_cache_is_not_used(self, folder: Path, tmp_path: Path):
         folder.mkdir(parents=True, mode=0o700)
         (folder / folders.FILE).write_text("9")
         assert cache.cache_folder() == tmp_path / "other" / "cache"

@@ -1,4 +1,4 @@
-"""What a statement does: the adapter's own know it, and a user's are read."""
+"""What a statement does: the adapter's own statements record it, and a user's are parsed."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ COMMENT = '/* {"app": "dbt", "node_id": "call sys.compact()"} */\n'
         ("create_tag", {"tag": "sys.compact"}, "create_tag", False),
     ],
 )
-def test_a_procedure_is_read_as_its_writer_knows_it(procedure, arguments, kind, repeat):
-    """It reaches Spark in both ways: in an operation as a statement, in a hook as text."""
+def test_a_rendered_procedure_is_parsed_back(procedure, arguments, kind, repeat):
+    """A procedure reaches Spark either way: as a statement in an operation, as text in a hook."""
     own = procedures.statement(procedure, TABLE, arguments, Versions.of("0.9.0"))
     assert (own.kind, own.repeat, own.target) == (kind, repeat, TABLE)
     if "where" not in arguments:
@@ -88,7 +88,7 @@ SORT = "call sys.compact(table => 's.t', order_strategy => 'order', order_by => 
     ("script", "kind", "repeat", "target"),
     [
         (f"{COMPACT}; call sys.expire_snapshots(table => 's.t');", "compact", True, ("s", "t")),
-        # Its rows would be there twice.
+        # A repeated INSERT would duplicate its rows.
         (f"{COMPACT}; insert into s.t values (1)", "compact", False, ("s", "t")),
         (
             "call sys.create_tag('s.t', 'x', 1);\ncall sys.create_branch('s.t', 'b', 'x')",

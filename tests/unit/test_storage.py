@@ -1,4 +1,4 @@
-"""What a catalog is told of its storage, where that comes from, and who may write at once."""
+"""The storage options of a catalog, where they come from, and which catalogs allow concurrent writers."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def needs(
 def told(
     lake: SparkCatalog, spark_config: dict[str, str] | None = None, environ: dict[str, str] | None = None
 ) -> dict[str, str]:
-    """All options of a catalog, without the bounds."""
+    """The storage options of a catalog, without the limits of retries and timeouts."""
     options = needs(lake, spark_config, environ).options
     return {name: value for name, value in options.items() if BOUNDS.get(name) != value}
 
@@ -88,7 +88,7 @@ class TestS3Keys:
         (tmp_path / "core-site.xml").write_text(f"<configuration>{properties}</configuration>")
         assert told(catalog(), {}, {"HADOOP_CONF_DIR": str(tmp_path), "AWS_ACCESS_KEY_ID": "other"}) == KEYS
 
-    def test_missing_core_site(self, tmp_path: Path) -> None:
+    def test_a_malformed_core_site(self, tmp_path: Path) -> None:
         (tmp_path / "core-site.xml").write_text("<configuration>")
         with pytest.raises(DbtRuntimeError, match=r"core-site.xml cannot be read.*HADOOP_CONF_DIR"):
             told(catalog(), {}, {"HADOOP_CONF_DIR": str(tmp_path)})
@@ -117,7 +117,7 @@ class TestS3Keys:
     def test_need_not_be_there_from_paimon_2(self) -> None:
         assert "spark.sql.catalog.paimon.s3.access-key" not in conf("2.0.0", warehouse="s3://b/w")
 
-    def test_the_environments_are_secrets(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_keys_of_the_environment_are_secrets(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIASECRET")
         monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "hush-hush")
         assert {"AKIASECRET", "hush-hush"} <= set(PaimonCredentials(schema="s", warehouse="s3://b/w").secrets)
@@ -179,7 +179,7 @@ class TestSchemes:
 
 class TestLocks:
     @pytest.mark.parametrize("metastore", ["jdbc", "hive"])
-    def test_are_asked_for_where_the_catalog_can(self, metastore: str) -> None:
+    def test_are_enabled_where_the_catalog_supports_them(self, metastore: str) -> None:
         assert told(catalog("s3://b/w", metastore, **KEYS))["lock.enabled"] == "true"
         assert "lock.enabled" not in told(catalog("hdfs://nn/w", metastore))
         assert told(catalog("s3://b/w", metastore, **KEYS, **{"lock.enabled": "false"}))["lock.enabled"] == "false"
@@ -244,5 +244,5 @@ class TestReachable:
             (catalog("/tmp/w"), {}),
         ],
     )
-    def test_what_cannot_be_known_is_not_asked(self, lake: SparkCatalog, options: dict[str, str]) -> None:
+    def test_unknown_endpoints_are_not_checked(self, lake: SparkCatalog, options: dict[str, str]) -> None:
         reachable.check_storage(needs(replace(lake, options=options)))

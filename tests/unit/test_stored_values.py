@@ -1,4 +1,4 @@
-"""Values that are written so that Paimon finds, merges and reads them as Spark does."""
+"""Values are written so that Paimon finds, merges and reads them as Spark does."""
 
 import pytest
 

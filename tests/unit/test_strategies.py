@@ -1,4 +1,4 @@
-"""What each merge engine can do, and what is refused with what to use instead."""
+"""Which strategies each merge engine supports; a refusal says what to use instead."""
 
 import pytest
 
@@ -84,7 +84,7 @@ def test_missing_key():
 
 
 def test_an_expression_is_no_key():
-    """In the first run as in the second: by then, the table has its rows."""
+    """Refused in the first run already: in the second, the table would have rows."""
 
     def unknown(unique_key, builds, strategy="merge"):
         config = {"materialized": "incremental", "incremental_strategy": strategy, "unique_key": unique_key}
@@ -95,12 +95,12 @@ def test_an_expression_is_no_key():
             (reason,) = unknown("concat(id, b)", builds, strategy)
             assert "concat(id, b) is an expression" in reason
         assert unknown(["id", "order id"], builds) == unknown("ID, order id", builds) == []
-    # As dbt's conformance suite wants it.
+    # dbt's conformance suite requires this.
     assert unknown("c", True) == []
 
 
 def test_a_column_that_the_table_does_not_get():
-    """on_schema_change='ignore' leaves out what is new: nothing is matched or updated by it."""
+    """on_schema_change='ignore' leaves out new columns, so no row can be matched by one, and none updated."""
 
     def unknown(**config):
         config = {"materialized": "incremental", "incremental_strategy": "merge", **config}
@@ -108,12 +108,12 @@ def test_a_column_that_the_table_does_not_get():
 
     assert unknown(unique_key="id", merge_update_columns=["fresh"]) == ["merge_update_columns"]
     assert unknown(unique_key=["id", "fresh"]) == ["unique_key"]
-    # What is not there is not updated, and who does not match reads no unique_key.
+    # Excluding a missing column is harmless, and a strategy that does not match rows ignores unique_key.
     assert unknown(unique_key="id", merge_exclude_columns=["fresh"]) == []
     assert unknown(unique_key="fresh", incremental_strategy="append") == []
 
 
-# One row a table, one column a strategy, with a unique_key where that is not the primary key: y is accepted.
+# y: the table (row) accepts the strategy (column). Tables without a primary key get a unique_key if it is needed.
 MATRIX = """
                     append upsert merge partial_update insert_overwrite delete+insert microbatch apply_changes
 append              y      -      y     -              -                y             y          -
@@ -364,7 +364,7 @@ def test_plan_incremental_gives_table_and_strategy():
     assert plan.strategy == "upsert"
 
 
-def test_plan_incremental_tells_the_problems_of_both():
+def test_plan_incremental_reports_problems_of_table_and_strategy():
     with pytest.raises(ConfigErrors) as raised:
         plan_incremental(
             {"primary_key": "id", "bucket_key": "id", "incremental_strategy": "append"},

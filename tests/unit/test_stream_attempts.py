@@ -1,4 +1,4 @@
-"""How often a stream that goes on is started again, and when it is not."""
+"""How often a long-running stream is restarted, and when it is not."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from dbt.adapters.paimon.streaming.long_running import Trigger
 
 
 class WrongError(DbtRuntimeError):
-    """Something that another attempt does not mend."""
+    """An error that another attempt does not fix."""
 
 
 class StoreOfErrors(Checkpoint):
-    """A checkpoint whose store is away for some looks at it."""
+    """A checkpoint whose store fails the first `away` times that it is read."""
 
     def __init__(self, away: int) -> None:
         self.away = away
@@ -33,9 +33,9 @@ class StoreOfErrors(Checkpoint):
 def attempts(
     monkeypatch: pytest.MonkeyPatch, raised: list[Exception], *, goes_on: bool = True, away: int = 0
 ) -> tuple[str, int]:
-    """Run a query whose attempts to read its inputs raise these; what ended it, and how many were not raised."""
+    """Run a query whose attempts raise these errors; returns the last message and the number of unused errors."""
     monkeypatch.setattr("dbt.adapters.paimon.streaming.long_running.PAUSES", (0,) * 6)
-    # Another test of this process may have had one, which has ended.
+    # An earlier test in this process may have started a JVM that has ended.
     monkeypatch.setattr("dbt.adapters.paimon.spark.launch.jvm_process.Spawned.last", None)
     sink: Any = None
     writer = BatchWriter("stream", (), sink, "", None, refuses_new_columns=False)
@@ -49,13 +49,13 @@ def attempts(
     return str(ended.value).rpartition("  ")[2], len(raised)
 
 
-def test_what_does_not_answer_any_more(monkeypatch):
-    """A broker and a store that come back are read on; what is wrong ends the stream."""
+def test_sources_that_stop_answering_are_retried(monkeypatch):
+    """A stream continues when its broker and store recover; a permanent error ends it."""
     errors = [OSError("gone"), UnavailableError("no answer"), OSError("gone"), WrongError("wrong")]
     assert attempts(monkeypatch, errors, away=2) == ("wrong", 0)
 
 
-def test_what_has_never_answered(monkeypatch):
+def test_a_source_that_never_answered_is_not_retried(monkeypatch):
     assert attempts(monkeypatch, [UnavailableError("no answer"), WrongError("wrong")]) == ("no answer", 1)
 
 

@@ -1,4 +1,4 @@
-"""What the YAML of a streamed source may say, and all that is wrong with it in one message."""
+"""The YAML of a streamed source: what is valid, and one message with all its problems."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def type_of(text: str) -> str:
 
 
 def described(of_model: dict[str, Any] | None = None, columns: Any = ID, **external: Any) -> Description:
-    # dbt puts its own words into every `external`, as None.
+    # dbt adds its own keys to every `external`, with the value None.
     node = {
         "source_name": "a",
         "name": "b",
@@ -83,7 +83,7 @@ class TestDescription:
         found = described({"maxfilespertrigger": 1}, using="json", location="a", options={"maxFilesPerTrigger": 9})
         assert found.options == {"maxfilespertrigger": "1"}
 
-    def test_parquet_says_its_columns_itself(self) -> None:
+    def test_parquet_needs_no_columns(self) -> None:
         assert described(using="parquet", location="a", columns={}).columns == ()
 
 
@@ -164,7 +164,7 @@ class TestProblems:
             ("kafka", "kafka.ssl.keystore.location", "/etc/keystore.jks"),
         ],
     )
-    def test_what_is_no_secret(self, using: str, name: str, value: str) -> None:
+    def test_options_that_are_no_secret(self, using: str, name: str, value: str) -> None:
         assert described(using=using, location="a", options={name: value}).options == {name: value}
 
     def test_columns_are_missing(self) -> None:

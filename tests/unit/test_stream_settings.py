@@ -81,7 +81,7 @@ class TestWhoseCheckpoint:
             ("model.p.m", [{"topic": "a"}, {"topic": "c"}], ["topic c", "topic b", "--full-refresh"]),
         ],
     )
-    def test_it_does_not(self, model, inputs, named):
+    def test_it_does_not_fit(self, model, inputs, named):
         with pytest.raises(DbtRuntimeError) as raised:
             checkpoints.check_fits(self.NOTE, model, inputs, "/c")
         for text in named:
@@ -93,10 +93,10 @@ class TestIsWritten:
 
     @staticmethod
     def is_written(*found: Commit, may_repeat: bool = False) -> bool:
-        """Of batch 3 of the stream s, which began 1000 seconds ago."""
+        """Whether batch 3 of stream s, which began 1000 seconds ago, is in the table."""
         return commits.is_written(found, "s", 3, 1000, table="t", may_repeat=may_repeat)
 
-    def test_a_commit_tells(self):
+    def test_a_commit_of_the_batch(self):
         assert self.is_written(Commit(8, "APPEND", "other", age=20), self.OURS)
 
     def test_no_sign_of_a_written_batch(self):
@@ -131,5 +131,5 @@ def _call(external: dict[str, Any] | None = None, **arguments: Any) -> StreamCal
     ],
 )
 def test_where_a_stream_begins(call: StreamCall, says: bool) -> None:
-    """Whether the user has said it: for a table that has rows already."""
+    """Whether the user set where the stream begins; this matters if the table already has rows."""
     assert kinds.has_beginning(call) is says

@@ -1,4 +1,4 @@
-"""docs/versions.md names the versions that pyproject.toml and the capabilities have."""
+"""docs/versions.md names the same versions as pyproject.toml and docs/compatibility.md."""
 
 import re
 from pathlib import Path
@@ -11,13 +11,13 @@ PAGE = (ROOT / "docs" / "versions.md").read_text()
 
 
 def one_below(minor: str) -> str:
-    """1.12 of 1.13."""
+    """1.12 for 1.13."""
     first, second = minor.split(".")
     return f"{first}.{int(second) - 1}"
 
 
 def supported(what: str) -> str:
-    """The second cell of a row of the page."""
+    """The second cell of the row that begins with `what`."""
     row = re.search(rf"^\| {what} \| ([^|]+) \|", PAGE, re.MULTILINE)
     assert row
     return row[1]
@@ -41,7 +41,7 @@ def test_spark_lines_are_those_of_the_extras() -> None:
     assert supported("Spark") == ", ".join(sorted(set(extras)))
 
 
-def test_paimon_is_what_the_page_of_its_versions_has() -> None:
+def test_paimon_versions_are_those_of_the_compatibility_page() -> None:
     (newest,) = re.findall(
         r"^\| 3\.5 \| .*?([\d.]+) \|$", (ROOT / "docs" / "compatibility.md").read_text(), re.MULTILINE
     )

@@ -1,4 +1,4 @@
-"""Half-done swaps are finished, whole ones are left alone."""
+"""Interrupted swaps are finished, complete ones are left alone."""
 
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from dbt.adapters.paimon.writing.swaps import Rename, exchange, leftovers, stage
         (["t__dbt_tmp", "t__dbt_backup"], [Rename("t__dbt_tmp", "t")]),
         (["a__dbt_backup", "b", "b__dbt_backup"], [Rename("a__dbt_backup", "a")]),
         ([f"t__dbt_tmp_{'0' * 16}", "t__dbt_backup"], [Rename(f"t__dbt_tmp_{'0' * 16}", "t")]),
-        # Which of them is whole, nobody knows.
+        # Either staged table may be incomplete, so the backup gets the name back.
         (["t__dbt_tmp", f"t__dbt_tmp_{'0' * 16}", "t__dbt_backup"], [Rename("t__dbt_backup", "t")]),
     ],
 )
@@ -47,11 +47,11 @@ def test_leftovers(alone: bool) -> None:
     tables = ["t", "t__dbt_tmp", "t__dbt_backup", running, dead, others, "t__dbt_tmp_kept"]
     gone = {"t__dbt_tmp", "t__dbt_backup", dead} | ({running} if alone else set())
     assert set(leftovers("t", tables, now, alone)) == gone
-    # The only one that has the rows.
+    # Without the table itself, only the backup has the rows.
     assert "t__dbt_backup" not in leftovers("t", tables[1:], now, alone)
 
 
-def test_folders_change_names_in_one_step(tmp_path: Path) -> None:
+def test_folders_are_swapped_in_one_step(tmp_path: Path) -> None:
     one, other = tmp_path / "ä one", tmp_path / "other"
     for folder in (one, other):
         folder.mkdir()

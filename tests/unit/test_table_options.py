@@ -20,11 +20,11 @@ VERSIONS = ("0.9.0", "1.2.0", "1.4.2", "2.0.0")
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_every_default_of_the_catalogue_is_valid(version):
-    """Paimon's own defaults are the first values the parsers have to take."""
+    """The parsers must accept at least Paimon's own defaults."""
     wrong = {
         name: option_fault(name, definition.default, version)
         for name, definition in table_options(version).items()
-        # shown in words, and two options that no model may set
+        # "infinite" is only a description, and no model may set the two options
         if definition.default not in (None, "infinite") and name not in ("type", "auto-create")
     }
     assert {name: problems for name, problems in wrong.items() if problems} == {}
@@ -37,7 +37,7 @@ def test_every_default_of_the_catalogue_is_valid(version):
         ("bucket", "0.9.0", "Integer", False),
         ("sequence.field", "0.9.0", "String", True),
         ("sequence.field", "1.4.2", "String", False),
-        # between two catalogues the stricter one holds
+        # between two catalogues, the stricter one applies
         ("sequence.field", "1.2.0", "String", True),
         ("fields.v.aggregate-function", "0.9.0", "AggregateFunction", False),
         ("fields.a,b.sequence-group", "0.9.0", "String", False),

@@ -122,7 +122,7 @@ def pk(**config):
             "",
         ),
         ({"tblproperties": {"write-only": True, "target-file-size": None}}, {"write-only": "true"}, (), ""),
-        # told twice, equal in meaning
+        # set twice, with equal meaning
         (
             pk(bucket=4, tblproperties={"bucket": "4", "primary-key": "id"}),
             {"primary-key": "id", "bucket": "4"},
@@ -341,7 +341,7 @@ def test_valid(config, properties, partition_by, engine):
             "tblproperties['write_only']",
             "Did you mean 'write-only'?",
         ),
-        # told twice, different
+        # set twice, with different values
         (pk(bucket=4, tblproperties={"bucket": 8}), "tblproperties['bucket']=8", "own key is '4'"),
         (
             pk(tblproperties={"primary-key": "other"}),
@@ -449,7 +449,7 @@ COLUMN_KEY = {"id": {"name": "id", "constraints": [{"type": "primary_key"}, {"ty
         ({"contract": SimpleNamespace(enforced=True)}, [], COLUMN_KEY, ("id",)),
         ({"contract": {"enforced": False}}, [{"type": "primary_key", "columns": ["id"]}], COLUMN_KEY, ()),
         ({}, [{"type": "primary_key", "columns": ["id"]}], COLUMN_KEY, ()),
-        # equal, in the order of the config
+        # equal keys: the order is that of the config
         (
             {**ENFORCED, "primary_key": ["dt", "id"]},
             [{"type": "primary_key", "columns": ["id", "dt"]}],

@@ -14,7 +14,7 @@ from dbt.adapters.paimon.spark.thrift import ThriftHandle, _Running
 
 
 class Connection:
-    """PyHive's own asks the server for a session before anything else; what it sends then is the same."""
+    """PyHive's own connection asks for a session first; what it sends then is the same."""
 
     def __init__(self, client: TCLIService.Client) -> None:
         self._client = client
@@ -26,7 +26,7 @@ class Connection:
         self._client.ExecuteStatement(ttypes.TExecuteStatementReq(statement=statement, runAsync=async_))
 
 
-def test_it_is_not_waited_for_without_end() -> None:
+def test_the_wait_for_a_server_is_bounded() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         client = TSocket.TSocket("127.0.0.1", silent.getsockname()[1])
         client.setTimeout(100)
@@ -39,7 +39,7 @@ def test_it_is_not_waited_for_without_end() -> None:
 
 
 class Answers:
-    """PyHive's connection, and its cursor, to a server that answers each statement with the same rows."""
+    """A fake of PyHive's connection and cursor; its server answers each statement with the same rows."""
 
     description = (("column", "STRING_TYPE"),)
 

@@ -1,4 +1,4 @@
-"""What at() is asked for, tags of runs and audits as config; no table."""
+"""The arguments of at(), and the config of run tags and audits, without tables."""
 
 from types import SimpleNamespace
 
@@ -39,7 +39,7 @@ def test_read(arguments, read):
     assert str(states.read(TABLE, asked(**arguments))) == f"`paimon`.`my db`.{read}"
 
 
-def test_the_limit_of_an_empty_run_goes_around_it():
+def test_the_limit_of_an_empty_run_is_outside_the_time_travel():
     limited = states.read(TABLE.replace(limit=0), asked(snapshot=3))
     assert str(limited) == "(select * from `paimon`.`my db`.`it``s` version as of 3 where false limit 0)"
 
@@ -125,7 +125,7 @@ def test_refused(config, parts):
         ("ERROR", (0, False, False), (False, False)),
     ],
 )
-def test_an_audit_is_weighed_as_a_data_test(severity, row, weighed):
+def test_an_audit_has_the_severity_of_its_data_test(severity, row, weighed):
     found = result(SimpleNamespace(name="t", config=TestConfig(severity=severity)), row)
     assert (found.is_error, found.is_warning) == weighed
 

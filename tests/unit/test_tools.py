@@ -7,7 +7,7 @@ import sys
 
 
 def loaded(imports: str, *packages: str) -> list[str]:
-    """The modules of some packages that a new Python has loaded after these imports."""
+    """The modules of these packages that a new Python process has loaded after these imports."""
     shown = f"import sys\n{imports}\nprint(*(name for name in sorted(sys.modules) if name.startswith({packages})))"
     ran = subprocess.run([sys.executable, "-c", shown], capture_output=True, text=True, check=True)
     return ran.stdout.split()

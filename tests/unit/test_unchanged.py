@@ -1,4 +1,4 @@
-"""Keys of runs, their marks in commits, and which queries give the same rows again."""
+"""Keys of runs, their marks in commits, and which queries return the same rows again."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class TestPositions:
             ({"record-level.expire-time": "1 d"}, "drops rows by itself (record-level.expire-time=1 d)"),
         ],
     )
-    def test_another_state_than_the_newest(self, options, problem):
+    def test_options_that_read_another_state_than_the_newest(self, options, problem):
         assert table_versions.other_state(options) == problem
 
     @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def analyzed(*classes: str, **more: Any) -> Analyzed:
 
 
 class TestQueries:
-    def test_the_same_rows_again(self):
+    def test_queries_that_return_the_same_rows(self):
         found = analyzed(
             *(_LOGICAL + name for name in ("Project", "Filter", "WithCTE", "Window")),
             *(_EXPRESSIONS + name for name in ("Add", "aggregate.CollectList", "objects.StaticInvoke")),
@@ -120,7 +120,7 @@ class TestQueries:
             (analyzed(others=("s.t, which is not a Paimon table",)), "it reads s.t, which is not a Paimon table"),
         ],
     )
-    def test_what_may_give_others(self, found, reason):
+    def test_queries_that_may_return_other_rows(self, found, reason):
         assert queries.volatile(found).startswith(reason)
 
 
@@ -148,7 +148,7 @@ class TestNodes:
         assert found.startswith(reason)
         assert bool(found) == bool(reason)
 
-    def test_never_by_what_it_is(self):
+    def test_never_by_language_or_input(self):
         assert nodes.never({"config": {}, "language": "python"}, "", reads_changes=False)
         assert nodes.never({"config": {}}, "append", reads_changes=True)
 
@@ -162,7 +162,7 @@ class TestNodes:
         }
         assert nodes.settings(conf) == {"spark.sql.ansi.enabled": "true", "spark.paimon.x": "1"}
 
-    def test_macros_of_the_project_that_take_the_place_of_ours(self):
+    def test_macros_of_the_project_that_override_ours(self):
         ours = [
             Macro("dbt_paimon", "paimon__insert_sql"),
             Macro("dbt", "run_hooks"),
@@ -198,7 +198,7 @@ class TestPasses:
         assert PassedTestsCache(tmp_path).last("test.b") is None
 
     def test_invalid_lines(self, tmp_path):
-        """Cut off, of another version, no JSON."""
+        """Lines are ignored if they are cut off, not JSON, or of another version."""
         PassedTestsCache(tmp_path).keep(Pass.of("test.a", self.KEY))
         path = tmp_path / FILE
         path.write_text(path.read_text() + '{"test": "test.a", "no\n{"test": "test.a"}\n[]\n7')
@@ -215,7 +215,7 @@ class TestPasses:
         found = PassedTestsCache(tmp_path)
         assert found.last("test.a").key == found.last("test.b").key == self.KEY
 
-    def test_it_does_not_grow_without_end(self, tmp_path):
+    def test_the_file_does_not_grow_without_limit(self, tmp_path):
         for _ in range(300):
             PassedTestsCache(tmp_path).keep(Pass.of("test.a", self.KEY))
         assert len((tmp_path / FILE).read_text().split()) < 1000

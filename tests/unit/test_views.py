@@ -1,4 +1,4 @@
-"""View definitions survive being kept as text, and a view lives where its catalog lets it."""
+"""View definitions survive being stored as text, and each view's name is rendered in the catalog that has the view."""
 
 import pytest
 from dbt.adapters.contracts.relation import RelationType
@@ -63,7 +63,7 @@ def test_names_are_rendered_where_they_live(directory):
 
     assert render("t", RelationType.Table) == "`paimon`.`s`.`t`"
     assert render("t", None) == "`paimon`.`s`.`t`"
-    # Configured as a view, and the listing found none: what it was before is a table, if anything.
+    # Configured as a view, but not listed as one: if it exists, it is still a table.
     assert render("v", RelationType.View) == "`paimon`.`s`.`v`"
     assert render("known", None) == "`spark_catalog`.`s`.`known`"
     assert render("known", RelationType.Table) == "`paimon`.`s`.`known`"

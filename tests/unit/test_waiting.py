@@ -1,4 +1,4 @@
-"""Waits end: by what they wait for, or by one error at their bound."""
+"""A wait ends when its condition is true, or with one error at its bound."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class TestUntil:
         assert Wait("a number", 10, "Count.").until(lambda: next(answers), every=0) == 7
         assert lines == []
 
-    def test_what_is_there_is_not_waited_for(self) -> None:
+    def test_a_true_condition_is_not_waited_for(self) -> None:
         assert Wait("nothing", 0, "").until(lambda: True)
 
     def test_the_bound(self) -> None:
@@ -49,7 +49,7 @@ class TestUntil:
 
 
 class TestWatched:
-    """A real process that would not end."""
+    """Uses a real process that would not end."""
 
     @pytest.fixture
     def sleeper(self):
@@ -81,5 +81,5 @@ class TestWatched:
 @pytest.mark.parametrize(
     ("seconds", "shown"), [(0.05, "0.05 s"), (90, "90 s"), (180, "3 min"), (5400, "90 min"), (7200, "2 h")]
 )
-def test_spans_are_for_people(seconds: float, shown: str) -> None:
+def test_spans_are_easy_to_read(seconds: float, shown: str) -> None:
     assert Wait("x", seconds, "").error().msg == f"Waited {shown} for x."

@@ -1,4 +1,4 @@
-"""The workflows in .github run what is here: targets of the Makefile, the supported Pythons, every folder of tests."""
+"""The workflows in .github fit the project: the Makefile's targets, the supported Pythons, all folders of tests."""
 
 import re
 from pathlib import Path
@@ -26,7 +26,7 @@ def matrix(job: dict) -> dict:
 
 
 def made_by(command: str) -> list[str]:
-    """The targets that a command asks make for: what stands behind `make` and is neither an option nor a variable."""
+    """The targets in a command that runs make: the words after `make` that are neither options nor variables."""
     targets = []
     for line in command.splitlines():
         for call in re.findall(r"(?:^|&&|;)\s*make\s+([^;&|]*)", line):
@@ -44,7 +44,7 @@ MADE = [
 ]
 
 
-def test_what_a_command_makes() -> None:
+def test_the_make_targets_of_a_command() -> None:
     assert made_by("make --jobs=2 lint") == ["lint"]
     assert made_by("make functional FULL= FOLDERS='a b' ARGS=\"-k c\" docs") == ["functional", "docs"]
     assert made_by('cd x && make dist VERSION="${TAG#v}"\nmake "version-$VERSION"') == [
@@ -70,7 +70,7 @@ def test_every_workflow_makes_something() -> None:
 
 
 def test_variables_are_read_by_the_makefile() -> None:
-    """One that the Makefile does not know would be passed over without a word."""
+    """Make silently ignores a variable that the Makefile does not use."""
     named = set()
     for workflow in WORKFLOWS.values():
         for job in workflow["jobs"].values():
@@ -106,7 +106,7 @@ def test_every_folder_of_functional_tests_is_in_one_shard() -> None:
 
 
 def test_only_the_upload_can_ask_for_an_identity() -> None:
-    """Who can run code with `id-token: write` can publish: no job that runs tests or builds."""
+    """All code in a job with `id-token: write` can publish, so no job that tests or builds has it."""
     may = {
         (name, key)
         for name, workflow in WORKFLOWS.items()

@@ -1,4 +1,4 @@
-"""Configs, good and bad, in readable tables: *.yml beside this file. `bad_*.yml` say how their cases are written."""
+"""The corpus of valid and invalid configs: the *.yml files in this folder, which explain the format of their cases."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ MODEL = "orders"
 
 @dataclass(frozen=True)
 class Case:
-    """A config, and what is to be said of it; `where`, `reason` and `remedy` are empty for a good one.
+    """A config and the expected message; `where`, `reason` and `remedy` are empty if the config is valid.
 
-    `columns` are (name, type) of the model's query; `paimon` is what Paimon 0.9.0 does with such a table.
+    `columns` are the (name, type) pairs of the model's query. `paimon` says what Paimon 0.9.0 does with the config.
     """
 
     about: str
@@ -44,14 +44,14 @@ class Case:
 
     @property
     def id(self) -> str:
-        """A name for pytest."""
+        """The pytest ID."""
         return f"{self.about}: {self.where or self.config}"
 
     def plan(self) -> TableSpec:
-        """What the adapter makes of the config, without SQL.
+        """The table that the adapter plans from the config, without SQL.
 
         Raises:
-            ConfigErrors: what is wrong with it.
+            ConfigErrors: the config is invalid.
         """
         versions = Versions.of(self.version, catalog_kind=self.catalog)
         settings_of(MODEL, self.config.get("spark_config"), versions.paimon)
@@ -78,7 +78,7 @@ def column_table() -> Mapping[str, tuple[str, str]]:
 
 
 def good() -> list[Case]:
-    """Every config that is to pass."""
+    """Every config that must pass."""
     return [
         Case(**common, config={**group.get("config", {}), **case})
         for group, common in _groups("good.yml")
@@ -87,7 +87,7 @@ def good() -> list[Case]:
 
 
 def bad() -> list[Case]:
-    """Every config that is to be refused."""
+    """Every config that must be refused."""
     cases = []
     for group, common in (*_groups("bad_tables.yml"), *_groups("bad_policies.yml")):
         for config, where, reason, remedy in group["cases"]:
@@ -102,7 +102,7 @@ def bad() -> list[Case]:
 
 @dataclass(frozen=True)
 class Warned:
-    """A config that is allowed, with a warning: see warnings.yml."""
+    """A valid config that causes a warning: see warnings.yml."""
 
     config: Mapping[str, Any]
     where: str
@@ -114,7 +114,7 @@ class Warned:
     typed: tuple[Mapping[str, Any], ...] = ()
 
     def told(self, version: str) -> tuple[str, ...]:
-        """The warnings of a Paimon."""
+        """The warnings for a Paimon version."""
         versions = Versions.of(version)
         spec = build_table_spec(self.config, model=MODEL, versions=versions)
         doubts = doubtful(spec, self.config, MODEL, versions).messages
@@ -131,7 +131,7 @@ def warned() -> list[Warned]:
 
 
 def changes() -> list[dict[str, Any]]:
-    """Configs against tables that are there: see changes.yml."""
+    """Configs that differ from an existing table: see changes.yml."""
     loaded: list[dict[str, Any]] = _load("changes.yml")
     return loaded
 
@@ -141,7 +141,7 @@ def _said(where: str, reason: str, remedy: str) -> dict[str, str]:
 
 
 def _groups(name: str) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-    """Each group, with what all of its cases have."""
+    """Each group, with the fields that its cases share."""
     for group in _load(name):
         contract = group.get("contract", {})
         if contract:

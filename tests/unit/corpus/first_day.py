@@ -1,4 +1,4 @@
-"""What is done with a case of first_day.yml, so that its message is said."""
+"""Runs each kind of case in first_day.yml, so that it causes its message."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def no_jvm(given: Mapping[str, Any], folder: Path, monkeypatch: pytest.MonkeyPat
 def config(given: Mapping[str, Any], folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     columns = tuple((name, kind) for name, (kind, _) in corpus.column_table().items())
     case = Case("first day", given, columns=columns)
-    # What is no reason to refuse a table is a warning.
+    # Some mistakes are not refused, but warned about.
     return "\n".join(advice(case.plan(), given, MODEL, Versions.of(case.version)))
 
 
@@ -153,14 +153,14 @@ KINDS: dict[str, Callable[..., str | None]] = {
 
 
 def message(case: Mapping[str, Any], folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """What the adapter says of a case.
+    """The adapter's message about a case.
 
     Args:
-        case: of CASES.
+        case: one of CASES.
         folder: an empty one, which becomes the working directory.
         monkeypatch: undone by the caller.
     """
-    # No key of a storage and no server that this machine has.
+    # Hide this machine's AWS keys and warm servers.
     for name in [name for name in os.environ if name.startswith("AWS_")]:
         monkeypatch.delenv(name)
     monkeypatch.setenv(server.FOLDER_VARIABLE, str(folder / "servers"))

@@ -1,6 +1,6 @@
-"""Types the remedy of a message into the config that it is about, as a user does.
+"""Applies the remedy in an error message to the config, as a user would.
 
-Sentences with a list of words or a sample are read here (`_FORMS`); what the others ask for is typed by hand in remedies.yml.
+`_FORMS` parses remedies that list words or give a sample. The changes for all others are written out in remedies.yml.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _BEGIN: Final = re.compile(
 
 
 def problem_of(case: Case) -> str:
-    """What the adapter says about a config, without the model, the key and the value; '' if it passes."""
+    """The error for a config, without the model, the key and the value; '' if the config passes."""
     try:
         case.plan()
     except ConfigErrors as errors:
@@ -41,13 +41,13 @@ def problem_of(case: Case) -> str:
 
 
 def remedy_of(problem: str) -> str:
-    """The sentences of a problem that say what to do."""
+    """The sentences of an error that say what to do."""
     found = _BEGIN.search(problem)
     return problem[found.start() :] if found else problem
 
 
 def typed(case: Case) -> list[Case]:
-    """The config after each alternative of its remedy; empty if nobody has typed that sentence yet."""
+    """The config after each alternative of its remedy; empty if remedies.yml does not have the remedy yet."""
     problem = problem_of(case)
     remedy = remedy_of(problem)
     patches = _by_hand().get(remedy) or _read(problem, remedy)
@@ -56,14 +56,14 @@ def typed(case: Case) -> list[Case]:
 
 
 def is_choice(case: Case) -> bool:
-    """Whether the remedy is a list of names, of which not each is right for this config."""
+    """Whether the remedy is a list of names, some of which do not fit this config."""
     return re.match(r"Known|Its columns", remedy_of(problem_of(case))) is not None
 
 
 def still_wrong(before: Case, after: Case, steps: int = 3) -> str:
-    """What is wrong after a remedy, '' if nothing is.
+    """The error that is left after a remedy; '' if the config is valid.
 
-    Another mistake may come to light. Then its remedy is typed too, and must keep what the first one asked for.
+    The remedy may uncover another mistake. Then its remedy is applied too, and must keep the changes of the first one.
     """
     problem = problem_of(replace(after, where=""))
     if not problem:
@@ -72,7 +72,7 @@ def still_wrong(before: Case, after: Case, steps: int = 3) -> str:
     assert where, problem
     again = replace(after, where=where[1])
     asked = _leaves(after.config).items() - _leaves(before.config).items()
-    # A newer Paimon is not at hand.
+    # A user who cannot upgrade Paimon may undo the first remedy.
     undone = "needs Paimon >=" in problem or "needs a newer Paimon" in problem
     if steps and problem_of(again) != problem_of(before):
         for further in typed(again):
@@ -125,12 +125,12 @@ _FORMS: Final[Mapping[str, Callable[[str], list[Any]]]] = {
 
 
 def patched(case: Case, patch: Patch) -> Case:
-    """The config with what a remedy asks for.
+    """The case after a remedy.
 
     Args:
         case: a bad config.
-        patch: keys of the config to set, or to remove (null). `$it` is the value that the message names, `$rename`
-            another name for its key, `$column` for a column; `$columns`, `$contract`, `$version` and `$catalog` are the case's own.
+        patch: config keys to set, or to remove (null). `$it` replaces the value that the message names, `$rename` its
+            key, and `$column` a column's name. `$columns`, `$contract`, `$version` and `$catalog` change the case.
     """
     config = copy.deepcopy(dict(case.config))
     contract = dict.fromkeys(case.contract.get("columns", {}), "string")
@@ -159,7 +159,7 @@ def patched(case: Case, patch: Patch) -> Case:
 
 
 def _other_column(case: Case, name: str) -> dict[str, Any]:
-    """The config with another name for the column that the query does not have."""
+    """The config with this name in place of the column that the query does not have."""
     wrong = re.search(r"(?:has|is) no column '(.*?)'", problem_of(case))
     assert wrong, case
     written = re.sub(rf"\b{re.escape(wrong[1])}\b", name, json.dumps(case.config))
@@ -188,7 +188,7 @@ def _value(case: Case) -> Any:
 
 
 def _path(case: Case) -> tuple[str, ...]:
-    """The keys that lead to the one that the message names."""
+    """The path to the key that the message names."""
     inside = re.match(r"tblproperties\['(.*?)'\]|spark_config: ([\w.-]+)", case.where)
     if inside:
         return ("tblproperties", inside[1]) if inside[1] else ("spark_config", inside[2])
@@ -198,7 +198,7 @@ def _path(case: Case) -> tuple[str, ...]:
     found: list[str] = []
     inner: Mapping[str, Any] = case.config
     for part in name.split("."):
-        # A message may name a key by its option: aggregate-function is aggregate_function.
+        # A message may name the option instead of the key: aggregate-function for aggregate_function.
         key = next((key for key in inner if key.replace("_", "-") == part.replace("_", "-")), part)
         found.append(key)
         within = inner.get(key)

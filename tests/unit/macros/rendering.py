@@ -1,6 +1,6 @@
-"""Renders the adapter's macros without Spark: dbt's Jinja, its macros and dbt-spark's, and the real adapter.
+"""Renders the adapter's macros without Spark, using dbt's Jinja, the macros of dbt and dbt-spark, and the real adapter.
 
-Only the catalog is a stand-in: the tables that a test describes, and a list of the statements that are sent.
+Only the catalog is fake: tests describe its tables, and statements are recorded instead of run.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from dbt.adapters.paimon.sql.statements import Statement
 from dbt.adapters.paimon.tables.changeset import as_dbt_columns
 from dbt.include import global_project, paimon, spark
 
-# In the order in which dbt looks for a macro.
+# In dbt's search order for macros.
 PACKAGES = {"dbt_paimon": paimon, "dbt_spark": spark, "dbt": global_project}
 NOTHING = MappingProxyType({})
 
 
 def _macros(package, folder):
-    """The macros of a package; each has the text of its whole file, of which dbt takes the macro of its name."""
+    """The macros of a package; each has its file's whole text, in which dbt finds the macro by name."""
     texts = {str(path): path.read_text("utf-8") for path in sorted(folder.rglob("*.sql"))}
     return {
         name: Macro(name, NodeType.Macro, package, path, path, f"macro.{package}.{name}", text)
@@ -53,13 +53,13 @@ def relation(identifier, database="lake", schema="shop", type="table"):
 
 
 def with_conf(sql, conf):
-    """A statement, after the Spark settings that it alone has; without blank lines."""
+    """A statement below its own Spark settings, without blank lines."""
     settings = "".join(f"-- {name}={value}\n" for name, value in conf.items())
     return settings + re.sub(r"[ \t]*\n\s*\n|[ \t]+\n", "\n", sql.strip())
 
 
 class Adapter(PaimonAdapter):
-    """The adapter over tables that a test describes; keeps the statements that it is given."""
+    """The adapter with tables that a test describes; it records statements instead of running them."""
 
     versions = Versions.of("0.9.0")
 
@@ -112,10 +112,10 @@ class Adapter(PaimonAdapter):
 
 
 class Rendering:
-    """dbt's context of a node.
+    """dbt's Jinja context of a node.
 
     Args:
-        node: what differs from the node of a model without config.
+        node: the fields in which the node differs from a model without config.
         known: the existing tables, by their identifiers.
         answers: the rows that the adapter's own queries return, one after the other.
     """
@@ -151,6 +151,6 @@ class Rendering:
         )
 
     def __call__(self, macro, *arguments, **more):
-        """The statements that were sent so far and by a macro, then the one that it returns."""
+        """All statements sent so far, including those of this macro, then the statement that it returns."""
         returned = self.context[macro](*arguments, **more)
         return [*self.adapter.sent, *([with_conf(str(returned), NOTHING)] if returned else [])]

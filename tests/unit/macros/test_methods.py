@@ -1,4 +1,4 @@
-"""What macros call of the adapter: few methods, for Jinja renders SQL and Python decides."""
+"""Macros call few methods of the adapter: Jinja renders SQL, and Python decides."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from dbt.include import paimon
 MOST = 61
 FOLDER = Path(paimon.PACKAGE_PATH, "macros")
 COMMENT = re.compile(r"\{#.*?#\}", re.DOTALL)
-# What the adapter returns to macros; they read its fields.
+# The adapter returns these to macros, which read fields but call no methods.
 RETURNED = (NodeRun, SettledPlan, Step, TableSpec, ExistingTable, KeptDeletes, ModelQuery, StrategyMacro)
 
 

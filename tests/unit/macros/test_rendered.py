@@ -1,6 +1,6 @@
 """The SQL of the adapter's macros, compared with the texts in `rendered/`.
 
-`DBT_PAIMON_RENDER=1 pytest tests/unit/macros` writes the texts again; read their difference before you commit it.
+`DBT_PAIMON_RENDER=1 pytest tests/unit/macros` rewrites the texts; review the diff before you commit it.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ DAY = ExistingColumn("day", "date")
 STATUS = ExistingColumn("status", "string", comment="it's open, or \\closed")
 AMOUNT = ExistingColumn("amount", "decimal(10,2)")
 COLUMNS = (ID, DAY, STATUS, AMOUNT)
-# Names that are no names without backticks.
+# Names that need backticks.
 ODD = (
     ExistingColumn("Order Id", "bigint", nullable=False),
     ExistingColumn("a`b", "string"),
@@ -50,7 +50,7 @@ CASES: dict[str, Callable[[], Sequence[str]]] = {}
 
 
 def case(name: str, render: Callable[..., Sequence[str]], /, *arguments: Any, **more: Any) -> None:
-    """A text that `render` returns for these arguments."""
+    """Register a case: the statements that `render` returns for these arguments."""
     assert name not in CASES
     CASES[name] = partial(render, *arguments, **more)
 
@@ -275,7 +275,7 @@ case("drop_schema", macro, "drop_schema", ODD_TABLE)
 
 
 def cross_database() -> list[str]:
-    """One query with an expression for each of dbt's macros."""
+    """One query with one expression for each of dbt's cross-database macros."""
     calls = {
         "safe_cast": ("status", "decimal(10,2)"),
         "dateadd": ("month", 3, "day"),
@@ -315,7 +315,7 @@ OLD = ExistingTable(
 
 
 def steps(materialized: str, current: ExistingTable = OLD, **config: Any) -> list[str]:
-    """What a run sends to make a table that which its model wants, with the rows in between."""
+    """The statements that change an existing table as its model wants, before and after the rows are written."""
     config = {"materialized": materialized, "persist_docs": PERSISTED, **config}
     is_snapshot = materialized == "snapshot"
     node = {**DOCUMENTED, "config": config, "resource_type": "snapshot" if is_snapshot else "model"}
@@ -511,7 +511,7 @@ case("delete_rows_ignore_delete", deleting, ignore_delete="true")
 case("delete_rows_rowkind", deleting, known=["orders__dbt_deletes"], **{"rowkind.field": "op"})
 
 
-# What sqlglot takes for a command that it does not know: a procedure of Paimon's, and a statement of Spark's.
+# Statements that sqlglot cannot parse: calls of Paimon's procedures, and Spark's UNSET TBLPROPERTIES.
 NOT_PARSED = ("CALL ", "alter table `lake`.`shop`.`orders` unset tblproperties (")
 
 
@@ -538,7 +538,7 @@ def test_sqlglot_parses_it(name: str):
         assert unknown == [statement.startswith(NOT_PARSED)] * len(unknown), statement
 
 
-def test_each_text_is_of_a_case():
+def test_each_text_has_a_case():
     assert {path.stem for path in FOLDER.iterdir()} == set(CASES)
 
 
