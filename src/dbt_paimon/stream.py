@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any, Final
@@ -23,7 +23,8 @@ _KEYS: Final = ("name", "unique_id", "depends_on")
 def run(select: Sequence[str], exclude: Sequence[str], full_refresh: bool, target: Mapping[str, str | None]) -> bool:
     """Run streaming models, each on its own thread, until Ctrl-C or SIGTERM; return whether all ended without an error.
 
-    If one of them reads another's table, all run once first, in the order of dbt's graph, to read everything there is.
+    If one fails, the others end, so that a service manager restarts the command. If one reads another's table, all run
+    once first, in the order of dbt's graph, to read everything there is.
     """
     chosen = ["--select", *(f"{word},{_STREAMS_ONLY}" for word in select)]
     if exclude:
@@ -53,7 +54,7 @@ def _run_all(streams: Sequence[Mapping[str, Any]], chosen: Sequence[str], full_r
     click.echo(f"Streaming {names}. Press Ctrl-C to stop after the current batch.")
     with long_running.long_running_streams(), _all_at_once():
         # A long-running model never hands its thread to another one.
-        return _run(["--threads", str(len(streams)), *refresh, *chosen])
+        return _run(["--threads", str(len(streams)), *refresh, *chosen], _end_others)
 
 
 def _listed(arguments: Sequence[str]) -> list[dict[str, Any]]:
@@ -70,10 +71,18 @@ def _reads_one_of(stream: Mapping[str, Any], streams: Sequence[Mapping[str, Any]
     return any(other["unique_id"] in stream["depends_on"]["nodes"] for other in streams)
 
 
-def _run(arguments: Sequence[str]) -> bool:
+def _end_others(event: Any) -> None:
+    """End the other streams after their current batches if one has failed, as dbt's events say."""
+    if event.info.name == "NodeFinished" and event.data.run_result.status == "error":
+        if not long_running.STOP.is_set():
+            click.echo(f"{event.data.node_info.node_name} failed. Stopping the others after their current batch.")
+        long_running.STOP.set()
+
+
+def _run(arguments: Sequence[str], *callbacks: Callable[[Any], None]) -> bool:
     from dbt.cli.main import dbtRunner
 
-    ran = dbtRunner().invoke(["run", *arguments])
+    ran = dbtRunner(callbacks=list(callbacks)).invoke(["run", *arguments])
     if ran.exception is not None and not isinstance(ran.exception, SystemExit):
         raise ran.exception
     return bool(ran.success)

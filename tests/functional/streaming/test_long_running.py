@@ -37,6 +37,7 @@ select id, n from {{ stream(ref('events'), options={'scan.snapshot-id': 1, 'maxS
 where (select sum(hash(a.id, b.id)) from range(20000) as a cross join range(20000) as b) is not null
 {% endif %}
 """
+BROKEN = "{{ config(materialized='streaming') }} select 1 as id"
 FOLLOWED = """{{ config(materialized='streaming', processing_time='1 second', on_schema_change='sync_all_columns') }}
 select id, n * 3 as n from {{ stream(ref('copied')) }}
 """
@@ -49,6 +50,7 @@ class Project:
         (root / "models" / "events.sql").write_text(EVENTS)
         (root / "models" / "copied.sql").write_text(COPIED)
         (root / "models" / "followed.sql").write_text(FOLLOWED)
+        (root / "models" / "broken.sql").write_text(BROKEN)
         (root / "models" / "slow.sql").write_text(SLOW)
         (root / "dbt_project.yml").write_text(
             yaml.safe_dump({"name": "streams", "profile": "streams", "flags": {"send_anonymous_usage_stats": False}})
@@ -176,6 +178,22 @@ def test_its_jvm_is_killed(project: Project):
     dbt_passes(project.root, "run", "--select", "copied")
     copied = project.query("select id, n from paimon.s.copied where id between 100 and 109 order by id")
     assert copied == [(number, number * 2) for number in range(100, 110)]
+
+
+def test_one_of_several_fails(project: Project):
+    """The command ends, so that a service manager restarts it."""
+    project.add(200, 210)
+    stream = project.stream("--select", "copied", "broken")
+    try:
+        assert stream.wait(timeout=300) == 1, project.said()
+    finally:
+        if stream.poll() is None:
+            os.kill(stream.pid, signal.SIGKILL)
+    results = json.loads((project.root / "target" / "run_results.json").read_text())["results"]
+    assert {each["unique_id"].split(".")[-1]: each["status"] for each in results} == {
+        "copied": "success",
+        "broken": "error",
+    }
 
 
 def test_it_needs_a_streaming_model(project: Project):
