@@ -13,13 +13,13 @@ public final class Watchdog extends Thread {
     setDaemon(true);
   }
 
-  /** Sets the deadline of a name, in milliseconds from now. */
+  /** Sets the deadline called `name`, in milliseconds from now. */
   public synchronized void set(String name, long milliseconds) {
     this.times.put(name, Long.valueOf(now() + milliseconds));
     notifyAll();
   }
 
-  /** Removes the deadline of a name. */
+  /** Removes the deadline called `name`. */
   public synchronized void remove(String name) {
     this.times.remove(name);
     notifyAll();
@@ -38,7 +38,7 @@ public final class Watchdog extends Thread {
       try {
         wait(Math.min(left, 1000L));
       } catch (InterruptedException ignored) {
-        // No other code has this thread.
+        // No other code knows this thread.
       }
     }
   }

@@ -56,6 +56,7 @@ class Analyzed:
         tables: version of each Paimon table that the query reads.
         files: size and modification time of each file that the query reads, by path.
         others: descriptions of other inputs, whose changes cannot be detected.
+        reads_alike: see the function of this name.
     """
 
     text: str
@@ -173,7 +174,7 @@ class _LeafReader:
 
 
 def _with_numbered_ids(text: str, ids: re.Pattern[str]) -> str:
-    """Replace the ids that a pattern's groups match by their order of first occurrence, per group."""
+    """Replace the ids that a pattern's groups match by numbers, in order of occurrence; groups do not share ids."""
     numbers: dict[tuple[int, str], int] = {}
 
     def number(found: re.Match[str]) -> str:

@@ -16,8 +16,8 @@ from dbt.adapters.paimon.spark.cluster_managers import master_problems
 CATALOG_CLASS = "org.apache.paimon.spark.SparkCatalog"
 # Replaces `spark_catalog`, and delegates tables of other formats to Spark's own catalog.
 GENERIC_CATALOG_CLASS = "org.apache.paimon.spark.SparkGenericCatalog"
-# If another session drops a table, this session keeps its cached metadata. If the table is created again, this session
-# would read wrong rows, and from Paimon 1.4 an INSERT would corrupt the table.
+# With a cache, this session would keep the metadata of a table that another session drops. If the table is created
+# again, this session would read wrong rows, and from Paimon 1.4 an INSERT would corrupt the table.
 _CACHE_ENABLED = "cache-enabled"
 _PROFILE_KEYS = ("warehouse", "metastore", "uri")
 V2_WRITE = "spark.paimon.write.use-v2-write"
@@ -67,7 +67,7 @@ def _settings_of(storage: Storage, versions: Versions) -> dict[str, str]:
     conf[f"{prefix}.{_CACHE_ENABLED}"] = "false"
     options = dict(_DEFAULTS.get(catalog.jdbc_protocol or catalog.metastore, {}))
     if catalog.metastore == "hive" and not versions.supports(Capability.HIVE_CALLS_ONE_AT_A_TIME):
-        # More than any target has threads; clients are only created when needed.
+        # More clients than any target has threads; they are only created when needed.
         options["client-pool-size"] = "128"
     options |= {**storage.added, **catalog.options}
     return conf | {f"{prefix}.{key}": value for key, value in options.items()}
@@ -147,7 +147,7 @@ def _unsupported(storage: Storage, versions: Versions) -> Iterator[str]:
     needed = {}
     if catalog.metastore == "rest":
         needed[Capability.REST_CATALOG] = "metastore=rest"
-    # AbstractCatalog.lockEnabled: locks if set, or on object stores. HDFS and local disks rename atomically.
+    # AbstractCatalog.lockEnabled: by default only object stores need a lock. HDFS and local disks rename atomically.
     atomic = catalog.scheme in ("file", "hdfs", "viewfs")
     locks = catalog.options.get("lock.enabled", str(not atomic)).lower() == "true"
     if catalog.jdbc_protocol == "postgresql" and locks and "lock.type" not in catalog.options:

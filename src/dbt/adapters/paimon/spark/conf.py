@@ -142,8 +142,8 @@ def session_settings(
         # Spark's variable substitution removes every `${word}` from a statement, even in a regular expression or a
         # comment, and `${env:WORD}` could write the machine's environment into tables.
         "spark.sql.variable.substitute": "false",
-        # Paimon's writer gets rows as Java objects (SparkRow). The old classes use a different calendar before October
-        # 1582, so that such dates and timestamps would be shifted by days [ran, 0.9.0].
+        # Paimon's writer gets rows as Java objects (SparkRow). Java's old date classes use a different calendar before
+        # October 1582, and would shift such dates and timestamps by days [ran, 0.9.0].
         "spark.sql.datetime.java8API.enabled": "true",
         # Otherwise a join of a partitioned table with an empty table may fail.
         **({} if versions.supports(Capability.JOINS_WITH_NOTHING) else {_PRUNING: "false"}),

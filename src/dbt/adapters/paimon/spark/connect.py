@@ -37,7 +37,7 @@ _IDLE: dict[str, list[Any]] = {}
 _ALL: list[Any] = []
 # With the client's pauses of 0.05, 0.2, 0.8, 3.2 and 12.8 s, a lost server is reported after 17 s instead of minutes.
 _RETRIES = 5
-# Milliseconds. A server that does not answer a ping for a minute is lost, however long its statement may take. Servers
+# Milliseconds. A server that does not answer a ping within a minute counts as lost, even in a long statement. Servers
 # accept a ping only five minutes after the last one (grpc's NettyServerBuilder.permitKeepAliveTime).
 _KEEPALIVE = [
     ("grpc.keepalive_time_ms", 330_000),
@@ -114,7 +114,7 @@ class ConnectHandle(PySparkHandle):
         self.is_lost = self.is_lost or connect_operations.is_lost(error)
 
     def client_record(self) -> ClientRecord:
-        """This client's session, whose statements another client can end by the session's id and user."""
+        """The id and user of this client's session, with which another client can end its statements."""
         client: Any = self.session.client
         return server_clients.this_client(client._session_id, client._user_id or "")
 

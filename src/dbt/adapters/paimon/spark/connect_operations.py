@@ -11,7 +11,7 @@ from typing import Any, Final
 from dbt.adapters.paimon.errors.causes import causes
 from dbt.adapters.paimon.spark.server_clients import ClientRecord
 
-# How often, and for how long, to check a statement some of whose responses another client has read, in seconds. The
+# Seconds between checks, and until the last check, if another client has read some of a statement's responses. The
 # server sends the remaining responses only to that client, including the last one, which marks the statement's end.
 _CHECK_EVERY: Final = 0.5
 _LONGEST_CHECK: Final = 60.0

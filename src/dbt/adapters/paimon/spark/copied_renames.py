@@ -28,7 +28,7 @@ class CopiedRenames:
     """The renames between a table's name and its staging and backup names.
 
     Args:
-        table: the table; only folders at Paimon's default place for tables, `<warehouse>/<schema>.db`, are found.
+        table: the table; only folders at Paimon's default location, `<warehouse>/<schema>.db`, are found.
     """
 
     def __init__(self, session: SparkSession, table: TableName) -> None:
@@ -57,7 +57,7 @@ class CopiedRenames:
         renames = self.possible()
         finished = [rename for rename in renames if self._finished(*rename)]
         names = sorted({name for rename in renames for name in rename})
-        # Without a backup, the others are tables that killed runs were still building.
+        # Without a backup, all names but the table's own are tables that killed runs were still building.
         if len(names) > 2 and self._table + BACKUP_SUFFIX in names and not finished:
             raise DbtRuntimeError(
                 f"A killed run left {', '.join(names)}, and their files do not show which of them are complete. "
@@ -66,7 +66,7 @@ class CopiedRenames:
         return finished
 
     def _finished(self, old: str, new: str) -> bool:
-        """Finish one rename; False if the two folders are two tables."""
+        """Finish one rename; False if the two folders hold different tables."""
         moved, there = self._sizes(old), self._sizes(new)
         if not self._are_parts(old, new, moved.keys() & there.keys()):
             return False
@@ -76,7 +76,7 @@ class CopiedRenames:
         return True
 
     def _are_parts(self, old: str, new: str, common: set[str]) -> bool:
-        """Whether two folders are parts of one table, given the files that both have: at least one was copied."""
+        """Whether two folders are parts of one table: at least one of their `common` paths was copied."""
         return any(
             _UNIQUE.search(path)
             or (

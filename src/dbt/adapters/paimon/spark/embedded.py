@@ -101,7 +101,7 @@ class EmbeddedSpark:
         branch_schemas.complete(self._session, statement)
 
     def sort(self, statement: str) -> bool:
-        """Run a CALL of `compact` with an order safely (see `sorted_compaction`); False if it was not run."""
+        """Run a CALL of `compact` with an order, without losing rows; False if not run (see `sorted_compaction`)."""
         return sorted_compaction.sort(self._session, statement, lambda text: predicates.by_spark(self._session, text))
 
     def settings(self) -> dict[str, str]:

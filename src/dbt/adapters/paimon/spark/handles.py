@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from dbt.adapters.paimon.spark.job_metrics import JobMetrics, Progress
     from dbt.adapters.paimon.spark.server_clients import ClientRecord
 
-# A job that starts after Ctrl-C is cancelled within this number of seconds.
+# Seconds between attempts to cancel this thread's jobs after Ctrl-C.
 _CANCEL_EVERY: Final = 0.2
 
 
@@ -110,7 +110,7 @@ class Cursor(ABC):
 class Handle(ABC):
     """A dbt thread's connection: a Spark session that no other thread uses."""
 
-    # Whether the connection to a server was lost while a statement ran, which may still be running on the server.
+    # Whether the connection to a server was lost during a statement; the statement may still be running there.
     is_lost = False
 
     def __init__(self) -> None:
@@ -188,14 +188,14 @@ class Handle(ABC):
 
     @abstractmethod
     def describe(self, node: str, description: str) -> None:
-        """Label this thread's further jobs with a node and a description in the Spark UI."""
+        """Label this thread's next jobs with a node and a description in the Spark UI."""
 
     def committed(self, table: TableName, user: str, since: float, whole: bool) -> commits.Committed | None:
         """The newest commit to a table by a user (see `commits`), or None.
 
         Args:
             user: a prefix of the commit user.
-            since: ignores older commits, in epoch seconds; used by the embedded Spark only.
+            since: epoch seconds; older commits are ignored. Only the embedded Spark uses this.
             whole: whether the statement replaced all rows.
         """
         return commits.by_sql(self.rows_of, table, user, whole)
@@ -269,7 +269,7 @@ class Handle(ABC):
         """Set `is_lost` if a statement failed because the connection to the server was lost."""
 
     def client_record(self) -> ClientRecord | None:
-        """This client's record, by which others can end its statements; None for an embedded Spark."""
+        """This client's record, with which other clients can end its statements; None for an embedded Spark."""
         return None
 
     def query_concurrently(self, sql: str) -> list[Any]:

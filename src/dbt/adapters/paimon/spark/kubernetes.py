@@ -33,13 +33,12 @@ _RIGHTS: Final = {
 _ROLE: Final = "deploy/kubernetes/service-account.yaml"
 # Seconds until the first executor must have started; a cluster may need some minutes to add a node.
 LONGEST_WAIT: Final = 900.0
-# The same for errors that do not go away by waiting.
+# The same for errors that waiting does not resolve.
 LONGEST_HOPELESS: Final = 60.0
 # Seconds until the reason is logged, and between checks.
 NOTICE_AFTER: Final = 20.0
 LOOK_EVERY: Final = 2.0
-# Reasons of a waiting container that do not go away by waiting (pkg/kubelet/images/types.go,
-# container/sync_result.go).
+# Reasons of a waiting container that waiting does not resolve (pkg/kubelet/images/types.go, container/sync_result.go).
 _HOPELESS: Final = frozenset(
     "CreateContainerConfigError CreateContainerError ErrImageNeverPull ErrImagePull ImageInspectError "
     "ImagePullBackOff InvalidImageName RunContainerError".split()

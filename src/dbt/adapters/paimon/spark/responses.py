@@ -65,7 +65,7 @@ def code_of(kind: str) -> str:
 
 
 def of_write(kind: str, committed: Committed | None, work: JobMetrics | None, query_id: str) -> PaimonAdapterResponse:
-    """The response for a write; `kind` is a strategy or the like, and without a commit `committed` is None."""
+    """The response for a write; `kind` is a strategy or other statement kind; `committed` is None without a commit."""
     response = _response(code_of(kind), query_id)
     if committed is None:
         response.rows_affected = 0

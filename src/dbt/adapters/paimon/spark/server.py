@@ -1,7 +1,7 @@
 """Warm local Spark Connect servers of `dbt-paimon server`.
 
-Each server has a note, a private file whose name is derived from master, catalog and warehouse, so that a target finds
-its server without an address.
+Each server has a note, a private file whose name is derived from master, catalog and location of the tables, so that a
+target finds its server without an address.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ class ServerNote:
     Attributes:
         versions: versions of dbt-paimon, PySpark and Paimon.
         settings: settings that sessions cannot change.
-        works_on: master, catalog and warehouse, for display.
-        idle_minutes: minutes without a statement after which it ends.
-        asks_token: whether it requires its token (the flag `require_server_token`).
+        works_on: master, catalog and location of the tables, for display.
+        idle_minutes: minutes without a statement after which the server ends.
+        asks_token: whether the server requires its token (the flag `require_server_token`).
     """
 
     pid: int

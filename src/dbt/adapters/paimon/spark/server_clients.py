@@ -1,4 +1,4 @@
-"""Records of a Spark server's clients, by which other clients find their statements and see whether they are alive."""
+"""Records of a Spark server's clients. They show other clients whether a client is alive, and which session it has."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def folder(note: Path) -> Path:
 
 
 def create(note: Path, pid: int) -> str:
-    """Create and store a token for the server with a process id."""
+    """Create and store the token of the server with this process id."""
     token = secrets.token_urlsafe(32)
     write_own(_path(note, pid), token)
     return token

@@ -39,13 +39,13 @@ _DATABASE: Final = "global_temp"
 # TEMP_TABLE_OR_VIEW_ALREADY_EXISTS, and Spark's message before 3.4.
 _EXISTS: Final = re.compile(r"already[ _]exists", re.IGNORECASE)
 _MISSING: Final = re.compile(r"NOT_FOUND|not found", re.IGNORECASE)
-# Seconds between renewals of a note, seconds without a renewal until the writer counts as dead, and between checks.
+# Seconds between renewals of a note, until a writer without renewals counts as dead, and between checks for this.
 _RENEWED_EVERY: Final = 10.0
 _DEAD_AFTER: Final = 60.0
 _LOOK_EVERY: Final = 0.5
 # Seconds to wait for a running renewal before a note is removed.
 _LAST_RENEWAL_TIMEOUT: Final = 5.0
-# Ids of the holdings of this process.
+# The `ClientRecord.holding` of each lock that this process holds.
 _HOLDINGS: Final[set[str]] = set()
 
 
@@ -102,7 +102,7 @@ class Note:
         self.others_wrote = False
 
     def __enter__(self) -> Self:
-        """Note this thread's session, once other clients' statements on the table have ended."""
+        """Create the note of this thread's session, once other clients' statements on the table have ended."""
         if not self._writers.served:
             return self
         self._used = self._handle()

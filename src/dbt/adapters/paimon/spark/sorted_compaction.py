@@ -1,4 +1,4 @@
-"""Sorted compaction that keeps rows which other programs append meanwhile.
+"""Sorted compaction that keeps the rows that other writers append meanwhile.
 
 Paimon's sys.compact with an order rewrites the files that it has read, and then overwrites the whole table, so that
 rows appended in between are lost (CompactProcedure.sortCompactUnAwareBucketTable at 0.9.0 to 2.0.0) [ran]. From 1.4,

@@ -311,7 +311,7 @@ def open_session(runtime: Runtime) -> ThriftHandle:
     remedy = "Start it, or correct host and port in the profile."
     addresses.require_listener("A Thrift server", [(credentials.host, credentials.server_port)], remedy)
     settings = {_MAX_FIELDS: "10000", **runtime.session_conf}
-    # The server begins a session with `use default`, which must be in its own default catalog.
+    # The server begins a session with `use default`, so the session must begin in the server's own default catalog.
     settings.pop(_DEFAULT_CATALOG, None)
 
     def connect() -> Any:

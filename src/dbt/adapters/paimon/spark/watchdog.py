@@ -13,7 +13,7 @@ _WATCHDOGS: Final[dict[int, Any]] = {}
 
 
 def arm(name: str, seconds: float | None) -> None:
-    """Set the deadline of a name, in seconds from now, after which the JVM is killed; None removes the deadline.
+    """Set the deadline called `name`: the JVM is killed after this many seconds. None removes the deadline.
 
     Does nothing without an embedded Spark, because a server must not be killed.
     """

@@ -90,7 +90,7 @@ class History:
             )
 
     def rollback_version(self, relation: PaimonRelation, version: Any) -> Any:
-        """A state with the rows of a table snapshot (number) or a tag, to which a rollback loses no rows.
+        """A state with the rows of a table snapshot (a number) or a tag, such that a rollback to it keeps these rows.
 
         Raises:
             DbtRuntimeError: the tag does not exist, or every possible rollback would delete data files in use.

@@ -39,7 +39,7 @@ def refuse_missing(spec: TableSpec, config: Mapping[str, Any], node: str, existi
 
 
 def losses(relation: object, branch: str, rows: Sequence[Sequence[Any]]) -> str:
-    """The error message about the commits and tags of `metadata.tags.lacking`, or ''."""
+    """The error message about commits and tags that the branch lacks (see `metadata.tags.lacking`), or ''."""
     if not rows:
         return ""
     kinds: dict[str, list[str]] = {}

@@ -164,7 +164,7 @@ class Clones:
     # -- dbt clone --------------------------------------------------------------------------------------------------
 
     def why_copied(self, model: Mapping[str, Any], original: PaimonRelation) -> str | None:
-        """The reason to copy a table instead of branching; '' if branching is off; None to branch."""
+        """The reason to copy a table instead of branching; '' if the target or model never branches; None to branch."""
         if not self._by_branch or model["config"].get("materialized") != "incremental":
             return ""
         catalog = self._adapter.credentials.catalog_of(original.database or "")

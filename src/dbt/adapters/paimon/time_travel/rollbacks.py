@@ -17,7 +17,10 @@ from dbt.adapters.paimon.time_travel import audits
 
 
 def states(version: str, number: int, commits: Sequence[Commit]) -> list[tuple[str, int]]:
-    """(state, number) of the states with the rows of `version`: itself, and the last compaction right after it."""
+    """(state, number) of each state with the rows of `version`.
+
+    These are `version` itself, and the last of the compactions that directly follow it.
+    """
     found = [(version, number)]
     for commit in commits:
         if commit.snapshot == found[-1][1] + 1 and commit.kind == COMPACT:

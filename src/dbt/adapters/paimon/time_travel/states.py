@@ -37,7 +37,7 @@ class Version:
 
 
 def version(function: str, relation: object, arguments: Mapping[str, Any]) -> Version:
-    """Parse a macro's arguments, all but one of them None; raises DbtRuntimeError if they or the value are invalid."""
+    """Parse a macro's arguments; raises DbtRuntimeError if not exactly one is set, or if its value is invalid."""
     where = f"{function}({relation})"
     given = {kind: value for kind, value in arguments.items() if value is not None}
     if len(given) != 1:

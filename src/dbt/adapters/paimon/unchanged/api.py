@@ -70,7 +70,7 @@ class Unchanged:
     ) -> StatementResult | None:
         """dbt's response for a node that is up to date; None if it has to run, with the reason in the log.
 
-        The caller holds the lock of its table. Runs no statement for a node without `skip_unchanged`.
+        The caller holds the lock of the node's table. Runs no statement for a node without `skip_unchanged`.
 
         Args:
             pending: returns the differences between the table and the wanted one.
@@ -109,7 +109,7 @@ class Unchanged:
         """Raise CannotSkip if the table has to be altered, e.g. because a run was killed before its ALTER."""
         existing = metadata.existing_table(Schema.of_json(before.schema))
         if seed:
-            # A file's types are only known after staging, so only a change of the table is detected.
+            # A seed's types are only known after staging, so only an ALTER of the table is detected.
             if existing.schema_id != head.schema:
                 raise CannotSkip("its table was altered")
             types = {column.name.lower(): column.data_type for column in existing.columns}

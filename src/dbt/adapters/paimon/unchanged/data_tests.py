@@ -76,7 +76,7 @@ class DataTests:
         return StatementResult(responses.of_reuse(f"inputs and query as when it passed at {last.at}"), _passed())
 
     def note(self, test: Mapping[str, Any], result: agate.Table) -> None:
-        """Store a pass; `result` is dbt's row of `failures`, `should_warn` and `should_error`."""
+        """Store a test's key if it passed; `result` is dbt's row of `failures`, `should_warn` and `should_error`."""
         key = self._tested.pop(test["unique_id"], None)
         if key is None:
             return

@@ -68,10 +68,10 @@ class Fingerprinter:
             logger.debug(f"{name}: cannot determine whether it has changed: {messages.error_text(exc)}")
 
     def spark(self) -> EmbeddedSpark:
-        """The Spark in this process, which can return plans; raises CannotSkip over a server or with --empty."""
+        """The Spark in this process, which can return plans; raises CannotSkip with a server or --empty."""
         spark = self._adapter.handle.embedded()
         if spark is None:
-            raise CannotSkip("the inputs of a query are unknown over a server", always=True)
+            raise CannotSkip("a Spark server does not show the inputs of a query", always=True)
         if is_empty_run():
             raise CannotSkip("the run has --empty")
         return spark
@@ -87,7 +87,7 @@ class Fingerprinter:
         """Compute the current fingerprint of a node.
 
         Raises:
-            CannotSkip: its inputs are unknown.
+            CannotSkip: its inputs are unknown, or its query may return different rows each time.
         """
         node = {
             **nodes.parts(model),

@@ -85,7 +85,7 @@ def _claim(archive: Path) -> bool:
         return True
     with suppress(OSError, ValueError):
         if not is_alive(int(claim.read_text())):
-            # The JVM was killed, or could not write it: try again.
+            # The JVM was killed, or could not write the archive: try again.
             claim.unlink()
             return _claim(archive)
     return False

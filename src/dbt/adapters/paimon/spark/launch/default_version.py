@@ -1,4 +1,4 @@
-"""The Paimon version of a target without one: the newest tested version whose connector is available, chosen once."""
+"""The version for a target that sets no Paimon version: the newest tested one whose connector is available."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MARK: Final = f"{FOLDER}/paimon-version"
 
 @dataclass(frozen=True)
 class DefaultVersion:
-    """A version that the adapter has chosen, and why, as the rest of a sentence."""
+    """A version that the adapter has chosen, and the reason, which completes `Paimon <version>: …`."""
 
     version: str
     reason: str
@@ -34,7 +34,7 @@ class DefaultVersion:
 
 # For a connector that the adapter does not choose: a server's, or one in a jar without a version.
 ASSUMED: Final = DefaultVersion(
-    capabilities.DEFAULT_PAIMON_VERSION, "assumed, as the connector is there already and its version not known"
+    capabilities.DEFAULT_PAIMON_VERSION, "assumed, because the version of the existing connector is unknown"
 )
 _CHOSEN: Final[dict[tuple[str, ...], DefaultVersion]] = {}
 _CHOOSING: Final = Lock()
@@ -43,9 +43,9 @@ _CHOOSING: Final = Lock()
 def of(credentials: PaimonCredentials, spark: str) -> DefaultVersion:
     """The Paimon version for a target and a Spark; it does not change within a process.
 
-    An earlier choice for the same catalog, Spark line and user stays. Otherwise the repositories are asked, the newest
-    tested version first. A choice that is made without their answer is not kept. A version is never older than the
-    mark in a local warehouse.
+    An earlier choice for the same catalog, Spark line and user stays. Otherwise the choice is the newest tested version
+    that this machine or a repository has. A choice without the repositories' answers is not kept. A version is never
+    older than the mark in a local warehouse.
     """
     note = _note(credentials, spark)
     key = (note, *credentials.repositories)
@@ -74,7 +74,7 @@ def _kept_or_chosen(note: str, spark: str, credentials: PaimonCredentials) -> De
 
 
 def _choose(spark: str, named: Sequence[str], spark_config: Mapping[str, str]) -> tuple[DefaultVersion, bool]:
-    """The newest tested version whose connector there is, else the oldest; and whether every repository answered."""
+    """The newest tested version whose connector is available, else the oldest; and whether repositories answered."""
     line, tested = capabilities.minor(spark), capabilities.tested(spark)
     connectors = {version: capabilities.connector_artifact(spark, version) for version in tested}
     asked = list(takewhile(lambda version: not maven.is_here(connectors[version], spark_config), tested))
@@ -84,7 +84,7 @@ def _choose(spark: str, named: Sequence[str], spark_config: Mapping[str, str]) -
     answered = all(answers[connectors[version]] is False for version in newer)
     version = found or next(iter(tested[len(asked) :]), capabilities.first_release(spark))
     if not answered:
-        return DefaultVersion(version, "what there is without an answer from the Maven repositories"), False
+        return DefaultVersion(version, "chosen although a Maven repository did not answer"), False
     why = "newest tested one" if tested else "first one"
     return DefaultVersion(version, f"the {why} for Spark {line} that can be downloaded"), True
 

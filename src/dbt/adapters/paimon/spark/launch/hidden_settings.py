@@ -1,4 +1,4 @@
-"""Passes secret settings to the JVM in private files; every user can see its command line."""
+"""Passes secret settings to the JVM in private files, because every user can see the JVM's command line."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dbt.adapters.paimon.machine.private_files import write_own
 
 JAVA_OPTIONS: Final = "spark.driver.extraJavaOptions"
 _SUBMIT_ARGUMENTS: Final = "PYSPARK_SUBMIT_ARGS"
-# PySpark's default of the variable.
+# PySpark's default for the variable.
 _NO_ARGUMENTS: Final = "pyspark-shell"
 
 
@@ -48,7 +48,7 @@ def hidden(conf: Mapping[str, str], secrets: Sequence[str]) -> Iterator[dict[str
         yield shown
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-        # Never removed: dbt fails if a variable is removed while it iterates over them (see `early_start`).
+        # Never removed: dbt fails if a variable is removed while dbt iterates over the environment (see `early_start`).
         if private:
             os.environ[_SUBMIT_ARGUMENTS] = before
 

@@ -55,7 +55,7 @@ _unresolved: Final[dict[tuple[str, tuple[str, ...]], str]] = {}
 def launch(conf: Mapping[str, str], secrets: Sequence[str], runtime: JavaRuntime) -> None:
     """Start this process's JVM and connect PySpark to it; Ivy downloads the packages of `spark.jars.packages`.
 
-    `secrets` must not appear on a command line or in a log; `runtime` is the Java.
+    `secrets` must not appear on a command line or in a log; `runtime` is the Java to use.
     """
     from pyspark import SparkContext
 
@@ -91,7 +91,7 @@ def launch(conf: Mapping[str, str], secrets: Sequence[str], runtime: JavaRuntime
 def _with_archive(
     conf: Mapping[str, str], downloads: tuple[str, ...], log: Path, secrets: Sequence[str], archive: Sequence[str]
 ) -> JavaGateway:
-    """The gateway of a new JVM, with its CDS archive if it starts with that, else without."""
+    """The gateway of a new JVM; if the JVM does not start with its CDS archive, it is started without."""
     if archive:
         options = " ".join((conf[JAVA_OPTIONS], *map(shlex.quote, archive)))
         try:
@@ -148,8 +148,8 @@ def _wait_for_start(downloads: tuple[str, ...], log: Path) -> Wait:
 
 def _guard_callbacks(gateway: Any) -> None:
     """Make Python refuse callbacks from other processes: any user of the machine can connect to the callback port."""
-    # PySpark listens there for foreachBatch and listeners without authentication (ensure_callback_server_started of 3.5
-    # and 4.1), although the JVM has a secret for it; py4j's Java side forgets it when it gets the port
+    # PySpark's callback server, for foreachBatch and listeners, requires no secret (ensure_callback_server_started of
+    # 3.5 and 4.1), although the JVM has one. py4j's Java side loses the secret when it gets the port
     # (PythonClient.copyWith of 0.10.9).
     from py4j.java_gateway import JavaObject
     from pyspark.java_gateway import ensure_callback_server_started
@@ -163,7 +163,7 @@ def _guard_callbacks(gateway: Any) -> None:
 
 
 def _temporary_option() -> str:
-    """The Java option for the folder of temporary, shuffle and spill files, unless spark.local.dir is set."""
+    """The Java option for the folder of temporary files, and of shuffle and spill files without spark.local.dir."""
     # Everybody can read Spark's own folders (DiskBlockManager.createLocalDirs), and Paimon spills into them. The option
     # comes before the user's own: Java uses the last one.
     if any(_TEMPORARY_PROPERTY in os.environ.get(name, "") for name in OPTION_VARIABLES):

@@ -44,7 +44,7 @@ def end(why: str) -> None:
 
 
 def end_by(way: Callable[[], object], why: str) -> None:
-    """Call `way` to make this process's JVM exit in order, or kill it if it does not within some seconds.
+    """Call `way` to make this process's JVM exit cleanly; kill the JVM if it does not exit within some seconds.
 
     `way` may raise, since its connection ends too. The later error begins with `why`.
     """
@@ -77,7 +77,7 @@ class Spawned(subprocess.Popen[bytes]):
 
 @contextmanager
 def spawned() -> Iterator[None]:
-    """Make PySpark start its JVM as `Spawned` inside the block; only one start runs at a time (`session.start`)."""
+    """Make PySpark start its JVM as `Spawned` inside the block; only one start runs at a time (see `starting`)."""
     from pyspark import java_gateway
 
     module: Any = java_gateway

@@ -25,7 +25,7 @@ _CENTRAL: Final = "https://repo1.maven.org/maven2/"
 
 
 def repositories(named: Sequence[str], spark_config: Mapping[str, str]) -> tuple[str, ...]:
-    """Where Ivy looks for a target's packages: the profile's addresses, then those in its settings file, or Central."""
+    """Where Ivy looks for a target's packages: the profile's addresses, then those in Ivy's settings, or Central."""
     settings = spark_config.get("spark.jars.ivySettings")
     others = _in_settings(settings) if settings else [os.environ.get(CENTRAL_VARIABLE) or _CENTRAL]
     return tuple(dict.fromkeys([*named, *split_list(spark_config.get("spark.jars.repositories", "")), *others]))
@@ -46,14 +46,14 @@ def is_here(package: str, spark_config: Mapping[str, str]) -> bool:
 
 
 def ask(packages: Sequence[str], addresses: Sequence[str]) -> dict[str, bool | None]:
-    """Whether a repository has each package; None if one did not answer in time and no other has it."""
+    """Per package, whether any repository has it; None if none has it, but not all answered in time."""
     asked = [(package, address) for package in packages for address in addresses]
     answers: dict[tuple[str, str], bool | None] = dict.fromkeys(asked)
 
     def put(question: tuple[str, str]) -> None:
         answers[question] = _has(*question)
 
-    # Daemons: a name server that does not answer holds a thread for longer, which must not hold up the end of dbt.
+    # Daemon threads, because a name server that does not answer must not delay the end of dbt.
     threads = [Thread(target=put, args=(question,), daemon=True) for question in asked]
     end = time.monotonic() + LONGEST_ANSWER
     for thread in threads:
@@ -68,7 +68,7 @@ def ask(packages: Sequence[str], addresses: Sequence[str]) -> dict[str, bool | N
 
 
 def _has(package: str, address: str) -> bool | None:
-    """Whether one repository has a package; None if it does not say."""
+    """Whether one repository has a package; None without a clear answer."""
     from http.client import HTTPException
     from urllib.error import HTTPError
     from urllib.request import Request, urlopen

@@ -121,7 +121,7 @@ def _dependencies(
 
 
 def effective_paimon_version(credentials: PaimonCredentials, spark_version: str | None = None) -> str:
-    """The Paimon version that will run: a connector's jar wins over the profile's `paimon_version`, if it has one."""
+    """The Paimon version that will run: the connector's if known, else the profile's `paimon_version` or a default."""
     if named := connector_version(credentials) or credentials.paimon_version:
         return named
     chosen = default_version(credentials, spark_version)
@@ -130,7 +130,7 @@ def effective_paimon_version(credentials: PaimonCredentials, spark_version: str 
 
 
 def default_version(credentials: PaimonCredentials, spark_version: str | None = None) -> defaults.DefaultVersion | None:
-    """The version for a target without `paimon_version`, else None. `spark_version` defaults to PySpark's."""
+    """The default version; None if the profile or a connector sets one. `spark_version` defaults to PySpark's."""
     if credentials.paimon_version or connector_version(credentials):
         return None
     if credentials.is_remote or any(_jars(credentials)):

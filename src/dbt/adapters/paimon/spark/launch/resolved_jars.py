@@ -23,7 +23,7 @@ logger = AdapterLogger("Paimon")
 
 
 class Jar(NamedTuple):
-    """A jar when Ivy had downloaded it.
+    """A jar as Ivy downloaded it.
 
     `stamp` has its size, modification time and status change time (`st_ctime_ns`). Only root can set the last one, so
     a file with the same stamp is unchanged.

@@ -27,7 +27,7 @@ _OPTION_REFUSED: Final = re.compile(r"^(?P<why>.+)\s+Error: Could not create the
 
 
 class NotStartedError(DbtRuntimeError):
-    """The JVM exited at once because of its options, not for lack of jars."""
+    """The JVM exited at once for a reason other than missing jars, usually because of its options."""
 
 
 def failure_of(text: str, log: Path) -> DbtRuntimeError:
