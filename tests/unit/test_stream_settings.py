@@ -70,7 +70,7 @@ class TestWhoseCheckpoint:
 
     def test_another_topic_of_that_name(self):
         was, now = ({"topic": "a", checkpoints.TOPIC_IDS: f"a={number}"} for number in (1, 2))
-        with pytest.raises(DbtRuntimeError, match="a=2 instead of topic a, topic ids a=1"):
+        with pytest.raises(DbtRuntimeError, match="a=2 was added, topic a, topic ids a=1 was removed"):
             checkpoints.check_fits(checkpoints.Note("model.p.m", (was,)), "model.p.m", [now], "/c")
 
     @pytest.mark.parametrize(

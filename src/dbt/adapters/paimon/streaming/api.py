@@ -189,8 +189,8 @@ class Streams:
         without_beginning = [call.label for call in self._stream(model).calls.values() if not kinds.has_beginning(call)]
         if without_beginning and not strategies.may_repeat(plan.strategy, plan.spec):
             raise DbtRuntimeError(
-                f"{where}: {relation} has rows that a batch run wrote, and its strategy would write the ones that "
-                f"{', '.join(without_beginning)} still has a second time. Set where stream(…) begins: for a Paimon "
+                f"{where}: {relation} has rows of batch runs, and the strategy would duplicate those that are still in "
+                f"{', '.join(without_beginning)}. Set where stream(…) begins: for a Paimon "
                 "table scan_mode='latest' or options={'scan.timestamp': '…'}, for Kafka "
                 "options={'startingOffsets': '…'} or 'startingTimestamp'. If all rows of the source are new: "
                 "scan_mode='full', or 'startingOffsets': 'earliest'."
@@ -278,7 +278,7 @@ class Streams:
             drains: whether to end when everything is read, even in a long-running process.
 
         Returns:
-            Whether the stream has ended. If not, its sources have new columns, and the model has to be prepared again.
+            Whether the stream has ended. If not, columns of its sources have changed: prepare the model again.
 
         Raises:
             DbtRuntimeError: one message with the remedy; complete batches stay written, and the next run continues.
@@ -315,7 +315,7 @@ class Streams:
         on_schema_change = strategies.on_schema_change(model["config"])
         note = self._fitting_note(model, sink.table, stream, checkpoint)
         if stream.takes_over:
-            # Only after the note is written: a table with a stream's id but no note has lost its checkpoint.
+            # Only after the note is written: a table with the id but no note would count as having lost its checkpoint.
             with sink.alone():
                 properties = f"('{checkpoints.STREAM_ID}' = '{stream.id}')"
                 self._adapter.query(f"alter table {sink.table} set tblproperties {properties}")

@@ -43,7 +43,7 @@ class Sink:
     """Where the rows of a batch are written.
 
     Attributes:
-        dead_letters: None if a message that cannot be parsed ends the stream.
+        dead_letters: the table for messages that cannot be parsed; None if such a message ends the stream.
         write: the SQL script that writes a batch; it reads the views of the inputs.
         conf: Spark settings for the script.
         may_repeat: whether writing a batch twice has the same result as writing it once.
@@ -207,7 +207,7 @@ def name_raw_rows(frame: DataFrame, inputs: Sequence[Input]) -> None:
 
 
 def name_rows(session: SparkSession, inputs: Sequence[Input], batch: int | None = None) -> None:
-    """Register each input as the view that the model's SQL reads; without `batch`, only the columns are of use."""
+    """Register each input as the view that the model's SQL reads; without `batch`, only its columns may be used."""
     for each in inputs:
         raw = raw_view(each.call.name)
         sql = each.rows_sql(raw) if batch is None else each.batch_rows_sql(session, raw, batch)

@@ -268,7 +268,7 @@ def _columns(
 
 
 def _checked_type(data_type: Any, using: Any, type_of: Callable[[str], str]) -> tuple[str, str]:
-    """The Spark type of a `data_type`, and what is wrong with it ('' if nothing is)."""
+    """The Spark type of a `data_type`, and a problem with it or ''."""
     if not data_type:
         return "", "data_type is missing; write a Spark type such as string or bigint"
     written, text = str(data_type), ""

@@ -68,7 +68,7 @@ class HadoopFolder:
         return float(self._files.getFileStatus(self._at(name)).getModificationTime()) / 1000
 
     def write(self, name: str, text: str) -> None:
-        """Write a file atomically: on failure, an old file of that name is unchanged."""
+        """Write a file atomically: even after a failure, `read` returns all of the old or the new content."""
         self._files.mkdirs(self._path)
         draft, path, coming = self._at(f".{name}.draft"), self._at(name), self._at(_next(name))
         stream = self._files.create(draft, True)

@@ -41,7 +41,7 @@ class Trigger:
 
     @property
     def seconds(self) -> float:
-        """The seconds between two looks for rows; 0 if the query ends by itself."""
+        """The seconds between two checks for rows; 0 if the query ends by itself."""
         if not self.processing_time:
             return 0.0
         number, unit = _PARTS.findall(self.processing_time.lower())[0]

@@ -25,7 +25,7 @@ logger = AdapterLogger("Paimon")
 
 # Seconds between two checks of a query's progress and of whether it has to end.
 _CHECK_INTERVAL: Final = 1
-# Seconds that the current batch has to finish once its query has to end. The next run repeats an aborted batch.
+# Seconds within which the current batch may finish once its query has to end. The next run repeats an aborted batch.
 _GRACE_PERIOD: Final = 60
 # Nodes of an analyzed plan that combine rows of two inputs.
 _JOINS: Final = ("Join", "Except", "Intersect")
@@ -33,7 +33,7 @@ _JOINS: Final = ("Join", "Except", "Intersect")
 
 def _raise_permanent(exc: Exception, is_restart: bool) -> None:
     """Raise the error if restarting the query would not help."""
-    # A source that does not respond at the first attempt is not a temporary failure.
+    # A source that does not respond at the first attempt counts as a permanent failure.
     if isinstance(exc, DbtRuntimeError) and not (is_restart and isinstance(exc, UnavailableError)):
         raise exc
     if ended := jvm_exit.error(exc):
@@ -46,7 +46,7 @@ class Query:
 
     Attributes:
         report: called with the progress of each batch (StreamingQueryProgress).
-        look: called each time a long-running query looks for rows.
+        look: called as often as a long-running query looks for rows.
     """
 
     writer: BatchWriter
@@ -108,7 +108,7 @@ class Query:
         """Report the batches of a started query until it ends, or until it has to be stopped."""
         trigger, is_long_running = self.trigger, bool(self.trigger.processing_time)
         reported, looked_at = -1, time.monotonic()
-        # The last finished batch when the query had to end, and when its current batch has to be finished.
+        # Set once the query has to end: the last batch finished by then, and the deadline of the current batch.
         ending: tuple[int, float] | None = None
         while not started.awaitTermination(_CHECK_INTERVAL):
             reported = self._report_progress(started, reported)
@@ -131,14 +131,14 @@ class Query:
         self._report_progress(started, reported)
 
     def _may_stop(self, started: Any, last_batch: int, deadline: float) -> bool:
-        """Whether the current batch has finished, a long-running query waits for rows, or the time is over."""
+        """Whether the current batch has finished, a long-running query waits for rows, or the deadline has passed."""
         if self.trigger.processing_time and not started.status["isTriggerActive"]:
             return True
         # If rows keep coming, batches follow one another and the query never waits.
         return time.monotonic() > deadline or self.checkpoint.last_batch() > last_batch
 
     def _report_progress(self, started: Any, reported: int) -> int:
-        """Report the batches since the last reported one; returns the last one."""
+        """Report the batches after batch `reported`; returns the last reported batch."""
         for progress in started.recentProgress:
             if progress["batchId"] > reported and progress["numInputRows"]:
                 reported = progress["batchId"]

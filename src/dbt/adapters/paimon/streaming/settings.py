@@ -18,7 +18,7 @@ from dbt.adapters.paimon.spec.table import TableSpec
 _ON_BAD_MESSAGE: Final = (DEAD_LETTER, FAIL)
 # The intervals of Spark's Trigger.ProcessingTime (CalendarInterval) that are useful for a stream.
 _INTERVAL: Final = re.compile(r"(?:\d+(?:\.\d+)? +seconds?|\d+ +(?:milliseconds?|minutes?|hours?))", re.IGNORECASE)
-# Strategies that replace rows with the result of the whole query, but a batch is only a part of it.
+# Strategies that replace rows with the result of the whole query; a batch has only a part of that result.
 _REPLACING: Final = (strategies.INSERT_OVERWRITE, strategies.DELETE_INSERT, strategies.MICROBATCH)
 _SUITABLE: Final = "Use 'append', 'upsert', 'partial_update', 'merge' or 'apply_changes'"
 

@@ -63,7 +63,7 @@ class Rows:
     def warn_of_quoted_names(self, node: Mapping[str, Any], sql: str) -> None:
         """Warn once per node about string literals in double quotes that equal a column's name (see `quoted_names`).
 
-        Spark has accepted `sql`; only SQL with such literals costs another statement.
+        Spark has accepted `sql`; only SQL with such literals needs further statements.
         """
         found = quoted_names.suspects(sql)
         # With spark.sql.ansi.doubleQuotedIdentifiers, Spark already treats them as names.
@@ -76,7 +76,7 @@ class Rows:
             warn(quoted_names.warning(f"{node['resource_type']} '{node['name']}'", columns))
 
     def check_limit(self, model: Mapping[str, Any], sql: str) -> None:
-        """Refuse a query that reads more than the model's `max_bytes_read`; sends no statement without it."""
+        """Refuse a query that reads more than the model's `max_bytes_read`; without a limit, sends no statement."""
         if not safeguards.max_bytes_read(model["config"]):
             return
         if problem := read_limits.problem(model, read_limits.scans(self._adapter, sql)):
@@ -112,7 +112,7 @@ class Rows:
         return seeds.load(path, model, self._adapter.defaults.warn_lossy_cast)
 
     def of_seed(self, view: str, rows: agate.Table, model: Mapping[str, Any]) -> ModelQuery:
-        """A seed's rows, in a typed temporary view of this thread's session; none with `--empty`."""
+        """A seed's rows, in a typed temporary view of this thread's session; no rows with `--empty`."""
         adapter = self._adapter
         seeds.stage(
             adapter.handle, view, rows, model, adapter.convert_type, is_empty_run(), adapter.defaults.warn_lossy_cast

@@ -57,7 +57,7 @@ def longest(buckets: int, partitions: int, workers: int) -> int:
 
 @lru_cache(maxsize=1024)
 def best_partitions(buckets: int, session: int) -> int:
-    """The best number of partitions, and the smallest such number that is at least the session's own."""
+    """The number of partitions, at least the session's own, with the fewest buckets on the busiest worker."""
     return min(
         range(session, session + _CANDIDATES + 1), key=lambda number: (longest(buckets, number, session), number)
     )

@@ -46,7 +46,11 @@ class KeptDeletes:
 def kept_deletes(
     relation: PaimonRelation, spec: TableSpec, columns: Sequence[ExistingColumn], current: ExistingTable | None
 ) -> KeptDeletes:
-    """How `relation` keeps a table's deletes; `spec` is spelled as `columns`. Raises NewerStateError."""
+    """How `relation` keeps a table's deletes; `spec` spells names as `columns` does.
+
+    Raises:
+        NewerStateError: a newer adapter has written `relation`.
+    """
     named = {column.name: column for column in columns}
     names = dict.fromkeys((*spec.primary_key, *spec.sequence_columns))
     wanted = tuple(named[name] for name in names)
@@ -106,7 +110,7 @@ class Deletes:
         return cast("PaimonRelation", target.incorporate(path={"identifier": name}, type="table"))
 
     def relations(self, target: PaimonRelation, other_than: str | None = None) -> list[PaimonRelation]:
-        """The existing tables of deletes of a table, except that of the stream `other_than` ('': of no stream)."""
+        """A table's existing tables of deletes, except that of the stream `other_than` ('': that of batch runs)."""
         listed = self._adapter.list_relations(target.database, target.schema or "")
         beside = {each.identifier: each for each in listed if each.is_table}
         name = target.identifier or ""

@@ -29,7 +29,7 @@ def row_sql(
         check_values: whether to refuse values that Spark's casts would change.
 
     Raises:
-        CompilationError: an unknown column, or a number that its type cannot hold.
+        CompilationError: an unknown column, or a value that its integer type cannot hold.
     """
     values = {str(name).lower(): value for name, value in row.items()}
     for name in values:

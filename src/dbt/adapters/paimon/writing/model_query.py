@@ -66,7 +66,7 @@ def one_query(sql: str) -> str:
 
 
 def from_sql(sql: str, columns: tuple[PaimonColumn, ...]) -> ModelQuery:
-    """The query of a SQL model; the line breaks keep a comment at its end from hiding the parenthesis."""
+    """The query of a SQL model; the parenthesis is on its own line, because the SQL may end with a comment."""
     return ModelQuery(f"(\n{sql}\n)", columns)
 
 

@@ -64,7 +64,7 @@ class NodeSettings:
 
 
 def closed(block: ExitStack) -> None:
-    """Restore the settings; an error here is only logged, so that it does not hide an error of the node."""
+    """Restore the settings; raises DbtRuntimeError if that fails, unless the node's own error is being raised."""
     failed = sys.exc_info()[0] is not None
     try:
         block.close()

@@ -47,7 +47,7 @@ class RowDeletes:
         self._deletes = deletes
 
     def run(self, relation: PaimonRelation, where: str) -> int:
-        """Delete the rows that meet a condition under the table's lock (see `spec.deleting`), and return their number.
+        """Hold the table's lock, delete the rows that meet a condition (see `spec.deleting`), and return their number.
 
         Raises:
             DbtRuntimeError: the condition is empty, or rows of this table cannot be deleted correctly.
@@ -120,7 +120,7 @@ class RowDeletes:
         return script, conf
 
     def _existing(self, relation: PaimonRelation) -> ExistingTable | None:
-        """The table; None if it is not a Paimon table. If it does not exist, Spark reports that."""
+        """The table; None if it is not a Paimon table, or does not exist, which Spark reports."""
         try:
             return self._tables.existing(relation)
         except DbtRuntimeError:

@@ -50,7 +50,7 @@ _HINTS: Final[Mapping[str, str]] = {
 
 
 def bad_text(cell: str, data_type: str, lossless: bool = True) -> str:
-    """SQL condition: the string `cell` is not a value of the type or, if `lossless`, would lose data as one."""
+    """SQL condition: the string `cell` does not fit the type or, if `lossless`, would lose data when cast."""
     kind = data_type.lower().strip()
     if sized := _SIZED_TEXT.fullmatch(kind):
         return f"{cell} is not null and not (length({cell}) <= {sized[1]})"
@@ -69,7 +69,7 @@ def bad_text(cell: str, data_type: str, lossless: bool = True) -> str:
 
 
 def surely_fits(text: str, data_type: str) -> bool:
-    """Whether a string is certainly a value of a type without loss; False if only Spark can tell."""
+    """Whether a string certainly fits a type without loss; False if only Spark can tell."""
     kind = data_type.lower().strip()
     if kind in INTEGERS:
         return _INTEGER.fullmatch(text) is not None and int(text) in INTEGERS[kind]
@@ -112,13 +112,13 @@ def _float_differs(cell: str, value: str) -> str:
     return (
         rf"(abs({value}) = double('infinity') and {cell} rlike '[0-9]')"
         rf" or ({value} = 0 and {cell} rlike '^[^eE]*[1-9]')"
-        # Digits with an exponent are not exact.
+        # A number with an exponent need not be exact.
         rf" or ({cell} rlike '^[^a-zA-Z]*$' and {off})"
     )
 
 
 def differs_as_double(number: Decimal) -> bool:
-    """The same check for a number that dbt has read from a file."""
+    """As `_float_differs`, for a number that dbt has read from a file."""
     double = float(number)
     if not number.is_finite():
         return False

@@ -66,9 +66,9 @@ def path_of(model: Mapping[str, Any], config: Any) -> Path:
 
 
 def load(path: Path, model: Mapping[str, Any], loses: Warn | None = None) -> agate.Table:
-    """Read a seed's file as dbt does, except that columns of `column_types`, in any case, are read as strings.
+    """Read a seed's file as dbt does, except that the columns in `column_types` are read as strings.
 
-    dbt matches these names case-sensitively, and would read 007 as 7 before the type is applied.
+    The names are case-insensitive. dbt would read 007 as 7 if the name differs in case.
 
     Args:
         loses: called for times that dbt truncates to microseconds; if None, these are refused.
@@ -145,7 +145,7 @@ def check_file(path: Path, model: Mapping[str, Any]) -> None:
         raise CompilationError(f"{where}: not a CSV file: {exc}.") from exc
     if problems:
         more = f" And {len(problems) - 1} more such lines." if len(problems) > 1 else ""
-        # Prefers the first line that is too long to one that is too short.
+        # The first line that is too long; if there is no such line, the first that is too short.
         is_short, text = min(problems, key=lambda problem: problem[0])
         if not is_short:
             raise CompilationError(f"{where}, {text}{more}")
@@ -203,7 +203,7 @@ def _overridden_names(model: Mapping[str, Any]) -> set[str]:
 
 
 def _refuse_other_delimiters(names: Sequence[str], model: Mapping[str, Any]) -> None:
-    # dbt's seeds fail on such a name unless their columns are quoted, as ours always are.
+    # With other adapters such a name fails unless it is quoted. This adapter always quotes, so it checks here.
     for name in names:
         if _OTHER_DELIMITERS.search(name):
             raise DbtRuntimeError(
@@ -264,7 +264,7 @@ def _json_value(value: Any, column: SeedColumn, model: Mapping[str, Any]) -> Any
     if column.carried == "bigint":
         if int(value) not in _BIGINT:
             raise DbtRuntimeError(
-                f"{_where(model)}: column {column.name}: {value} is larger than bigint. "
+                f"{_where(model)}: column {column.name}: {value} does not fit into bigint. "
                 f"Give the column a type: column_types: {{{column.name}: 'decimal(38,0)'}}."
             )
         return int(value)

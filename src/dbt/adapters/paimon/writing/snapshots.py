@@ -138,7 +138,11 @@ def keys_sql(source: ModelQuery, config: Mapping[str, Any]) -> str:
 
 
 def key_warning(model: Mapping[str, Any], found: Sequence[Any]) -> str:
-    """The warning about a key without `updated_at` in `keys_sql`; raises CompilationError for one with several rows."""
+    """The warning about a key that `keys_sql` found, with a row without `updated_at`.
+
+    Raises:
+        CompilationError: the key has several rows.
+    """
     name, config = model["name"], model["config"]
     count, *values, _ = found
     shown = ", ".join(
@@ -171,7 +175,7 @@ def require_meta_columns(table: ExistingTable, names: Mapping[str, str], hard_de
 
 
 def with_time_of_end(source: ModelQuery, model: Mapping[str, Any], table: ExistingTable | None) -> ModelQuery:
-    """Cast dbt_valid_to of a snapshot's rows to the type of the table's column, or of dbt_valid_from.
+    """Cast dbt_valid_to of a snapshot's rows to the type of the table's column or, for a new table, of dbt_valid_from.
 
     Its type is string if dbt_valid_to_current is a string such as '9999-12-31'.
     """
@@ -196,9 +200,9 @@ def _meta_columns(model: Mapping[str, Any], names: Iterable[str]) -> list[str]:
 
 
 def timed_by_versions(source: ModelQuery, versions: Iterable[PaimonColumn], model: Mapping[str, Any]) -> ModelQuery:
-    """Give the timestamps of a snapshot's staged rows the types in the query's versions (`build_snapshot_table`).
+    """Give dbt's timestamps in a snapshot's staged rows their types in `versions` (`build_snapshot_table`).
 
-    With `hard_deletes` these columns also hold the time of the run, in a type that fits both. Only that time is
+    With `hard_deletes` the staged columns also hold the time of the run, in a type that fits both. Only that time is
     truncated to the table's precision.
     """
     times = time_columns(model)

@@ -35,7 +35,7 @@ def _collects_distinct(column: str, options: Mapping[str, str]) -> bool:
 
 
 def null_around_struct(value: str, tree: TypeTree, depth: int = 0) -> str:
-    """SQL condition: a value has NULL in place of a struct that contains a struct; '' if its type does not have one.
+    """SQL condition: a value has NULL in place of a struct that contains a struct; '' if the type has no such struct.
 
     Source: NestedColumnReader and NestedPrimitiveColumnReader at release-0.9.0.
     """

@@ -180,9 +180,9 @@ class TableWriter:
         return [beside[name] for name in names]
 
     def finish_renames(self, target: PaimonRelation) -> bool:
-        """Finish the renames of a table in whose middle a run was killed; False if there were none.
+        """Finish the renames of a table that killed runs left half done; returns whether there were any.
 
-        Only a rename that copies files one by one has a middle (see `copied_renames`).
+        Only a rename that copies files one by one can be half done (see `copied_renames`).
         """
         spark = self._adapter.handle.embedded()
         if spark is None or not self.renames_by_copying(target):
@@ -256,6 +256,7 @@ class TableWriter:
 
         Args:
             kind: the kind of statement; some kinds are retried after a conflict (see `strategies.may_repeat`).
+            deletes: whether a MERGE may delete rows.
             writes_rows: whether `sql` is a query whose rows are written with their row kinds (see `spark.row_writer`).
         """
         user = commits.own_user(conf.get(commits.COMMIT_USER_CONF, ""))
@@ -304,7 +305,7 @@ class TableWriter:
     def _response(
         self, relation: PaimonRelation, kind: str, user: str, began: float, grows_by_inserts: bool, adds_rows: bool
     ) -> AdapterResponse:
-        """dbt's response to this thread's last statement. Errors here never fail the node."""
+        """The adapter response of this thread's last statement. Errors here never fail the node."""
         handle = self._adapter.handle
         statement = handle.statement_id
         table = table_name(relation)
@@ -315,7 +316,7 @@ class TableWriter:
             logger.debug(f"{relation}: what the statement committed is unknown: {exc}")
             return responses.unknown(kind, statement)
         if committed is not None and committed.files is None and not adds_rows:
-            # Without its files, only the growth of the table is known, not the rows of the commit.
+            # Without the commit's files, only the growth of the table is known, not the commit's rows.
             committed = replace(committed, rows=None)
         if committed is not None and grows_by_inserts:
             committed = replace(committed, rows_inserted=committed.growth)

@@ -81,7 +81,7 @@ class DebeziumMessages(ValueFormat):
     """The Debezium format: each value is an envelope with a row and what happened to it.
 
     Attributes:
-        row_kind: the name of the row kind column: `+I`, `+U` or `-D`.
+        row_kind: the name of the column with the row kind (`+I`, `+U` or `-D`).
         reserved: names that a new column cannot have.
     """
 
@@ -192,7 +192,7 @@ class DebeziumMessages(ValueFormat):
         return f"if(__tmp_kind in ('+I', '+U') and {PROBLEM} is null, {typed}, null)"
 
     def _numbers_sql(self) -> str:
-        """The exact digits of the decimals in before and after: in strings, Spark formats numbers as doubles."""
+        """The exact digits of the decimals in before and after: a string would have only a double's digits."""
         numbers = [
             f"{quoted(column.name)}: {column.target.number_type}"
             for column in self.columns

@@ -112,7 +112,7 @@ class Target:
 
     @property
     def number_type(self) -> str:
-        """The decimal with the same digits before the decimal point, and the most possible digits after it."""
+        """The decimal with this type's digits before the decimal point, and as many as possible after it."""
         return f"decimal(38,{38 - (self.precision - self.scale)})"
 
 
@@ -304,8 +304,8 @@ def _decimal_text(value: MessageValue) -> str:
 
 def _unscaled(base64: str) -> str:
     """The integer in base64 bytes (big-endian two's complement), as a decimal(38,0); NULL if it is too long."""
-    # For a negative number its complement is read, which is its absolute value minus one. Spark 4.1 negates decimals in
-    # 34 digits (-n), and fails at 1e38 even in try_add: so subtract the number, and check for overflows first.
+    # A negative number is read as its bitwise complement n, and is -1 - n. Spark 4.1 computes -n in only 34 digits, and
+    # fails at 1e38 even in try_add: so n is subtracted from -1, after a check for overflow.
     high, low = (f"cast(conv(substring(w, {begin}, 16), 16, 10) as decimal(20,0))" for begin in (1, 17))
     greatest = f"cast('{'9' * 38}' as decimal(38,0))"
     shifted = f"try_multiply({high}, cast('18446744073709551616' as decimal(20,0)))"

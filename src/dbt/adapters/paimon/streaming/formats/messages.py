@@ -19,7 +19,7 @@ from dbt.adapters.paimon.streaming.descriptions import SourceColumn
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-# Intermediate columns with these names are dropped once a message is read.
+# The prefix of intermediate columns, which are dropped once a message is parsed.
 SCRATCH: Final = "__tmp_"
 # Columns that the stages add: why a message cannot be parsed, the row, and the fields that are not described.
 PROBLEM: Final = "__problem"
@@ -54,7 +54,7 @@ _HALF_PAIR: Final = (
 _INTEGERS: Final = ("tinyint", "smallint", "int", "bigint")
 _LENGTH: Final = re.compile(r"(?:var)?char\((\d+)\)")
 _DECIMAL: Final = re.compile(r"decimal\((\d+),(\d+)\)")
-# Nested types for which `from_json` accepts approximate values; does not match names in backticks and field names.
+# Nested types for which `from_json` accepts approximate values (group `type`); skips names in backticks and fields.
 _LOSSY: Final = re.compile(r"`(?:[^`]|``)*`|(?P<type>\b(?:tinyint|date|decimal\((?P<p>\d+),(?P<s>\d+)\))(?!\w|:))")
 _TEXT_WITHIN: Final = re.compile(r"(?<!map<)\bstring\b(?!:)")
 
@@ -185,7 +185,7 @@ def row_sql(columns: Sequence[SourceColumn]) -> str:
 
 
 def problems_sql(columns: Sequence[SourceColumn]) -> str:
-    """What is wrong with the values of a row, as one string; NULL if nothing is."""
+    """SQL for the problems with the values of a row, as one string or NULL."""
     each = ",\n    ".join(_problem_sql(column, index) for index, column in enumerate(columns))
     return f"nullif(concat_ws('; ',\n    {each}), '')"
 

@@ -31,7 +31,7 @@ logger = AdapterLogger("Paimon")
 _CORRUPT: Final = f"{SCRATCH}corrupt"
 # Spark's default is a week, relative to the newest file: an older file that arrives late would be skipped silently.
 _DEFAULTS: Final = {"maxFileAge": "36500d"}
-# Options for writing a CSV line back from its values, for a dead letter.
+# Options for rebuilding a CSV line from its values, for a dead letter.
 _CSV_WRITTEN: Final = ("sep", "delimiter", "quote", "escape", "nullValue", "emptyValue")
 _CSV_OPTIONS: Final = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": _CORRUPT, "enforceSchema": "false"}
 # Spark returns a URI, in which `+` is not a space.
@@ -133,7 +133,7 @@ class FileInput(DescribedInput):
             )
 
     def check_faults(self, session: SparkSession, raw: str) -> None:
-        """Refuse a line whose last value has an open quote: Spark would take the next line for a bad message."""
+        """Refuse a line that ends within a quoted value: Spark would parse the rest of the value as a row."""
         pattern = self.value_format.open_quote() if isinstance(self.value_format, CsvLines) else ""
         if not pattern:
             return

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 CONSUMER: Final = "consumer-id"
 # In addition to the row kind: the table snapshot up to which the batch reads.
 SNAPSHOT: Final = "_snapshot"
-# Spark's default is a week, relative to the newest file: after one wrong clock all later ranges would be skipped.
+# Spark's default is a week, relative to the newest file: one file dated in the future would hide all later ranges.
 MAX_FILE_AGE: Final = "36500d"
 # The folder of a watermark's marks, beside the ranges.
 _MARKS: Final = "watermark"
@@ -152,7 +152,7 @@ class PaimonTableInput(Input):
         self.plan(session)
         reader = session.readStream.schema(ranges.SCHEMA)
         # A table is renamed together with its checkpoint. So file names alone identify a range, and the path is a
-        # pattern: with a folder as the path, files of the last batch would be outside.
+        # pattern: with a folder, Spark would refuse the last batch's files, which are logged with their old path.
         reader = reader.option("fileNameOnly", "true").option("maxFileAge", MAX_FILE_AGE)
         if self.limits != Limits() or self.begins.is_in_the_past:
             reader = reader.option("maxFilesPerTrigger", 1)
@@ -324,8 +324,8 @@ class PaimonTableInput(Input):
         gone = there - now - {(self.call.row_kind or "").lower(), SNAPSHOT}
         if gone and now - there:
             raise DbtRuntimeError(
-                f"stream({self.call.label}): the table's columns changed since its table snapshot "
-                f"{position.snapshot}, from which the stream continues: {', '.join(sorted(now - there))} "
+                f"stream({self.call.label}): the table's columns changed after its table snapshot "
+                f"{position.snapshot}, which the stream has not read yet: {', '.join(sorted(now - there))} "
                 f"instead of {', '.join(sorted(gone))}. If they were renamed, give them their old names for "
                 "one run of the model; otherwise run it once with --full-refresh."
             )
@@ -353,7 +353,7 @@ class PaimonTableInput(Input):
             if reads_next is not None and reads_next <= needed.snapshot:
                 return
         table = procedures.table_argument((self.call.database, self.call.schema, self.call.identifier))
-        # Positional arguments: 0.9 names them consumerId and nextSnapshotId.
+        # Positional arguments: Paimon 0.9 names them consumerId and nextSnapshotId.
         session.sql(
             f"call {quoted(self.call.database)}.sys.reset_consumer("
             f"{table}, {string_literal(self.consumer)}, {needed.snapshot}L)"
@@ -394,7 +394,7 @@ def _watermark(call: StreamCall, begins: Beginning, table: SourceTable, what: st
 
 
 def _without_own_order(table: SourceTable, row_kind: str | None, what: str) -> SourceTable:
-    """The table without its own row kind and sequence columns if the model's columns have their names."""
+    """The table without its own row kind and sequence columns if `row_kind` adds columns with their names."""
     if row_kind is None:
         return table
     own = {row_kind.lower(): table.option("rowkind.field"), SNAPSHOT: table.option("sequence.field")}

@@ -51,7 +51,7 @@ class Range:
 
 @dataclass(frozen=True)
 class Limits:
-    """The limits of a batch, in whole table snapshots; 0: no limit."""
+    """The limits of a batch, which consists of whole table snapshots; 0: no limit."""
 
     rows: int = 0
     snapshots: int = 0
@@ -72,7 +72,7 @@ class PlannedRanges:
     def first(self) -> Range | None:
         """The oldest range that is kept, or None."""
         for name in self._names():
-            # A batch that ends in the meantime removes older files.
+            # A batch that begins in the meantime removes the files of ended batches.
             if text := self._files.read(name):
                 return Range.of_row(json.loads(text))
         return None
@@ -87,7 +87,7 @@ class PlannedRanges:
         """Remove the ranges of ended batches, which end at or before the start of the current batch."""
         for name in self._names()[:-1]:
             planned = self._read(name)
-            # The batch's own range may end where it begins.
+            # The current batch's own range may be empty, and so end at `start`.
             if planned.end.snapshot > start.snapshot or planned.start.snapshot >= start.snapshot:
                 return
             self._files.delete_file(name)

@@ -121,7 +121,7 @@ def _beginning_at(mode: ScanMode, name: str, text: str) -> Beginning:
 
 
 def _mode(scan_mode: str | None, given: Sequence[str]) -> ScanMode:
-    # The options imply Paimon's mode `default`.
+    # With Paimon's mode `default`, the options decide.
     if scan_mode in (None, "default"):
         if SNAPSHOT_ID in given:
             return ScanMode.FROM_SNAPSHOT
@@ -147,7 +147,7 @@ def _moment(text: str) -> datetime:
 
 
 def _changes_after(snapshot: int, at: Mapping[int, Position], commits: Sequence[Commit]) -> Range:
-    """The empty range at a table snapshot, after which the changes follow."""
+    """The first range of a stream that reads the changes after a table snapshot (0: all changes)."""
     if snapshot in at:
         return _nothing_before(at[snapshot])
     if not snapshot and 1 in at:

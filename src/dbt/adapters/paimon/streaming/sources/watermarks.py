@@ -36,7 +36,7 @@ class Mark:
     """The windows after a batch; times are microseconds since 1970.
 
     Attributes:
-        latest: the newest time that has been read; None if there was none.
+        latest: the newest time that has been read; None if no row had a time.
         closed: the end of the last closed window; None while no window is closed.
         late: the number of rows of the batch that arrived too late.
     """
@@ -53,7 +53,7 @@ class Watermark:
     Attributes:
         column: the time column.
         data_type: `timestamp` or `timestamp_ntz`.
-        delay, window: in microseconds. Windows begin at 1970-01-01 00:00 (UTC), like those of Spark's `window()`.
+        delay, window: in microseconds. Windows are aligned to 1970-01-01 00:00 (UTC), as in Spark's `window()`.
     """
 
     column: str
