@@ -35,6 +35,9 @@ FALLING = """
 ) }}
 select {{ var('run', 1) }} as id, 1 as p
 """
+# Its later runs write nothing.
+TAGGED = """{{ config(materialized='incremental', table_tag='latest') }}
+select 1 as id {% if is_incremental() %} where false {% endif %}"""
 PROPERTIES = """
 sources: [{name: here, database: paimon, schema: "{{ target.schema }}", tables: [{name: prices}]}]
 unit_tests:
@@ -64,6 +67,7 @@ class TestTimeTravel:
             "prices.sql": PRICES,
             "falling.sql": FALLING,
             "any.sql": VAR,
+            "tagged.sql": TAGGED,
             **READERS,
             "properties.yml": PROPERTIES,
         }
@@ -104,6 +108,11 @@ class TestTimeTravel:
         ((newest,),) = rows("select max(snapshot_id) from {schema}.`prices$snapshots`")
         assert tags() == [("run 1", 1), ("run 2", 3), ("run 3", newest)]
         assert rows("select * from {schema}.prices version as of 'run 1' order by id") == [(1, 1), (2, 0)]
+
+    def test_the_tag_of_a_run_without_rows(self, project, rows):
+        for _ in range(2):
+            run_dbt(["run", "--select", "tagged"])
+        assert rows("select tag_name, snapshot_id from {schema}.`tagged$tags`") == [("latest", 1)]
 
     def test_automatic_tags(self, project, tags, rows):
         # The first commit in an hour creates the tag for the previous hour.

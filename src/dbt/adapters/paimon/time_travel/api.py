@@ -139,10 +139,11 @@ class History:
             return []
         tag: dict[str, Any] = {"tag": spec.tag.name}
         wanted = {**tag, "snapshot": newest, "time_retained": spec.tag.time_retained}
-        if tagged is None or tagged == newest:
-            calls = [("create_tag", wanted)]
-        elif self._adapter.versions.supports(Capability.REPLACE_TAG):
+        if tagged is not None and self._adapter.versions.supports(Capability.REPLACE_TAG):
             calls = [("replace_tag", wanted)]
+        elif tagged is None or tagged == newest:
+            # Before replace_tag, create_tag updates a tag of the same table snapshot.
+            calls = [("create_tag", wanted)]
         else:
             calls = [("delete_tag", tag), ("create_tag", wanted)]
         return [procedures.render(name, relation.parts, arguments, self._adapter.versions) for name, arguments in calls]
