@@ -129,5 +129,5 @@ class TestRefused:
         assert "only an incremental model keeps track of what it has read" in said["no_increment"]
         assert "it is not a Paimon table" in said["over_a_view"]
         assert "already has a column kind" in said["two_kinds"]
-        assert "it is unknown how far the model has read it" in said["converted"]
+        assert "it is unknown how far the model has read this table" in said["converted"]
         assert "--full-refresh" in said["converted"]

@@ -18,7 +18,7 @@ from packaging.version import InvalidVersion, Version
 OLDEST_PAIMON: Final = Version("0.9.0")
 # The Paimon version that CI runs. It is assumed for a server whose target does not name one.
 DEFAULT_PAIMON_VERSION: Final = "0.9.0"
-# The Spark version if it is not known.
+# The Spark version to assume if it is not known.
 USUAL_SPARK: Final = "3.5.7"
 
 # Upstream's releases for error messages: the newest known one of each line.
@@ -28,7 +28,7 @@ RELEASES: Final[tuple[str, ...]] = ("0.9.0", "1.0.1", "1.1.1", "1.2.0", "1.3.1",
 # without paimon_version takes the first with an available connector, or the line's oldest release.
 _TESTED: Final[Mapping[str, tuple[str, ...]]] = {"3.5": ("1.4.2",)}
 
-# The catalogs whose options paimon_options.json lists, by the release they were read from.
+# The Paimon releases whose options paimon_options.json lists.
 OPTION_CATALOGUES: Final[tuple[str, ...]] = ("0.9", "1.4", "2.0")
 
 
@@ -38,12 +38,12 @@ class Rule:
 
     Attributes:
         paimon: the first Paimon release with it; None if no release has it.
-        until: the first Paimon release without it again.
+        until: the first Paimon release that no longer has it.
         spark: the first Spark with it.
-        until_spark: the first Spark without it again.
+        until_spark: the first Spark that no longer has it.
         catalogs: the first Paimon release per catalog kind, instead of `paimon`; other kinds lack it.
         listed: whether `dbt debug` and docs/compatibility.md list it.
-        wrong: the defect of a Paimon without it, for docs/reference/known-defects.md.
+        wrong: the defect of the Paimon releases without it, for docs/reference/known-defects.md.
         answer: what the adapter does about the defect.
         test: the test of `answer`.
     """
@@ -148,9 +148,9 @@ class Capability(Enum):
     )
     # OptionUtils.mergeSQLConfWithIdentifier pastes catalog, schema and table into a regular expression; from 1.0.
     TABLE_NAMES_OF_ANY_TEXT = Rule(
-        "tables whose name is no regular expression",
+        "table names that are not valid regular expressions",
         until="1.0",
-        remedy="Use a name without the characters of regular expressions.",
+        remedy="Use a name without special characters of regular expressions, such as ( or *.",
     )
     # Parquet's CodecFactory caches codecs for the whole JVM by name; from 1.4, by name and level [ran, 0.9.0, 1.4.2].
     PARQUET_ZSTD_LEVEL_IS_ITS_OWN = Rule(
@@ -166,7 +166,7 @@ class Capability(Enum):
         remedy="Remove it: the table could be written, and not read.",
     )
     # AvroFileFormat.createCodecFactory: before 1.0, it reads only avro.codec and zstd, and ignores any other text.
-    AVRO_CODEC_IS_ITS_OWN = Rule("compressions of other formats for Avro files, which ignore them", until="1.0")
+    AVRO_CODEC_IS_ITS_OWN = Rule("Avro files that ignore the compressions of other formats", until="1.0")
     # NestedColumnReader.readRow of 0.9 asks the first field's vector for its length, which a vector of decimals does
     # not have. Such rows can be written but not read [ran, 0.9.0].
     DECIMAL_FIRST_IN_STRUCT = Rule(
@@ -217,7 +217,7 @@ class Capability(Enum):
         answer="the change of type is refused",
         test="functional/incremental/test_older_types.py",
     )
-    # PaimonMetadataColumn, from 1.0.1. Only a test asks for it.
+    # PaimonMetadataColumn, from 1.0.1. Only a test uses this rule.
     PARTITION_AND_BUCKET_COLUMNS = Rule("the columns __paimon_partition and __paimon_bucket", paimon="1.0")
     # CoreOptions 'row-tracking.enabled', from 1.3.
     ROW_TRACKING = Rule("row tracking (row-tracking.enabled)", paimon="1.3", listed=True)
@@ -232,7 +232,7 @@ class Capability(Enum):
     AGGREGATE_OUTSIDE_SEQUENCE_GROUP = Rule(
         "partial-update that aggregates columns outside its sequence groups", until="1.1"
     )
-    # PartialUpdateMergeFunction, from 1.1; before, it counts like any other function [ran, 0.9.0].
+    # PartialUpdateMergeFunction, from 1.1; before, the function needs a sequence group like any other [ran, 0.9.0].
     LAST_VALUE_WITHOUT_SEQUENCE_GROUP = Rule(
         "last_non_null_value in partial-update tables without a sequence group", paimon="1.1"
     )
@@ -272,9 +272,9 @@ class Capability(Enum):
         remedy="Remove it, and use `compact` of maintenance with every_commits.",
     )
     # SpecialFields.SYSTEM_FIELD_NAMES, from 1.0; not reserved in 0.9 [ran].
-    ROWKIND_IS_PAIMONS_COLUMN = Rule("a column of its own named rowkind", paimon="1.0")
-    # PartialUpdateMergeFunction: a '-U' and its '+U' of one write give 7 where 5 is right [ran, 1.4.2 and 2.0.0].
-    # 0.9.0 is right; the releases between were not tried.
+    ROWKIND_IS_PAIMONS_COLUMN = Rule("the reserved column name rowkind", paimon="1.0")
+    # PartialUpdateMergeFunction: a '-U' and its '+U' in one write return 7 instead of 5 [ran, 1.4.2 and 2.0.0].
+    # 0.9.0 is right; the releases in between were not tried.
     SUM_RETRACTS_IN_SEQUENCE_GROUP = Rule(
         "sum in a sequence group that takes back the rows of one write",
         until="1.0",
@@ -285,8 +285,8 @@ class Capability(Enum):
     # FieldProductAgg, FieldCollectAgg, FieldMergeMapAgg, FieldNestedUpdateAgg and FieldLastNonNullValueAgg retract
     # a value before there is one [ran, 0.9.0, 1.4.2 and 2.0.0].
     RETRACTIONS_BEFORE_OLDER_ROWS = Rule(
-        "product, collect, merge_map, nested_update and last_non_null_value that take back a row before they meet "
-        "the older ones",
+        "product, collect, merge_map, nested_update and last_non_null_value that apply a '-U' or '-D' before the "
+        "older rows",
         paimon=None,
         wrong="`product`, `collect`, `merge_map`, `nested_update` and `last_non_null_value` ignore a `-U` or `-D` "
         "that is merged before the older rows",
@@ -387,7 +387,10 @@ class Capability(Enum):
     COMPACT_ORDER_IN_PROCESS = Rule("a sorted compaction by Paimon's classes in dbt's process", until="1.0")
     # CompactProcedure's parameter compact_strategy, from 1.0.
     COMPACT_STRATEGY = Rule(
-        "sys.compact with compact_strategy", paimon="1.0", remedy="Use 'full', which it does without.", listed=True
+        "sys.compact with compact_strategy",
+        paimon="1.0",
+        remedy="Leave it out: Paimon 0.9 always compacts fully.",
+        listed=True,
     )
     # ExpireSnapshotsProcedure: older_than is a TIMESTAMP at 0.9 and a STRING from 1.0.
     EXPIRE_SNAPSHOTS_OLDER_THAN_TEXT = Rule("sys.expire_snapshots with older_than as text", paimon="1.0")
@@ -411,7 +414,7 @@ class Capability(Enum):
     # ExpireSnapshotsProcedure's parameter options, from 1.1.
     EXPIRE_SNAPSHOTS_OPTIONS = Rule("sys.expire_snapshots with options", paimon="1.1", listed=True)
     EXPIRE_PARTITIONS = Rule("sys.expire_partitions", listed=True)
-    # Below 1.1 PartitionExpire drops partitions in a metastore where they were never registered [ran, 0.9.0].
+    # Before 1.1, PartitionExpire drops partitions in a metastore where they were never registered [ran, 0.9.0].
     EXPIRE_PARTITIONS_OUTSIDE_THE_METASTORE = Rule(
         "sys.expire_partitions where the metastore does not know the partitions",
         catalogs={"filesystem": "0.9", "hive": "1.1", "jdbc": "0.9", "rest": "1.0"},
@@ -442,14 +445,14 @@ class Capability(Enum):
     )
     # IncrementalDeltaStartingScanner reads its splits as a stream from 1.1 on, so a key may have several rows.
     INCREMENTAL_QUERY_MERGES = Rule(
-        "paimon_incremental_query that gives one row a key",
+        "paimon_incremental_query that returns one row per key",
         until="1.1",
         wrong="`paimon_incremental_query` can return several rows per key",
         answer="`paimon_changes` merges the rows of a key itself",
         test="functional/changes/test_ways.py",
     )
     # DataTableBatchScan up to 1.4 leaves level 0 of first-row tables out of every scan. AbstractBatchTableScan of 2.0
-    # reads it in incremental scans [ran, 2.0.0]. Only a test asks for it.
+    # reads it in incremental scans [ran, 2.0.0]. Only a test uses this rule.
     INCREMENTAL_QUERY_OF_LEVEL_0 = Rule(
         "paimon_incremental_query that shows what came into first-row tables", paimon="2.0"
     )
@@ -474,7 +477,7 @@ class Capability(Enum):
     # InternalRowPartitionComputer.generatePartValues gives NULL and blank strings the same name, which Paimon reads as
     # NULL [ran, 0.9.0, 1.4.2].
     DELETE_OF_BLANK_PARTITIONS = Rule(
-        "DELETE that tells a partition of blank text from that of NULL",
+        "DELETE that distinguishes a partition of blank text from that of NULL",
         paimon=None,
         wrong="DELETE of a partition whose value is a blank string also removes the partition of NULL",
         answer="in hooks and operations, DELETE checks the condition on each row",
@@ -519,7 +522,7 @@ class Capability(Enum):
     )
     # RollbackHelper.cleanSnapshotsDataFiles up to 1.1.1 deletes files that a later compaction moved to another level.
     ROLLBACK_KEEPS_FILES = Rule(
-        "a rollback behind a compaction that keeps the files it needs",
+        "a rollback to a state before a compaction that keeps the files of that state",
         paimon="1.2",
         wrong="a rollback to a state before a compaction deletes files that the table still needs",
         answer="the rollback ends at a compaction right after that state, or is refused",
@@ -566,9 +569,9 @@ class Capability(Enum):
     STATEMENT_PARAMETERS = Rule("values for the ? of a statement", until_spark="4.1")
     # StructType.fieldIndex of Spark 4.1 parses the names that SparkRowUtils.getFieldIndex asks for [ran, 2.0.0].
     COLUMN_NAMES_OF_ANY_TEXT = Rule(
-        "columns with a backtick in their name, or a dot at its ends or beside another",
+        "column names with a backtick, with a dot at either end, or with two dots in a row",
         until_spark="4.1",
-        remedy="Give the column a name without.",
+        remedy="Give the column a name without them.",
     )
     # PreSharedKeyAuthenticationInterceptor of Spark Connect's server.
     CONNECT_PRE_SHARED_KEY = Rule("Spark Connect's own pre-shared key", spark="4.1")
@@ -625,7 +628,7 @@ FILE_FORMATS: Final[Mapping[str, str]] = _by_name(
 # Spark line -> the first Paimon with a connector for it.
 _CONNECTORS: Final = {"3.2": "0.9", "3.3": "0.9", "3.4": "0.9", "3.5": "0.9", "4.0": "1.2", "4.1": "2.0"}
 
-# The first Spark line that runs on a newer Python -> the newest Python of the lines before it.
+# Spark line -> the newest Python on which the lines before it run.
 # Source: "Python Requirements" in the installation guide of each PySpark line. 3.5 also runs on newer Pythons, with a
 # setuptools that contains distutils.
 _PYTHONS: Final = {"3.3": (3, 9), "3.4": (3, 10), "3.5": (3, 11), "4.1.dev0": (3, 13)}
@@ -633,7 +636,7 @@ _PYTHONS: Final = {"3.3": (3, 9), "3.4": (3, 10), "3.5": (3, 11), "4.1.dev0": (3
 # First Spark -> the Java versions that it documents, the recommended one first.
 # https://spark.apache.org/docs/3.5.7/#downloading and .../4.0.0/#downloading
 _JAVAS: Final[Mapping[str, tuple[int, ...]]] = {"4.0": (17, 21), "3.3": (17, 11, 8), "0": (11, 8)}
-# The first Java with archives of the classes that a run loaded (JEP 350).
+# The first Java that can archive the classes that a run has loaded (JEP 350).
 JAVA_WITH_CLASS_ARCHIVES: Final = 13
 # The first Java whose collector gives memory back when it is idle (JEP 346).
 JAVA_WITH_IDLE_COLLECTIONS: Final = 12
@@ -649,7 +652,7 @@ JDBC_DRIVERS: Final[Mapping[str, str]] = {
 
 @lru_cache(maxsize=64)
 def parse_version(text: str) -> Version:
-    """Parse a version such as '0.9.0', '1.4-SNAPSHOT' or '3.5.7-amzn-0'; refuses other text."""
+    """Parse a version such as '0.9.0', '1.4-SNAPSHOT' or '3.5.7-amzn-0'; raises DbtRuntimeError for other text."""
     try:
         return Version(text.strip())
     except InvalidVersion:
@@ -666,7 +669,7 @@ def as_version(version: str | Version) -> Version:
 
 
 def minor(version: str | Version) -> str:
-    """'1.4' of 1.4.2: Paimon adds features in minor releases."""
+    """'1.4' for 1.4.2: Paimon adds features in minor releases."""
     found = as_version(version)
     return f"{found.major}.{found.minor}"
 
@@ -696,7 +699,7 @@ def options_versions(paimon: Version) -> tuple[str, ...]:
 
 
 def connector_artifact(spark_version: str | Version, paimon_version: str | Version) -> str:
-    """The Maven coordinates (group:artifact:version) of Paimon's connector for a Spark; DbtRuntimeError without one.
+    """The Maven coordinates of Paimon's connector for a Spark version; raises DbtRuntimeError if there is none.
 
     Source: artifactId in paimon-spark/paimon-spark-*/pom.xml at the release tags; with the Scala version from 1.4.
     """
@@ -769,7 +772,7 @@ def either(versions: Iterable[object]) -> str:
 
 
 def connect_server_artifact(spark_version: str | Version) -> str | None:
-    """The Maven coordinates of Spark Connect's server; None if Spark includes it (from 4.0)."""
+    """The Maven coordinates of Spark Connect's server; None from Spark 4.0. Raises DbtRuntimeError before Spark 3.5."""
     spark = as_version(spark_version)
     if spark < Version("3.5"):
         raise DbtRuntimeError(
@@ -808,7 +811,7 @@ class Versions:
         return self._missing(capability) is None
 
     def require(self, capability: Capability, what: str) -> None:
-        """Refuse, with the reason and the remedy, what needs a missing capability ("materialized='view'")."""
+        """Raise DbtRuntimeError if a capability is missing; `what` needs it, such as "materialized='view'"."""
         if missing := self.explain(capability):
             raise DbtRuntimeError(f"{what}: {missing}")
 

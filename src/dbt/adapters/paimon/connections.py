@@ -105,7 +105,7 @@ class PaimonConnectionManager(SparkConnectionManager):
         signals.restore()
 
     def reopen(self) -> None:
-        """Replace this thread's handle as soon as the lost server answers again; fails after a minute."""
+        """Replace this thread's handle once the lost server answers again; raises its error after a minute."""
         connection = self.get_thread_connection()
         until = time.monotonic() + _RECONNECT_TIMEOUT
         while True:
@@ -205,7 +205,7 @@ class PaimonConnectionManager(SparkConnectionManager):
         return self._execute(statement, fetch, limit)
 
     def _add_query_comment(self, sql: str) -> str:
-        """Override: put a comment first if, at the end, the statement would take it as part of a value."""
+        """Override: put a comment before a statement that would read a comment at its end as part of a value."""
         comment = self.query_header.comment if self.query_header else None
         if comment and comment.append and comment.query_comment and takes_the_rest(sql):
             return f"/* {comment.query_comment.strip()} */\n{sql}"
@@ -229,7 +229,7 @@ class PaimonConnectionManager(SparkConnectionManager):
 
     def _execute(self, statement: Statement, fetch: bool, limit: int | None) -> tuple[AdapterResponse, agate.Table]:
         connection = self.get_thread_connection()
-        # The connections in which dbt fills its cache have such names.
+        # dbt fills its cache in connections whose names begin with list_.
         if not (connection.name or "").startswith("list_"):
             self.deferred_cache_fill.flush()
         handle: Handle = connection.handle
@@ -281,7 +281,7 @@ def _failure_noted(handle: Handle) -> Generator[None, None, None]:
 
 def open_handle(runtime: Runtime) -> Handle:
     """Open a handle for the profile's `method`; errors contain the reason and the remedy."""
-    # Imported here, so that `dbt parse` does not load pyspark, and a server's client does not load what starts a JVM.
+    # Imported here, so that `dbt parse` does not load pyspark, and a server's client does not load JVM start code.
     method = runtime.credentials.method
     if method == PaimonConnectionMethod.CONNECT:
         from dbt.adapters.paimon.spark import connect

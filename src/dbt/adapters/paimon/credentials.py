@@ -189,7 +189,7 @@ class PaimonCredentials(Credentials):
 
     @property
     def is_remote(self) -> bool:
-        """Whether a server does the work; its jars and start settings are not ours to choose."""
+        """Whether the server at `host` runs Spark; dbt cannot choose its jars and start settings."""
         return self.host is not None
 
     @property

@@ -20,7 +20,10 @@ Say = Callable[[str], None]
 
 
 def check(adapter: AdapterProtocol, say: Say, tell_all: Say) -> None:
-    """Create, write, read and drop a table in the profile's schema, and the schema itself if it does not exist."""
+    """Create, write, read and drop a table in the profile's schema, and print the versions and features.
+
+    A schema that does not exist is created and dropped, too. Raises DbtRuntimeError with the step that failed.
+    """
     credentials = adapter.credentials
     schema = PaimonRelation.create(database=credentials.database, schema=credentials.schema)
     table = schema.replace_path(identifier=f"_dbt_debug_{uuid.uuid4().hex[:8]}").replace(type="table")

@@ -409,7 +409,7 @@ class PaimonAdapter(SparkAdapter):
 
     @available
     def build_catalog_relation(self, config: RelationConfig) -> CatalogRelation | None:
-        """The database, schema and table format of a node with a `catalog_name`; errors name the node."""
+        """The catalog of a node with a `catalog_name`; None for other nodes. Errors name the node."""
         with catalogs_yml.node_named(config):
             return cast("CatalogRelation | None", super().build_catalog_relation(config))
 

@@ -18,7 +18,7 @@ def load_credentials(
     target: str | None = None,
     vars: str | None = None,  # noqa: A002 - dbt's own name for it
 ) -> PaimonCredentials:
-    """Read the credentials of a target; the arguments are dbt's options."""
+    """Read a target's credentials; the arguments are dbt's options. Raises DbtRuntimeError for another adapter's."""
     from dbt.config.runtime import load_profile
     from dbt.config.utils import parse_cli_vars
     from dbt.flags import set_from_args

@@ -114,7 +114,7 @@ def _name_problems(given: Mapping[str, Any]) -> Iterable[str]:
     if schema is None:
         yield "schema: missing; name the Paimon database that models are built in"
     if given.get("view_catalog") is not None and given.get("view_catalog") == (catalog or database):
-        yield "view_catalog: the same as catalog; leave it out where the Paimon catalog holds views itself"
+        yield "view_catalog: the same as catalog; leave it out if the Paimon catalog stores views itself"
 
 
 def _server_problems(given: Mapping[str, Any]) -> Iterable[str]:

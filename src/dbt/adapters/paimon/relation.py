@@ -31,7 +31,7 @@ class PaimonRelation(BaseRelation):
     require_alias: bool = False
     # The clause after the name in FROM: VERSION AS OF …, TIMESTAMP AS OF … (see `time_travel`).
     travel: str = ""
-    # Checks whether Spark has a catalog, and the target's catalog; set by the adapter that was created last.
+    # A function that checks whether Spark has a catalog, and the target's catalog. The adapter created last sets both.
     _is_catalog: ClassVar[Callable[[str], bool]] = staticmethod(lambda name: True)
     _own_catalog: ClassVar[str | None] = None
 

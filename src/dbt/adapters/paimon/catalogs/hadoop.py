@@ -32,7 +32,7 @@ def bounds(scheme: str) -> Mapping[str, str]:
 
 @lru_cache(maxsize=4)
 def core_site(folder: str | None) -> Mapping[str, str]:
-    """The properties of the core-site.xml in a folder; empty if there is no such file."""
+    """The properties of the core-site.xml in a folder; empty without one. Raises DbtRuntimeError if it is invalid."""
     path = Path(folder) / "core-site.xml" if folder else None
     if path is None or not path.is_file():
         return {}

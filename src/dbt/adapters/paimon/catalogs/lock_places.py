@@ -25,7 +25,7 @@ def needs_leases(catalog: SparkCatalog, s3_lock: bool | None) -> bool:
 
 
 def leases_of(storage: Storage, watchdog: Watchdog) -> Leases:
-    """The leases of a warehouse on S3; raises NoConditionsError without conditional writes."""
+    """The leases of a warehouse on S3; raises NoConditionsError if the store has no conditional writes."""
     store = s3_objects(storage, FOLDER)
     store.require_conditional_writes()
     return Leases(store, watchdog)

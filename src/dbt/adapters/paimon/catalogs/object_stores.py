@@ -24,7 +24,8 @@ class ObjectStore:
         keys: options without which Paimon does not use the plug-in (the loader's `requiredOptions`).
         synonyms: other spellings of an option, without the prefix.
         environment: environment variable -> the option that it sets if the profile has no keys.
-        bounds: time limits, overridden by the profile; Hadoop's defaults let a silent store block a run for hours.
+        bounds: limits of time and attempts, which the profile can override. With Hadoop's defaults, a silent store
+            blocks a run for hours.
     """
 
     name: str

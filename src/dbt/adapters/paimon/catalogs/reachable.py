@@ -17,7 +17,7 @@ from dbt.adapters.paimon.catalogs.storage import Storage
 from dbt.adapters.paimon.errors.redaction import redact_text
 from dbt.adapters.paimon.machine import addresses
 
-# Seconds; Hive's client waits for a connection as long as for a response.
+# Seconds. Hive's client would wait for a connection as long as for a response.
 _METASTORE_TIMEOUT: Final = 5
 # Seconds.
 _STORAGE_TIMEOUT: Final = 5.0

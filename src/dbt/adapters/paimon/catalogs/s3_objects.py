@@ -17,7 +17,7 @@ from dbt.adapters.paimon.catalogs.storage import Storage
 from dbt.adapters.paimon.concurrency.leases import Stored, StoreError
 from dbt.adapters.paimon.errors.redaction import redact_text
 
-# Seconds; a lease is renewed every ten, and lost if that fails for twenty.
+# Seconds. A lease is renewed every 10 s; if that fails for 21 s, its statement is interrupted.
 _CONNECT_TIMEOUT: Final = 2
 _READ_TIMEOUT: Final = 4
 # Statuses of a failed condition: 409 for concurrent writes (S3's ConditionalRequestConflict), 404 if the object was

@@ -78,7 +78,7 @@ class Storage:
         return {**_found(S3, own, self.around), **own}
 
     def missing_keys(self, versions: Versions) -> str:
-        """A message about required options of the plug-in that are missing; '' if the profile sets all."""
+        """A message about required options of the plug-in that are missing; '' if all are set."""
         store = self.plug_in
         if store is None or (store is S3 and versions.supports(Capability.S3_WITHOUT_KEYS)):
             return ""
@@ -121,8 +121,8 @@ def settings_outside(environ: Mapping[str, str]) -> list[tuple[str, str]]:
 
 
 def _plug_in(catalog: SparkCatalog, given: Mapping[str, str], around: StorageContext) -> ObjectStore | None:
-    # Hadoop reads a scheme for which it has a file system (`fs.s3.impl`, as on EMR; hadoop-aws for s3a), unless the
-    # catalog has keys.
+    # Hadoop reads a scheme if `fs.<scheme>.impl` is set (as for s3 on EMR) and the catalog has no keys. It reads s3a://
+    # if hadoop-aws is on the class path, even with keys.
     store = STORES.get(catalog.scheme)
     if store is None:
         return None
@@ -150,7 +150,7 @@ def _added(
 def _added_of(store: ObjectStore, own: Mapping[str, str], around: StorageContext) -> dict[str, str]:
     """The options to add to a plug-in's own, by name without prefix."""
     found = {**store.bounds, **_found(store, own, around)}
-    # S3Loader accepts one name of a key only, S3FileIO several.
+    # S3Loader accepts only one spelling of a key, and S3FileIO several; so keys are added in that spelling.
     added = {name: value for name, value in {**found, **own}.items() if name not in own or name in store.keys}
     if _PROVIDER in {*own, *found}:
         # The provider supplies the keys; S3Loader only checks that some are set.

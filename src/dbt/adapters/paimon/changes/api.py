@@ -275,7 +275,10 @@ class Changes:
     # -- the run of the model ---------------------------------------------------------------------------------------
 
     def must_rebuild(self, model: Node) -> bool:
-        """Whether a model has to be rebuilt because changes expired before it read them (on_expired='full')."""
+        """Whether a model has to be rebuilt because unread changes are lost (on_expired='full').
+
+        Raises DbtRuntimeError if this run reads only the changes of another table.
+        """
         reading = self._readings.get(model["unique_id"])
         if reading is None or not reading.lost:
             return False

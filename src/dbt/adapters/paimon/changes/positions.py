@@ -78,13 +78,13 @@ def marked(user: str) -> dict[str, Position]:
 
 
 def find(key: str, own: Sequence[Commit], saved: SavedPosition | None, table: object = "The table") -> Position | None:
-    """A model's position in a source: from the model's newest commit, or the saved position; None if unknown.
+    """A model's position in a source, from a commit of the model or the saved one, whichever is later; None if unknown.
 
     Args:
         key: the fingerprint of the source.
 
     Returns:
-        NOTHING_READ if the model's table never had rows, or was emptied since.
+        NOTHING_READ if the model's table has no commits, or was emptied after the last position.
     """
     if saved is not None and not _is_in_history(saved.own, own):
         saved = None

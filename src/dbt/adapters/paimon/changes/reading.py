@@ -87,7 +87,7 @@ class Source:
         """Why the changes since the start of the range are lost, or ''."""
         start = self.start
         if start is None:
-            return "it is unknown how far the model has read it: the model's rows come from runs that read no changes."
+            return "it is unknown how far the model has read this table: its rows come from runs that read no changes."
         if start == NOTHING_READ or self.start_is_there or self.start_tag:
             return ""
         numbers = [commit.snapshot for commit in self.commits]
@@ -168,7 +168,7 @@ def between(source: Source, start: object, end: object, what: str) -> Source:
     """The source with the range after table snapshot `start` (default: before the first) up to `end` (the newest).
 
     Raises:
-        DbtRuntimeError: `start` or `end` is not a number, is in the wrong order, or does not exist.
+        DbtRuntimeError: `start` or `end` is not an existing table snapshot, or `start` is after `end`.
     """
     known = {0: NOTHING_READ, **{commit.snapshot: Position.at(commit) for commit in source.commits}}
     newest = max(known)
@@ -199,7 +199,8 @@ def _range_problem(first: int, last: int, known: Collection[int]) -> str:
 def without_row_kind(table: SourceTable, output: Output, what: str) -> SourceTable:
     """The table without its own row kind and sequence columns, if they have the names of the added columns.
 
-    The table's row kind column records how its rows were written, not what changed.
+    The table's row kind column records how its rows were written, not what changed. Raises DbtRuntimeError if another
+    column has the name of an added column.
     """
     added = {output.row_kind.lower(), (output.snapshot_column or output.row_kind).lower()}
     own = {

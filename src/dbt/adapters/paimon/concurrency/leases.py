@@ -100,7 +100,7 @@ class _Content:
 
 @dataclass
 class _Record:
-    """The unconfirmed writes of one lease object, by content, with the time when each was sent."""
+    """The writes of one lease object from the last confirmed one on, by content, with the time when each was sent."""
 
     table: str
     run: str
@@ -153,7 +153,7 @@ class Attempt:
         self._watchdog = watchdog
         self._record = record
         self._object = f"{hashlib.sha256(record.table.encode()).hexdigest()[:32]}.lock"
-        # The content that another run wrote last, and the seconds since that run may have written the table.
+        # The content that another run wrote last, and the seconds since that run could last write the table.
         self._before = _Content("", "")
         self._written_ago = 0.0
         # The current holder, for errors, and the object's version, which changes with each renewal.

@@ -31,7 +31,7 @@ from dbt.adapters.paimon.state.kinds import Kind
 _PAUSE_FIRST, _PAUSE_LAST = 0.01, 0.25
 # The same for a lease, where each attempt is an HTTP request.
 _LEASE_PAUSE_FIRST, _LEASE_PAUSE_LAST = 0.2, 2.0
-# Seconds without an answer of the store until the wait for a lease fails.
+# Seconds without an answer from the store after which the wait for a lease fails.
 _STORE_TIMEOUT: Final = 30.0
 
 # The folder of the lock files, in the warehouse next to the folders of its databases.
@@ -115,7 +115,7 @@ class TableLocks:
         return True
 
     def may_wait_for(self, name: str) -> bool:
-        """Whether waiting for the table cannot cause a deadlock: this thread holds that table's lock, or no lock."""
+        """Whether waiting for a table is safe from deadlocks: this thread holds that table's lock, or no lock."""
         return not self._held.stacks or name in self._held.stacks
 
     def release(self) -> None:
@@ -173,7 +173,8 @@ class TableLocks:
     def _lease(self, attempt: Attempt, name: str, place: Leases) -> Lease:
         lease = self._try_lease(attempt, name, place)
         wait = Wait(
-            f"{name}, which another run is writing or wrote when it died ({attempt.holder}; lock in {place.place})",
+            f"{name}, which another run is writing or was writing when it died ({attempt.holder}; lock in "
+            f"{place.place})",
             self._bound,
             "Nothing was written. Run again when the other run has finished, stop it, or raise `lock_timeout` in the "
             "profile.",

@@ -18,11 +18,11 @@ from typing import Final
 
 from jinja2 import Environment
 
-# Search steps; these take a few seconds.
+# The maximum number of search steps, which take a few seconds.
 _MOST_STEPS: Final = 2_000_000
-# Literal characters that a template needs to be searched for in a longer text.
+# The minimum number of literal characters in a template, to search for it in a longer text.
 _LEAST_LITERAL: Final = 8
-# The cost of a character from an expression, and of one outside of the rendered text.
+# The cost of a character from an expression, and of one outside the template's output.
 _OUTPUT: Final = 2
 _AROUND: Final = 1
 # Text that is put before a query replaces the query's leading white space and `with`.
@@ -72,7 +72,7 @@ def origins(template: str, rendered: str, offset: int, within: bool = False) -> 
     Raises:
         jinja2.TemplateSyntaxError: the template is invalid.
     """
-    # Equally cheap paths differ in which branch is tried first.
+    # If several paths are equally cheap, the order of the branches decides which one is found.
     paths = [_path(template, rendered, within, last_first) for last_first in (False, True)]
     found = dict.fromkeys(_origin(path, rendered, offset) for path in paths)
     return [origin for origin in found if origin is not None]

@@ -325,7 +325,7 @@ def shorten(text: str, statement: str = "", where: str = "") -> str:
         lambda found: found[1] or "", _IDLE_ADVICE.sub("", message).replace(".; line", "; line")
     ).rstrip(";")
     if where:
-        # A second line number, of the statement, would confuse.
+        # A second line number, that of the statement, would be confusing.
         message = _POSITION.sub("", message).rstrip()
     parts = [f"{kind}: {message}" if kind and not message.startswith("[") else message]
     if line := where or _line_of(text, statement):

@@ -14,7 +14,7 @@ from dbt.adapters.paimon.errors import jinja_source_map
 from dbt.adapters.paimon.errors.excerpts import SourceLocation
 from dbt.adapters.paimon.errors.places import Place, line_column
 
-# A shorter line, such as `from x`, may occur in a file by chance.
+# A shorter line, such as `from`, may occur in a file by chance.
 _LEAST_LINE: Final = 6
 _MOST_OUTPUT: Final = 80
 _COMMENT: Final = re.compile(r"\s*/\*.*?\*/\s*", re.DOTALL)

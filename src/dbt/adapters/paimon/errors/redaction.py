@@ -34,8 +34,8 @@ _USER_INFO: Final = re.compile(USER_INFO)
 _INLINE: Final = re.compile(INLINE, re.IGNORECASE)
 # The error for a secret table option.
 REFUSAL: Final = (
-    "anyone who reads the table can read its options, so they must not hold secrets. Put it under catalog_options or "
-    "spark_config of the profile"
+    "anyone who reads the table can read its options, so they must not hold secrets. Put secrets under "
+    "catalog_options or spark_config of the profile"
 )
 # Values that are not secret, whatever the option's name.
 _NO_SECRETS: Final = frozenset({"true", "false"})

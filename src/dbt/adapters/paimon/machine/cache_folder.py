@@ -25,7 +25,8 @@ def cache_folder() -> Path:
     """`dbt-paimon` in the user's cache folder (XDG Base Directory Specification); created if it does not exist.
 
     It contains code that is executed (jars and Java classes). A temporary folder is used instead if other users can
-    change it, or if a newer adapter has written it. Raises DbtRuntimeError or OSError if that is not possible either.
+    change it, or if a newer adapter has written it. Raises OSError if a folder cannot be created, and DbtRuntimeError
+    if the temporary folder cannot be used either.
     """
     base = os.environ.get("XDG_CACHE_HOME", "").strip()
     folder = (Path(base) if Path(base).is_absolute() else Path.home() / ".cache") / "dbt-paimon"

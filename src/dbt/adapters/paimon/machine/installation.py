@@ -56,7 +56,7 @@ def require(method: str) -> str:
 
 
 def require_own_spark(spark: str, environ: Mapping[str, str]) -> None:
-    """Check that the Spark in `SPARK_HOME`, if set, has the minor version of PySpark; else they are incompatible."""
+    """Check that the Spark in `SPARK_HOME`, if set, has PySpark's minor version; raises DbtRuntimeError if not."""
     home = environ.get("SPARK_HOME", "")
     jar = next(iter(sorted(Path(home, "jars").glob("spark-core_*.jar"))), None) if home else None
     found = _SPARK_CORE.search(jar.name) if jar else None

@@ -26,8 +26,8 @@ _ROOT: Final = 0
 def weakness(folder: Path) -> str | None:
     """Why other users can change the content of a folder, as the end of a sentence; None if they cannot.
 
-    The folder must belong to this user and be writable only by them. Whoever can write to a parent folder can replace
-    it, unless the parent is sticky, as /tmp is.
+    The folder must belong to this user, and only this user may write to it. A user who can write to a parent folder can
+    replace the folder, unless the parent is sticky, as /tmp is.
     """
     if not _HAS_OWNERS:
         return None
@@ -58,7 +58,10 @@ def own_folder(folder: Path) -> str | None:
 
 
 def require_own_folder(folder: Path, what: str, remedy: str) -> Path:
-    """Like `own_folder`, but raises an error if it cannot be trusted; it begins with `what` and ends with `remedy`."""
+    """Like `own_folder`, but returns the folder, and raises DbtRuntimeError if it cannot be trusted.
+
+    The message begins with `what` and ends with `remedy`.
+    """
     try:
         reason = own_folder(folder)
     except OSError as exc:

@@ -142,7 +142,7 @@ class Maintenance:
         if failures:
             raise DbtRuntimeError("maintain failed for these tables; no rows were lost:\n" + "\n".join(failures))
         if not done:
-            logger.info("maintain: no table has anything to maintain (see the config `maintenance`)")
+            logger.info("maintain: no built table has a maintenance policy (see the config `maintenance`)")
         return done
 
     def _specs_of(self, nodes: Iterable[Node]) -> list[tuple[Node, TableSpec | None]]:
@@ -245,7 +245,7 @@ class Maintenance:
         if name == "compact":
             self.check_compaction(relation, arguments)
         nested = Capability.REMOVE_ORPHAN_FILES_OF_NESTED_PARTITIONS
-        # Without this capability, the procedure would wait for its own lock forever.
+        # Without this capability, the procedure usually deadlocks.
         if (
             name == "remove_orphan_files"
             and not versions.supports(nested)

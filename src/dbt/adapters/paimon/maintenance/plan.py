@@ -36,7 +36,7 @@ _NO_CALL: Final = Statement("")
 
 @dataclass(frozen=True)
 class Action:
-    """An action of a policy: its CALL, or for a rescale, which runs several statements, the number of buckets."""
+    """An action of a policy, with its CALL; a rescale has several statements, so it has a number of buckets instead."""
 
     name: str
     due: bool
@@ -69,7 +69,7 @@ def plan(
     *,
     force: bool = False,
 ) -> list[Action]:
-    """Every action of a policy, due or not, in the order to run them; `force`: a compaction is due at any threshold."""
+    """Every action of a policy, due or not, in the order to run them; with `force`, a compaction is always due."""
     planner = _Planner(table.parts, state, spec, versions)
     actions: list[Action] = []
     if policy.expire_partitions:
@@ -77,7 +77,7 @@ def plan(
     if policy.compact:
         actions.append(planner.compact(policy.compact, force=force))
     if policy.expire_snapshots:
-        # The earlier actions commit, too.
+        # Each earlier action that is due commits, too.
         commits = sum(action.due for action in actions)
         actions.append(planner.expire_snapshots(policy.expire_snapshots, commits))
     if policy.remove_orphan_files:
@@ -151,7 +151,7 @@ class _Planner:
         return "; ".join(reasons)
 
     def _files_per_merge(self, compact: Compact, small: int) -> dict[str, int]:
-        """Options for how many files to merge: all small files of a single partition; for several, `small_files`."""
+        """How many files to merge, as options: all small files if one partition is compacted, else `small_files`."""
         # Paimon 0.9's default is 50 (UnawareAppendTableCompactionCoordinator.FileBin).
         one = not self.spec.partition_by or compact.newest == 1 or not compact.small_files
         number = max(small if one else compact.small_files, 2)
@@ -213,7 +213,7 @@ class _Planner:
 
 
 class _Part(NamedTuple):
-    """The part of a table to compact: its small files, its WHERE condition and its name (both empty: all)."""
+    """The part of a table to compact: its small files, its WHERE condition and its name ('' for the whole table)."""
 
     small_files: int
     where: str

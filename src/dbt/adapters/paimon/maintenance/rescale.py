@@ -58,7 +58,7 @@ def rescale_steps(
     steps: list[Statement] = []
     if _may_hide_rows(spec):
         steps.append(procedures.statement("compact", table, {}, versions))
-    # Runs cannot write to the table between the ALTER and the rewrite. A run that finds the mark repeats the rescale.
+    # If dbt is killed between the ALTER and the rewrite, writes fail. A run that finds the mark repeats the rescale.
     unmark = f"{alter} unset tblproperties ('{MARK}')"
     is_marked = partitions is None and (number != spec.bucket or existing.options.get(MARK) == RESCALING)
     if is_marked:

@@ -1,4 +1,4 @@
-"""Converts times of users to the JVM's wall clock, which Paimon's procedures use (see `sql.clocks`)."""
+"""Converts users' times to the JVM's wall clock, which Paimon's procedures use (see `sql.clocks`)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def with_paimons_clock(
 
     Args:
         arguments: times on the session's clock; `procedures.render` reports invalid ones later.
-        query: runs a statement; called only if there is a time.
+        query: runs a statement; called only for a time in `older_than`, and for `expire_partitions`.
         options: reads the table's options; called only if the clocks differ.
     """
     given = dict(arguments)
