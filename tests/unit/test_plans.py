@@ -138,7 +138,7 @@ REBUILDS = {
     "immutable option beside others": Case({**KEY, "merge_engine": "first-row", **WRITE_ONLY}, table(key=["id"]), columns=(ID, V, W),
         action=Action.SWAP, steps=[ROWS], rebuild="merge-engine: none -> first-row"),
     "keys that move between partitions": Case({**KEY, "partition_by": ["v"], "merge_engine": "partial-update"}, table(key=["id"], days=["v"], merge_engine="partial-update"),
-        action=Action.SWAP, steps=[ROWS], rebuild="an INSERT OVERWRITE would use the partitions of its old keys"),
+        action=Action.SWAP, steps=[ROWS], rebuild="an INSERT OVERWRITE would keep keys in their old partitions"),
     "option by which rows are merged": Case({**AGGREGATING, "tblproperties": {SUM: "max"}}, table(key=["id"], **{"merge-engine": "aggregation", SUM: "sum"}),
         action=Action.SWAP, steps=[ROWS], rebuild=f"{SUM}: sum -> max"),
     "comment of a column": Case(COMMENTS, columns=(ID, SAID), action=Action.REBUILD, steps=[ROWS, COMMENT_V]),

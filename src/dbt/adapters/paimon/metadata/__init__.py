@@ -1,5 +1,5 @@
 """Metadata of Paimon tables as typed values: the only code that reads system tables or uses Paimon's own classes.
 
-Sizes are in bytes, times in seconds. A `by_classes` calls Paimon in this process, without a Spark job; a `by_sql` sends
-one statement, over any connection.
+Sizes are in bytes, times in seconds. Functions named `by_classes` call Paimon in this process, without a Spark job;
+those named `by_sql` send statements, over any connection.
 """

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def paimon_table(session: SparkSession, name: TableName) -> Any:
-    """Load Paimon's Table object, bypassing its caches; raises if the table does not exist."""
+    """Load Paimon's Table object from the catalog; raises if the table does not exist."""
     jvm: Any = session._jvm
     catalogs = session._jsparkSession.sessionState().catalogManager()
     identifier = jvm.org.apache.paimon.catalog.Identifier.create(name.schema, name.identifier)
@@ -23,7 +23,7 @@ def paimon_table(session: SparkSession, name: TableName) -> Any:
 def file_catalog(session: SparkSession, name: str) -> Any:
     """Paimon's Catalog object with `fileIO()` and `warehouse()`; raises for a catalog without files, such as REST.
 
-    Later versions wrap it in a CachingCatalog without these methods (DelegateCatalog.rootCatalog, from 1.0).
+    From 1.0, the catalog may be wrapped in a DelegateCatalog, which does not have these methods.
     """
     from py4j.protocol import Py4JError
 

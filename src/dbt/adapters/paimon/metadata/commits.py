@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 # The prefix of a statement's commit user, to which Paimon appends `_` and a UUID (CoreOptions.createCommitUser).
 COMMIT_USER_CONF: Final = "spark.paimon.commit.user-prefix"
-# Each manifest entry takes four calls into the JVM, about a millisecond at worst.
+# Each manifest entry takes up to nine calls into the JVM, about a millisecond at worst.
 _MAX_FILES: Final = 1000
 # Seconds by which the committing process's clock may be behind.
 _CLOCK_SKEW: Final = 2
@@ -117,5 +117,5 @@ def by_sql(query: Query, table: TableName, user: str, whole: bool) -> Committed 
 
 
 def _rows_of(commit: Commit) -> int | None:
-    # In an OVERWRITE's delta the replaced rows are subtracted.
+    # The delta of an OVERWRITE is the new rows minus the replaced rows.
     return commit.delta if commit.kind == "APPEND" else None

@@ -18,7 +18,7 @@ from dbt.adapters.paimon.metadata.table_name import Query, Table, TableName
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# Each file takes three calls into the JVM, about half a millisecond; for more files a Spark query is faster.
+# Each file takes four calls into the JVM, about half a millisecond; for more files a Spark query is faster.
 MOST_FILES: Final = 3000
 _FILES, _SNAPSHOTS, _TAGS, _CONSUMERS = "files", "snapshots", "tags", "consumers"
 
@@ -62,7 +62,7 @@ class Facts:
 
 
 def by_classes(session: SparkSession, table: TableName) -> Facts:
-    """A table's facts, read with Paimon's own classes; raises for unknown classes or more than MOST_FILES files."""
+    """Read a table's facts with Paimon's own classes; raises if these differ, or for more than MOST_FILES files."""
     jvm: Any = session._jvm
     paimon = paimon_table(session, table)
     schema = Schema.of_json(str(paimon.schema().toString()))
@@ -77,7 +77,7 @@ def by_classes(session: SparkSession, table: TableName) -> Facts:
 
 
 def _file_groups(paimon: Any, schema: Schema) -> Iterable[FileGroup]:
-    """The files that a batch read opens, as in `$files`."""
+    """Group the files that a batch read opens; `$files` lists the same files."""
     files = [(split, split.dataFiles()) for split in paimon.newScan().plan().splits()]
     if sum(found.size() for _, found in files) > MOST_FILES:
         raise NotImplementedError(f"more than {MOST_FILES} files")
@@ -94,7 +94,7 @@ def _file_groups(paimon: Any, schema: Schema) -> Iterable[FileGroup]:
 
 
 def by_sql(query: Query, table: Table) -> Facts:
-    """A table's facts, read with two statements, for servers and for tables with many files."""
+    """Read a table's facts with two statements, for servers and for tables with many files."""
     schema = schemas.newest_first(query, table)[0]
     found: dict[str, list[list[Any]]] = {_FILES: [], _SNAPSHOTS: [], _TAGS: [], _CONSUMERS: []}
     for what, row in query(_sql(table, small_below(schema))):
@@ -113,7 +113,7 @@ def by_sql(query: Query, table: Table) -> Facts:
 
 
 def _sql(table: Table, small: float) -> str:
-    """One statement over all system tables; each row has a system table's name, and a row of it as a JSON array."""
+    """One statement over four system tables; each row has a system table's name and one of its rows as a JSON array."""
     files = (
         *("partition", "bucket", "level", "count(*)"),
         f"sum(case when file_size_in_bytes < {small:.1f} then 1 else 0 end)",

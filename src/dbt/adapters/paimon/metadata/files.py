@@ -9,7 +9,7 @@ from typing import Any, Final
 from dbt.adapters.paimon.metadata.table_name import Query, Table
 from dbt.adapters.paimon.sql.text import string_literal
 
-# A table with fewer rows per bucket needs no more buckets. The snapshot has the total, so no manifest is read.
+# With fewer rows per bucket, a table needs no more buckets. The snapshot has the row count, so no manifest is read.
 _FEW_ROWS: Final = 100_000
 
 
@@ -29,7 +29,7 @@ class FileTotals:
 
 
 def totals(query: Query, table: Table) -> FileTotals:
-    """Read the totals of a table's files, by one statement."""
+    """Read the totals of a table's files, with one statement."""
     ((rows, size, level_0, largest),) = query(
         "select cast(coalesce(sum(row_count), 0) as bigint), cast(coalesce(sum(byte_count), 0) as bigint), "
         "cast(coalesce(sum(level_0), 0) as bigint), cast(max(byte_count) as bigint)\n"
@@ -91,7 +91,7 @@ def file_name(path: str) -> str:
 
 
 def lost_by_rollback(query: Query, table: Table, version: str | int, compactions: Sequence[int]) -> int:
-    """How many files of a state a rollback to it would delete, because a later compaction changed their level.
+    """Count the files of a state that a rollback to it would delete, because a later compaction changed their level.
 
     Args:
         version: the state: a tag, or the ID of a table snapshot.

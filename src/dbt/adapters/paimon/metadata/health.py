@@ -13,7 +13,7 @@ from dbt.adapters.paimon.sql import clocks
 from dbt.adapters.paimon.sql.text import string_literal
 
 # CoreOptions.TARGET_FILE_SIZE: by default 128 MiB, or 256 MiB without a primary key. A compaction does not rewrite
-# files above 7/10 of it (CoreOptions.compactionFileSize).
+# files above 7/10 of this size (CoreOptions.compactionFileSize).
 _SIZE: Final = "get_json_object(options, '$.target-file-size')"
 _TARGET_SIZE: Final = f"""coalesce(
       cast(regexp_extract({_SIZE}, '([0-9]+)', 1) as bigint)
@@ -127,7 +127,7 @@ cross join (select count(*) as tags from {relation.system_table("tags")}) as t""
 
 
 def of_table(query: Query, relation: PaimonRelation) -> TableHealth:
-    """Read the health of a table, by one statement."""
+    """Read the health of a table, with one statement."""
     (row,) = query(health_sql(relation))
     return TableHealth(*row)
 

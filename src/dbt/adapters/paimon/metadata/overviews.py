@@ -17,10 +17,10 @@ MOST_TABLES: Final = 40
 
 @dataclass(frozen=True)
 class Overview:
-    """A table. Rows (before merging), bytes and files are those that a read of the newest table snapshot opens.
+    """A table's schema, last commit, and the rows (before merging), bytes and files of its newest table snapshot.
 
     Attributes:
-        position: the table's position in the arguments of `read`.
+        position: the table's position in the argument `tables` of `read`.
         committed: when the newest table snapshot was committed, in UTC, or None.
     """
 
@@ -33,7 +33,7 @@ class Overview:
 
 
 def read(query: Query, tables: Sequence[Table]) -> list[Overview]:
-    """Read the overviews of tables, by one statement; their order is arbitrary."""
+    """Read the overviews of tables, with one statement; their order is arbitrary."""
     rows = query("\nunion all\n".join(_sql(position, table) for position, table in enumerate(tables)))
     return [
         Overview(int(position), int(count), int(size), int(files), committed, Schema.of_row(schema))

@@ -10,7 +10,7 @@ from dbt.adapters.paimon.metadata.schemas import Schema
 
 
 def partition_values(text: str, partition_by: Sequence[str], types: Mapping[str, str]) -> dict[str, str] | None:
-    """Parse the `partition` column of a system table into values by column; None if ambiguous.
+    """Parse the `partition` column of a system table into values by column; None if it cannot be parsed.
 
     Depending on its version, Paimon writes '[a, 1]' with dates as numbers of days, '{a, 1}' or 'dt=a/hh=1'
     (PartitionsTable.toRow, FilesTable.toRow).
@@ -32,7 +32,7 @@ def partition_values(text: str, partition_by: Sequence[str], types: Mapping[str,
 
 
 def partition_name(text: str, schema: Schema) -> str:
-    """Normalize a partition of any Paimon version to `day=2024-01-01/hour=1`; '' without partition keys."""
+    """Normalize a partition of any Paimon version, as in `day=2024-01-01/hour=1`; '' without partition keys."""
     if not schema.partition_keys:
         return ""
     values = partition_values(text, schema.partition_keys, schema.type_names)

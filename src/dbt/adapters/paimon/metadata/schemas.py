@@ -97,7 +97,7 @@ def _select(table: Table) -> str:
 
 
 def identity(query: Query, table: Table) -> tuple[str, int]:
-    """When a table was created (a string, in UTC), and the id of its newest schema."""
+    """The time when a table was created (a string, in UTC), and the id of its newest schema."""
     made = clocks.in_utc("min(update_time)")
     ((text, newest),) = query(f"select cast({made} as string), max(schema_id) from {table.system_table('schemas')}")
     return str(text), int(newest)

@@ -1,4 +1,4 @@
-"""The table snapshots of a table, each with its commit."""
+"""The table snapshots and their commits."""
 
 from __future__ import annotations
 
@@ -118,9 +118,9 @@ def by_classes(table: Any) -> tuple[Commit, ...]:
 
 
 def by_sql(query: Query, table: Table) -> tuple[Commit, ...]:
-    """The commits of a table, oldest first, by one statement.
+    """The commits of a table, oldest first, with one statement.
 
-    Without a WHERE clause: later connectors fail if it refers to snapshots that do not exist.
+    It has no WHERE clause: later connectors fail if such a clause names snapshots that do not exist.
     """
     return of_rows(query(f"select {', '.join(COLUMNS)} from {table.system_table('snapshots')}"))
 

@@ -27,7 +27,7 @@ def system_table(relation: PaimonRelation, name: str, versions: Versions) -> str
     """The rendered name of a system table.
 
     Raises:
-        DbtRuntimeError: this Paimon version does not have the table, or the relation is a view.
+        DbtRuntimeError: the system table does not exist in this Paimon version, or the relation is a view.
     """
     if name not in SYSTEM_TABLES:
         near = suggestion(name, SYSTEM_TABLES, cutoff=0.6)

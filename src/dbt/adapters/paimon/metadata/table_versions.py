@@ -29,7 +29,7 @@ class TableVersion:
     """The version of a table's rows and schema.
 
     Attributes:
-        head: its newest commit that is not a compaction; None if it does not exist or has expired.
+        head: its newest commit other than compactions and ANALYZE; None if it does not exist or has expired.
         position: the position of the newest commit that changed rows; EMPTY if there never was one; None if unknown.
         schema: the current schema, as Paimon's JSON.
         problem: why a read does not return the newest table snapshot's rows; '' if it does.

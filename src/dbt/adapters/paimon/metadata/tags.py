@@ -63,7 +63,7 @@ def branches(query: Query, table: Table) -> list[str]:
 
 
 def refs(query: Query, table: Table) -> Refs:
-    """The names of a table's branches and tags, by one statement."""
+    """The names of a table's branches and tags, read with one statement."""
     rows = query(
         f"select 'branch', branch_name from {table.system_table('branches')} "
         f"union all select 'tag', tag_name from {table.system_table('tags')}"
@@ -79,8 +79,8 @@ def consumers(query: Query, table: Table) -> dict[str, int]:
 
 
 def history(query: Query, table: Table) -> History:
-    """The table snapshots and tags of a table, by one statement."""
-    # As JSON: a Thrift server sends arrays as strings that cannot be parsed.
+    """The table snapshots and tags of a table, read with one statement."""
+    # The names are sent as JSON, because a Thrift server sends arrays as strings that cannot be parsed.
     names = f"select to_json(sort_array(collect_list(tag_name))) from {table.system_table('tags')}"
     ((snapshots, writes, found),) = query(
         f"select count(*), count_if(commit_kind <> '{COMPACT}'), ({names}) from {table.system_table('snapshots')}"
@@ -89,7 +89,7 @@ def history(query: Query, table: Table) -> History:
 
 
 def newest_and_tagged(query: Query, table: Table, name: str) -> tuple[int | None, int | None]:
-    """The IDs of the newest table snapshot and of a tag's, read with one statement; None if it does not exist."""
+    """The IDs of a table's newest snapshot and of a tag's snapshot, read with one statement; None if missing."""
     tagged = f"select max(snapshot_id) from {table.system_table('tags')} where tag_name = {string_literal(name)}"
     ((newest, at),) = query(f"select max(snapshot_id), ({tagged}) from {table.system_table('snapshots')}")
     return newest, at

@@ -1,4 +1,4 @@
-"""Reads what a maintenance policy needs to know about a table, by one statement."""
+"""Reads what a maintenance policy needs to know about a table, with one statement."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class TableState:
 
 
 def read(query: Query, table: PaimonRelation, figures: Figures) -> TableState:
-    """Read the state of a table, with one query, whose result is the same with every connection method."""
+    """Read the state of a table with one query; its result is the same with every connection method."""
     sources = [
         f"(select {clocks.as_seconds('now()')} as now, "
         f"{clocks.as_seconds(clocks.now_on_jvms_clock())} as wall_clock from {clocks.ONE_ROW})",

@@ -75,7 +75,7 @@ class Operations:
         self._plans.row_deletes.run(self._plans.clones.named(relation) or relation, where)
 
     def rollback_version(self, relation: PaimonRelation, version: Any, timestamp: Any, drop_tags: bool) -> Any:
-        """The table snapshot or tag to roll back to, given as such or by a timestamp.
+        """The table snapshot or tag to roll back to, from a `version` or a `timestamp`.
 
         Raises:
             DbtRuntimeError: the state does not exist, or the rollback would lose tags (unless `drop_tags`) or files.
@@ -118,7 +118,7 @@ class Operations:
         return found
 
     def check_fast_forward(self, relation: PaimonRelation, branch: str, discard: bool) -> None:
-        """Refuse a fast-forward that would lose commits or tags of the table, unless they may be discarded."""
+        """Refuse a fast-forward that would lose commits or tags of the table, unless `discard` allows that."""
         self._plans.history.refuse_stale_readers("fast_forward", relation)
         if not discard:
             self._plans.history.refuse_lossy_fast_forward(relation, branch)

@@ -143,9 +143,9 @@ def checked_key(key: object) -> Mapping[str, object]:
 
 
 def unsearchable(found: Target, schemas: Sequence[Schema]) -> Iterator[str]:
-    """Each reason why the key may be in files but not be found, with a remedy; `schemas`: all of the table's."""
+    """Each reason why a search may miss files with the key, with a remedy; `schemas`: all of the table's."""
     if _OUTSIDE in found.spec.options:
-        yield f"{_OUTSIDE} has files outside its folder, where erase does not look. {REBUILD}"
+        yield f"{_OUTSIDE} puts files outside the table's folder, where erase does not look. {REBUILD}"
     known = [{field.name: (field.id, field.spark_type) for field in schema.fields} for schema in schemas]
     for name in found.columns:
         if len({schema.get(name) for schema in known}) > 1:
@@ -182,7 +182,7 @@ def files_view_sql(location: str, file_format: str = "", columns: Mapping[str, s
     listed = ", ".join(f"{quoted(name)} {data_type}" for name, data_type in (columns or {}).items())
     options = {"path": location, "recursiveFileLookup": "true"}
     if file_format:
-        # A file that cannot be read fails the search.
+        # The search must fail if a file cannot be read.
         options |= {"pathGlobFilter": f"*.{file_format}", "ignoreCorruptFiles": "false", "ignoreMissingFiles": "false"}
     given = ", ".join(f"{name} {string_literal(value)}" for name, value in options.items())
     return (
@@ -363,7 +363,7 @@ class Erasures:
     def _erase(self, target: Target, before: Held) -> None:
         relation = target.relation
         with self._plans.builds.alone(relation):
-            # `apply_changes` may have added the key to a table of kept deletes since.
+            # Since the search, `apply_changes` may have added the key to a table of kept deletes.
             if not before.files and not self._rows(target):
                 return
             self._plans.row_deletes.run(relation, target.condition)

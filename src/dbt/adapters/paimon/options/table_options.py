@@ -74,7 +74,7 @@ FUNCTION_SETTINGS: Final[Mapping[str, tuple[str, ...]]] = {
     "ts-field": ("merge_map_with_keytime",),
 }
 
-# Families of options with open names. Sources: `commit.callback.#.param` in CoreOptions, FileIndexOptions,
+# Options without a fixed list of names. Sources: `commit.callback.#.param` in CoreOptions, FileIndexOptions,
 # IcebergOptions, and the writer options that FileFormat passes on.
 _OPEN_FAMILIES: Final = re.compile(
     r"(commit|tag)\.callback\.[^.#].*\.param"
@@ -118,7 +118,7 @@ FLINK_ONLY: Final = frozenset(
     """.split()
 )
 
-# Options older than `paimon_options.json` that users still copy from old documentation.
+# Options that are too old for `paimon_options.json`, but that users still copy from old documentation.
 REMOVED_OPTIONS: Final[Mapping[str, str]] = {
     "write-mode": "Paimon 0.6 removed it: a table without a primary key is an append table. "
     "Leave out primary_key instead",
@@ -323,7 +323,7 @@ def _word_fault(definition: OptionDefinition, text: str) -> str | None:
 
 
 def _is_parsed(definition: OptionDefinition, text: str) -> bool:
-    # paimon_options.json contains 'infinite' for maximum values, which Paimon itself does not parse.
+    # paimon_options.json writes 'infinite' for maximum values, but Paimon itself cannot parse that word.
     if text == "infinite" and definition.type != "String":
         return False
     try:

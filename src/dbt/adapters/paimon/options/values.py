@@ -1,4 +1,4 @@
-"""Option values that have the right type but do not work; Paimon refuses them late, or never.
+"""Finds option values that have the right type but do not work; Paimon refuses them late, or never.
 
 Each entry names the Paimon class, with [ran, 0.9.0] if the value was tested.
 """
@@ -44,7 +44,7 @@ _BLOOM_FILTER_FPP: Final = re.compile(r"file-index\.bloom-filter\.[^.]+\.fpp")
 _BLOOM_FILTER_ITEMS: Final = re.compile(r"file-index\.bloom-filter\.[^.]+\.items")
 _FRACTION: Final = re.compile(r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?")
 
-# Option -> (the smallest valid value, what happens below it)
+# Option -> (the smallest valid value, what happens with a smaller value)
 _LEAST: Final[Mapping[str, tuple[int, str]]] = {
     # Levels [ran, 0.9.0]
     "num-levels": (2, "no row could be written"),

@@ -87,7 +87,7 @@ class Plans:
         incremental = node["config"]["materialized"] == "incremental"
         strategy_macro = self.strategy_macro(context, strategy) if incremental else None
         rows = self.rows.load_seed(node) if node["resource_type"] == "seed" else None
-        # dbt prepares the batches of a model concurrently, but they are written one after the other.
+        # dbt prepares the batches of a model concurrently, so a batch locks an existing table only while it writes.
         existing = self.builds.existing(target, hold=strategy != MICROBATCH)
         _refuse_views(node, existing)
         clone = self.clone_of(node, existing, strategy, full_refresh)
@@ -264,7 +264,7 @@ class Plans:
     # -- after the hooks --------------------------------------------------------------------------------------------
 
     def with_rows(self, node: Node, run: NodeRun, source: ModelQuery) -> tuple[NodeRun, ModelQuery]:
-        """Return the run, with its table spec spelled as in the query, and the query with checks of keys and batch."""
+        """Return the run with column names spelled as in the query, and the query with checks of its keys and batch."""
         rows = self.rows
         spec = self.specs.spelled(run.spec, source.columns)
         rows.check_event_time(node, run.strategy, source.columns)

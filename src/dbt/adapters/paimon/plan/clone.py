@@ -39,7 +39,7 @@ def decide(plans: Plans, context: Mapping[str, Any]) -> ClonePlan:
 
     Raises:
         CompilationError: the relation that the state names does not exist.
-        DbtRuntimeError: the clone exists, and its original has changed since.
+        DbtRuntimeError: the clone exists, but its original was dropped, recreated or rolled back.
     """
     node, deferred = context["model"], context["defer_relation"]
     target = context["this"].incorporate(type="table")

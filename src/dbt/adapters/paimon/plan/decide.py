@@ -50,7 +50,7 @@ def decide(
         adds: whether the run adds rows, instead of writing all of them.
 
     Raises:
-        DbtRuntimeError: the run only adds rows, but a change requires a rewrite of the others.
+        DbtRuntimeError: the run only adds rows, but a change requires a rewrite of the existing rows.
         CompilationError: `on_schema_change` forbids a column change.
     """
     if current is None:

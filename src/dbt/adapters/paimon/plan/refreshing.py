@@ -40,7 +40,7 @@ def refresh(writer: NodeWriter, run: NodeRun) -> NodeRun:
 
 
 def _staged(writer: NodeWriter, refresh: Refresh) -> Refresh:
-    """Cache what a refresh reads several times in temporary views, and count it; too much makes the refresh full."""
+    """Cache and count the changed rows in temporary views; if too much has changed, the refresh becomes full."""
     rows, views = writer.plans.rows, writer.plans.materialized_views
     for part in refresh.changed:
         rows.keep(part.view, writer.sql("paimon__changed_rows_sql", part))

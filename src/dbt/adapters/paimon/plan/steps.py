@@ -1,4 +1,4 @@
-"""The plan of one node: typed steps, each a macro with its arguments. A plan contains no SQL."""
+"""The plan of one node: typed steps, without SQL. A step that alters the table names a macro."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Step:
     arguments: Mapping[str, Any] = field(default_factory=dict)
     # Describes each alteration.
     alters: tuple[str, ...] = ()
-    # Describes any other step; empty if the plan as a whole describes it.
+    # Describes a step that alters nothing; empty if the plan as a whole describes it.
     description: str = ""
     # Whether only the run can determine if there is anything to do.
     is_conditional: bool = False

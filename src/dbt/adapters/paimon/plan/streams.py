@@ -35,7 +35,8 @@ def begin(plans: Plans, context: Mapping[str, Any]) -> StreamRun:
 
     Raises:
         ConfigErrors: every problem of the config; raised before any SQL runs.
-        DbtRuntimeError: another process runs the stream, or it cannot continue the table.
+        CompilationError: a macro of the project overrides the strategy.
+        DbtRuntimeError: another process runs the stream, or the stream cannot continue its table.
     """
     node, streams = context["model"], plans.streams
     target = context["this"].incorporate(type="table")
@@ -75,8 +76,8 @@ def begin(plans: Plans, context: Mapping[str, Any]) -> StreamRun:
 class StreamWriter:
     """Streams the rows since the last run into a model's table, batch by batch, each exactly once.
 
-    The checkpoint is in the table's folder. A full refresh streams everything into a new table with its own
-    checkpoint, which replaces the old table once it is complete.
+    The checkpoint is in the table's folder, unless the config names a folder. A full refresh streams everything into a
+    new table with its own checkpoint. Once complete, the new table replaces the old one.
     """
 
     writer: NodeWriter

@@ -57,7 +57,7 @@ class Writing:
     def _read_once(self, step: Step) -> None:
         """Cache the rows, so that exactly the audited rows are published, and every statement reads the same rows.
 
-        A macro of the project may delete rows of the table before it inserts; other adapters cache the rows, too.
+        A project's own strategy may delete rows before it inserts, so its rows are cached, as in other adapters.
         """
         if not step.is_conditional or not self.writer.plans.rows.reads_alike(self.source):
             self.stage(f"select * from {self.source}")

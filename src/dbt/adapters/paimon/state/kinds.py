@@ -56,7 +56,7 @@ def read_version(kind: Kind, found: str | None, where: str) -> int:
 def refuse_newer_mark(kind: Kind, user: str, table: object) -> None:
     """Raise NewerStateError if the mark in a commit user has a newer version, such as 2 in `dbtc2-…`.
 
-    A mark without a number is version 1. To dbt-paimon 0.1.0, a commit whose mark has a number is from another writer.
+    A mark without a number is version 1. dbt-paimon 0.1.0 treats a commit whose mark has a number as another program's.
     """
     if found := re.match(rf"{kind.value}(\d+)-", user):
         read_version(kind, found[1], str(table))

@@ -14,8 +14,8 @@ NO_STEPS: Final[Mapping[int, Step]] = {}
 def migrate(kind: Kind, found: int, write_version: Callable[[int], None], steps: Mapping[int, Step] = NO_STEPS) -> int:
     """Run the steps from version `found` to the current one, write each step's version, and return the current one.
 
-    If the process is killed, the next one repeats the unfinished step. So a step must be idempotent, and its
-    unfinished state must still be readable as the previous version.
+    If the process is killed, the next process repeats the unfinished step. So a step must be idempotent, and the state
+    must be readable as the previous version until the new version is written.
 
     Args:
         found: the version of the state (see `kinds.read_version`).

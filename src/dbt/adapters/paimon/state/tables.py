@@ -1,6 +1,6 @@
 """The version of state in a table, stored as a table option.
 
-Paimon keeps unknown options in CREATE and ALTER TABLE (0.9.0 to 2.0.0), such as `dbt.stream-id`.
+Paimon keeps options that it does not know, such as `dbt.stream-id`, in CREATE and ALTER TABLE (0.9.0 to 2.0.0).
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ _METADATA_MARK: Final = "dbt-metadata"
 def _has_older_types(existing: ExistingTable) -> bool:
     if existing.older_types is not None:
         return bool(existing.older_types)
-    # The types of the files are unknown; the options tell whether filters were switched off because of older types.
+    # The types of the files are unknown; the options show whether filters were switched off because of older types.
     return all(existing.options.get(name) == value for name, value in UNFILTERED.items())
 
 
@@ -52,7 +52,7 @@ class Tables:
         self._specs = specs
 
     def existing(self, relation: PaimonRelation) -> ExistingTable:
-        """The existing table as the catalog describes it, in one statement.
+        """The existing table as the catalog describes it, read with one or two statements.
 
         Raises:
             DbtRuntimeError: the table is not a Paimon table, is redirected to a branch, or has lost its files.
@@ -78,7 +78,7 @@ class Tables:
 
     def _older_types(self, relation: PaimonRelation, found: Sequence[Schema]) -> tuple[tuple[str, str], ...]:
         """The older column types in a table's files; queries `$files` only if a column's type has ever changed."""
-        # In newer versions, WHERE finds all rows whatever types their files have.
+        # In newer versions, WHERE finds all rows, even those in files with older types.
         if self._adapter.versions.supports(Capability.FILTERS_AFTER_CHANGE_TO_TEXT):
             return ()
         if not (earlier := schemas.older_types(found)):
@@ -87,7 +87,7 @@ class Tables:
         return tuple({pair for schema in used for pair in earlier[schema].items()})
 
     def warn_of_older_types(self, relation: PaimonRelation, existing: ExistingTable) -> None:
-        """Warn of files in which WHERE misses rows or fails because another program altered a column's type."""
+        """Warn if WHERE misses rows or fails in some files because another program altered a column's type."""
         versions, spec = self._adapter.versions, existing.as_spec()
         types = {column.name: column for column in existing.columns}
         found = {}
@@ -138,7 +138,7 @@ class Tables:
         return column_changes.compare_columns(wanted, existing, bool(persisted), self._adapter.versions)
 
     def history(self, relation: PaimonRelation) -> History:
-        """The table snapshots and tags of a table, in one statement."""
+        """The table snapshots and tags of a table, read with one statement."""
         return tags.history(self._adapter.query, relation)
 
     def refuse_loss(

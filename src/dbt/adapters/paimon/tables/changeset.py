@@ -53,7 +53,7 @@ class ExistingTable:
 
     primary_key: tuple[str, ...] = ()
     partition_by: tuple[str, ...] = ()
-    # Including those that belong to this table alone, such as its path (see PROTECTED_OPTIONS).
+    # All options, including those of this table alone, such as its path (see PROTECTED_OPTIONS).
     options: Mapping[str, str] = field(default_factory=dict)
     columns: tuple[ExistingColumn, ...] = ()
     comment: str = ""
@@ -81,7 +81,7 @@ class Changeset:
 
     altered: tuple[PropertyChange, ...] = ()
     immutable: tuple[PropertyChange, ...] = ()
-    # Existing rows have the old layout, to which Paimon refuses to append: overwrite them right after the ALTER.
+    # Whether the rows must be overwritten right after the ALTER: Paimon refuses to append to the old bucket layout.
     needs_overwrite: bool = False
     # The ALTER that resets options must run before the one that sets options.
     unset_first: bool = False
@@ -158,9 +158,9 @@ def _differing(wanted: Mapping[str, str], existing: Mapping[str, str], versions:
 
 
 def _unset_first(existing: ExistingTable, altered: tuple[PropertyChange, ...], versions: Versions) -> bool:
-    """Whether SET before UNSET leads to a state that Paimon refuses; it checks each ALTER separately [ran, 0.9.0]."""
-    # Examples: `streaming-read-overwrite` is refused while there is a changelog producer. Resetting
-    # `snapshot.num-retained.min` is refused while the maximum is below its default.
+    """Whether UNSET must run before SET, because Paimon checks each ALTER separately [ran, 0.9.0]."""
+    # UNSET first: `streaming-read-overwrite` is refused while there is a changelog producer. SET first: resetting
+    # `snapshot.num-retained.min` is refused while the maximum is below the minimum's default.
     between = {**existing.options, **Changeset(altered).set_options}
     return any(rule_faults(replace(existing, options=between).as_spec(), versions))
 

@@ -76,7 +76,7 @@ def _clock_options(spec: TableSpec, types: Mapping[str, str]) -> Iterator[str]:
     if options.get(_TAGS, "").lower() in ("process-time", "batch") and "sink.process-time-zone" not in options:
         yield _TAGS
     for name, columns, _ in spec.field_options("default-value"):
-        # StringToTimestampCastRule [ran, 0.9.0].
+        # StringToTimestampCastRule parses the default in the JVM's time zone [ran, 0.9.0].
         if any(types.get(column) == "timestamp" for column in columns):
             yield name
     if spec.file_format == "orc" and "timestamp" in " ".join(types.values()):

@@ -47,7 +47,7 @@ def models_yaml(models: Iterable[tuple[str, str, FoundTable]], *, contract: bool
 
 
 def write_file(path: Path, text: str, *, overwrite: bool) -> None:
-    """Write a file atomically, or raise DbtRuntimeError if it exists and may not be overwritten."""
+    """Write a YAML file atomically; raises DbtRuntimeError if it exists (unless `overwrite`) or cannot be written."""
     if path.suffix not in (".yml", ".yaml"):
         raise DbtRuntimeError(f"path={path}: dbt reads properties from files that end in .yml or .yaml.")
     if path.exists() and not overwrite:

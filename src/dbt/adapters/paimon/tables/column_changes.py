@@ -41,7 +41,7 @@ class ColumnChanges:
     rebuild: tuple[str, ...] = ()
     # All columns whose wanted type differs from the table's.
     type_changes: tuple[ExistingColumn, ...] = ()
-    # The ones that sync_all_columns can alter in place, because existing values fit the new type.
+    # The type changes that sync_all_columns can apply in place, because existing values fit the new type.
     alterable_in_place: tuple[ExistingColumn, ...] = ()
 
     def __str__(self) -> str:
@@ -269,7 +269,7 @@ def _reasons_to_rebuild(
 def refuse_schema_change(
     model: str, on_schema_change: str, strategy: str, merge_engine: str, changes: ColumnChanges
 ) -> None:
-    """Raise CompilationError, as dbt does, if `on_schema_change` forbids a change, or columns would become NULL."""
+    """Raise CompilationError if `on_schema_change` forbids a change, or rows would lack values for some columns."""
     if on_schema_change == "fail" and changes.changes_schema:
         raise CompilationError(
             f"model '{model}': the columns changed and on_schema_change is 'fail': {changes}. "

@@ -57,7 +57,7 @@ class DocsCatalog:
         return found
 
     def _with_statistics(self, tables: Sequence[PaimonRelation]) -> list[CatalogTable]:
-        """Read all tables in one statement. If that fails, read each separately, a broken one without statistics."""
+        """Read all tables with one statement. If it fails, read each separately, a broken one without statistics."""
         try:
             found = overviews.read(self._adapter.query, tables)
         except DbtRuntimeError as exc:
@@ -68,7 +68,7 @@ class DocsCatalog:
         return [docs.from_overview(tables[each.position], each) for each in found]
 
     def _described(self, relation: PaimonRelation) -> CatalogTable:
-        """The entry of a view or a table that is not Paimon's; only its columns are known."""
+        """The entry, without statistics, of a view, a table of another format, or a table that cannot be read."""
         definition = self._directory.get(relation.schema or "", relation.identifier or "")
         comments = definition.column_comments if definition and relation.is_view else {}
         return docs.describe(

@@ -18,7 +18,7 @@ _NOT_FOUND = (
     "NoSuchDatabaseException",
     "NoSuchTableException",
 )
-# A catalog opens each table that it lists, and fails if another thread or process has just dropped or renamed one:
+# A catalog opens each table that it lists, and fails if another thread or process has just dropped or renamed it:
 # HiveCatalog.listTablesImpl of 0.9, and FileSystemCatalog.listTablesImpl, which lists the files of each schema folder.
 _GONE_MEANWHILE = ("Can not get table", "FileNotFoundException")
 

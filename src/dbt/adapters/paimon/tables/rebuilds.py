@@ -36,7 +36,7 @@ class Rebuild:
 def rebuild_of(spec: TableSpec, table_changes: Changeset, column_changes: ColumnChanges | None) -> Rebuild:
     """How to rebuild a table with a spec and column changes (None if the columns are unknown)."""
     always = spec.overwrite_reads_old_keys
-    reasons = ["an INSERT OVERWRITE would use the partitions of its old keys"] if always else []
+    reasons = ["an INSERT OVERWRITE would keep keys in their old partitions"] if always else []
     dropped = column_changes.drop if column_changes else ()
     reasons += [
         f"{change.name}: {change.old or 'none'} -> {change.new or 'none'}"

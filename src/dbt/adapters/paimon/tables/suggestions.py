@@ -27,7 +27,7 @@ class Suggestions:
 
     @contextmanager
     def added(self) -> Iterator[None]:
-        """Wrap a node's statement."""
+        """Add suggestions to an error of the statement that runs in this context."""
         try:
             yield
         except DbtRuntimeError as exc:

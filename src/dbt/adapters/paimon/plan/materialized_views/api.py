@@ -37,8 +37,8 @@ from dbt.adapters.paimon.unchanged import nodes
 from dbt.adapters.paimon.writing.statement_result import StatementResult
 
 logger = AdapterLogger("Paimon")
-# A full refresh is cheaper above this share of changed keys or groups (benchmarks/results/views.md), unless they are
-# only a few.
+# A full refresh is cheaper above this share of changed keys or groups (benchmarks/results/views.md), if there are more
+# than _FEW.
 _MAX_SHARE: Final = 0.5
 _FEW: Final = 1000
 # Increase this if a refresh must not continue from the positions of an older adapter.
@@ -177,7 +177,7 @@ class MaterializedViews:
             for column in columns
         ]
 
-    # -- after its rows were written ----------------------------------------------------------------------------------
+    # -- after the rows were written ----------------------------------------------------------------------------------
 
     def nothing_written(self, model: Node, refresh: Refresh, target: PaimonRelation) -> StatementResult:
         """Commit the positions of a refresh that wrote nothing, and return dbt's response."""
@@ -228,7 +228,7 @@ class MaterializedViews:
         return relation
 
     def _changed(self, model: Node, source: Source) -> PinnedSource:
-        """Add the query for its changed rows to a source."""
+        """Pin a source, and add the query for its changed rows."""
         what = f"model '{model['name']}': the changes of {_name(source).shown}"
         sql, added = self._changes.changed_rows(what, source, Output(KIND))
         return replace(_pinned(source), changes=sql, only_added=added, written=source.written)

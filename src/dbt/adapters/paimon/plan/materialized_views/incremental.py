@@ -20,11 +20,11 @@ from dbt.adapters.paimon.plan.materialized_views.refresh import (
 )
 from dbt.adapters.paimon.sql.text import quoted
 
-# A full refresh is cheaper if a table has at least this many rows, and on average at least this many rows per group
-# (`make bench ARGS=views`).
+# If a GROUP BY reads its driving table twice, a full refresh is cheaper for at least this many rows, and on average at
+# least this many rows per group (`make bench ARGS=views`).
 _MANY_ROWS: Final = 100_000
 _MANY_PER_GROUP: Final = 20
-# The same, with fewer rows per group, if more than this share of the driving rows has changed.
+# With fewer rows per group, a full refresh is cheaper if more than this share of the driving rows has changed.
 _MAX_ROWS_OF_GROUPS: Final = 0.03
 
 
@@ -92,7 +92,7 @@ def planned(view: View, pins: Pins, full: Refresh, totals: Mapping[TableName, in
 
 
 def _max_rows(view: View, refresh: Refresh, groups: int) -> int | None:
-    """The limit of changed rows of a GROUP BY that reads its driving table twice; raises NotIncremental above it."""
+    """The most changed rows for which a GROUP BY reads its driving table twice; raises NotIncremental above it."""
     rows = refresh.total
     twice = view.mode is Mode.AUTO and any(_loses_rows(part) for part in refresh.changed)
     if not twice or rows < _MANY_ROWS:

@@ -88,7 +88,7 @@ class Query:
         return tuple({read.table.name: read.table for read in self.reads}.values())
 
     def spliced(self, put: Mapping[int, str], *, without_having: bool = False) -> str:
-        """The SQL with other relations as its tables; `put`: index of a `Read` -> a name, or a query in parentheses."""
+        """The SQL with replaced tables; `put`: index of a `Read` -> a table's name, or a query in parentheses."""
         # A CTE that is used twice has several reads with one span.
         edits = {
             read.start: (read.start, read.end, _named(text, read))
@@ -100,7 +100,7 @@ class Query:
 
 
 def _named(text: str, read: Read) -> str:
-    """What is read instead of a table, with the table's name as its alias unless the query has one."""
+    """The text that replaces a table, with the table's name as its alias unless the query has an alias."""
     return text if read.aliased else f"{text} as `{read.table.name.identifier.replace('`', '``')}`"
 
 

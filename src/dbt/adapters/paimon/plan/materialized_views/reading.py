@@ -393,7 +393,7 @@ def _has(node: exp.Expr, *clauses: str) -> bool:
 
 
 def _refuse_parts(node: exp.Expr, known: frozenset[str]) -> None:
-    """Refuse a table, subquery or join with any other part, such as PIVOT."""
+    """Refuse a table, subquery or join with a part that is not in `known`, such as PIVOT."""
     unsupported = sorted(key for key, value in node.args.items() if value and key not in known)
     if unsupported:
         raise NotIncremental(Reason.CLAUSE, _sql_words(unsupported))
