@@ -102,7 +102,7 @@ def _kind_sql(rowkind: str, ordering: Sequence[str], model: str) -> str:
 
 
 def deletes_table(target: str, stream: str = "") -> str:
-    """The name of the table that keeps a table's deletes, or those of one stream (by id) into it.
+    """The name of the table that keeps the deletes applied to `target`, or only those of the stream with this id.
 
     A restarted stream must not see the deletes of the previous one, which may be ordered differently.
     """
