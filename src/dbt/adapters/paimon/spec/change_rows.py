@@ -96,7 +96,7 @@ def _kind_sql(rowkind: str, ordering: Sequence[str], model: str) -> str:
         for kind, words in WORDS.items()
     ]
     fault = string_literal(f"{where} unknown row kind ")
-    remedy = string_literal(f". Known, in any case: {known}. Map it in the model, or filter such rows out.")
+    remedy = string_literal(f". Known, in upper or lower case: {known}. Map it in the model, or filter such rows out.")
     lines.append(f"else raise_error(concat({fault}, coalesce(concat('\\'', {column}, '\\''), 'NULL'), {remedy}))")
     return "case " + " ".join(lines) + " end"
 

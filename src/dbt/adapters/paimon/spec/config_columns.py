@@ -42,7 +42,7 @@ def unknown_columns(
         elif table is not None and _needs_table_column(key, config) and not has_column(name, table, case_sensitive):
             yield (
                 key,
-                f"the table has no column '{name}', and on_schema_change='ignore' adds none. "
+                f"the table has no column '{name}', and on_schema_change='ignore' does not add it. "
                 "Set on_schema_change='append_new_columns', or remove the name",
             )
 

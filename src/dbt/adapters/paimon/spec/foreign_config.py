@@ -122,7 +122,7 @@ _SOURCE_ROWS: Final = (
 )
 _UPDATES: Final = "Use matched_condition"
 _INSERTS: Final = "Use not_matched_condition"
-_SETS: Final = "Compute the values in the query, with merge_update_columns for which of them are written"
+_SETS: Final = "Compute the values in the query, and list the columns to write in merge_update_columns"
 _SEES: Final = "Leave rows and values out in a view: every reader of the table sees them"
 # Keys that decide which rows an incremental model writes -> (adapter, what to use instead).
 IN_INCREMENTAL: Final[Mapping[str, tuple[str, str]]] = {

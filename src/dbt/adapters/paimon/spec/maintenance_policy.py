@@ -113,7 +113,7 @@ class MaintenancePolicy:
         return not any(getattr(self, action) for action in ACTIONS)
 
 
-_AFTER_RUN: Final = "Whether a run also does it, after its commit, and not only `maintain`"
+_AFTER_RUN: Final = "Whether a run does this after its commit; otherwise only `maintain` does"
 # Action -> its keys.
 ACTION_KEYS: Final[Mapping[str, Mapping[str, Key]]] = {
     "compact": {
@@ -184,7 +184,7 @@ ACTIONS: Final = tuple(ACTION_KEYS)
 # Keys of a policy that are not actions.
 POLICY_KEYS: Final[Mapping[str, Key]] = {
     "on_failure": Key(
-        "Whether a failed action is a warning or an error of the run, whose rows are committed",
+        "Whether a failed action is a warning or an error of the run; its rows are committed either way",
         values=ON_FAILURE,
         default="`warn`",
     ),
