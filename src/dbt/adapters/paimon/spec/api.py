@@ -34,7 +34,10 @@ class Specs:
         self._names: tuple[Any, NamesInCase] = (None, NamesInCase(()))
 
     def of(self, model: Mapping[str, Any], default_primary_key: Sequence[str] = ()) -> TableSpec:
-        """The validated table spec of a model; `default_primary_key` is for snapshots without a configured key."""
+        """The validated table spec of a model; raises ConfigErrors with all problems.
+
+        `default_primary_key` is the key of a snapshot whose config sets no primary key.
+        """
         self.check_node(model)
         config = dict(model["config"])
         if default_primary_key and not config.get("primary_key"):
@@ -67,7 +70,7 @@ class Specs:
         return bucket_numbers.by_default(spec)
 
     def check_node(self, model: Mapping[str, Any]) -> None:
-        """Raise DbtRuntimeError for a node with an unknown catalog, an invalid schema or table name, or grants."""
+        """Raise DbtRuntimeError for an unknown catalog, an invalid name, grants, or access rules on a view."""
         if problem := self._name_problem(model):
             raise DbtRuntimeError(f"{model.get('resource_type', 'model')} '{model['name']}': {problem}")
         if model.get("config", {}).get("grants"):

@@ -102,7 +102,7 @@ def _corrected_size(nodes: Sequence[_Node]) -> float:
 
 
 def may_fix(spec: TableSpec, versions: Versions) -> bool:
-    """Whether the table can have fixed buckets: it needs a bucket key or a primary key that stays in its partition."""
+    """Whether the table can have fixed buckets: they need a bucket key, or a primary key with all partition columns."""
     if spec.crosses_partitions or not (spec.primary_key or "bucket-key" in spec.options):
         return False
     if any(name.startswith("dynamic-bucket.") for name in spec.options):

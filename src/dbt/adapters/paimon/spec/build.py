@@ -61,7 +61,7 @@ def collect_table_spec(
     columns: Mapping[str, Mapping[str, Any]] = {},
     versions: Versions,
 ) -> TableSpec:
-    """Like `build_table_spec`, but adds to `problems`. The returned spec must not be used if there are any."""
+    """Like `build_table_spec`, but adds to `problems`. If there are any, do not use the returned spec."""
     check_key_names(config, problems, versions)
     given = properties.read(config, problems)
     primary_key = key.read(config, given, problems)

@@ -96,13 +96,13 @@ def _kind_sql(rowkind: str, ordering: Sequence[str], model: str) -> str:
         for kind, words in WORDS.items()
     ]
     fault = string_literal(f"{where} unknown row kind ")
-    remedy = string_literal(f". Known, in any case: {known}. Map it in the model, or filter such rows out.")
+    remedy = string_literal(f". Known, in upper or lower case: {known}. Map it in the model, or filter such rows out.")
     lines.append(f"else raise_error(concat({fault}, coalesce(concat('\\'', {column}, '\\''), 'NULL'), {remedy}))")
     return "case " + " ".join(lines) + " end"
 
 
 def deletes_table(target: str, stream: str = "") -> str:
-    """The name of the table that keeps a table's deletes, or those of one stream (by id) into it.
+    """The name of the table that keeps the deletes applied to `target`, or only those of the stream with this id.
 
     A restarted stream must not see the deletes of the previous one, which may be ordered differently.
     """

@@ -59,8 +59,9 @@ class Component:
         groups: config key that is a mapping -> (the keys in it, an example).
         read: returns further options that a config sets.
         columns: Paimon's options that list columns, which must exist.
-        rules: find what Paimon refuses at CREATE TABLE (one at a time), at the first INSERT, or never. Sources, which
-            each rule names: SchemaValidation, TableSchema and the merge functions, at release-0.9.0, 1.4.2 and 2.0.0.
+        rules: find config that does not work. Paimon refuses it at CREATE TABLE (one problem at a time), at the first
+            INSERT, or never. Each rule names its source: SchemaValidation, TableSchema or a merge function, at
+            release-0.9.0, 1.4.2 and 2.0.0.
         unread_rules: find options that Paimon silently ignores (the flag `require_strict_config`).
         column_rules: find config that does not match the columns.
         advice: warnings about a valid config with surprising effects; the types are empty if not known yet.

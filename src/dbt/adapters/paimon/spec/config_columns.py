@@ -31,8 +31,8 @@ def unknown_columns(
 ) -> Iterator[tuple[str, str]]:
     """Yield (key, reason with remedy) for each name that is not a column of the query or, if given, of the `table`.
 
-    A run that `builds` the table does not read unique_key, and dbt's BaseIncrementalUniqueKey requires that it accepts
-    any name.
+    A run that `builds` the table does not read unique_key. Any name is accepted then, as dbt's test
+    BaseIncrementalUniqueKey requires.
     """
     for key, name in _named_columns(config):
         if builds and key == "unique_key" and is_plain(name):
@@ -42,7 +42,7 @@ def unknown_columns(
         elif table is not None and _needs_table_column(key, config) and not has_column(name, table, case_sensitive):
             yield (
                 key,
-                f"the table has no column '{name}', and on_schema_change='ignore' adds none. "
+                f"the table has no column '{name}', and on_schema_change='ignore' does not add it. "
                 "Set on_schema_change='append_new_columns', or remove the name",
             )
 

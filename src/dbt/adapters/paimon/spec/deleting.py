@@ -1,7 +1,7 @@
 """How to delete rows of a table correctly, and when Paimon's DELETE or MERGE deletes the wrong rows.
 
-DELETE writes delete records for `deduplicate`. For other tables without deletion vectors it rewrites files. It drops
-partitions if the condition is about partition columns only. Sources: DeleteFromPaimonTableCommand, MergeIntoPaimonTable
+DELETE writes delete records for `deduplicate`. For other tables without deletion vectors it rewrites files. If the
+condition uses only partition columns, it drops partitions. Sources: DeleteFromPaimonTableCommand, MergeIntoPaimonTable
 and the merge functions, 0.9.0 to 2.0.0.
 """
 

@@ -54,7 +54,7 @@ def _lost_retractions(
         yield (
             option,
             f"'{function}' forgets a '-U' or '-D' (rowkind_field='{rowkind}') that Paimon merges with the key's next "
-            f"row before it meets the older ones: within one run, or in a compaction. Use {instead}, set "
+            f"row before the older ones, within one run or in a compaction. Use {instead}, set "
             "ignore_retract for the column, or keep the rows in a 'deduplicate' table and aggregate them in a query",
         )
 
@@ -71,8 +71,8 @@ def _by_latest_sequence(spec: TableSpec, option: str, column: str, function: str
     if ordering:
         yield (
             option,
-            f"'{function}' with an order ({', '.join(ordering)}): once rows are merged, the value has the latest "
-            "order, and a row that comes afterwards and lies between is taken for the first. Use 'min' of a column "
-            "that grows with the order, leave out the order, so that the row written first counts, or select the "
-            "first row in the model's query",
+            f"'{function}' with an order ({', '.join(ordering)}): once rows are merged, the first value has the latest "
+            "order, and a row that arrives later with an order in between is taken for the first. Use 'min' of a "
+            "column that grows with the order, leave out the order, so that the row written first counts, or select "
+            "the first row in the model's query",
         )

@@ -1,6 +1,6 @@
 """Handles config keys of other adapters, so that packages written for those run unchanged.
 
-A key that would change rows, or cannot work, is refused. Any other key is ignored with a warning.
+A key that decides which rows exist or who sees them is refused. Any other key is ignored with a warning.
 Sources: the config classes and macros of dbt-spark 1.11, dbt-databricks 1.12, dbt-bigquery 1.12, dbt-snowflake
 1.12, dbt-redshift 1.11, dbt-postgres 1.11, dbt-athena 1.11, dbt-trino 1.11, dbt-duckdb 1.11, dbt-clickhouse 1.10,
 dbt-fabric 1.12 and dbt-sqlserver 1.12.
@@ -122,7 +122,7 @@ _SOURCE_ROWS: Final = (
 )
 _UPDATES: Final = "Use matched_condition"
 _INSERTS: Final = "Use not_matched_condition"
-_SETS: Final = "Compute the values in the query, with merge_update_columns for which of them are written"
+_SETS: Final = "Compute the values in the query, and list the columns to write in merge_update_columns"
 _SEES: Final = "Leave rows and values out in a view: every reader of the table sees them"
 # Keys that decide which rows an incremental model writes -> (adapter, what to use instead).
 IN_INCREMENTAL: Final[Mapping[str, tuple[str, str]]] = {
@@ -151,14 +151,14 @@ ALWAYS: Final[Mapping[str, tuple[str, str]]] = {
     "row_access_policy": ("dbt-snowflake", _SEES),
     "masks": ("dbt-sqlserver", _SEES),
 }
-# A key of dbt-bigquery, some of whose strategies delete the rows of partitions for which the query has no rows.
+# The partitions that dbt-bigquery replaces. It also empties those for which the query has no rows.
 _PARTITIONS: Final = "partitions"
 # Table formats that `file_format` may name in dbt-spark. In this adapter it names the format of data files.
 _TABLE_FORMATS: Final = frozenset({"paimon", "delta", "iceberg", "hudi", "hive", "text", "csv", "json", "jdbc"})
 
 
 class NoColumnError(ValueError):
-    """A `partition_by` of dbt-bigquery whose partitions are not a column: it affects storage, not the rows."""
+    """A `partition_by` of dbt-bigquery by something other than column values. Ignoring it changes no rows."""
 
 
 def is_foreign(key: str) -> bool:
@@ -202,7 +202,7 @@ def partition_column(value: Mapping[str, Any]) -> str:
         # `config_values.plain_columns` reports the same message for other invalid values.
         raise ValueError("must be a column name or a list of column names. Write it as in ['id', 'dt']")  # noqa: TRY004
     data_type = str(value.get("data_type") or "date").lower()
-    # dbt-bigquery's default, and the only one for a date.
+    # A day is one value of a date column, but many values of a timestamp column.
     whole = data_type not in ("timestamp", "datetime")
     granularity = str(value.get("granularity") or "day").lower()
     if value.get("range"):

@@ -11,11 +11,11 @@ from dbt.adapters.paimon.options.table_options import is_duration, parse_duratio
 from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.sql.procedures import COMPACT_STRATEGIES, EXPIRE_STRATEGIES, ORDER_STRATEGIES
 
-# Compaction is due from this number of small files, unless the policy sets a different one.
+# A bucket with this many small files is due for compaction, unless the policy sets another number.
 SMALL_FILES: Final = 10
 # Paimon's default (CoreOptions.SNAPSHOT_NUM_RETAINED_MIN).
 RETAIN_MIN: Final = 10
-# OrphanFilesClean.olderThanMillis: younger files may belong to a writer before its commit.
+# OrphanFilesClean.olderThanMillis: younger files may belong to a writer that has yet to commit.
 ORPHAN_AGE: Final = "1 d"
 ON_FAILURE: Final = ("warn", "error")
 # Twice the recommended maximum (bucket_numbers.MOST_BYTES).
@@ -24,7 +24,7 @@ MAX_BUCKET_SIZE: Final = 2 * 2**30
 
 @dataclass(frozen=True)
 class Compact:
-    """Merge data files if a bucket has `small_files`, or after `every_commits` commits (0: not checked).
+    """Merge data files if a bucket has `small_files` small files, or after `every_commits` commits (0: not checked).
 
     At most one of `newest` (number of partitions), `idle` (partitions not written for this time) and `where` is set.
     """
@@ -42,7 +42,7 @@ class Compact:
 
 @dataclass(frozen=True)
 class ExpireSnapshots:
-    """Expire table snapshots above `retain_max` or `older_than`, but keep at least `retain_min`."""
+    """Expire table snapshots if there are more than `retain_max`, or if `older_than`; keep at least `retain_min`."""
 
     retain_max: int | None = None
     retain_min: int = RETAIN_MIN
@@ -113,7 +113,7 @@ class MaintenancePolicy:
         return not any(getattr(self, action) for action in ACTIONS)
 
 
-_AFTER_RUN: Final = "Whether a run also does it, after its commit, and not only `maintain`"
+_AFTER_RUN: Final = "Whether a run does this after its commit; otherwise only `maintain` does"
 # Action -> its keys.
 ACTION_KEYS: Final[Mapping[str, Mapping[str, Key]]] = {
     "compact": {
@@ -184,7 +184,7 @@ ACTIONS: Final = tuple(ACTION_KEYS)
 # Keys of a policy that are not actions.
 POLICY_KEYS: Final[Mapping[str, Key]] = {
     "on_failure": Key(
-        "Whether a failed action is a warning or an error of the run, whose rows are committed",
+        "Whether a failed action is a warning or an error of the run; its rows are committed either way",
         values=ON_FAILURE,
         default="`warn`",
     ),
@@ -193,7 +193,7 @@ POLICY_KEYS: Final[Mapping[str, Key]] = {
 
 
 def read_policy(value: Any, problems: Problems) -> MaintenancePolicy | None:
-    """The policy in a model's config, or None. It must not be used if `problems` has any."""
+    """The policy in a model's config, or None; adds to `problems`. If there are any, do not use the policy."""
     if value is None or value == {}:
         return None
     top = _Reader("maintenance", value, problems, (*ACTIONS, *POLICY_KEYS), "{'compact': {'small_files': 10}}")

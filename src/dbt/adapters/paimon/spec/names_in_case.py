@@ -27,7 +27,7 @@ class NamesInCase:
             if other != name:
                 return (
                     f"its table {'.'.join(name[1:])} and {'.'.join(other[1:])}, that of {owner}, differ only in case, "
-                    "and dbt takes them for one. Give one of the nodes another `alias`."
+                    "and dbt treats them as one. Give one of the nodes another `alias`."
                 )
         return ""
 

@@ -40,7 +40,7 @@ def select_list(columns: Sequence[PaimonColumn], spec: TableSpec, model: Mapping
 
 
 def _has_nan(expression: str, tree: TypeTree, depth: int = 0) -> str:
-    """A SQL condition for a value that is or contains NaN; '' if its type cannot."""
+    """A SQL condition for a value that is or contains NaN; '' for a type without floating-point numbers."""
     # Maps need no case: Paimon allows them neither as keys nor as sequence fields.
     if isinstance(tree, Atom):
         return f"isnan({expression})" if tree.name in _FLOATING else ""

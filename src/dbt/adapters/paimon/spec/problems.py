@@ -36,7 +36,7 @@ class Problems:
             self.messages.append(message)
 
     def add_ignored(self, key: str, value: Any, reason: str) -> None:
-        """Like `add`, for config that Paimon and dbt silently ignore."""
+        """Like `add`, or a warning if `warn` is set; for config that Paimon and dbt silently ignore."""
         if self.warn is None:
             self.add(key, value, reason)
         else:

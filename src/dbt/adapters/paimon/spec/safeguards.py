@@ -30,7 +30,7 @@ class Keys:
         page="results.md#limits",
     )
     max_bytes_read: int | str | None = config_key(
-        "A query that would read more data files than this is refused before it runs",
+        "The size of data files that a query may read; if it would read more, it is refused before it runs",
         "a size, as in `'10 gb'`",
         default="no limit",
         page="results.md#limits",

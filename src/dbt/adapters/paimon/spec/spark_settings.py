@@ -31,8 +31,8 @@ _FIXED_FAMILIES: Final = frozenset(
 _OWN: Final = "dbt-paimon sets it for each statement"
 # Settings on which this adapter's own statements depend -> 'reason. Remedy'.
 _RELIED_ON: Final[Mapping[str, str]] = {
-    "spark.sql.defaultCatalog": "every name that dbt writes has its catalog. Use `database` or `catalog_name`",
-    "spark.sql.caseSensitive": "all nodes of a run spell names alike. Put it under spark_config in the profile",
+    "spark.sql.defaultCatalog": "each name in dbt's SQL includes its catalog. Use `database` or `catalog_name`",
+    "spark.sql.caseSensitive": "it must be the same for all nodes of a run. Put it under spark_config in the profile",
     "spark.sql.sources.partitionOverwriteMode": (
         f"{_OWN}. Use incremental_strategy='insert_overwrite' to replace single partitions"
     ),
@@ -69,9 +69,9 @@ def settings_of(name: str, given: Any, version: Version | str) -> dict[str, str]
 def _fault(key: Any, value: Any, version: Version | str) -> str | None:
     """Why a node cannot use a setting, as 'reason. Remedy'; None if it can."""
     if not isinstance(key, str) or not key.startswith("spark."):
-        return "Spark's settings begin with `spark.`. Write its whole name"
+        return "Spark's settings begin with `spark.`. Write the full name"
     if isinstance(value, (Mapping, list, tuple)) or value is None:
-        return "must be text, a number or a boolean. Remove it if it shall keep its value"
+        return "must be text, a number or a boolean. Remove it to keep the session's value"
     if key in _RELIED_ON:
         return _RELIED_ON[key]
     if key.startswith("spark.sql.catalog."):
@@ -79,7 +79,7 @@ def _fault(key: Any, value: Any, version: Version | str) -> str | None:
     if key in STATIC_CONF or key.split(".")[1] in _FIXED_FAMILIES:
         return _FIXED
     if key.startswith(_PAIMON) and table_options.is_immutable(key.removeprefix(_PAIMON), version):
-        return "a table has it from its creation. Set it in the config of the model that writes the table"
+        return "it is fixed when a table is created. Set it in the config of the model that writes the table"
     return None
 
 

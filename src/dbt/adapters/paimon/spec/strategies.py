@@ -162,7 +162,8 @@ def _check_schema_change(config: Mapping[str, Any], problems: Problems) -> None:
 def replace_fault(spec: TableSpec) -> str | None:
     """Why rows of this table cannot be deleted and inserted in one statement; None if they can.
 
-    Only `deduplicate` applies delete records and replaces whole rows, as does a table without a primary key.
+    Of the merge engines, only `deduplicate` applies delete records and replaces whole rows. A table without a primary
+    key works too.
     Source: RowLevelOp.MergeInto, and the merge functions' add().
     """
     if spec.merge_engine not in ("", "deduplicate"):
@@ -384,7 +385,7 @@ def _merge_key_faults(strategy: str, config: Mapping[str, Any]) -> _Faults:
 
 # Merge engines and aggregate functions with which rewriting the same row changes nothing.
 _IDEMPOTENT_ENGINES: Final = frozenset({"deduplicate", "first-row", "partial-update", "aggregation"})
-# Source: the aggregators in org.apache.paimon.mergetree.compact.aggregate. All others count or collect.
+# Source: the aggregators in org.apache.paimon.mergetree.compact.aggregate. Most others add to the stored value.
 _IDEMPOTENT_AGGREGATES: Final = frozenset(
     "max min bool_and bool_or last_value last_non_null_value first_value first_non_null_value primary-key "
     "hll_sketch theta_sketch rbm32 rbm64".split()
@@ -404,7 +405,7 @@ class Strategy:
         faults: finds the problems of a config that uses the strategy.
         is_idempotent: whether running its statement twice on a table has the same result as running it once.
         reads_once: whether its statement reads the model's rows once. MERGE reads them twice, to match and to write.
-        skips: whether `skip_unchanged` may skip a model; only if a run commits all its rows at once.
+        skips: whether `skip_unchanged` may skip a model; this requires that a run commits all rows at once.
     """
 
     faults: Callable[[_Request], _Faults]

@@ -123,8 +123,8 @@ class TableSpec:
 
     @property
     def overwrite_reads_old_keys(self) -> bool:
-        """Whether INSERT OVERWRITE of the whole table is wrong, because it uses the index of the old keys."""
-        # GlobalIndexAssigner: an old key stays in its old partition, and first-row skips its rows [ran, 0.9.0, 1.4.2].
+        """Whether INSERT OVERWRITE of the whole table writes wrong rows, because it uses the index of the old keys."""
+        # GlobalIndexAssigner: a key stays in its old partition, and first-row skips its new rows [ran, 0.9.0, 1.4.2].
         return self.moves_keys and self.merge_engine != DEFAULT_MERGE_ENGINE
 
     @property

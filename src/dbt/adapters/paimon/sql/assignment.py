@@ -54,7 +54,7 @@ Refuse = Callable[[str, str], str]
 
 
 def misfits(source: TypeTree, target: TypeTree, field: str = "", lossless: bool = True) -> list[str]:
-    """Why values of `source` do not fit a column of type `target`, apart from those that `cast_sql` rejects.
+    """Why values of `source` do not fit a column of type `target`; `cast_sql` rejects single values.
 
     `field` is the path within the column; '' for the column itself. Unless `lossless`, any cast of Spark is accepted
     for atomic types.
@@ -118,7 +118,7 @@ def _atoms_fit(source: Atom, target: Atom) -> bool:
 def _decimals_fit(source: Atom, target: Atom) -> bool:
     if source.name == "decimal" and target.name in _DIGITS:
         precision, scale = source.arguments
-        # The largest bigint has 19 digits, and not every number of 19 digits is one.
+        # The largest bigint has 19 digits, but not every number of 19 digits fits into a bigint.
         return scale == 0 and precision < min(_DIGITS[target.name], 19)
     if target.name != "decimal" or not (source.name == "decimal" or source.name in _DIGITS):
         return False

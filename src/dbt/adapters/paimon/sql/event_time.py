@@ -156,7 +156,7 @@ def _clock(column: str, window: Window) -> str:
 
 
 def _day(column: str, window: Window) -> str:
-    # A date stands for its midnight. So it is before a moment if it is before the first midnight from that moment on.
+    # A date stands for its midnight. So it is before a moment if it is before the first midnight at or after it.
     days = Window(*(_next_midnight(moment) for moment in (window.start, window.end)))
     return _between(f"cast({column} as date)", days, lambda moment: f"date '{moment.date()}'")
 
@@ -188,7 +188,7 @@ def _kind(data_type: str) -> str | None:
 
 
 def _between(operand: str, window: Window, literal: Callable[[datetime], str]) -> str:
-    """Both sides have the same type, because Paimon's MERGE adds no cast."""
+    """SQL that compares `operand` with both bounds; `literal` returns its type, because Paimon's MERGE adds no cast."""
     bounds = [(">=", window.start), ("<", window.end)]
     return " and ".join(f"{operand} {sign} {literal(moment)}" for sign, moment in bounds if moment is not None)
 

@@ -1,4 +1,4 @@
-"""YAML values as Spark SQL literals of a given type, including nested types; for the rows of unit tests."""
+"""YAML values, such as the rows of unit tests, as Spark SQL of a given type, including nested types."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def is_nested(data_type: str) -> bool:
 def typed_value(value: Any, data_type: str, scalar: Scalar | None = None) -> str:
     """SQL for one YAML value; a string becomes a literal or, for a nested type, an SQL expression.
 
-    `scalar` makes the SQL of values that are not NULL, a list or a mapping.
+    `scalar` makes the SQL of a value other than NULL, a list or a mapping.
 
     Raises:
         DbtRuntimeError: the value does not have the shape of the type.

@@ -43,7 +43,7 @@ def lost_nulls(sql: str) -> list[LostNulls]:
 
 
 def _filters_out(node: Any) -> bool:
-    """Whether a filter keeps the rows where a condition is false, because it is inside an odd number of NOTs."""
+    """Whether a filter keeps the rows where a comparison is false, because an odd number of NOTs applies to it."""
     from sqlglot import expressions
 
     negative = isinstance(node, expressions.NullSafeNEQ)

@@ -109,7 +109,7 @@ def _read(text: str, at: int) -> tuple[TypeTree, int]:
     inner: list[tuple[str, TypeTree]] = []
     at = end
     while text[at : at + 1] != ">" or at == end:
-        # After `<` or a comma.
+        # Skip `<` or a comma.
         at += 1
         label = ""
         if name == "struct":

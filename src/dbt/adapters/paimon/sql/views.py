@@ -112,8 +112,8 @@ class ViewDirectory:
     ) -> str | None:
         """The catalog with which a relation's name is rendered.
 
-        A model configured as a view (`type`) may be a table until it runs; it is treated as one if its schema was
-        listed without such a view.
+        A model configured as a view (`type`) may be a table until it runs. It counts as a table if its schema was
+        listed without this view.
         """
         if database != self._catalog or not self.needed or not schema or not identifier:
             return database

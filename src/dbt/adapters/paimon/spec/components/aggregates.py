@@ -42,7 +42,8 @@ def _does_not_aggregate(spec: TableSpec) -> str:
 
 def _fault_outside_groups(spec: TableSpec, column: str, function: str, versions: Versions) -> str | None:
     """Why partial-update does not aggregate a column ('' for all columns)."""
-    # PartialUpdateMergeFunction refuses it when rows are written: "Must use sequence group for aggregation functions".
+    # PartialUpdateMergeFunction.Factory refuses it when rows are written, and from 1.4 on at CREATE TABLE: "Must use
+    # sequence group for aggregation functions".
     groups = spec.sequence_groups
     grouped = {name for columns, members in groups.items() for name in (*columns, *members)}
     keeps_last = function == "last_non_null_value"
@@ -57,7 +58,7 @@ def _fault_outside_groups(spec: TableSpec, column: str, function: str, versions:
             "partial-update aggregates columns of a sequence group only. List "
             f"'{column}' in the sequence_group of its sequence column, or use merge_engine='aggregation'"
         )
-    # With groups, only the query tells which columns use the default function: see `column_rules`.
+    # With groups, only the query tells whether a column outside them uses the default function. This is not checked.
     return None if groups else "partial-update aggregates with a sequence_group only. Give one, or remove it"
 
 

@@ -130,7 +130,8 @@ def _name_fault(file_format: str, name: str) -> str:
 def filterable(spec: TableSpec, types: Types, versions: Versions, *, older_types: bool = False) -> TableSpec:
     """The table with options that make WHERE find all rows.
 
-    - Before Paimon 1.0: no Parquet filters for small integers, or if files are older than a column's type.
+    - Before Paimon 1.0: no Parquet filters if a column is a tinyint or smallint, or if `older_types` (files are older
+      than a column's type).
     - ORC: no statistics of floating-point numbers. If the first value is NaN, so are the minimum and maximum, and `<`
       and `<=` find no rows [ran, 0.9.0 and 1.4.2].
     """
@@ -164,7 +165,7 @@ def _returns_rows_twice(change: PropertyChange, options: Mapping[str, str], vers
 
 COMPONENT: Final = Component(
     keys=Keys,
-    # It may be empty, as in "{{ 'delta' if target.type == 'databricks' else '' }}".
+    # The format may be empty, as in "{{ 'delta' if target.type == 'databricks' else '' }}".
     values={"file_format": lambda value, key, problems: None if value == "" or is_table_format(value) else value},
     rules=(_deletion_vector_rules, _codec_rules, _buffer_rules, _lookup_cache_rules),
     column_rules=(_file_format_rules,),

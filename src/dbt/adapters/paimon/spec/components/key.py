@@ -118,7 +118,7 @@ def _moving_key_rules(spec: TableSpec, versions: Versions) -> Found:
         # The key then exists twice, and the next write fails [ran, 0.9.0 and 1.4.2].
         yield (
             "rowkind.field",
-            "cannot be where a key may change its partition: the row in its old partition would stay. "
+            "does not work if a key may change its partition: the row in its old partition would stay. "
             f"Add {spec.partitions_outside_key} to primary_key, or remove rowkind_field",
         )
 
@@ -158,7 +158,7 @@ def _keys_in_several_partitions(spec: TableSpec, types: Types, versions: Version
             "primary_key",
             f"leaves out the partition column {outside}, and with bucket={spec.bucket} Paimon does not look "
             "for a key in other partitions: one that changes its partition is duplicated. Delete the old row "
-            f"first, use bucket=-1 (dynamic)(Paimon then moves the row), or add {outside} to primary_key",
+            f"first, use bucket=-1 (dynamic), so that Paimon moves the row, or add {outside} to primary_key",
         )
 
 

@@ -119,7 +119,7 @@ def _chain_rules(spec: TableSpec, versions: Versions) -> Found:
 
 
 def _branch_rules(spec: TableSpec, versions: Versions) -> Found:
-    # SchemaValidation.validateFallbackBranch: a new table has no branches yet.
+    # SchemaValidation.validateFallbackBranch, which also requires that the branch exists.
     if {"scan.fallback-branch", "scan.primary-branch"} <= set(spec.options):
         yield "scan.primary-branch", "contradicts 'scan.fallback-branch'. Keep one of the two"
 
