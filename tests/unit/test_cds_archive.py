@@ -5,6 +5,7 @@ import os
 import struct
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -124,9 +125,12 @@ def test_no_archive(
     assert java_options(JavaRuntime(java.home, major, ""), [jar], conf) == []
 
 
-def test_no_folder_is_no_error(java: JavaRuntime, jar: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_cache_folder_a_temporary_one(
+    java: JavaRuntime, jar: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(jar))
-    assert java_options(java, [jar], {}) == []
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    assert any(str(tmp_path) in option for option in java_options(java, [jar], {}))
 
 
 def test_the_note_is_json(java: JavaRuntime, jar: Path) -> None:

@@ -30,7 +30,12 @@ def cache_folder() -> Path:
     """
     base = os.environ.get("XDG_CACHE_HOME", "").strip()
     folder = (Path(base) if Path(base).is_absolute() else Path.home() / ".cache") / "dbt-paimon"
-    reason = own_folder(folder)
+    try:
+        reason = own_folder(folder)
+    except OSError as exc:
+        # A read-only home is usual in containers.
+        logger.debug(f"The cache folder {folder} cannot be created: {exc}")
+        return _other()
     if reason is None:
         try:
             return _ready(folder)
@@ -41,9 +46,14 @@ def cache_folder() -> Path:
             f"The cache folder {folder} is not used: {reason}. Delete it, or make sure that you own it, that its mode "
             "is 700, and that only you can write to its parent folders."
         )
-    other = temporary_folder() / "cache"
-    other.mkdir(exist_ok=True, mode=0o700)
-    return _ready(other)
+    return _other()
+
+
+def _other() -> Path:
+    """The temporary folder that is used instead."""
+    folder = temporary_folder() / "cache"
+    folder.mkdir(exist_ok=True, mode=0o700)
+    return _ready(folder)
 
 
 def _ready(folder: Path) -> Path:

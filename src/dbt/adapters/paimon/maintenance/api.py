@@ -287,7 +287,7 @@ class Maintenance:
 
         Raises:
             DbtRuntimeError: the arguments are wrong; nothing was run.
-            DbtDatabaseError: a statement failed; the table is unchanged.
+            DbtDatabaseError: a statement failed; the table is unchanged, or the next run repeats the rescale.
         """
         with self._builds.alone(relation):
             steps = rescale_steps(
@@ -300,16 +300,18 @@ class Maintenance:
             self._logged(relation, "rescale", lambda: self._execute(steps))
 
     def _execute(self, steps: Iterable[Statement]) -> None:
-        """Run the steps; if one fails, undo the earlier steps."""
+        """Run the steps; if one fails, undo those before it, back to one that cannot be undone."""
         done: list[Statement] = []
         try:
             for step in steps:
                 self._adapter.connections.execute(step)
                 done.append(step)
         except DbtRuntimeError:
+            # Once the rows are in the new buckets, the table needs the new number.
             for step in reversed(done):
-                if isinstance(step, Step) and step.undo:
-                    self._adapter.connections.execute(Statement(step.undo, step.kind, target=step.target))
+                if not (isinstance(step, Step) and step.undo):
+                    break
+                self._adapter.connections.execute(Statement(step.undo, step.kind, target=step.target))
             raise
 
 

@@ -31,6 +31,8 @@ class ProcedureResult:
     @property
     def expired(self) -> int:
         """The number of oldest table snapshots that were removed."""
+        if not self.before.last:
+            return 0
         return max(0, min(self.after.first, self.before.last + 1) - self.before.first)
 
     @property

@@ -102,19 +102,21 @@ def _watch(context: Any, conf: Mapping[str, str], log: Path, since: int) -> None
         # The driver counts as an executor.
         while spark.getExecutorMemoryStatus().size() < 2:
             time.sleep(LOOK_EVERY)
-            now = time.monotonic()
-            as_json = jvm.io.fabric8.kubernetes.client.utils.Serialization.asJson
-            pods = json.loads(as_json(own_pods.withLabel("spark-role", "executor").list()))["items"]
-            refusal = "" if pods else _refusal(log, since)
-            reason = refusal or _reason(pods)
-            hopeless_since = min(hopeless_since, now) if _is_hopeless(refusal, reason) else math.inf
-            seconds = now - began
-            if seconds >= LONGEST_WAIT or now - hopeless_since >= LONGEST_HOPELESS:
-                jvm_process.end_by(lambda: jvm.java.lang.System.exit(1), _failure(refusal, reason, seconds))
-                return
-            if seconds >= NOTICE_AFTER and reason not in ("", logged):
-                logger.info(f"Waiting for executors: {reason}")
-                logged = reason
+            # A request that fails now may succeed at the next look.
+            with suppress(Exception):
+                now = time.monotonic()
+                as_json = jvm.io.fabric8.kubernetes.client.utils.Serialization.asJson
+                pods = json.loads(as_json(own_pods.withLabel("spark-role", "executor").list()))["items"]
+                refusal = "" if pods else _refusal(log, since)
+                reason = refusal or _reason(pods)
+                hopeless_since = min(hopeless_since, now) if _is_hopeless(refusal, reason) else math.inf
+                seconds = now - began
+                if seconds >= LONGEST_WAIT or now - hopeless_since >= LONGEST_HOPELESS:
+                    jvm_process.end_by(lambda: jvm.java.lang.System.exit(1), _failure(refusal, reason, seconds))
+                    return
+                if seconds >= NOTICE_AFTER and reason not in ("", logged):
+                    logger.info(f"Waiting for executors: {reason}")
+                    logged = reason
 
 
 def _is_hopeless(refusal: str, reason: str) -> bool:

@@ -387,8 +387,8 @@ def _merge_key_faults(strategy: str, config: Mapping[str, Any]) -> _Faults:
 _IDEMPOTENT_ENGINES: Final = frozenset({"deduplicate", "first-row", "partial-update", "aggregation"})
 # Source: the aggregators in org.apache.paimon.mergetree.compact.aggregate. Most others add to the stored value.
 _IDEMPOTENT_AGGREGATES: Final = frozenset(
-    "max min bool_and bool_or last_value last_non_null_value first_value first_non_null_value primary-key "
-    "hll_sketch theta_sketch rbm32 rbm64".split()
+    "max min bool_and bool_or last_value last_non_null_value first_value first_non_null_value "
+    "first_not_null_value primary-key hll_sketch theta_sketch rbm32 rbm64".split()
 )
 
 

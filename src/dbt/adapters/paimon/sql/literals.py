@@ -17,7 +17,7 @@ Scalar = Callable[[Any, str], str]
 
 _NESTED: Final = re.compile(r"\s*(?:array|map|struct)\s*<.*>\s*\Z", re.IGNORECASE | re.DOTALL)
 _QUOTED: Final = re.compile(r"\s*'(?P<text>(?:[^'\\]|\\.)*)'\s*\Z", re.DOTALL)
-_SIZED_TEXT: Final = re.compile(r"(?:var)?char(?:acter)?\s*\(\s*(?P<size>\d+)\s*\)", re.IGNORECASE)
+_SIZED_TEXT: Final = re.compile(r"(?:varchar|(?P<blanks>char(?:acter)?))\s*\(\s*(?P<size>\d+)\s*\)", re.IGNORECASE)
 _BINARY_NUMBERS: Final = ("float", "real", "double")
 
 # A non-NULL value for each type that is not a number.
@@ -47,7 +47,7 @@ def safe_cast(field: Any, data_type: str) -> str:
     # Spark checks neither the length of a char or varchar, nor whether a number is too large for a float or double.
     if sized := _SIZED_TEXT.fullmatch(data_type.strip()):
         text = f"cast({expression} as string)"
-        measured = f"rtrim({text})" if data_type.strip().lower().startswith("char(") else text
+        measured = f"rtrim({text})" if sized["blanks"] else text
         return f"if(length({measured}) <= {sized['size']}, {value}, null)"
     if data_type.strip().lower() in _BINARY_NUMBERS:
         too_large = f"abs({value}) = double('infinity') and not cast({expression} as string) ilike '%inf%'"

@@ -135,14 +135,14 @@ def filterable(spec: TableSpec, types: Types, versions: Versions, *, older_types
     - ORC: no statistics of floating-point numbers. If the first value is NaN, so are the minimum and maximum, and `<`
       and `<=` find no rows [ran, 0.9.0 and 1.4.2].
     """
-    has = {*types.values()}
-    if spec.file_format == "orc" and has & {"float", "double"}:
-        return replace(spec, options={"metadata.stats-mode": "none", **spec.options})
+    has, options = {*types.values()}, dict(spec.options)
+    if "orc" in spec.file_formats and has & {"float", "double"}:
+        options.setdefault("metadata.stats-mode", "none")
     small = has & {"tinyint", "smallint"} and not versions.supports(Capability.FILTERS_ON_SMALL_INTEGERS)
     older = older_types and not versions.supports(Capability.FILTERS_AFTER_TYPE_CHANGE)
     if "parquet" in spec.file_formats and (small or older):
-        return replace(spec, options={**spec.options, **UNFILTERED})
-    return spec
+        options |= UNFILTERED
+    return replace(spec, options=options)
 
 
 def _uses_zstd(spec: TableSpec) -> bool:

@@ -189,7 +189,7 @@ class PaimonTableInput(Input):
         """Refuse to write a batch if one of its range files is missing: Spark would treat it as an empty file."""
         assert self._planned is not None
         paths = checkpoints.files_of_batch(session, checkpoint, index, batch)
-        if gone := self._planned.missing([path.rpartition("/")[2] for path in paths]):
+        if gone := self._planned.missing(paths):
             raise DbtRuntimeError(
                 f"stream({self.call.label}): {', '.join(gone)} of {self._planned.folder} is missing, and "
                 "without it the rows of the batch are unknown. Run the model once with --full-refresh."
