@@ -1,1 +1,1 @@
-"""Side-by-side comparisons: `make bench`. Figures are ratios of contestants that took turns in one run."""
+"""Side-by-side benchmarks (`make bench`). The figures compare contestants that took turns in one run."""

@@ -26,7 +26,7 @@ NAMES = (
     "streaming",
     "views",
 )
-# Where a benchmark makes more than one report, or under another name.
+# Benchmark -> its reports, if not one report of the same name. `incremental` checks its reports itself.
 REPORTS = {
     "report_page": ("report-page",),
     "threads": ("threads", "microbatch"),
@@ -39,15 +39,15 @@ RESULTS = Path(__file__).parent / "results"
 def main() -> None:
     """Parse the command line and run."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(NAMES)}; all if none is named")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"one of {', '.join(NAMES)}; by default all")
     parser.add_argument("--quick", action="store_true", help="small sizes, few rounds")
     parser.add_argument("--bases", type=_numbers, help="rows of the tables, for example 200000,4000000")
     parser.add_argument("--batch-sizes", type=_numbers, help="rows of a batch")
-    parser.add_argument("--batches", type=int, help="batches of a course")
+    parser.add_argument("--batches", type=int, help="batches per contestant")
     parser.add_argument("--rounds", type=int, help="runs of each process")
-    parser.add_argument("--models", type=int, help="models of the overhead's project")
-    parser.add_argument("--contestants", type=lambda text: tuple(text.split(",")), help="parts of their names")
-    parser.add_argument("--resume", action="store_true", help="leave out what --results has of this code already")
+    parser.add_argument("--models", type=int, help="models in the projects of overhead and memory")
+    parser.add_argument("--contestants", type=lambda text: tuple(text.split(",")), help="parts of contestants' names")
+    parser.add_argument("--resume", action="store_true", help="skip reports of this code that --results has")
     parser.add_argument("--results", type=Path, default=RESULTS, help="where the tables go")
     given = parser.parse_args()
     unknown = sorted(set(given.names) - set(NAMES))
@@ -84,7 +84,7 @@ def main() -> None:
                     if not report.kept:
                         report.save(folder)
             except RuntimeError as exc:
-                # The others go on.
+                # Continue with the other benchmarks.
                 options.say(f"{name} failed: {exc}")
                 failed = True
     sys.exit(failed)

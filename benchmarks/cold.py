@@ -1,7 +1,7 @@
-"""Whole processes beside each other: dbt, and a plain PySpark script that sends the same statements.
+"""Measures whole processes: dbt, and a plain PySpark script that sends the same statements.
 
-A process starts its own JVM, and works on its own copy of a warehouse that was built before: what is measured is a
-usual run, not a first one.
+Each process starts its own JVM. It works on a copy of a warehouse that was built before, so that a usual run is
+measured, and not a first one.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ class Project:
     adapter: str
     folder: Path
     threads: int = 1
-    # Settings of Spark beside those that all have.
+    # Spark settings in addition to those of all projects.
     settings: Mapping[str, str] = field(default_factory=dict)
-    # More of its profile.
+    # More keys of its profile.
     target: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -41,14 +41,14 @@ class Project:
         return self.folder / "lake"
 
     def prepare(self, models: Mapping[str, str]) -> None:
-        """Write the project, and build it: its tables are there, and caches are filled (ours by two runs)."""
+        """Write and build the project, so that its tables exist and caches are filled (dbt-paimon needs two runs)."""
         self.write(models)
         for name in ("first", "second") if self.adapter == "paimon" else ("first",):
             command(self.dbt("run"), self.lake, self.environment(), self.folder / f"{name}.log")
         shutil.copytree(self.lake, self.folder / "as-built")
 
     def write(self, models: Mapping[str, str], method: str = "session") -> None:
-        """Write the project, and build nothing."""
+        """Write the project without building it."""
         shutil.rmtree(self.folder, ignore_errors=True)
         (self.folder / "models").mkdir(parents=True)
         self.lake.mkdir()
@@ -71,7 +71,7 @@ class Project:
         (self.folder / "profiles.yml").write_text(yaml.safe_dump(profile))
 
     def _hive(self) -> dict[str, str]:
-        """dbt-spark's session asks for Hive's catalog: a Derby database of its own."""
+        """Settings for the Hive catalog that dbt-spark's session needs: a Derby database per project."""
         database = f"jdbc:derby:;databaseName={self.lake}/metastore;create=true"
         return {
             "spark.sql.warehouse.dir": str(self.lake / "warehouse"),
@@ -79,11 +79,11 @@ class Project:
         }
 
     def dbt(self, *arguments: str) -> list[str]:
-        """A command of dbt on this project."""
+        """The command line of a dbt command on this project."""
         return [sys.executable, "-c", _DBT, *arguments, *self._places]
 
     def dbt_paimon(self, *arguments: str) -> list[str]:
-        """A command of dbt-paimon on this project."""
+        """The command line of a dbt-paimon command on this project."""
         return [str(Path(sys.executable).with_name("dbt-paimon")), *arguments, *self._places]
 
     @property
@@ -91,7 +91,7 @@ class Project:
         return ["--project-dir", str(self.folder), "--profiles-dir", str(self.folder)]
 
     def record(self) -> list[str]:
-        """The statements of a run."""
+        """Run the project, and return the statements that dbt sends."""
         self.reset()
         found = self.folder / "statements.json"
         arguments = self.dbt("run")[3:]
@@ -105,7 +105,7 @@ class Project:
         return statements
 
     def script(self, statements: Sequence[str]) -> list[str]:
-        """A plain script that sends the statements, with Spark's settings and none of the JVM's."""
+        """The command line of a plain script that sends the statements, with the Spark settings but no JVM options."""
         if self.adapter == "paimon":
             conf: dict[str, Any] = {
                 **SPARK,
@@ -126,7 +126,7 @@ class Project:
         return [sys.executable, str(replay), str(self.folder / "conf.json"), str(said)]
 
     def environment(self) -> dict[str, str]:
-        """Both get the connector as a file, so that neither asks Ivy."""
+        """The environment of a process; with the connector as a file, so that dbt-paimon does not start Ivy."""
         return {
             **usual(os.environ),
             "DBT_PAIMON_JARS": str(connector()),
@@ -136,12 +136,12 @@ class Project:
         }
 
     def reset(self) -> None:
-        """The warehouse as it was built."""
+        """Restore the warehouse as it was built."""
         shutil.rmtree(self.lake)
         shutil.copytree(self.folder / "as-built", self.lake)
 
     def timed(self, name: str, arguments: Sequence[str]) -> Callable[[int], Spent]:
-        """A contestant: the command, on the warehouse as it was built."""
+        """A contestant that runs the command on the restored warehouse."""
 
         def once(number: int) -> Spent:
             self.reset()

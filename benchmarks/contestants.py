@@ -1,4 +1,4 @@
-"""Who takes part: table formats through dbt, each as its own documentation sets it up on Spark 3.5."""
+"""The contestants: table formats that dbt writes, each set up as in its own documentation for Spark 3.5."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ HUDI: Final = "org.apache.hudi:hudi-spark3.5-bundle_2.12:1.0.2"
 ROOT: Final = Path(__file__).parent
 CORES: Final = os.cpu_count() or 2
 
-# Spark itself is the same for all: what dbt-paimon sets for a laptop, the others get too.
+# All contestants get the same Spark settings, including those that dbt-paimon sets for a laptop.
 SPARK: Final = {
     "spark.master": f"local[{CORES}]",
     "spark.driver.memory": "2g",
@@ -36,9 +36,9 @@ SPARK: Final = {
 
 @dataclass(frozen=True)
 class Contestant:
-    """A table format, the adapter that writes it, and the config of a model of rows with a key `id`.
+    """A table format, the adapter that writes it, and the config of a model with the key `id`.
 
-    `compaction` is a statement, with `{table}` for schema.table; '' where the format has none to call.
+    `compaction` is a statement, with `{table}` for schema.table; '' if the format has no such statement.
     """
 
     name: str
@@ -46,7 +46,7 @@ class Contestant:
     config: Mapping[str, Any]
     compaction: str = ""
     conf: Mapping[str, str] = field(default_factory=dict)
-    # More of its profile.
+    # More keys of its profile.
     target: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -76,7 +76,7 @@ def _iceberg(name: str, mode: str) -> Contestant:
             "spark.jars.packages": ICEBERG,
             "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
             "spark.sql.catalog.spark_catalog": "org.apache.iceberg.spark.SparkSessionCatalog",
-            # dbt-spark finds the tables of a metastore only: a Derby of this process.
+            # dbt-spark finds only the tables of a metastore, so use a Derby database.
             "spark.sql.catalog.spark_catalog.type": "hive",
             "spark.sql.catalogImplementation": "hive",
             "spark.hadoop.javax.jdo.option.ConnectionURL": (
@@ -138,13 +138,13 @@ CONTESTANTS: Final = (
 
 
 def named(*names: str) -> list[Contestant]:
-    """Contestants by the whole of their names, in that order."""
+    """The contestants with these full names, in this order."""
     by_name = {one.name: one for one in CONTESTANTS}
     return [by_name[name] for name in names]
 
 
 class FailedError(RuntimeError):
-    """A contestant cannot go on: its jars, its process or its model failed. `why` is one line without paths."""
+    """A contestant cannot continue: its jars, its process or its model failed. `why` is one line without paths."""
 
     def __init__(self, name: str, why: str, log: str) -> None:
         super().__init__(f"{name}: {why[:2000]}; see {log}")
@@ -152,16 +152,16 @@ class FailedError(RuntimeError):
 
 
 class Worker:
-    """A contestant's own process, from its start to `close`."""
+    """A contestant's own process; `close` ends it."""
 
     def __init__(self, contestant: Contestant, project: Path, folder: Path, threads: int = 1) -> None:
-        """Write the profile and start; nothing is measured yet.
+        """Write the profile, and start the process.
 
         Args:
-            contestant: whose.
-            project: a dbt project, whose profile is `bench`.
-            folder: for the warehouse, dbt's files and the log; it is made.
-            threads: of dbt.
+            contestant: the contestant to run.
+            project: the folder of a dbt project with the profile `bench`.
+            folder: a new folder for the warehouse, dbt's files and the log.
+            threads: the number of dbt's threads.
         """
         self.contestant = contestant
         self.folder = folder
@@ -199,7 +199,7 @@ class Worker:
         return {**SPARK, "spark.sql.warehouse.dir": warehouse, **given}
 
     def dbt(self, *arguments: str, variables: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """Run dbt with the model's config of this contestant. Raises FailedError."""
+        """Run dbt with this contestant's model config. Raises FailedError."""
         given = {"config": dict(self.contestant.config), **(variables or {})}
         return self._ask({"dbt": [*arguments, *self._places, "--vars", json.dumps(given)]})
 
@@ -209,7 +209,7 @@ class Worker:
         return answer["rows"], Spent(**answer["total"])
 
     def stream(self, given: Mapping[str, Any]) -> Spent:
-        """Run Spark's own stream (`delta_sink.Stream`) to its end. Raises FailedError."""
+        """Run Spark's own stream (`delta_sink.Stream`) until it ends. Raises FailedError."""
         return Spent(**self._ask({"stream": dict(given)})["total"])
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Spark's own stream into a Delta table, as its documentation shows it: what a streaming model is measured by."""
+"""Spark's own stream into a Delta table, as in Delta's documentation. Streaming models are compared with it."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ class Stream:
 
     Attributes:
         source: `json` or `kafka`.
-        options: of the reader.
-        columns: of a message, as DDL.
-        table: folder of the Delta table; its checkpoint lies beside it.
+        options: the reader's options.
+        columns: the columns of a message, as DDL.
+        table: folder of the Delta table; its checkpoint is next to it.
         key: the column to merge by; '' to append.
-        seconds: how long it runs, with a batch a second; 0 for all that there is.
+        seconds: how long it runs, with one batch per second; 0 to stop once all messages are read.
     """
 
     source: str
@@ -30,11 +30,11 @@ class Stream:
     seconds: int = 0
 
     def asked(self) -> dict[str, Any]:
-        """As JSON."""
+        """The stream as a dictionary for JSON."""
         return asdict(self)
 
     def run(self) -> None:
-        """Run it to its end."""
+        """Run the stream until it ends."""
         session = SparkSession.getActiveSession() or SparkSession.builder.getOrCreate()
         writer = self._rows(session).writeStream.option("checkpointLocation", f"{self.table}-checkpoint")
         writer = writer.foreachBatch(self._merge) if self.key else writer.format("delta").option("path", self.table)
@@ -54,7 +54,7 @@ class Stream:
 
     def _merge(self, batch: DataFrame, number: int) -> None:
         names = ", ".join(column.split()[0] for column in self.columns.split(","))
-        # A merge wants one row a key: the newest of the batch.
+        # MERGE needs one row per key: the newest of the batch.
         batch.createOrReplaceTempView("batch")
         session = batch.sparkSession
         newest = (

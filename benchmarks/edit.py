@@ -1,4 +1,4 @@
-"""From a saved file to built rows: a shell that watches, another process that asks it, a warm server, a cold run."""
+"""The time from a saved model to its rows: in a watching shell, through a shell, with a warm server, and cold."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ MODEL = """{{{{ config(materialized='incremental', primary_key='id') }}}}
 
 select id, id * {number} as n from range(1000)
 """
-# Other models of the project: parsing is a part of what is measured.
+# The number of other models in the project. The measured time includes parsing them.
 OTHERS = 40
-# Builds before those that count: Java compiles what is run often.
+# Builds that are not measured, because Java first compiles code that runs often.
 _WARM = 6
 _SECONDS = 300.0
 
 
 class _Shell:
-    """`dbt-paimon shell --watch` on a terminal of its own. Only its seconds on the clock are measured."""
+    """`dbt-paimon shell --watch` on its own terminal. Only wall time is measured."""
 
     def __init__(self, project: Project) -> None:
         self._file = project.folder / "models" / "one.sql"
@@ -51,13 +51,13 @@ class _Shell:
         self._wait("Ctrl-C ends it.")
 
     def saved(self, number: int) -> Spent:
-        """Save the model, and wait for its OK."""
+        """Save the model, and wait until it is built."""
         started = time.perf_counter()
         self._file.write_text(MODEL.format(number=number))
         self._wait("OK created")
         wall = time.perf_counter() - started
         self._wait("Done. PASS=1")
-        # The shell looks at its folders again a moment after dbt has ended.
+        # The shell watches its folders again shortly after dbt has ended.
         time.sleep(1)
         return Spent(wall, 0.0)
 
@@ -119,7 +119,7 @@ def run(options: Options) -> list[Report]:
 
 
 def _prepared(options: Options, name: str, models: dict[str, str], method: str = "session") -> Project:
-    """A project whose table is there."""
+    """A project whose tables are built."""
     project = Project("paimon", options.scratch / name)
     project.prepare(models)
     if method != "session":
@@ -131,7 +131,7 @@ def _prepared(options: Options, name: str, models: dict[str, str], method: str =
 
 
 def _edited(project: Project, arguments: list[str]) -> Callable[[int], Spent]:
-    """A contestant: save the model, then run the command, on the warehouse as it has become."""
+    """A contestant that saves the model and runs the command, without restoring the warehouse."""
 
     def once(number: int) -> Spent:
         (project.folder / "models" / "one.sql").write_text(MODEL.format(number=number))

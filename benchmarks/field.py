@@ -1,4 +1,4 @@
-"""Several contestants at once, each in a process of its own, on a project that is written for the benchmark."""
+"""Runs several contestants, each in its own process, on a project that is written for the benchmark."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from benchmarks.contestants import Contestant, Worker
 
 
 def write_project(folder: Path, files: Mapping[str, str]) -> Path:
-    """A dbt project with the profile `bench`; `files` by their path in it."""
+    """Write a dbt project with the profile `bench`; `files`: path -> text."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     project = {"name": "bench", "version": "1.0", "profile": "bench"}
@@ -27,14 +27,14 @@ def write_project(folder: Path, files: Mapping[str, str]) -> Path:
 def started(
     contestants: Sequence[Contestant], project: Path, folder: Path, threads: int = 1
 ) -> Iterator[dict[str, Worker]]:
-    """Their workers by name, until the block ends; then their warehouses are deleted. Raises FailedError."""
+    """Yield a worker per contestant, by name; at the end, delete the warehouses. Raises FailedError."""
     shutil.rmtree(folder, ignore_errors=True)
     workers: dict[str, Worker] = {}
     try:
         for number, one in enumerate(contestants):
             workers[one.name] = worker = Worker(one, project, folder / str(number), threads)
             if "spark.jars.packages" in one.conf:
-                # Ivy breaks a file that two processes download at once.
+                # Ivy corrupts a file that two processes download at once.
                 worker.sql("select 1")
         yield workers
     finally:

@@ -1,4 +1,4 @@
-"""What a batch of changes costs a table, by its size: dbt-paimon beside dbt-spark's merge into other formats."""
+"""The cost of a batch of changes by the table's size: dbt-paimon, and dbt-spark's merge into other formats."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from benchmarks.options import Options
 from benchmarks.report import Report
 
 READ = "select count(*), sum(amount), max(updated_at), count(distinct status) from {table}"
-# After so many batches the table is read; the state that a day of runs leaves.
+# The table is read after this many batches, that is, in its state after a day of runs.
 READ_AFTER = 10
 _LEFT_OUT: Final = "Left out"
 
@@ -23,7 +23,7 @@ NOTHING: Final = Spent(0.0, 0.0)
 
 @dataclass
 class Course:
-    """What one contestant went through."""
+    """The measurements of one contestant."""
 
     load: Spent = NOTHING
     batches: list[Spent] = field(default_factory=list)
@@ -36,10 +36,10 @@ class Course:
 
 
 def run(options: Options) -> Iterator[Report]:
-    """One report per size of the table and of the batch, and one on how a batch grows with its table.
+    """One report per size of table and batch, and one on how the cost of a batch grows with its table.
 
     Raises:
-        RuntimeError: after the reports, if a contestant could not go on.
+        RuntimeError: after the reports, if a contestant has failed.
     """
     reports = []
     for base in options.bases:
@@ -62,7 +62,7 @@ def _compare(options: Options, base: int, size: int) -> dict[str, Course]:
     with started(chosen, ROOT / "projects" / "upserts", options.scratch / "incremental") as workers:
 
         def each(step: Callable[[Worker, Course], None], order: slice = slice(None)) -> None:
-            """A step of every contestant that is still there."""
+            """Run a step for every contestant that has not failed."""
             for name in list(workers)[order]:
                 course = courses[name]
                 if course.failed:
@@ -108,7 +108,7 @@ def _read(worker: Worker) -> Spent:
 
 
 def _same_rows(courses: dict[str, Course]) -> None:
-    """A contestant that holds other rows has not done the work."""
+    """Fail if the tables of the contestants differ."""
     found = {course.rows for course in courses.values()}
     if len(found) > 1:
         raise RuntimeError(f"the tables differ: { {name: course.rows for name, course in courses.items()} }")
@@ -117,7 +117,7 @@ def _same_rows(courses: dict[str, Course]) -> None:
 def _report(courses: dict[str, Course], conditions: dict[str, int]) -> Report:
     base, size = conditions["base"], conditions["batch"]
     whole = {name: course for name, course in courses.items() if not course.failed}
-    # The ratios' one: the first, which is ours.
+    # Ratios are relative to the first contestant.
     first = next(iter(courses.values()))
     if first.failed:
         raise RuntimeError(f"{next(iter(courses))}: {first.failed}")

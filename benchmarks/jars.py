@@ -1,4 +1,4 @@
-"""The connector that is measured: that of DBT_PAIMON_JARS, or the default one as Ivy brought it."""
+"""The connector to measure: the first jar in DBT_PAIMON_JARS, else the first connector in Ivy's cache."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from dbt_common.exceptions import DbtRuntimeError
 
 @lru_cache(maxsize=1)
 def connector() -> Path:
-    """The jar's file.
+    """The path of the jar.
 
     Raises:
-        DbtRuntimeError: it is in no cache; `dbt debug` on a target brings it.
+        DbtRuntimeError: Ivy's cache has no connector; `make run` downloads one.
     """
     given = [jar for jar in os.environ.get("DBT_PAIMON_JARS", "").split(",") if jar]
     if given:

@@ -1,4 +1,4 @@
-"""What it costs to know what is there: one small model in a schema of many tables."""
+"""The cost of listing tables: a run of one small model in a schema of many tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What work costs: wall and CPU time of commands and of running processes, contestants taking turns."""
+"""Measures the wall and CPU time of commands and running processes, with contestants taking turns."""
 
 from __future__ import annotations
 
@@ -17,31 +17,31 @@ from typing import Final
 
 import psutil
 
-# <linux/prctl.h>: orphans come to this process, which can then wait for them and see what they cost.
+# From <linux/prctl.h>: this process adopts orphans, so that it can wait for them and count their CPU time.
 _PR_SET_CHILD_SUBREAPER: Final = 36
-# Without bytecode every import compiles dbt again.
+# Without cached bytecode, every process compiles dbt again.
 _UNUSUAL: Final = ("PYTHONDONTWRITEBYTECODE",)
 
 
 @dataclass(frozen=True)
 class Spent:
-    """Seconds on the clock, and seconds of all cores."""
+    """Wall time, and the CPU time of all cores, in seconds."""
 
     wall: float
     cpu: float
 
 
 def command(arguments: Sequence[str], cwd: Path, environment: Mapping[str, str], log: Path) -> Spent:
-    """Run a command to its end, and wait for what it leaves running (PySpark leaves its JVM).
+    """Run a command, and wait for processes that outlive it (PySpark leaves its JVM).
 
     Returns:
         The wall time of the command alone; the CPU time of everything that it started.
 
     Raises:
-        RuntimeError: it failed; what it printed is in `log`.
+        RuntimeError: the command failed; its output is in `log`.
     """
     ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-    # A warm server that was started before goes on.
+    # Do not wait for a warm server that was started before.
     there = {child.pid for child in psutil.Process().children()}
     before = _cpu_of_children()
     with log.open("w") as output:
@@ -65,12 +65,12 @@ def command(arguments: Sequence[str], cwd: Path, environment: Mapping[str, str],
 
 
 def usual(environment: Mapping[str, str]) -> dict[str, str]:
-    """An environment without what makes a process slower than a user's."""
+    """The environment without variables that make a process slower than a user's."""
     return {name: value for name, value in environment.items() if name not in _UNUSUAL}
 
 
 def cpu_of(process: psutil.Process) -> float:
-    """Seconds of CPU that a process and those below it have used so far."""
+    """The CPU seconds that a process and its descendants have used so far."""
     total = 0.0
     for one in (process, *process.children(recursive=True)):
         with suppress(psutil.NoSuchProcess):
@@ -80,7 +80,7 @@ def cpu_of(process: psutil.Process) -> float:
 
 
 def in_turns(contestants: Mapping[str, Callable[[int], Spent]], rounds: int) -> dict[str, list[Spent]]:
-    """Each contestant once a round, every other round in the opposite order."""
+    """Run each contestant once per round, in reverse order in every second round."""
     found: dict[str, list[Spent]] = {name: [] for name in contestants}
     for number, order in enumerate(orders(rounds)):
         for name in list(contestants)[order]:
@@ -89,13 +89,13 @@ def in_turns(contestants: Mapping[str, Callable[[int], Spent]], rounds: int) -> 
 
 
 def orders(rounds: int) -> Iterator[slice]:
-    """The order of the contestants in each round: as they are, then backwards."""
+    """The order of the contestants in each round, alternately forward and backward."""
     for number in range(rounds):
         yield slice(None, None, -1 if number % 2 else 1)
 
 
 def medians(spent: Sequence[Spent]) -> Spent:
-    """The middle wall time, and the middle CPU time."""
+    """The median wall time, and the median CPU time."""
     return Spent(statistics.median(s.wall for s in spent), statistics.median(s.cpu for s in spent))
 
 
@@ -105,7 +105,7 @@ def means(spent: Sequence[Spent]) -> Spent:
 
 
 def files_under(folder: Path) -> dict[str, int]:
-    """Bytes of every file below a folder."""
+    """The size in bytes of every file under a folder, by path."""
     found = {}
     for path in folder.rglob("*"):
         with suppress(FileNotFoundError):
@@ -115,12 +115,12 @@ def files_under(folder: Path) -> dict[str, int]:
 
 
 def bytes_written(before: Mapping[str, int], after: Mapping[str, int]) -> int:
-    """Bytes of the files that are new, or not as they were."""
+    """The bytes of the files that are new or have another size."""
     return sum(size for path, size in after.items() if before.get(path) != size)
 
 
 def stop(process: subprocess.Popen[str]) -> None:
-    """End a process and those below it."""
+    """Kill a process and its descendants."""
     with suppress(psutil.NoSuchProcess):
         below = psutil.Process(process.pid).children(recursive=True)
         for one in below:

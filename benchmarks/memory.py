@@ -1,4 +1,4 @@
-"""What a project of many models takes: seconds to parse, compile and run it, and the memory of dbt and of the JVM."""
+"""The time to parse, compile and run a project of many models, and the memory of dbt and of the JVM."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ROWS = 10_000_000
 HEAP = "1g"
 _MIB = 2**20
 _IDLE_MINUTES = 5
-# Runs dbt as a shell does, and says what Java has then, and when it has been idle.
+# Runs dbt as a shell does, and prints the memory of Java after the run and after some idle minutes.
 _SHELL = """
 import sys, time, psutil
 from pathlib import Path
@@ -44,7 +44,7 @@ _EVERY = 0.1
 
 
 class _Peaks:
-    """The most memory (resident, MiB) that the processes below one have had: those of Java, and all others."""
+    """The peak resident memory of a tree of processes in MiB: the largest Java process, and all others together."""
 
     def __init__(self, pid: int) -> None:
         self.java = self.others = 0
@@ -54,7 +54,7 @@ class _Peaks:
 
     @contextmanager
     def watched(self) -> Iterator[None]:
-        """Look at them as long as the block takes."""
+        """Measure while the block runs."""
         self._thread.start()
         try:
             yield
@@ -69,7 +69,7 @@ class _Peaks:
                 for process in (self._root, *self._root.children(recursive=True)):
                     with suppress(psutil.NoSuchProcess, psutil.AccessDenied):
                         used = process.memory_info().rss
-                        # What Java forks has its memory and the name of a thread, until it runs something else.
+                        # A fork of Java has Java's memory and a thread's name until it runs another program.
                         if Path(process.exe()).name == "java":
                             java = max(java, used)
                         else:
@@ -116,12 +116,12 @@ def run(options: Options) -> list[Report]:
 
 
 def _one(adapter: str) -> dict[str, str]:
-    """One table."""
+    """A single table model."""
     return {"model_000.sql": models(100, adapter)["model_000.sql"]}
 
 
 def _idle(project: Project) -> tuple[int, int]:
-    """MiB that the JVM of a shell has after a build, and after idle minutes."""
+    """The memory of a shell's JVM in MiB, after a build and after some idle minutes."""
     done = subprocess.run(
         [sys.executable, "-c", _SHELL, str(project.folder), str(_IDLE_MINUTES)],
         cwd=project.lake,
@@ -137,7 +137,7 @@ def _idle(project: Project) -> tuple[int, int]:
 
 
 def _watched(project: Project, *arguments: str) -> tuple[float, int, int]:
-    """Seconds of a command of dbt, and the peaks of dbt and of Java in MiB."""
+    """Run a dbt command; return its seconds, and the peak memory of dbt and of Java in MiB."""
     log = project.folder / f"{arguments[0]}.log"
     with log.open("w") as output:
         started = time.perf_counter()

@@ -1,4 +1,4 @@
-"""What a run of the benchmarks is asked to do."""
+"""The options of a run of the benchmarks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _STARTED = time.monotonic()
 
 @dataclass(frozen=True)
 class Options:
-    """Sizes, in rows and numbers of repetitions; the defaults are those of a whole run."""
+    """Sizes in rows, and numbers of repetitions; the defaults are those of a full run."""
 
     scratch: Path
     bases: Sequence[int] = (200_000, 1_000_000, 4_000_000)
@@ -26,19 +26,19 @@ class Options:
     models: int = 100
     contestants: Sequence[str] = field(default_factory=tuple)
     quick: bool = False
-    # Where the reports go; with `resume`, those that are there are not made again.
+    # The folder of the reports; with `resume`, an existing report of the same code is not made again.
     results: Path = Path()
     resume: bool = False
 
     def takes_part(self, name: str) -> bool:
-        """Whether a contestant was asked for; all are, if none was named."""
+        """Whether a contestant is selected; without a selection, all of them are."""
         return not self.contestants or any(part.lower() in name.lower() for part in self.contestants)
 
     def kept(self, name: str, conditions: Mapping[str, Any]) -> Report | None:
-        """The report of an earlier run that need not be made again."""
+        """The existing report, if it need not be made again (see `resume`); else None."""
         return Report.load(self.results, name, conditions) if self.resume else None
 
     @staticmethod
     def say(text: str) -> None:
-        """Tell how far it is."""
+        """Log the progress to stderr."""
         print(f"[{time.monotonic() - _STARTED:6.0f} s] {text}", file=sys.stderr, flush=True)

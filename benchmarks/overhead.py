@@ -1,4 +1,4 @@
-"""What dbt and the adapter add to the statements that they send: a project of many models beside a plain script."""
+"""The overhead of dbt and the adapter: a run of many models, compared with a plain script of the same statements."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SHARES = {"table": 40, "incremental": 30, "view": 30}
 
 
 def models(count: int, adapter: str) -> dict[str, str]:
-    """So many small models, their kinds mixed; each reads the first of them or nothing."""
+    """The SQL of `count` small models by file name, with the kinds in `SHARES`. None of them reads another."""
     kinds = [kind for kind, share in SHARES.items() for _ in range(count * share // 100)]
     found = {}
     for number, kind in enumerate(kinds):
@@ -24,7 +24,7 @@ def models(count: int, adapter: str) -> dict[str, str]:
 
 
 def run(options: Options) -> list[Report]:
-    """One report: dbt-paimon and dbt-spark, each beside its own statements."""
+    """One report: dbt-paimon and dbt-spark, each compared with its own statements."""
     turns, statements = {}, {}
     for adapter in ("paimon", "spark"):
         project = Project(adapter, options.scratch / f"overhead-{adapter}")

@@ -1,4 +1,4 @@
-"""dbt, with every statement that it sends to Spark written down: `python -m benchmarks.record OUTPUT DBT-ARGUMENT…`."""
+"""Runs dbt, and records its statements to Spark: `python -m benchmarks.record OUTPUT DBT-ARGUMENT…`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 
 def main(output: Path, arguments: list[str]) -> int:
-    """Run dbt; the exit code is 0 when it succeeded."""
+    """Run dbt, and write its statements to `output`; return 0 if dbt succeeds, else 1."""
     statements: list[str] = []
     spark_sql = SparkSession.sql
 

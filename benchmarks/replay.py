@@ -1,6 +1,6 @@
 """A plain PySpark script: starts a session and runs statements one after another. `python replay.py CONF STATEMENTS`.
 
-It imports nothing but PySpark: it is what dbt is measured by.
+dbt is compared with this script, so it imports only PySpark.
 """
 
 from __future__ import annotations

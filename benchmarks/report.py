@@ -1,4 +1,4 @@
-"""A benchmark's table: printed, and kept as JSON and as a picture, with the machine that it was made on."""
+"""The table of a benchmark, saved as JSON, Markdown and a picture, with the machine that it was measured on."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PACKAGES = ("dbt-core", "dbt-spark", "dbt-paimon", "pyspark")
 
 @dataclass
 class Report:
-    """Rows under named columns; the picture has a group of bars a row, a bar for each of `drawn`."""
+    """Rows with named columns. The picture has a group of bars per row, one bar for each column in `drawn`."""
 
     name: str
     title: str
@@ -31,16 +31,16 @@ class Report:
     drawn: Sequence[str]
     notes: list[str] = field(default_factory=list)
     conditions: dict[str, Any] = field(default_factory=dict)
-    # Read from a file, not made by this run.
+    # Whether the report was read from a file instead of made by this run.
     kept: bool = False
 
     def text(self) -> str:
-        """As Markdown."""
+        """The report as Markdown."""
         table = tabulate(self.rows, headers=self.columns, tablefmt="github", floatfmt=".2f")
         return "\n".join([f"### {self.title}", "", table, "", *(f"- {note}" for note in self.notes)])
 
     def save(self, folder: Path) -> None:
-        """`<name>.json`, `<name>.md` and `<name>.png` in a folder."""
+        """Write `<name>.json`, `<name>.md` and `<name>.png` to a folder."""
         folder.mkdir(parents=True, exist_ok=True)
         document = {
             "title": self.title,
@@ -58,7 +58,7 @@ class Report:
 
     @classmethod
     def load(cls, folder: Path, name: str, conditions: Mapping[str, Any]) -> Report | None:
-        """The report that a folder has of this code under these conditions; None if there is none."""
+        """The report in a folder; None if it does not exist, or is of other code or conditions."""
         path = folder / f"{name}.json"
         document = json.loads(path.read_text()) if path.exists() else {}
         if (document.get("code"), document.get("conditions")) != (code(), conditions):
@@ -103,7 +103,7 @@ class Report:
 
 @cache
 def code() -> str:
-    """The hash of the adapter's code as it is committed: what a figure is of."""
+    """The hash of the committed source of the adapter, which tells reports of different code apart."""
     asked = subprocess.run(
         ["git", "rev-parse", "HEAD:src"],
         cwd=Path(__file__).parent,
@@ -115,7 +115,7 @@ def code() -> str:
 
 
 def machine() -> dict[str, Any]:
-    """What the figures were made on: nothing that names it."""
+    """The machine of the figures, without anything that identifies it."""
     return {
         "cores": os.cpu_count(),
         "memory_gib": round(psutil.virtual_memory().total / 2**30),

@@ -1,7 +1,7 @@
 """How long `dbt-paimon report` takes for 10, 100 and 1,000 tables, and how large its page is.
 
-Makes one Paimon table by dbt, with four commits, and copies its folder: a filesystem catalog knows a table by its
-folder. The tables are sources of the project.
+Builds one Paimon table with four commits, and copies its folder, because every table folder is a table of a
+filesystem catalog. The tables are sources of the project.
 """
 
 from __future__ import annotations
@@ -74,6 +74,6 @@ def run(options: Options) -> list[Report]:
 
 
 def _run(project: Project, arguments: list[str]) -> tuple[float, str]:
-    """Seconds of a command, and what it printed."""
+    """Run a command; return its seconds and its output."""
     log = project.folder / "last.log"
     return command(arguments, project.lake, project.environment(), log).wall, log.read_text()

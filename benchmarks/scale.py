@@ -1,4 +1,4 @@
-"""What a commit costs by the number of files that a table has: the slopes that docs/sizing.md reckons with."""
+"""The cost of a commit by the number of files in the table. docs/sizing.md calculates with its slopes."""
 
 from __future__ import annotations
 
@@ -16,13 +16,19 @@ from benchmarks.report import Report
 
 BUCKETS: Final = 4
 BATCH: Final = 2_000
-# Folders of a Paimon table that hold what is known of it; the others hold its rows.
+# The metadata folders of a Paimon table; all other folders contain rows.
 METADATA: Final = ("manifest", "snapshot", "schema", "index", "statistics")
 
 
 @dataclass(frozen=True)
 class _Size:
-    """What batches cost a table of so many files; bytes are medians a batch, of which some are metadata."""
+    """The cost of batches in a table with this many files.
+
+    Attributes:
+        spent, metadata, data: the medians per batch; metadata and data are the bytes written.
+        manifests: the bytes of all manifests.
+        planned: the cost of reading one key.
+    """
 
     files: int
     spent: Spent
@@ -33,12 +39,12 @@ class _Size:
 
 
 def run(options: Options) -> list[Report]:
-    """One report: three tables, each four times as many files as the one before."""
+    """One report: three tables, each with four times (with --quick: twice) the files of the one before."""
     partitions = (25, 50, 100) if options.quick else (50, 200, 800)
     sizes = []
     with started(named("Paimon, upsert"), ROOT / "projects" / "parts", options.scratch / "scale") as workers:
         (worker,) = workers.values()
-        # What runs for the first time costs more, whatever the size.
+        # The first run costs more, whatever the size, so it is not counted.
         _measure(worker, partitions[0], options.batches)
         for parts in partitions:
             options.say(f"scale: {parts * BUCKETS} files")
@@ -50,7 +56,7 @@ def _measure(worker: Worker, parts: int, batches: int) -> _Size:
     variables = {"parts": parts, "buckets": BUCKETS, "size": BATCH}
     table = worker.warehouse / "bench.db" / "facts"
     worker.dbt("run", "--full-refresh", variables={**variables, "batch": 0})
-    # The files of the build before this one are to be in no manifest any more.
+    # Remove the files of the previous build from the manifests.
     worker.sql("call paimon.sys.expire_snapshots(table => '{table}', retain_max => 1)")
     spent, metadata, data = [], [], []
     for batch in range(batches):
@@ -116,7 +122,7 @@ def _report(sizes: list[_Size]) -> Report:
 
 
 def _checked(sizes: list[_Size]) -> str:
-    """A straight line through the first two tables, held against the third."""
+    """Compare the third table with a straight line through the first two."""
     *known, last = sizes
     figures: Mapping[str, list[float]] = {
         "CPU s": [size.spent.cpu for size in sizes],

@@ -1,4 +1,4 @@
-"""How fast `dbt seed` brings a CSV file in."""
+"""How fast `dbt seed` loads a CSV file."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from benchmarks.measure import Spent, in_turns, medians
 from benchmarks.options import Options
 from benchmarks.report import Report
 
-# Stock dbt-spark: a table of Parquet in Spark's own catalog.
+# dbt-spark as it is: a Parquet table in Spark's own catalog.
 PARQUET = Contestant("dbt-spark, Parquet", "spark", {}, conf={"spark.sql.legacy.createHiveTableByDefault": "false"})
 
-# Rows. dbt-spark looks at a whole column for each of its values (`SparkAdapter.convert_number_type`, from the macro of
-# its INSERT): ten times the rows are a hundred times the work, and 100 k would take hours.
+# Rows. For each value, dbt-spark reads its whole column (`SparkAdapter.convert_number_type`, from the macro of its
+# INSERT). So ten times the rows take a hundred times the work, and 100 k rows would take hours.
 _STOCK_UP_TO = 10_000
 
 

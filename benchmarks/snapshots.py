@@ -1,4 +1,4 @@
-"""What `dbt snapshot` costs when one row of a hundred has changed."""
+"""The cost of `dbt snapshot` if one row in a hundred has changed."""
 
 from __future__ import annotations
 
@@ -29,9 +29,10 @@ select * from {{ ref('states') }}
 
 
 def run(options: Options) -> list[Report]:
-    """One report: dbt-paimon beside dbt-spark on Delta.
+    """One report: dbt-paimon, and dbt-spark on Delta.
 
-    dbt-spark takes an Iceberg table of a session catalog for one of another format, and refuses its second snapshot.
+    Iceberg does not take part: dbt-spark mistakes an Iceberg table of a session catalog for another format, and refuses
+    the second snapshot.
     """
     count = 100_000 if options.quick else 1_000_000
     contestants = named("Paimon, upsert", "Delta, plain")

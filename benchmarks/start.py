@@ -1,4 +1,4 @@
-"""How long one model takes from nothing: `dbt run`, a plain script that does the same, and dbt with a warm server."""
+"""How long one model takes from a cold start: `dbt run`, a plain script of the same statements, and a warm server."""
 
 from __future__ import annotations
 

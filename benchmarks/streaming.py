@@ -1,4 +1,4 @@
-"""Streaming models beside Spark's own stream into Delta: rows a second, and how long a message takes to the table."""
+"""Streaming models, and Spark's own stream into Delta: rows per second, and the lag of a message."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _READER: Final = "org.apache.spark:spark-sql-kafka-0-10_2.12:3.5.7"
 _WAYS: Final = ("append", "upsert")
 _SOURCES: Final = ("files", "topic")
 _FILE: Final = 50_000
-# Messages a second, the seconds of a course, and those at its start that do not count.
+# Messages per second, the seconds of a run, and the seconds at its start that are not counted.
 _RATE: Final = 2_000
 _SECONDS: Final = 60
 _WARM: Final = 15
@@ -55,7 +55,7 @@ _CONFIG = {"append": "", "upsert": ", primary_key='id', sequence_field='message_
 
 
 def run(options: Options) -> list[Report]:
-    """Two reports: throughput of what waits, and the lag of what arrives."""
+    """Two reports: the throughput of waiting messages, and the lag of arriving ones."""
     with kafka(options.scratch / "kafka") as broker:
         return [_throughput(options, broker), _lag(options, broker)]
 
@@ -76,7 +76,7 @@ def _messages(first: int, count: int, keys: int) -> Iterator[str]:
 
 
 def _put(folder: Path, first: int, count: int, keys: int) -> None:
-    """Files that are there all at once."""
+    """Write files of messages; readers see only complete files."""
     folder.mkdir(exist_ok=True)
     for start in range(first, first + count, _FILE):
         draft = folder / f".{start}"
@@ -85,7 +85,7 @@ def _put(folder: Path, first: int, count: int, keys: int) -> None:
 
 
 def _delta(broker: Kafka) -> tuple[Contestant, dict[str, str]]:
-    """Spark with Delta and its reader of Kafka, and the options of that reader."""
+    """Spark with Delta and the Kafka reader, and the options of the reader."""
     (plain,) = named("Delta, plain")
     packages = {"spark.jars.packages": f"{DELTA},{_READER}"}
     options = {"kafka.bootstrap.servers": broker.address, "startingOffsets": "earliest"}
@@ -131,7 +131,7 @@ def _throughput(options: Options, broker: Kafka) -> Report:
             return found
 
         broker.create("messages")
-        # The first rows warm the JVMs, and make the tables.
+        # The first rows warm the JVMs, and create the tables.
         for first, rows in ((0, _FILE), (_FILE, count)):
             _put(landing, first, rows, count // 2)
             broker.send("messages", _messages(first, rows, count // 2))
@@ -191,7 +191,7 @@ def _lag(options: Options, broker: Kafka) -> Report:
 
 
 class _Course:
-    """Messages that are sent at a steady pace, and when each was sent."""
+    """Sends messages at a steady rate; `sent` is the time of each."""
 
     def __init__(self, broker: Kafka, topic: str, seconds: int) -> None:
         self.broker, self.topic = broker, topic
@@ -199,7 +199,7 @@ class _Course:
         self.sent: list[float] = []
 
     def send(self, begins: Callable[[], bool]) -> None:
-        """One message, and when it is in the table, all others."""
+        """Send one message, and all others once `begins` returns true: the first is in the table."""
         from confluent_kafka import Producer
 
         producer = Producer({"bootstrap.servers": self.broker.address, "linger.ms": 5})
@@ -221,7 +221,7 @@ class _Course:
         producer.flush()
 
     def lags(self, commits: Sequence[tuple[float, int]]) -> list[float]:
-        """Seconds of each message that counts, from commits as their times and the rows that were there then."""
+        """The lag of each counted message in seconds. `commits`: each commit's time, and the table's rows after it."""
         found, at = [], 0
         for number, sent in enumerate(self.sent):
             while commits[at][1] <= number:

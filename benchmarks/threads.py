@@ -1,4 +1,4 @@
-"""What dbt's threads bring: independent models, and the batches of a microbatch model."""
+"""The gain from dbt's threads: independent models, and the batches of a microbatch model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the refresh of a materialized view costs, by how much has changed: beside a full refresh and models by hand."""
+"""The cost of refreshing a materialized view after changes, compared with a full refresh and a model by hand."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SOURCE = """{%- set paimon = target.type == 'paimon' -%}
 {%- set own = {'primary_key': 'id', 'incremental_strategy': 'upsert', 'bucket': 2} if paimon else var('config') -%}
 {{ config(materialized='incremental', **own) }}
 """
-# A change: `rows` rows, one of every `step`, counted from `first`; the others are as they were.
+# A change rewrites `rows` rows: every `step`-th one, starting at `first`.
 _FACTS = (
     _SOURCE
     + """{%- set base, version = var('base', 1), var('version', 0) -%}
@@ -52,7 +52,7 @@ _GROUPS: Final = {
 from {{{{ ref('facts') }}}} as f left join {{{{ ref('customers') }}}} as u on u.id = f.customer group by u.part""",
 }
 _KEYS: Final = {"planes": "plane"}
-# The same star by hand: the rows that changed, and those of changed dimension rows.
+# The same star by hand: the facts that have changed, and those whose dimension rows have changed.
 _FACT_COLUMNS = "id, route, carrier, customer, day, amount, version"
 _BY_HAND = f"""{{{{ config(materialized='incremental', primary_key='id', incremental_strategy='upsert') }}}}
 with changed_facts as (
@@ -73,7 +73,7 @@ facts as (
 {{%- endif %}}
 )
 {_STAR.replace("{{ ref('facts') }}", "facts")}"""
-# As users of dbt-spark write it: rows with a later version than any that is there.
+# As users of dbt-spark write it: the rows with a later version than any in the table.
 _SPARK = (
     "{{ config(materialized='incremental', **var('config')) }}\n"
     + _STAR
@@ -83,7 +83,7 @@ _SPARK = (
 
 @dataclass(frozen=True)
 class Change:
-    """What changes before a refresh: the variables of the source models, and which of them run."""
+    """A change before a refresh: the variables of the source models, and the models that run."""
 
     name: str
     variables: Mapping[str, int]
@@ -91,7 +91,7 @@ class Change:
 
 
 def _dimension(name: str, parts: int, rows: int) -> str:
-    """A table with a key; a change is one of its first ten rows."""
+    """A table with a key; an increment changes its first ten rows."""
     return f"""{_SOURCE}select cast(id as int) as id, concat('{name} ', id, ' ', {{{{ var('dimension', 0) }}}}) as name,
     cast(id % {parts} as int) as part, {{{{ var('version', 0) }}}} as version
 from range({{{{ 10 if is_incremental() else {rows} }}}})
@@ -131,7 +131,7 @@ def _changes(base: int) -> Iterator[Change]:
 
 
 def run(options: Options) -> list[Report]:
-    """One report: each view, by what has changed."""
+    """One report: each view after each change."""
     base = 200_000 if options.quick else 4_000_000
     project = write_project(options.scratch / "views", _models())
     spark = write_project(
@@ -169,11 +169,11 @@ def run(options: Options) -> list[Report]:
 
 
 def _course(options: Options, worker: Worker, base: int, prefix: str) -> list[list[Any]]:
-    """The rows of one contestant."""
+    """The rows of the report for one contestant."""
     ours = not prefix
     views = ("star", "star_by_hand", *_GROUPS) if ours else ("star",)
     options.say(f"{worker.contestant.name}: {base:,} rows")
-    # A smaller run and refreshes of the same models warm the JVM: its compiler would be most of what they cost.
+    # Smaller runs of the same models warm the JVM. Otherwise its compiler would take most of the time.
     worker.dbt("run", variables={"base": base // 50})
     for number in range(10):
         small = {"base": base // 50, "rows": 100, "step": 7, "first": number, "version": number + 1}
@@ -225,7 +225,7 @@ def _course(options: Options, worker: Worker, base: int, prefix: str) -> list[li
 
 
 def _require_equal(worker: Worker, name: str) -> None:
-    """Fail if a view and its full twin hold other rows."""
+    """Fail if the rows of a view and of its fully refreshed twin differ."""
     for one, other in ((name, f"{name}_full"), (f"{name}_full", name)):
         found, _ = worker.sql(
             f"select count(*) from (select * from bench.{one} except all select * from bench.{other})"

@@ -1,7 +1,8 @@
-"""A process with a Spark of its own that does what it is told, and says what it cost.
+"""A process with its own Spark that runs commands and reports their cost.
 
-Run as `python -m benchmarks.worker CONF`: a JSON object of Spark's settings, or null where the adapter starts Spark by
-itself. One JSON document a line comes in on standard input, one goes out on the stream that was standard output.
+Usage: `python -m benchmarks.worker CONF`. CONF is a JSON object of Spark settings, or null if the adapter starts Spark.
+Requests come from standard input, one JSON document per line. Answers go to the original standard output, in the same
+form.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _OURSELVES = psutil.Process()
 
 
 class _Nodes:
-    """What each node cost, between the events with which dbt begins and ends it."""
+    """The cost of each node, between dbt's events NodeStart and NodeFinished."""
 
     def __init__(self) -> None:
         self.spent: dict[str, Spent] = {}
@@ -42,7 +43,7 @@ class _Nodes:
 
 
 def run_dbt(arguments: list[str]) -> dict[str, Any]:
-    """Run dbt; what it cost in all and by node."""
+    """Run dbt; return its failures, and its cost in total and per node."""
     nodes = _Nodes()
     wall, cpu = time.perf_counter(), cpu_of(_OURSELVES)
     ended = dbtRunner(callbacks=[nodes]).invoke(arguments)
@@ -59,7 +60,7 @@ def run_dbt(arguments: list[str]) -> dict[str, Any]:
 
 
 def run_sql(text: str) -> dict[str, Any]:
-    """Run a statement in the session that the target has; its rows and what it cost."""
+    """Run a statement in the target's session; return its rows and its cost."""
     from pyspark.sql import SparkSession
 
     session = SparkSession.getActiveSession() or SparkSession.builder.getOrCreate()
@@ -70,7 +71,7 @@ def run_sql(text: str) -> dict[str, Any]:
 
 
 def run_stream(given: dict[str, Any]) -> dict[str, Any]:
-    """Run Spark's own stream into a Delta table; what it cost."""
+    """Run Spark's own stream into a Delta table; return its cost."""
     stream = Stream(**given)
     wall, cpu = time.perf_counter(), cpu_of(_OURSELVES)
     stream.run()
@@ -78,7 +79,7 @@ def run_stream(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def answer_to(asked: dict[str, Any]) -> dict[str, Any]:
-    """What a question is answered with."""
+    """Run the command of a request; return the answer."""
     if "dbt" in asked:
         return run_dbt(asked["dbt"])
     if "stream" in asked:
@@ -87,7 +88,7 @@ def answer_to(asked: dict[str, Any]) -> dict[str, Any]:
 
 
 def main(conf: dict[str, str] | None) -> None:
-    """Answer until the input ends."""
+    """Answer requests until the input ends."""
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     if conf is not None:

@@ -65,7 +65,7 @@ class Recording:
             self._record_line()
 
     def until(self, part: str) -> None:
-        """Record the output, including the first line that contains `part`."""
+        """Record the output up to the first line that contains `part`, including that line."""
         while True:
             self._shell.expect_exact("\r\n")
             self._record_line()

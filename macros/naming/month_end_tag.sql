@@ -8,7 +8,7 @@
 {#- The last month that has ended by `known_until`, as yyyy-MM. -#}
 {% macro last_ended_month() -%}
     {%- set day = known_day() -%}
-    {#- What is no date is refused by `known_until`. -#}
+    {#- While dbt parses, `known_day` does not refuse an invalid date yet. -#}
     {%- if not (day | length == 10 and day[:4].isdigit()) -%}{{ return(day) }}{%- endif -%}
     {%- set day_after = modules.datetime.datetime.strptime(day, '%Y-%m-%d') + modules.datetime.timedelta(days=1) -%}
     {{ return((day_after.replace(day=1) - modules.datetime.timedelta(days=1)).strftime('%Y-%m')) }}

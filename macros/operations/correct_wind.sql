@@ -1,5 +1,5 @@
-{#- Correct the wind speeds of one station over some days, on a branch of the table: its readers see nothing of it until
-    the branch is checked and published (docs/lakehouse.md has the commands). -#}
+{#- Correct the wind speeds of one station over some days, on a branch of the table. Its readers see the change only
+    after the branch is checked and published (docs/lakehouse.md has the commands). -#}
 {% macro correct_wind(origin, first_day, last_day, factor, branch='correction') %}
     {%- set corrected = at(ref('int_weather_hourly'), branch=branch) -%}
     {%- do run_query(

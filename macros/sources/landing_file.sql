@@ -1,5 +1,5 @@
 {#- A subquery that reads a CSV file, or a folder of JSON files, of the source `landing`, with the columns and types
-    that its YAML states. Of a CSV file, `NA` is a null. A folder of folders `day=2013-01-01` has a column `day` as well.
+    that its YAML states. In a CSV file, `NA` means NULL. A folder of folders `day=2013-01-01` also has a column `day`.
     In a unit test the given rows take the file's place. -#}
 {% macro landing_file(table_name) %}
     {%- set relation = source('landing', table_name) -%}

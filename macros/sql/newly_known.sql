@@ -1,6 +1,6 @@
 {#- The condition that makes a run incremental: what is known until the var's day and, on an incremental run, after
-    the last day that the table already holds. Days are loaded whole, so two runs with the same day add nothing, and
-    runs in steps give the rows of one full run.
+    the last day that the table already holds. Days are loaded whole. So a second run with the same day adds nothing,
+    and runs in steps give the rows of one full run.
 
     column: the date in the input from which a row is known.
     held:   the expression in the table for the last day it holds; the same column by default. -#}

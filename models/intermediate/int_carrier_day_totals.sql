@@ -5,9 +5,9 @@
     maintenance={'expire_snapshots': {'retain_max': 20}},
 ) }}
 
--- One row per carrier and day. A run counts the days again that have a new flight or another status, and no others: it
--- finds them in what has changed in the two tables. An overnight arrival changes yesterday's row, and a status that is
--- corrected takes back what it had added.
+-- One row per carrier and day. A run recomputes only the days with a new flight or a changed status, which it finds in
+-- the changes of the two tables. An overnight arrival changes yesterday's row. If a status is corrected, the totals no
+-- longer include the old one.
 with known as (
     select
         carrier,

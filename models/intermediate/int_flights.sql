@@ -8,7 +8,7 @@
 
 -- One row per scheduled flight. A schedule never changes, so the table needs no primary key: a run only adds the
 -- flights that it has not loaded yet (newly_known). Rows are spread over four buckets by flight_id, so a lookup by
--- flight_id reads one of four files.
+-- flight_id reads one of the four.
 select
     flight_id,
     flight_date,

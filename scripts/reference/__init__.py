@@ -1,1 +1,1 @@
-"""Writes docs/reference (`make reference`): what the pages say of a key or a macro stands beside it in the code."""
+"""Writes docs/reference (`make reference`) from descriptions next to each key and macro in the code."""

@@ -1,7 +1,7 @@
 """errors.md: the messages of the adapter before it sends SQL.
 
-The page runs the cases of tests/unit/corpus and shows their messages. Of messages that differ only in names and values,
-it shows the first.
+This module runs the cases of tests/unit/corpus to get their messages. Of messages that differ only in names and values,
+the page shows the first.
 """
 
 from __future__ import annotations

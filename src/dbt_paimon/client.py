@@ -1,7 +1,7 @@
 """Client of a running `dbt-paimon shell` of the same project: sends it a command and prints the output.
 
-Over a Unix socket in a private folder. The request is one line of JSON. The answer is one line of JSON for each piece
-of output (`{"text": …}`), followed by `{"code": …}`, dbt's exit code.
+They use a Unix socket in a private folder. The request is one line of JSON. The answer is one line of JSON for each
+piece of output (`{"text": …}`), followed by `{"code": …}`, the exit code.
 """
 
 from __future__ import annotations
@@ -42,7 +42,10 @@ def send(words: Sequence[str]) -> int | None:
 
 
 def socket_path(project: Path, profiles: Path | None) -> Path:
-    """The socket of a project's shell; its name is a hash of the project folder and, if set, the profiles folder."""
+    """The socket of a project's shell; named by a hash of the project folder and, if set, the profiles folder.
+
+    Raises PermissionError if other users can access the folder of the sockets.
+    """
     folder = Path(tempfile.gettempdir(), f"dbt-paimon-{os.getuid()}")
     folder.mkdir(mode=0o700, exist_ok=True)
     found = folder.lstat()

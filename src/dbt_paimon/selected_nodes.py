@@ -1,4 +1,4 @@
-"""Calls a function for each node that dbt selects, in a patched `dbt compile` that prints and writes nothing."""
+"""Calls a function for each node that dbt selects, in a patched `dbt compile` without output or JSON artifacts."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def for_each(
         raise click.ClickException(str(ran.exception))
     # A selection by method, such as state:modified, may be empty.
     if named := [name for name in unknown if ":" not in name]:
-        raise DbtRuntimeError(f"The project has nothing of the name {', '.join(named)}.")
+        raise DbtRuntimeError(f"No node is selected by {', '.join(named)}.")
     results = getattr(ran.result, "results", ())
     return [NodeResult(result.node, found.get(result.node.unique_id), str(result.message or "")) for result in results]
 

@@ -7,8 +7,8 @@
     pre_hook="{% if is_incremental() %}delete from {{ this }} where pk = 1 and pt = 1{% endif %}",
 ) }}
 
--- Fixed buckets and a key without its partition: in batch 2, key 1 is deleted before it moves and exists once, key 2
--- exists twice. dbt warns about this table, since its writer has to keep the keys unique.
+-- Fixed buckets and a key without its partition: in batch 2, key 1 is deleted before it moves and exists once, but
+-- key 2 exists twice. dbt warns about this table, since its writer has to keep the keys unique.
 select
     pk,
     v,

@@ -1,6 +1,6 @@
 {{ config(materialized='incremental', primary_key=['pk', 'pt'], partition_by='pt', bucket=2) }}
 
--- Fixed buckets, and the partition is in the primary key: key 1 in two partitions are two rows, which no write joins.
+-- Fixed buckets, and the partition is in the primary key: key 1 in two partitions is two rows that are never merged.
 select
     pk,
     v,

@@ -1,5 +1,5 @@
 {#- However many runs write, one file is left: write-only keeps Paimon from compacting as it writes, and the policy
-    compacts after the commit, from two files in a bucket on. -#}
+    compacts after the commit, once a bucket has two files. -#}
 {{ config(
     materialized='incremental',
     primary_key='order_id',

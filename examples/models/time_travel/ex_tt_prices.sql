@@ -1,4 +1,4 @@
--- The guide's tag prod_v1, on what the first batch wrote; the second batch is tomorrow's prices.
+-- The tag prod_v1 of docs/time-travel.md, on the rows of the first batch. The second batch has later prices.
 {{ config(
     materialized='incremental',
     primary_key='product_id',

@@ -1,6 +1,8 @@
-{#- The files of a table are in these buckets (a list of numbers; none: in any) and hold so many rows, those of deletes
-    counted too; partition: count those alone whose partition has this text; batch: the batch after which it is so. Fails
-    with what is there. -#}
+{#- The files of a table are in exactly these buckets, and have this number of rows, deletes included. Fails with the
+    actual buckets and rows.
+
+    buckets: a list of numbers; none: not checked. rows: none: not checked. partition: check only partitions whose text
+    contains this. batch: the batch from which on the test applies. -#}
 {% test buckets_are(model, buckets=none, rows=none, partition='', batch=1) %}
 
 with files as (

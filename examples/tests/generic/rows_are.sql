@@ -1,7 +1,7 @@
-{#- The model's rows are these and no others: a list of {column: SQL literal}, the same columns in each; a row that
-    is there twice has to be listed twice. Fails with the rows that are missing or too many.
+{#- The model has exactly these rows: a list of {column: SQL literal}, the same columns in each; a row that exists twice
+    has to be listed twice. Fails with the rows that are missing or too many.
 
-    batch: the batch after which they are; before it, nothing is tested. -#}
+    batch: the batch from which on the test applies. -#}
 {% test rows_are(model, rows, batch=1) %}
 
 {%- set columns = (rows | first).keys() | list %}
@@ -11,7 +11,7 @@ with actual as (
     from {{ model }}
 ),
 
-{# One line a row: the linter sees no rows here. #}
+{# One line per row; the linter does not see any rows here. #}
 expected as ({% for row in rows %}
     select{% for column in columns %} {{ row[column] if row[column] is not none else 'null' }} as {{ column }}
         {{- ',' if not loop.last }}{% endfor %} {{ 'union all' if not loop.last }}

@@ -179,7 +179,7 @@ class Comparison:
         return () if missing else tuple(by_name[name.lower()] for name in names)
 
     def _pruned(self, queries: Statements, old: _State, new: _State) -> tuple[Statements, str]:
-        """Limit the statements to partitions whose files differ; returns them, and the share of the table in words."""
+        """Limit the statements to partitions whose files differ; also return in words how many partitions they read."""
         partitions = self._partitions(old, new)
         if partitions is None:
             return queries, ""
@@ -192,14 +192,14 @@ class Comparison:
         return replace(queries, where=where), f" of {len(differing)} of {len(partitions)} partitions"
 
     def _partitions(self, old: _State, new: _State) -> list[tuple[str, bool]] | None:
-        """The partitions of a table that both sides share, and whether their files differ.
+        """Each partition, with whether its files differ between the sides.
 
-        None if files do not show which rows differ, for example because deletion vectors hide rows.
+        None if files do not show which rows differ: in two different tables, or because deletion vectors hide rows.
         """
         if not _share_partitions(old, new):
             return None
         is_branch = any(_table(state).identifier != state.relation.identifier for state in (old, new))
-        # FilesTable of 0.9.0 looks up the schemas of a branch's files among the table's own [ran].
+        # For files of a branch, FilesTable of 0.9.0 looks up schemas in the table itself [ran].
         if is_branch and not self._have_same_schemas(old, new):
             return None
         return files.differing_partitions(self._adapter.query, _files(old), _files(new))

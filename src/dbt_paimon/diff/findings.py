@@ -13,7 +13,7 @@ from dbt.adapters.paimon.spark.formatting import counted
 class Sample:
     """A row that differs: its kind (added, gone, changed), its key, and its values.
 
-    Without a key, `key` is the whole row. Of a changed row, only the changed values are listed.
+    Without a key, `key` is the whole row. `before` and `after` of a changed row have only the changed values.
     """
 
     kind: str

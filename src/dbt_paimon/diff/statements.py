@@ -29,7 +29,7 @@ class Compared:
         return not any(_is_incomparable(kind) for kind in (self.type_before, self.type_after))
 
     def values(self, side: str) -> str:
-        """The expression that is compared, of side 'before' or 'after'."""
+        """The SQL expression to compare, for the side 'before' or 'after'."""
         name = f"{side}.{quoted(self.before if side == 'before' else self.after)}"
         if self.type_before != self.type_after:
             return f"cast({name} as string)"

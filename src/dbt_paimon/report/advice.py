@@ -36,7 +36,7 @@ class Condition:
         has_policy: whether the model's config has `maintenance`.
         files, small_files: in all buckets; a bucket's only file does not count as small.
         most_small_files, sorted_runs, largest_bucket: the greatest value of any bucket; the last in bytes.
-        skew: the greatest skew of any partition with enough rows (see `LIMITS`).
+        skew: the greatest skew of any bucket in a partition with enough rows (see `LIMITS`).
         fixed_buckets: the fixed number of buckets, or 0.
         largest_partition: its size in bytes.
         oldest_snapshot: its age in seconds.
@@ -125,7 +125,8 @@ def _snapshots(found: Condition) -> Iterator[Advice]:
         return
     then = ""
     if found.consumers:
-        then = f"Kept by {', '.join(found.consumers)}: none expires until that has read on, or is dropped."
+        names = ", ".join(found.consumers)
+        then = f"Consumers that keep the oldest table snapshot until they read on or are deleted: {names}."
     yield Advice(rule, reason, _operation("expire_snapshots", relation=found.name, retain_max=20), then)
 
 

@@ -126,7 +126,7 @@ class Table:
 
 @dataclass(frozen=True)
 class NodeRun:
-    """A node in a run of dbt. `begins`: seconds since the run's start. None: missing in the adapter's response."""
+    """A node in a run of dbt. `begins`: seconds since the run's start. None: not in the adapter's response."""
 
     node: str
     name: str

@@ -54,7 +54,7 @@ class Placed:
 
 
 def placed(nodes: Sequence[LineageNode]) -> tuple[Placed, ...]:
-    """Place each node one column right of its last input, near the rows of its inputs."""
+    """Place each node one column right of its rightmost input, near the rows of its inputs."""
     import networkx  # type: ignore[import-untyped]
 
     graph = networkx.DiGraph()

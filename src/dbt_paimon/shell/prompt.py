@@ -45,7 +45,7 @@ def start(project: Project, watch: bool) -> None:
     """Read commands until the user leaves; begin with `watch` if asked to."""
     session = _session(project)
     requests = Requests(socket_path(project.folder, project.profiles_dir), lambda: _wake(session))
-    # A process that was started in the background ignores SIGINT otherwise.
+    # Otherwise, a process that was started in the background ignores SIGINT.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     click.echo(HELP)
     if not requests.open():
@@ -113,7 +113,7 @@ def _exit_code(project: Project, words: Sequence[str], *, err: bool = True) -> i
 
 
 def execute(project: Project, line: str, requests: Requests | None = None) -> bool | None:
-    """Run one line. Return whether it succeeded, or None if nothing was run. `watch` also runs `requests`."""
+    """Run one line. Return whether it succeeded, or None if it runs no single command. `watch` also runs `requests`."""
     try:
         words = shlex.split(line, comments=True)
     except ValueError as exc:

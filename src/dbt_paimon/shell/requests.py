@@ -20,7 +20,7 @@ from dbt_paimon.client import INTERRUPT
 
 @dataclass(frozen=True)
 class Request:
-    """A client's dbt command, its working directory, and the connection for the answer."""
+    """A client's command, its working directory, and the connection for the answer."""
 
     words: list[str]
     folder: Path

@@ -148,7 +148,7 @@ class TestPlan(Plans):
         places = ["--project-dir", project.project_root, "--profiles-dir", project.profiles_dir]
         done = CliRunner().invoke(main, ["plan", *places, "--select", "nope"])
         assert (done.exit_code, done.stdout) == (1, "")
-        assert "The project has nothing of the name nope." in done.stderr
+        assert "No node is selected by nope." in done.stderr
         assert CliRunner().invoke(main, ["plan", *places, "--select", "tag:nope"]).exit_code == 0
 
     def test_a_query_that_reads_too_much(self, later, project, plan, of_files, rows):

@@ -1,4 +1,4 @@
-"""Where the adapter's macros and project template live: dbt reads them from `PACKAGE_PATH`."""
+"""The adapter's macros and profile template, which dbt reads from `PACKAGE_PATH`."""
 
 from pathlib import Path
 

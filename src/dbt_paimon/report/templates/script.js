@@ -30,7 +30,7 @@
       });
     }
   };
-  // Of a project with many tables, the inside of each is text until it is opened.
+  // In a project with many tables, the details of a table are plain text until it is opened.
   const fill = (table) => {
     const later = table.querySelector(":scope > script.later");
     if (!later) return;

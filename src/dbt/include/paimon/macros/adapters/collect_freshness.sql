@@ -1,4 +1,4 @@
-{#- Like dbt's own, with both times in UTC, as dbt reads them. A TIMESTAMP_NTZ already is in UTC. -#}
+{#- Like dbt's own, but both times are in UTC, which dbt expects. A TIMESTAMP_NTZ counts as UTC. -#}
 {% macro paimon__collect_freshness(source, loaded_at_field, filter) %}
   {%- call statement('collect_freshness', fetch_result=True, auto_begin=False) -%}
     select

@@ -2,8 +2,8 @@
 {% macro paimon__drop_relation(relation) -%}
   {%- if relation.is_view and not relation.schema -%}
     {#-
-      A temporary view, as materializations of packages drop it. If it does not exist, `drop view if exists` still fails in
-      catalogs without views. So create it first.
+      Materializations of packages drop temporary views like this. In catalogs without views, `drop view if exists`
+      fails if the view does not exist. So create it first.
     -#}
     {%- call statement('drop_relation_first', auto_begin=False) -%}
       create or replace temporary view {{ adapter.quote(relation.identifier) }} as select 1 as dropped

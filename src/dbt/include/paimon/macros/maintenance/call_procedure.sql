@@ -1,8 +1,8 @@
 {#-
   The CALL of a Paimon procedure, for a hook. With `dbt run-operation`, also runs it and prints its result.
 
-  name: see the Python module sql.procedures; relation: a relation or a name (see named_relation.sql); arguments: typed, none
-  is left out.
+  name: see the Python module sql.procedures; relation: a relation or a name (see named_relation.sql); arguments: those
+  that are none are left out.
 -#}
 {% macro paimon__call_procedure(name, relation, arguments) -%}
   {%- if not execute -%}{%- do return('') -%}{%- endif -%}

@@ -13,7 +13,7 @@
   where table_name is not null
 {% endmacro %}
 
-{#- Like dbt's accepted_values here: a quote or a backslash in a value is part of it. -#}
+{#- As in this adapter's accepted_values, a quote or a backslash is part of the value. -#}
 {% macro paimon__test_not_accepted_values(model, column_name, values, quote=True) -%}
   {{ dbt_utils.default__test_not_accepted_values(model, column_name, paimon__literals(values) if quote else values, quote=False) }}
 {%- endmacro %}

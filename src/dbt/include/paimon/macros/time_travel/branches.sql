@@ -1,4 +1,4 @@
-{#- Create a branch. To start at a table snapshot, it needs a tag on that. -#}
+{#- Create a branch. It can only start at a tag, so a table snapshot is tagged first. -#}
 {% macro create_branch(relation, branch, tag=none, snapshot=none) -%}
   {%- if tag is not none and snapshot is not none -%}
     {%- do exceptions.raise_compiler_error('create_branch on ' ~ relation ~ ': give tag or snapshot, not both.') -%}
@@ -16,7 +16,7 @@
   {%- do return(paimon__call_procedure('delete_branch', relation, {'branch': branch})) -%}
 {%- endmacro %}
 
-{#- Set a table to the state of its branch. Refused if the table has commits or tags that the branch does not have. -#}
+{#- Set a table to the state of its branch. Refused without `discard` if this would lose commits or tags. -#}
 {% macro fast_forward(relation, branch, discard=false) -%}
   {%- if execute -%}
     {%- do adapter.operations.check_fast_forward(paimon__named_relation(relation), branch, discard) -%}

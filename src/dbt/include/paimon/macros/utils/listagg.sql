@@ -1,6 +1,6 @@
 {#-
-  listagg in the order of `order_by_clause`, which dbt-spark ignores with a warning. Spark 3.5 does not have an aggregate with
-  ORDER BY, so collect the values with their sort keys and sort the array. NULL values are left out.
+  listagg in the order of `order_by_clause`, which dbt-spark ignores with a warning. Spark 3.5 has no such aggregate
+  with ORDER BY, so collect the values with their sort keys and sort the array. NULL values are left out.
 -#}
 {% macro paimon__listagg(measure, delimiter_text, order_by_clause=none, limit_num=none) -%}
   {%- if not order_by_clause -%}

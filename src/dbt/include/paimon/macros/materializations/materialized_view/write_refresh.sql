@@ -1,4 +1,7 @@
-{#- The keys of changed rows or groups; if each changed row that is still there has a new row, only those of rows that are gone. -#}
+{#-
+  The keys of changed rows or groups. Without `refresh.drops`, every changed source row that still exists has a new row
+  in the view. Then only the keys of deleted source rows are needed.
+-#}
 {% macro paimon__changed_keys_sql(refresh) -%}
 {%- if refresh.groups_view -%}
 select * from {{ adapter.quote(refresh.groups_view) }}
@@ -41,7 +44,10 @@ from (
 {%- endif -%}
 {%- endmacro %}
 
-{#- The same over a server, whose sessions have no way to write row kinds: it reads the whole table. `rows`: the view of the rows above. -#}
+{#-
+  The same as a MERGE, because row kinds cannot be written through a Spark server. It reads the whole table. `rows`: the
+  view of the rows above.
+-#}
 {% macro paimon__refresh_merge_sql(target, refresh, plan, rows) -%}
 {%- set names = paimon__quoted_names(plan.table_columns) -%}
 merge into {{ target.render() }} as `__view`

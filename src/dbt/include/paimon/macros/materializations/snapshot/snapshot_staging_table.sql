@@ -2,7 +2,7 @@
   The rows for the MERGE of an existing snapshot, from one join of the query with the current versions. It differs from
   dbt's macro where that loses versions or lets them overlap:
 
-  - NULLs in a key are equal, as in the other versions of the key;
+  - NULLs in a key are equal;
   - a version begins at updated_at, or at the time of the run if updated_at is not after the previous version (a row that
     comes back unchanged, or a change without a new updated_at). Then dbt_scd_id also hashes the time of the run, because
     the hash of key and updated_at may belong to another version;

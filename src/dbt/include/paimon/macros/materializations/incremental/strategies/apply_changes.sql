@@ -4,8 +4,8 @@
   sequence_field wins, regardless of arrival order.
 
   Compaction removes deletes, so an older change that arrives later would bring the row back. So the keys and sequences
-  of all deletes are kept in `<table>__dbt_deletes`, or in `<table>__<stream>__dbt_deletes` for a stream, where a full
-  refresh has a table of its own. The deletes are written before the main table: if a run is killed in between, the next
+  of all deletes are kept in `<table>__dbt_deletes`, or in `<table>__<stream>__dbt_deletes` for a stream, because a full
+  refresh starts a new stream. The deletes are written before the main table: if a run is killed in between, the next
   run repeats them.
 -#}
 {% macro get_incremental_apply_changes_sql(arg_dict) %}

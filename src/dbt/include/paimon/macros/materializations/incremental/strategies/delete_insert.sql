@@ -1,6 +1,6 @@
 {#-
   delete+insert: deletes the table's rows whose unique_key is in the batch and inserts the batch. One statement does
-  both, so a reader never sees the deletes alone, and a crash never leaves them.
+  both, so no reader sees only the deletes, and no crash leaves the table in that state.
 -#}
 {% macro paimon__get_incremental_delete_insert_sql(arg_dict) %}
   {%- set keys = adapter.specs.columns(arg_dict.unique_key) -%}

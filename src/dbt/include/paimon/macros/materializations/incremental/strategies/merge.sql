@@ -44,7 +44,10 @@ then
   {%- do return(conditions) -%}
 {% endmacro %}
 
-{#- A row that merge_delete_condition selects is not inserted either; a condition that is NULL selects nothing. -#}
+{#-
+  Without a not_matched_condition, a row that merge_delete_condition selects is not inserted either. A condition that is
+  NULL selects nothing.
+-#}
 {% macro paimon__insert_condition(insert_when, delete_when) -%}
   {%- if insert_when %} and {{ insert_when }}
   {%- elif delete_when and 'DBT_INTERNAL_DEST' not in delete_when %} and not coalesce({{ delete_when }}
