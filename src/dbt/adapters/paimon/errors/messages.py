@@ -298,8 +298,8 @@ REMEDIES: tuple[Remedy, ...] = (
     Remedy(
         # Spark 4.1, before streaming/query.py can examine the plan.
         r"INVALID_SUBQUERY_EXPRESSION\.STREAMING_QUERY",
-        "The query joins two streams. Write each to a table of its own and join the tables, or let two models fill the "
-        "same rows (merge_engine='partial-update').",
+        "The query joins two streams. Write each to a table of its own and join the tables, or read both with UNION "
+        "ALL in one model that fills the same rows from both (merge_engine='partial-update').",
     ),
 )
 

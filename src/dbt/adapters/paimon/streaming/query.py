@@ -162,8 +162,8 @@ def refuse_joins_of_streams(plan: Any, model: str) -> None:
     if joined or (plan.isStreaming() and any(query.isStreaming() for query in nested)):
         raise DbtRuntimeError(
             f"model '{model}': it joins two streams, but a row of one would only match rows of the other "
-            "in the same batch. Write each stream into its own table and join the tables, or let both "
-            "models fill one row (merge_engine='partial-update')."
+            "in the same batch. Write each stream into its own table and join the tables, or read both with UNION ALL "
+            "in one model that fills the same rows from both (merge_engine='partial-update')."
         )
     for child in (*below, *nested):
         refuse_joins_of_streams(child, model)
