@@ -67,7 +67,7 @@ class State:
         query: reads the table; `{s}` is the schema.
         rows: the rows after a step.
         command: the command that takes the table from one step to the next.
-        merged: for a killed run: the rows without a column that was being added or dropped; otherwise None.
+        merged: after a kill, returns the rows without a column that was being added or dropped, or None.
     """
 
     query: str
@@ -81,8 +81,8 @@ class Command:
     """One dbt command of a project.
 
     Attributes:
-        run: its dbt arguments, by the step and by how often it was done before; this is what a kill ends.
-        prepare: commands that run first and are not killed, by the same numbers; they may fail.
+        run: its dbt arguments, given the step and the number of earlier runs; this is what is killed.
+        prepare: commands to run first, given the same numbers; not killed, and may fail.
         heal: the command that a user would run after a kill; by default the same one.
         needs_build: whether the step is built first.
     """
@@ -168,7 +168,7 @@ class House:
         return True
 
     def arguments(self, command: Sequence[str]) -> list[str]:
-        """A command with folders and variables. `<folder>` is the project's; `--refused` sets the variable."""
+        """A command with folders and variables. `<folder>` is the project's; `--refused` sets `refused`."""
         folder, variables = str(self.folder), self.project.variables(self.step, self.times)
         refused = "--refused" in command
         return [

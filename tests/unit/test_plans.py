@@ -143,7 +143,7 @@ REBUILDS = {
         action=Action.SWAP, steps=[ROWS], rebuild=f"{SUM}: sum -> max"),
     "comment of a column": Case(COMMENTS, columns=(ID, SAID), action=Action.REBUILD, steps=[ROWS, COMMENT_V]),
     "new column with a comment": Case(COMMENTS, columns=(ID, SAID, SAID_OF_NEW), action=Action.REBUILD, steps=[ADD_W, ROWS, COMMENT_V]),
-    "comment of a column that goes": Case(COMMENTS, table(ID, SAID), action=Action.REBUILD, steps=[ROWS, COMMENT_V]),
+    "column comment removed": Case(COMMENTS, table(ID, SAID), action=Action.REBUILD, steps=[ROWS, COMMENT_V]),
     "comments that are not persisted": Case(columns=(ID, SAID), description="said", action=Action.REBUILD, steps=[ROWS]),
     "comment of the table": Case({"persist_docs": {"relation": True}}, description="said", action=Action.REBUILD, steps=[ROWS, COMMENT_TABLE]),
     "same comment of the table": Case({"persist_docs": {"relation": True}}, table(comment="said"), description="said", action=Action.REBUILD, steps=[ROWS]),
@@ -194,7 +194,7 @@ INCREMENTS = {
     "sync: NOT NULL no longer": Case(SYNC, table(ID, V, REQUIRED), columns=(ID, V, W), action=Action.INCREMENT, steps=[ROWS]),
     "sync: wider type": Case(SYNC, columns=(ID, WIDE), action=Action.INCREMENT, steps=[WIDEN_V, ROWS]),
     "sync: number to text": Case(SYNC, columns=(ID, TEXT), action=Action.INCREMENT, steps=[ROWS]),
-    "sync: number to text, where filters find it": Case(SYNC, columns=(ID, TEXT), paimon="2.0.0", action=Action.INCREMENT, steps=[V_TO_TEXT, ROWS]),
+    "sync: number to text, filters still work": Case(SYNC, columns=(ID, TEXT), paimon="2.0.0", action=Action.INCREMENT, steps=[V_TO_TEXT, ROWS]),
     "sync: type that loses values": Case(SYNC, table(ID, WIDE), action=Action.INCREMENT, steps=[ROWS]),
     "sync: new column with a comment": Case({**SYNC, **COMMENTS}, columns=(ID, SAID, SAID_OF_NEW), action=Action.INCREMENT, steps=[ADD_W, ROWS, COMMENT_V]),
     "options beside columns": Case({**SYNC, **WRITE_ONLY}, table(ID, V, W, target_file_size="64 mb"), columns=(ID, WIDE, ExistingColumn("x", "date")), action=Action.INCREMENT, steps=[
@@ -208,7 +208,7 @@ INCREMENTS = {
     "buckets": Case({**KEY, "bucket": 4}, table(key=["id"], bucket="2"), refused="bucket: '2' -> '4'.*run-operation rescale"),
     "option by which rows are merged": Case({**AGGREGATING, "tblproperties": {SUM: "max"}}, table(key=["id"], **{"merge-engine": "aggregation", SUM: "sum"}),
         refused="would be merged differently.*'sum' -> 'max'"),
-    "option by which a column was merged that goes": Case({**AGGREGATING, **SYNC}, table(ID, V, W, key=["id"], **{"merge-engine": "aggregation", SUM: "sum"}), columns=(ID, W),
+    "merge option of a dropped column": Case({**AGGREGATING, **SYNC}, table(ID, V, W, key=["id"], **{"merge-engine": "aggregation", SUM: "sum"}), columns=(ID, W),
         action=Action.INCREMENT, steps=[(StepKind.UNSET_OPTIONS, f"{SUM}: 'sum' -> not set"), ROWS, (StepKind.DROP_COLUMNS, "columns: drops v")]),
     "comment of the table": Case({"persist_docs": {"relation": True}}, description="said", action=Action.INCREMENT, steps=[ROWS, COMMENT_TABLE]),
 }  # fmt: skip
@@ -273,7 +273,7 @@ def test_a_swap_lists_all_differences():
         ("snapshot", {}, TEXT, {"retypes": False}),
     ],
 )
-def test_options_are_compared_for_the_types_that_change(materialized, config, column, asked):
+def test_compare_is_told_of_type_changes_and_rewrites(materialized, config, column, asked):
     """Files with older types need other options, unless all rows are rewritten."""
     given = []
 
@@ -354,7 +354,7 @@ def test_the_macro_of_each_kind():
     assert set(called) == set(StepKind) - KINDS_OF_A_RUN
 
 
-def test_a_snapshot_gets_columns_by_the_macro_of_dbt():
+def test_a_snapshot_adds_columns_with_its_own_macro():
     (step,) = SNAPSHOTS["new column"].plan("snapshot").before
     assert step == Step(
         StepKind.ADD_COLUMNS,

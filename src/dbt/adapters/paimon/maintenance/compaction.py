@@ -23,8 +23,8 @@ def compaction_problems(spec: TableSpec, arguments: Mapping[str, Any], versions:
     if spec.moves_keys:
         # CompactProcedure.execute: the default branch of `switch (bucketMode)`.
         return (
-            "its primary key leaves out a partition column and bucket is -1: Paimon compacts such a table "
-            "only while writing to it. Remove the call, or rebuild the table with --full-refresh.",
+            "its primary key leaves out a partition column: Paimon compacts such a table only while writing to it. "
+            "Remove the call, or add the column to primary_key and run the model with --full-refresh.",
         )
     if spec.bucket != POSTPONE_BUCKET:
         return ()

@@ -104,7 +104,7 @@ def _kind_sql(rowkind: str, ordering: Sequence[str], model: str) -> str:
 def deletes_table(target: str, stream: str = "") -> str:
     """The name of the table that keeps the deletes applied to `target`, or only those of the stream with this id.
 
-    A restarted stream must not see the deletes of the previous one, which may be ordered differently.
+    A new stream must not see the deletes of the previous one, which may be ordered differently.
     """
     return f"{target}__{stream}{DELETES_SUFFIX}" if stream else target + DELETES_SUFFIX
 

@@ -6,8 +6,8 @@
   - a version begins at updated_at, or at the time of the run if updated_at is not after the previous version (a row that
     comes back unchanged, or a change without a new updated_at). Then dbt_scd_id also hashes the time of the run, because
     the hash of key and updated_at may belong to another version;
-  - the timestamp strategy also compares dbt_updated_at, because such a version began later;
-  - --empty and --sample end no version: rows that they do not read are not deleted.
+  - timestamp also compares dbt_updated_at, because a version's dbt_valid_from may be later;
+  - with --empty and --sample, rows that are not read do not count as deleted.
 -#}
 {% macro paimon__snapshot_staging_table(strategy, source_sql, target_relation) -%}
 {%- set names = config.get('snapshot_table_column_names') or get_snapshot_table_column_names() -%}
