@@ -7,6 +7,8 @@ from dbt.tests.util import run_dbt, run_dbt_and_capture
 from tests.functional.conftest import CONNECTOR
 
 from dbt.adapters.paimon.capabilities import Capability, Versions
+from dbt.adapters.paimon.spark.session import SessionCursor
+from dbt.adapters.paimon.spec.bucket_numbers import RESCALING
 
 # Whether Paimon refuses rows for partitions with another number of buckets than the table.
 GUARDED = Versions.of(CONNECTOR).supports(Capability.OLD_BUCKETS_GUARDED)
@@ -100,6 +102,25 @@ class TestRescale:
         assert rows("select id, v from {schema}.appended order by 2, 1") == [
             (id_, v) for v in (1, 2) for id_ in range(4)
         ]
+
+    def test_the_last_statement_fails(self, project, rows, buckets, monkeypatch):
+        """The rows are in the new buckets, so the table keeps the new number, and the next run finishes the rescale."""
+        run, number = SessionCursor._run, "select value from {schema}.`appended$options` where key = 'bucket'"
+
+        def fails(cursor, statement, *args):
+            if "unset tblproperties" in statement:
+                raise RuntimeError("the catalog does not answer")
+            return run(cursor, statement, *args)
+
+        before = rows("select id, v from {schema}.appended order by 2, 1")
+        with monkeypatch.context() as patch:
+            patch.setattr(SessionCursor, "_run", fails)
+            self.rescale(expect_pass=False, relation="appended", bucket_num=3)
+        assert rows(number) == [("3",)]
+        assert rows("select id, v from {schema}.appended order by 2, 1") == before
+        run_dbt(["run", "--select", "appended", *values(run=3, bucket=3)])
+        assert rows("select id, v from {schema}.appended order by 2, 1") == [*before, *((id_, 3) for id_ in range(4))]
+        assert rows(f"select count(*) from {{schema}}.`appended$options` where value = '{RESCALING}'") == [(0,)]
 
     def test_a_full_refresh_takes_the_new_number(self, project, rows, buckets):
         run_dbt(["run", "--full-refresh", "--select", "appended", *values(run=1, bucket=1)])
