@@ -12,7 +12,7 @@ MODELS = {
     "copy.sql": """
 {{ config(
     materialized='streaming', incremental_strategy='apply_changes', primary_key=var('key', 'id'), bucket=1,
-    rowkind_field='_kind', sequence_field='_snapshot'
+    rowkind_field='_kind', sequence_field='_snapshot', alias=var('alias', 'copy')
 ) }}
 select id, v, _kind, _snapshot from {{ stream(source('raw', 't'), row_kind='_kind', options={'consumer-id': 'copy'}) }}
 {% if var('fails', false) %}where if(id = 5, raise_error('no'), true){% endif %}
@@ -80,6 +80,18 @@ class TestFullRefresh:
         assert "is missing" in message and "--full-refresh" in message
         assert rows("select id, v from {schema}.copy") == was
         run(full_refresh=True)
+        assert sorted(rows("select id, v from {schema}.copy")) == sorted(rows("select * from {schema}.t"))
+
+    def test_a_table_that_is_renamed_within_a_batch(self, project, rows):
+        was = sorted(rows("select id, v from {schema}.copy"))
+        rows("insert into {schema}.t values (5, 56)")
+        run(wrong=True, fails=True)
+        rows(f"alter table {{schema}}.copy rename to {project.test_schema}.renamed")
+        # The batch has files in the old folder. Spark would take them for empty ones.
+        assert "is missing" in run(wrong=True, alias="renamed")
+        assert sorted(rows("select id, v from {schema}.renamed")) == was
+        rows(f"alter table {{schema}}.renamed rename to {project.test_schema}.copy")
+        run()
         assert sorted(rows("select id, v from {schema}.copy")) == sorted(rows("select * from {schema}.t"))
 
     def test_another_key(self, project, rows, beside):
