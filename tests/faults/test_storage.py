@@ -148,8 +148,8 @@ class TestFullDisk:
         left = fill(folder, "rebuilt")
         for table in before:
             remove_orphan_files(folder, table)
-        # A task that had not ended yet may have written here after the table was dropped. No catalog lists the folder as
-        # a table.
+        # A task that had not ended yet may have written here after the table was dropped. No catalog lists the folder
+        # as a table.
         shutil.rmtree(folder / "lake" / "full.db" / "created__dbt_tmp", ignore_errors=True)
         assert not left.exists()
         build(folder, 200)
