@@ -125,7 +125,7 @@ class _Results:
 
 
 def _earlier(path: Path, versions: dict[str, Any], run_again: set[str]) -> list[dict[str, Any]]:
-    """Earlier sittings on the same versions, reduced to the tests that this one did not run."""
+    """The earlier sittings (test runs) on the same versions, without the tests that this sitting ran again."""
     if not path.exists():
         return []
     found = json.loads(path.read_text())

@@ -1,4 +1,4 @@
-"""pytest plugin: which base classes of dbt's conformance suite pass; it checks or writes docs/conformance.md.
+"""pytest plugin: finds which base classes of dbt's conformance suite pass; checks or writes docs/conformance.md.
 
 A base class counts as passed if all tests of a subclass in tests/functional/adapter passed, as an expected failure if
 its subclasses are strict xfails, and as excluded if `exclusions.py` there says why it cannot start.

@@ -31,7 +31,7 @@ class Feature:
 
     @property
     def run(self) -> tuple[str, str]:
-        """Paimon's version and the date of the committed run that proves the feature; '' if it is CI, or unproved."""
+        """Paimon's version and the date of the committed run that proves the feature; '' if CI or nothing proves it."""
         found = re.fullmatch(r"Paimon (\d[\d.]*\d), (\d{4}-\d\d-\d\d)", self.proof)
         return (found[1], found[2]) if found else ("", "")
 
@@ -64,7 +64,7 @@ def without_parameters(nodeid: str) -> str:
 
 
 def faults(found: Iterable[Feature], outcomes: Mapping[str, set[str]]) -> list[str]:
-    """Tests that should prove a feature in CI but did not pass, among the files that ran.
+    """A message for each test that should prove a feature in CI but did not pass; only for test files that ran.
 
     Args:
         found: the features.

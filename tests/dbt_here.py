@@ -1,4 +1,4 @@
-"""Runs dbt on a test's own project in this process and on its Spark, for tests that need no separate process."""
+"""Runs dbt in this process, on this process's Spark, for tests with their own project."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Pages of the docs as something to do: files to write, commands to type, and what they print.
+"""Follows pages of the docs: writes their files, runs their commands, and compares the output.
 
-A block whose info string has a title is a file (`sql title="models/flights.sql"`), `sh` is what is typed, with a comment
-`exit code 1` behind what fails, and `text` is what the commands before it print: some of its lines, in their order, with
-`…` for what differs from run to run, and every row of its tables.
+A block with a title is a file (`sql title="models/flights.sql"`). A `sh` block has commands; the comment `exit code 1`
+marks one that fails. A `text` block has output of the commands before it: some of the lines, in order, with `…` for
+text that differs from run to run, and all rows of the tables.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ _FENCE = re.compile(
 _TITLE = re.compile(r'title="([^"]*)"')
 _CODE = re.compile(r"\bexit code (\d+)")
 _HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
-# Colours, and the time that a line of dbt's begins with.
+# Colors, and the time at the start of dbt's lines.
 _UNSEEN = re.compile(r"^(?:\x1b\[[\d;]*m)*\d\d:\d\d:\d\d  |\x1b\[[\d;]*m", re.MULTILINE)
-# What would let the checkout, the environment that runs this test, or its caches into an empty one.
+# Variables through which this checkout, its environment or its caches would leak into an empty environment.
 LEAKS = (
     *("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "SPARK_HOME", "DBT_PROFILES_DIR", "DBT_PAIMON_JARS"),
     *("PYTEST_ADDOPTS", "XDG_CACHE_HOME", "PIP_CACHE_DIR", "PIP_CONSTRAINT"),
@@ -37,7 +37,15 @@ LEAKS = (
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block: of a file, its title is the name; and the heading that it stands under."""
+    """A fenced block of a page.
+
+    Attributes:
+        language: the first word of its info string.
+        text: its content.
+        title: the file's name; empty if the block is not a file.
+        heading: the heading above the block.
+        place: the page and the line.
+    """
 
     language: str
     text: str
@@ -46,11 +54,11 @@ class Block:
     place: str = ""
 
     def commands(self) -> list[str]:
-        """What is typed, without comments."""
+        """The commands, without comments."""
         return [command for command, _ in self.codes()]
 
     def codes(self) -> Iterator[tuple[str, int]]:
-        """What is typed, and the exit code that it ends with."""
+        """Each command with its expected exit code."""
         for line in self.text.splitlines():
             command, _, comment = line.partition("  #")
             if command.strip() and not command.startswith("#"):
@@ -62,17 +70,17 @@ def blocks_of(page: str, under: str = "") -> list[Block]:
     """The blocks of a page.
 
     Args:
-        page: its path in the repository.
-        under: a heading, as `## Install`: only the blocks below it, to the end of the page.
+        page: the page's path in the repository.
+        under: a heading, for example `## Install`; only the blocks after it are returned.
 
     Raises:
-        ValueError: a file's name stands in its title alone, which a forge does not show; or there is no such heading.
+        ValueError: there is no such heading, or a file's name is only in its title, which GitHub does not show.
     """
     return blocks_in((ROOT / page).read_text("utf-8"), page, under)
 
 
 def blocks_in(text: str, page: str, under: str = "") -> list[Block]:
-    """As `blocks_of`, of a text."""
+    """The blocks of a page whose text is given; see `blocks_of`."""
     start = 0
     if under:
         if (below := re.search(rf"^{re.escape(under)}$", text, re.MULTILINE)) is None:
@@ -94,7 +102,14 @@ def blocks_in(text: str, page: str, under: str = "") -> list[Block]:
 
 @dataclass
 class Shell:
-    """A user's shell: the folder it stands in and its variables, which commands change, and how long each took."""
+    """A user's shell.
+
+    Attributes:
+        folder: the current folder, which commands may change.
+        environ: the environment variables, which commands may change.
+        seconds: command -> how long its last run took.
+        transcript: the commands and their output.
+    """
 
     folder: Path
     environ: dict[str, str]
@@ -102,7 +117,7 @@ class Shell:
     transcript: list[str] = field(default_factory=list)
 
     def run(self, command: str, answers: str = "", returns: int = 0, attempts: int = 1) -> str:
-        """Run a line, its output returned; if it ends with another code (`attempts` times), its output is the error."""
+        """Run a command; returns its output. Fails if its exit code is not `returns` in any of the `attempts`."""
         started = time.monotonic()
         with tempfile.NamedTemporaryFile() as left:
             done = subprocess.run(
@@ -134,10 +149,10 @@ class Shell:
 
 
 def follow(blocks: Iterable[Block], shell: Shell) -> None:
-    """Do what blocks say, one after the other, and compare what is printed with what they show.
+    """Write the files and run the commands of blocks in order, and compare the output with the `text` blocks.
 
     Raises:
-        pytest.fail.Exception: a command ends with another code than it should, or does not print what the page shows.
+        pytest.fail.Exception: a command has an unexpected exit code, or does not print what the page shows.
     """
     printed = ""
     for block in blocks:
@@ -148,14 +163,14 @@ def follow(blocks: Iterable[Block], shell: Shell) -> None:
         elif block.language == "sh":
             printed = ""
             for command, returns in block.codes():
-                # A registry may be away for a moment.
+                # A registry may be unavailable for a moment.
                 printed += shell.run(command, returns=returns, attempts=3 if "pip install" in command else 1)
         elif block.language == "text" and (fault := difference(block.text, printed)):
             pytest.fail(f"{block.place}: {fault}\n\nThe page has\n{block.text}\nand it printed\n{printed}")
 
 
 def difference(shown: str, printed: str) -> str:
-    """The first thing that a page shows and a command did not print: a table's rows, or a line. Empty if there is none."""
+    """What a page shows but a command did not print: the tables, or the first such line; empty if nothing."""
     wanted, got = _tables(shown), _tables(printed)
     if wanted and wanted != got:
         return "the tables differ"
@@ -174,6 +189,6 @@ def _lines(text: str) -> list[str]:
 
 
 def _tables(text: str) -> list[list[str]]:
-    """Runs of lines that begin with a bar."""
+    """The tables: groups of adjacent lines that begin with `|`."""
     lines = (line.strip() for line in text.splitlines())
     return [list(rows) for is_table, rows in groupby(lines, lambda line: line.startswith("|")) if is_table]

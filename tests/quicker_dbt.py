@@ -17,7 +17,8 @@ from dbt_common.utils.encoding import JSONEncoder
 
 def pytest_configure() -> None:
     """Replace slow functions of dbt by faster equivalents."""
-    # Parses a small project in 0.3 CPU seconds instead of 1.7. dbt's own fixtures do so, but not all tests use them.
+    # With this, dbt parses a small project in 0.3 CPU seconds, not 1.7. dbt's own fixtures do it, but not all tests use
+    # them.
     enable_test_caching()
     behavior_flags.BehaviorFlagRendered._default_source = staticmethod(_caller)
     jinja_static.get_environment = lru_cache(jinja_static.get_environment)

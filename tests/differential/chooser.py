@@ -26,5 +26,5 @@ class Chooser:
         return self.number(0, 99) >= 100 - percent
 
     def some(self, options: Sequence[T], percent: int) -> list[T]:
-        """The options in order, each with this chance."""
+        """Some of the options, in order; each is chosen with this chance."""
         return [option for option in options if self.chance(percent)]

@@ -80,7 +80,7 @@ def _number(interval: str) -> int:
 
 
 def _spine(part: str, start: datetime, end: datetime, zone: str) -> list[datetime]:
-    """Times from the start, one per part, as many as boundaries are crossed."""
+    """Times from the start, one part apart: one for each boundary up to the end."""
     return [
         at
         for step in range(crossed(part, start, end))

@@ -55,7 +55,7 @@ def drawn(base: int, number: int) -> Plan:
 
 
 def shrunk(base: int, number: int, fails: Callable[[Plan], bool], examples: int = 200) -> Plan:
-    """The smallest plan that hypothesis finds to fail in the same way.
+    """The smallest plan that hypothesis finds that fails in the same way.
 
     Args:
         base: the seed of all sequences.

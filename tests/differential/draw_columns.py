@@ -1,4 +1,4 @@
-"""Draws columns, rows, schema changes and maintenance, as most kinds of sequences have them."""
+"""Draws the columns, rows, schema changes and maintenance of most kinds of sequences."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ class Columns:
     def _once(
         self, c: Chooser, columns: list[tuple[str, str]], mode: str
     ) -> tuple[list[tuple[str, str]], str | None, str]:
-        """Sometimes give one batch another type: reordered struct fields, or values that do not fit the table."""
+        """Sometimes change a column's type in one batch: reordered struct fields, or values that do not fit."""
         free = [(name, kind) for name, kind in self.values if name not in self.fixed]
         structs = [column for column in free if column[1] in values.REORDERED]
         if structs and c.chance(40):
@@ -147,7 +147,7 @@ def sequence_value(kind: str, number: int) -> Any:
 
 
 def operations(c: Chooser, number: int, tags: list[str]) -> tuple[Operation, ...]:
-    """Maintenance after a run; `tags` are the existing tags, which it changes."""
+    """Maintenance after a run; `tags` are the existing tags, and are updated."""
     found = []
     if c.chance(12):
         found.append(Operation("compact"))
@@ -168,7 +168,7 @@ def _retyped(columns: list[tuple[str, str]], changed: str, kind: str) -> list[tu
 
 
 def _reordered(c: Chooser, kind: str) -> Any:
-    """A value of a type with reordered fields, or of one that a column was widened to."""
+    """A value of a type with reordered fields, or of a widened type."""
     for old, new in (*values.REORDERED.items(), *values.WIDER.items()):
         if new == kind and old in values.POOLS:
             return c.pick(values.POOLS[old])
@@ -178,5 +178,5 @@ def _reordered(c: Chooser, kind: str) -> Any:
 def _turned(
     columns: list[tuple[str, str]], rows: list[tuple[Any, ...]]
 ) -> tuple[list[tuple[str, str]], list[tuple[Any, ...]]]:
-    """The columns in reverse order, because they are matched by name."""
+    """The columns and the rows' values in reverse order, because columns are matched by name."""
     return columns[::-1], [row[::-1] for row in rows]

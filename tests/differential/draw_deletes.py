@@ -9,7 +9,7 @@ from differential.chooser import Chooser
 from differential.plan import Batch, Condition, Operation, Plan, Step
 
 _PARTS: Final = ("", " ", "a")
-# Values that conditions compare with. Without a key, each batch has its own ids.
+# Values that conditions compare columns with. Without a key, each batch has its own ids.
 _NUMBERS: Final[dict[str, tuple[Any, ...]]] = {"n": (15, 10, 20), "id": (1, 3, 12, 14, 22)}
 _KEYED: Final = {"n": (15, 10, 20), "id": (1, 2, 3, 4)}
 _FIRST: Final = {"merge_engine": "first-row"}

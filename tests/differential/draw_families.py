@@ -196,7 +196,7 @@ def apply_changes(c: Chooser, zone: str) -> Plan:
             words = ("+I", "+U", "-D", "insert", "UPDATE", "delete", "c", "r", "u", "d", "-U")
             if (key, order) not in used:
                 used.add((key, order))
-                # A change that comes again with the same `order` has the same value.
+                # A change that a later step repeats, with the same `order`, has the same value.
                 rows.append((key, c.pick(words), order, draw_columns.pool(columns[3][1])[order % 3]))
         operations = (Operation("compact"),) if c.chance(25) else ()
         steps.append(Step(Batch(columns, tuple(rows)), number > 0 and c.chance(12), operations=operations))

@@ -22,7 +22,7 @@ def times(c: Chooser, zone: str) -> Plan:
         operations = []
         for name in c.some(("remove_orphans", "expire_partitions"), 40):
             hours = c.pick(_HOURS)
-            # Younger and older, by less and by more than a time zone's offset from UTC.
+            # Ages below and above the limit, by less and by more than a time zone's offset from UTC.
             ages = [age for age in (hours + c.pick((-10, -6, -2, 2, 6, 10)) for _ in range(4)) if age > 0]
             operations.append(Operation(name, {"hours": hours, "ages": ages}))
         if number and c.chance(20):

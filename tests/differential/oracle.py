@@ -1,4 +1,4 @@
-"""What each step should leave by the docs: a plain model of strategies, microbatch windows and changes."""
+"""The table that each step should leave, from a plain model of the docs: strategies, microbatch windows, changes."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def after_run(plan: Plan, table: Table | None, step: Step) -> Expected:
         return Expected(table, "must")
     if plan.family == "apply_changes":
         return Expected(_changes(table, step))
-    # The first run refuses a name in another case, or all runs accept it.
+    # Either the first run refuses a name in another case, or every run accepts it.
     odd_case = "may" if "e" in step.traits and table is None else "never"
     if table is None or step.full_refresh or plan.config["materialized"] == "table":
         empty = rebuilt(table, step.batch) if table else built(step.batch)

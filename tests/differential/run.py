@@ -124,7 +124,7 @@ class _Block:
                 else:
                     names.append(sequence.plan.consumer(consumer.number))
         results: dict[str, tuple[bool, str]] = {}
-        # Without flags last: that group has the consumers of sources that get a full refresh.
+        # The group without flags runs last, because it may have consumers of sources that get a full refresh.
         for flags in sorted(groups, reverse=True):
             results |= self._project.build(groups[flags], flags)
         if later:
@@ -298,7 +298,7 @@ class _Block:
             if table is None:
                 return
         if self._project.operate(sequence.plan.name, operation.name, arguments):
-            # Before Paimon 1.2, refused if it would undo some compactions (docs/time-travel.md).
+            # Before Paimon 1.2, a rollback is refused if it would undo some compactions (docs/time-travel.md).
             self._outcome.figures["refusals"] += 1
             return
         sequence.table = table

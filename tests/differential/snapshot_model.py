@@ -135,6 +135,6 @@ def _later(one: Any, other: Any) -> Any:
 
 
 def _with_all_columns(versions: Sequence[Version]) -> tuple[Version, ...]:
-    """Give each version all columns: new columns are NULL in older versions, dropped ones in newer versions."""
+    """The versions with all columns: new columns are NULL in older versions, dropped ones in newer versions."""
     names = dict.fromkeys(name for version in versions for name in version.row)
     return tuple(replace(version, row={name: version.row.get(name) for name in names}) for version in versions)

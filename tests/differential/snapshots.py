@@ -17,7 +17,7 @@ _OWN: Final = {
     "ordered": "boolean",
     "deleted": "boolean",
 }
-# All times of runs are compared as "clock", which they are if after 2024; the rows have times in 2024.
+# Any time after 2024 is compared as "clock": it is the time of a run, because the rows have times in 2024.
 _CLOCK: Final = "clock"
 _SHOWN: Final = "if({0} > timestamp'2025-01-01 00:00:00', 'clock', date_format({0}, 'yyyy-MM-dd HH:mm:ss.SSSSSS'))"
 

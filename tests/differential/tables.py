@@ -1,4 +1,4 @@
-"""A table as the oracle knows it, and the columns that a run gives it."""
+"""The oracle's model of a table, and the table's columns after a run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Row = dict[str, Any]
 Refusal = Literal["never", "may", "must"]
 _UP: Final = ("tinyint", "smallint", "int", "bigint")
 _TURNED: Final = frozenset(values.REORDERED.items())
-# (type of the model, type of the table) for a table with a type of `values.LOSSY`: the values fit.
+# (type of the model, type of a table that was built with a type of `values.LOSSY`): the model's values fit.
 _BACK: Final = frozenset(
     {
         ("int", "double"),
@@ -115,12 +115,12 @@ def synced(plan: Plan, table: Table, batch: Batch) -> tuple[Table, list[Row], Re
         if mode == "sync_all_columns" and (values.WIDER.get(old) == new or (old, new) in values.ALTERED):
             columns[name] = (new, columns[name][1])
             _cast(old_rows, name, old, new)
-            # Refused if filters would then miss rows; a user has to rebuild the table (docs/data-types.md).
+            # The run is refused if filters would then miss rows; a user has to rebuild the table (docs/data-types.md).
             refusal = "may" if new == "string" or "orc" in str(plan.config) else refusal
         elif _up(new, old):
             _cast(rows, name, new, old)
             if (new, old) == ("bigint", "double"):
-                # Refused if a value has no exact double.
+                # The run is refused if a value has no exact double.
                 refusal = "may"
         elif any(row[name] is not None for row in rows):
             # For these types, only values that do not fit the table are drawn.

@@ -1,7 +1,7 @@
 """Sequences of models with `skip_unchanged`, and changes between runs that may make a stale key look valid.
 
-Skipping must not change rows, so the oracle computes what a run leaves that is never skipped. Source tables are
-created, rolled back and created again, so that their table snapshots get the same IDs again.
+Skipping must not change rows, so the oracle computes the rows as if no run were skipped. Source tables are rolled
+back or created again, so that new table snapshots get the IDs of earlier ones.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ _NEWER: Final = "{% if is_incremental() %} where id > (select coalesce(max(id), 
 
 @dataclass
 class _Table:
-    """Rows by the ID of the table snapshot; `rows` are the current ones."""
+    """The current rows of a table, and `history`: the rows of each table snapshot, by ID."""
 
     rows: Rows = ()
     history: dict[int, Rows] = field(default_factory=dict)

@@ -62,7 +62,7 @@ class Change:
         table: the table that it changes.
         sql: its statements.
         steps: how many table snapshots a rollback goes back.
-        during: seconds after the previous change, if it happens while dbt refreshes the views; 0 is before that.
+        during: seconds after the previous change, for a change while dbt refreshes the views; 0 for one before that.
     """
 
     what: str

@@ -45,7 +45,7 @@ class _From:
 
 @dataclass(frozen=True)
 class Drawn:
-    """A query, its columns, and a key for its config. `only_stated`: the table has no key unless the config has it."""
+    """A query, its columns and its key. With `only_stated`, the table has the key only if the config states it."""
 
     sql: str
     columns: Mapping[str, str] = field(default_factory=dict)
@@ -108,7 +108,7 @@ class Queries:
         has_key = "primary_key" in config or not drawn.only_stated
         return View(name, sql, config, drawn.columns, key if has_key else ())
 
-    # -- what it reads ----------------------------------------------------------------------------------------------
+    # -- FROM clauses ----------------------------------------------------------------------------------------------
 
     def _alias(self, prefix: str) -> str:
         self._aliases += 1

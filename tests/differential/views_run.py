@@ -24,7 +24,7 @@ from differential.views_queries import Queries
 # Views per project, each with its own query. A sequence is one view over all steps.
 VIEWS: Final = 8
 STEPS: Final = 4
-# Messages that refuse a config. Whether a query can have it is not known when it is drawn.
+# Messages that refuse a config. The draw does not know whether a query can have the config.
 _REFUSALS: Final = ("refresh_mode='incremental'", "needs bucket_key")
 # Changes that may happen while views are refreshed.
 _DURING: Final = ("insert", "update", "delete", "replace", "merge", "delete and insert", "overwrite")
@@ -332,7 +332,7 @@ class _Project:
                     self.outcome.figures["queries that fail"] += 1
                     self._broken.add(view.name)
         if refused:
-            # These views go on without the refused configs.
+            # From here on, these views do not have the refused configs.
             self._plan = replace(
                 self._plan,
                 views=tuple(

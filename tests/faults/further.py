@@ -1,7 +1,7 @@
 """The second project: chains of models over changes, audits, Python, a stream, and commands other than `build`.
 
-`fed` gets rows once per step, however often the step runs. Downstream models read its changes, so a lost or duplicate
-row in one of them shows. See lakehouse.py for the first project.
+`fed` gets rows once per step, however often the step runs. Downstream models read its changes, so they show a lost or
+duplicate row. See lakehouse.py for the first project.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def write_project(folder: Path, target: dict[str, Any]) -> None:
     """Write the project, its profile and an empty warehouse to a folder."""
     models = {name: text.replace("<ids>", str(IDS)) for name, text in MODELS.items()}
     outputs = {"here": target, "copies": target | {"schema": COPIES}}
-    # Allows table swaps, which are killed as well.
+    # Allows table swaps, so that some kills hit them.
     house.write_project(folder, SCHEMA, outputs, models, {"models": {"+on_rebuild": "drop_history"}})
     (folder / "macros").mkdir()
     (folder / "macros" / "macros.sql").write_text(MACROS.replace("<ids>", str(IDS)))
@@ -152,7 +152,7 @@ COMMANDS = {
         lambda step, times: _operation("fast_forward", relation="forwarded", branch="next"),
         prepare=lambda step, times: (("run-operation", "branch_off"),),
     ),
-    # Publishes rows that failed their audit. After a kill, a user would build the table.
+    # Publishes rows that failed their audit. After a kill, a user would run `build`.
     "publish": Command(
         lambda step, times: _operation("publish", relation="audited"),
         prepare=lambda step, times: (("run", "--select", "audited", "--refused"),),

@@ -117,7 +117,7 @@ class House:
     read: Callable[[str], list[Row]]
     step: int = 0
     seconds: float = 6.0
-    # By command: the step that its tables are at, and how often it was done.
+    # By command: the step of its tables, and the number of its completed runs.
     at_step: dict[str, int] = field(default_factory=dict)
     times: Counter[str] = field(default_factory=Counter)
 
@@ -133,7 +133,7 @@ class House:
         assert self.leftovers() == []
 
     def next_step(self, command: str) -> None:
-        """Go to the next step, and run everything before a command."""
+        """Go to the next step, and run what must precede a command."""
         self.step += 1
         self.project.write_step(self.folder, self.step)
         if command != "build" and self.project.COMMANDS[command].needs_build:
@@ -194,7 +194,7 @@ class House:
         ).returncode
 
     def wrong(self, killed: str = "") -> list[str]:
-        """Tables whose rows are not those of their command's last step or, if it was killed, of this step."""
+        """A problem for each table that has neither its command's last step nor, if killed, this step."""
         problems = []
         for name, state in self.project.STATES.items():
             rows = self._rows(state)

@@ -90,7 +90,7 @@ def write_project(folder: Path, target: dict[str, Any]) -> None:
         f"{name}.sql": sql.replace("<ids>", str(IDS)).replace("<versioned>", str(VERSIONED))
         for name, sql in MODELS.items()
     }
-    # Allows table swaps, which are killed as well.
+    # Allows table swaps, so that some kills hit them.
     house.write_project(folder, SCHEMA, {"here": target}, models, {"models": {"+on_rebuild": "drop_history"}})
     for part in ("macros", "seeds", "snapshots"):
         (folder / part).mkdir()

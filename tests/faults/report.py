@@ -35,7 +35,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def _numbers(config: pytest.Config) -> dict[str, int]:
     kills = config.getoption("--kills")
     further = 0 if kills <= _IN_CI else kills * 2 // 5
-    # Each counts twice, because test_beside.py has two kinds of other processes.
+    # Each number makes two kills, because test_beside.py has two kinds of other processes.
     beside = 0 if kills <= _IN_CI else max(1, kills // 30)
     # In addition to `--kills`.
     views = 0 if kills <= _IN_CI else kills * 2 // 5

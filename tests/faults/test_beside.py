@@ -30,7 +30,7 @@ select {{{{ var('run') }}}} as run, id from range({BATCH})""",
 select {{{{ var('run') }}}} as run, id from range({BATCH})
 {{% if is_incremental() %}} where {{{{ var('run') }}}} not in (select run from {{{{ this }}}}) {{% endif %}}""",
 }
-# Repeats one command, each time with a new number, until the file exists; prints the numbers that are done.
+# Repeats one command, each time with a new number, until a file exists; prints each number when it is done.
 LOOP = """
 import json, os, sys
 from dbt.cli.main import dbtRunner
@@ -103,7 +103,7 @@ class Lake:
         return _code(self.start(command, start_new_session=True))
 
     def counts(self, table: str) -> dict[int, int]:
-        """The number of rows by run."""
+        """The number of rows by run; fails if a run has an id twice."""
         rows = self.session.sql(
             f"select run, count(*), count(distinct id) from paimon.beside.{table} group by 1"
         ).collect()

@@ -135,7 +135,7 @@ class TestTwoProcesses:
 
 
 class TestReader:
-    """A process other than dbt's reads two tables while dbt rebuilds them, 10 times or, if more, `--kills` times."""
+    """Another process reads two tables while dbt rebuilds them 10 times, or `--kills` times if that is more."""
 
     @pytest.fixture(scope="class")
     def rebuilds(self, request: pytest.FixtureRequest) -> int:

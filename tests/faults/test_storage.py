@@ -28,7 +28,7 @@ MODELS = {
     "created": "{{ config(materialized='table', enabled=var('rows') > 100) }} " + ROWS,
 }
 
-# Spark runs the script as a child of its JVM. A hook sets the limit, so that it comes after the jars' download.
+# Spark runs the script as a child of its JVM. A hook sets the limit, so it does not affect the jars' download.
 QUOTA = (
     "{% if var('quota', 0) %}select transform (1) using 'prlimit --pid $PPID --fsize={{ var('quota') }}; cat' as (n)"
     "{% endif %}"
@@ -148,7 +148,8 @@ class TestFullDisk:
         left = fill(folder, "rebuilt")
         for table in before:
             remove_orphan_files(folder, table)
-        # A task that had not ended yet may have written here after the drop. No catalog lists the folder as a table.
+        # A task that had not ended yet may have written here after the table was dropped. No catalog lists the folder
+        # as a table.
         shutil.rmtree(folder / "lake" / "full.db" / "created__dbt_tmp", ignore_errors=True)
         assert not left.exists()
         build(folder, 200)
@@ -201,7 +202,7 @@ class TestDamagedManifest:
                 path.write_bytes(b"damaged")
         failed = run(folder, 100)
         assert failed.returncode == 1
-        # The model that writes the table names it. Only its reader is skipped; the other models and the hook pass.
+        # The message of the model that writes the table names the table. Only the reader is skipped; the rest passes.
         assert "Done. PASS=3 WARN=0 ERROR=1 SKIP=1" in failed.stdout
         message = failed.stdout.partition("in model upserted (models/upserted.sql)")[2]
         assert "Failed to read manifest list" in message

@@ -25,7 +25,7 @@ def start(folder: Path, *arguments: str, environment: Mapping[str, str] = {}) ->
     return subprocess.Popen(
         [sys.executable, "-c", _RUN, *arguments],
         cwd=folder,
-        # Without internet access, sending them delays dbt's exit by ten seconds.
+        # Without internet access, sending usage statistics delays dbt's exit by ten seconds.
         env={**os.environ, "DBT_SEND_ANONYMOUS_USAGE_STATS": "false", **environment},
         stdout=subprocess.PIPE,
         text=True,

@@ -1,8 +1,8 @@
 """Spark with Paimon on an S3 warehouse, step by step as in the walk-through for Spark 3.5.5 and Paimon.
 
 `spark.sql.catalog.paimon.*` settings define the catalog instead of profile keys. The files of a table without a primary
-key, in the schema `ods`, are compared before and after an UPDATE. And a problem that the walk-through describes: no jar
-for S3.
+key, in the schema `ods`, are compared before and after an UPDATE. The last tests show a problem that the
+walk-through describes: no jar for S3.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class TestWalkThrough:
 
 
 class TestTroubleshooting:
-    """java.lang.NoClassDefFoundError: com/amazonaws/AmazonClientException."""
+    """The walk-through's error `java.lang.NoClassDefFoundError: com/amazonaws/AmazonClientException`."""
 
     def target(self, object_store: S3, spark_config: dict[str, Any], scheme: str) -> dict[str, Any]:
         from pyspark.find_spark_home import _find_spark_home
@@ -136,7 +136,7 @@ class TestTroubleshooting:
         assert " at org.apache" not in said
 
     def test_s3a_is_read_as_s3(self, object_store, spark_config, tmp_path):
-        """The adapter does what the walk-through does by hand."""
+        """The adapter reads `s3a://` as `s3://`, a change that the walk-through makes by hand."""
         from dbt.adapters.paimon.credentials import PaimonCredentials
         from dbt.adapters.paimon.spark.runtime import Runtime
         from dbt.adapters.paimon.spark.session import open_session

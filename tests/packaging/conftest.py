@@ -1,7 +1,7 @@
-"""What the tests of the wheel take: `--every-python`, `--wheels`, a table of what they saw, and the shell of a new user.
+"""Options and fixtures for the tests of the wheel: a new user's shell, and the results table in docs/install.md.
 
-Added to the shell are `--find-links` (as PIP_FIND_LINKS) with the wheel itself and with an empty one in the place of
-dbt-core 1.12's parser, whose source distribution downloads while it builds.
+In the shell, PIP_FIND_LINKS names a folder with the wheel, and with an empty wheel in place of dbt-core 1.12's parser,
+whose source distribution downloads files during its build.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from doc_pages import ROOT, Shell
 
 PYTHONS = ("3.10", "3.11", "3.12", "3.13")
 PAGE = ROOT / "docs" / "install.md"
-# Between these lines of the page is what the tests saw.
+# The page has the tests' results between these lines.
 MARKS = ("<!-- figures -->", "<!-- end of figures -->")
 HEADER = (
     "| install | Python | dbt-core | dbt-adapters | PySpark | pandas, pyarrow, numpy | environment | `pip install` | to the first rows |\n"
@@ -60,14 +60,14 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """What is run by hand is no skipped test of CI's."""
+    """Deselect the tests that run only with `--every-python`, so that they do not count as skipped in CI."""
     if not config.getoption("--every-python"):
         items[:] = [item for item in items if "python_by_hand" not in getattr(item, "fixturenames", ())]
 
 
 @pytest.fixture
 def figures(request: pytest.FixtureRequest) -> list[str]:
-    """Rows of the page's table, to be added to."""
+    """The rows of the page's table; tests append theirs."""
     return request.config.stash[_ROWS]
 
 
@@ -77,7 +77,7 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
         return
     before, rest = PAGE.read_text().split(MARKS[0])
     table, after = rest.split(MARKS[1])
-    # What was not run this time stays as it was seen.
+    # Rows of tests that did not run this time are kept.
     kept = {_what(row): row for row in table.splitlines(keepends=True) if row.startswith("| `")}
     kept |= {_what(row): row for row in rows}
     PAGE.write_text(f"{before}{MARKS[0]}\n{HEADER}{''.join(kept.values())}{MARKS[1]}{after}")
@@ -95,7 +95,7 @@ def uv() -> str:
 
 @pytest.fixture(scope="session")
 def links(uv: str, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the wheel, and with the empty one."""
+    """The folder with the wheel and the empty wheel."""
     folder = tmp_path_factory.mktemp("dist")
     if given := request.config.getoption("--wheels"):
         (wheel,) = (ROOT / given).glob("*.whl")
@@ -108,14 +108,14 @@ def links(uv: str, request: pytest.FixtureRequest, tmp_path_factory: pytest.Temp
 
 @pytest.fixture
 def shell(links: Path, request: pytest.FixtureRequest, tmp_path: Path) -> Shell:
-    """A new user's: an empty home, and no cache of anything."""
+    """A new user's shell, with an empty home folder and no caches."""
     environ = {key: value for key, value in os.environ.items() if key not in doc_pages.LEAKS}
     (tmp_path / "home").mkdir()
     environ |= {
         "HOME": str(tmp_path / "home"),
         "PIP_FIND_LINKS": str(links),
         "DBT_SEND_ANONYMOUS_USAGE_STATS": "false",
-        # Java asks the system for the home, not HOME.
+        # Java gets the home folder from the system, not from HOME.
         "JAVA_TOOL_OPTIONS": f"-Duser.home={tmp_path / 'home'}",
     }
     if repository := request.config.getoption("--repository"):
@@ -125,7 +125,7 @@ def shell(links: Path, request: pytest.FixtureRequest, tmp_path: Path) -> Shell:
 
 @pytest.fixture
 def transcript(shell: Shell, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[None]:
-    """Write what a new user has seen into the file of `--transcript`, without paths and hosts of this machine."""
+    """Write what a new user has seen to the file of `--transcript`, without paths and hosts of this machine."""
     yield
     if file := request.config.getoption("--transcript"):
         lines = "\n".join(_without_downloads(shell.transcript)).replace(str(tmp_path), "~")
@@ -133,5 +133,5 @@ def transcript(shell: Shell, request: pytest.FixtureRequest, tmp_path: Path) -> 
 
 
 def _without_downloads(lines: list[str]) -> Iterator[str]:
-    """The lines without those of pip and of Spark's download, which have hosts of this machine."""
+    """The lines without pip's and Spark's download lines, which have hosts of this machine."""
     return (line.rstrip() for line in lines if not _DOWNLOADS.match(line.strip()))

@@ -1,6 +1,6 @@
 """The wheel in an empty environment: the commands of the README and of docs/deployment.md, as a user types them.
 
-Nothing holds pip but what the wheel asks for.
+No constraints file restricts pip: only the wheel's own requirements apply.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from doc_pages import ROOT, Shell, blocks_of
 
 
 def new_environment(shell: Shell, python: str, uv: str) -> Path:
-    """An empty environment of some Python, which the shell goes into."""
+    """Create an empty virtual environment with a version of Python and activate it in the shell; returns its folder."""
     here = ".".join(map(str, sys.version_info[:2]))
     found = sys.executable if python == here else shell.run(f"HOME={Path.home()} {uv} python find {python}").strip()
     folder = shell.folder / "environment"
@@ -28,10 +28,10 @@ def new_environment(shell: Shell, python: str, uv: str) -> Path:
 
 
 def seen(shell: Shell, environment: Path, install: str, python: str, rows_after: float | None) -> str:
-    """A row of docs/install.md."""
+    """A row of the table in docs/install.md; `rows_after` are the seconds until the first rows."""
     listed = json.loads(shell.run("pip list --format json --disable-pip-version-check"))
     versions = {each["name"].lower(): each["version"] for each in listed}
-    # Not another one that a registry has.
+    # pip installed this wheel, not a release from a registry.
     (wheel,) = Path(shell.environ["PIP_FIND_LINKS"]).glob("dbt_paimon-*.whl")
     assert wheel.name.split("-")[1] == versions["dbt-paimon"]
     size = sum(path.lstat().st_size for path in environment.rglob("*") if not path.is_symlink())
@@ -53,7 +53,7 @@ def test_content(links: Path) -> None:
         if path.is_file() and path.parent.name != "__pycache__"
     }
     assert content == sources
-    # dbt-core and dbt-adapters own these; ours would shadow them.
+    # These files belong to dbt-core and dbt-adapters; ours would shadow them.
     assert not {"dbt/__init__.py", "dbt/adapters/__init__.py", "dbt/include/__init__.py"} & content
     assert "dbt/adapters/paimon/py.typed" in content
     assert any(name.endswith("licenses/LICENSE") for name in names)
@@ -76,7 +76,7 @@ def test_first_hour(shell: Shell, uv: str, python_of_user: str, figures: list[st
     shell.run(install, attempts=3)
     plugins = shell.run("python -c 'from dbt.version import _get_adapter_plugin_names as n; print(*n())'")
     warehouse = shell.folder / "warehouse"
-    # The database, Spark, the warehouse, the schema, threads.
+    # The answers: adapter, connection method, warehouse, schema, threads.
     answers = [str(plugins.split().index("paimon") + 1), "1", str(warehouse), "analytics", "2", ""]
     shell.run(init, answers="\n".join(answers))
     profiles = yaml.safe_load(Path(shell.environ["HOME"], ".dbt", "profiles.yml").read_text())
@@ -118,7 +118,7 @@ def model(dbt, session):
 
 @pytest.mark.slow
 def test_warm_server(shell: Shell, uv: str, python_by_hand: str, figures: list[str]) -> None:
-    """`dbt-paimon server`, as docs/deployment.md has it, and pandas: run by hand (make wheel-check)."""
+    """`dbt-paimon server` as in docs/deployment.md, with a pandas model; run by hand (`make wheel-check`)."""
     environment = new_environment(shell, python_by_hand, uv)
     install, start, run, status, stop = blocks_of("docs/deployment.md", "## A warm local server")[0].commands()
     shell.run(install, attempts=3)
@@ -137,7 +137,7 @@ def test_warm_server(shell: Shell, uv: str, python_by_hand: str, figures: list[s
         shell.run(status)
     finally:
         shell.run(stop)
-    # The same in dbt's own process, and what is in the table at last.
+    # The same model in dbt's own process, and the table's rows afterwards.
     shell.run("dbt run --target cold")
     query = "select count(*) as n, sum(twice) as s from {{ ref('from_pandas') }}"
     shown = shell.run(f'dbt --quiet show --target cold --output json --inline "{query}"')
@@ -147,7 +147,7 @@ def test_warm_server(shell: Shell, uv: str, python_by_hand: str, figures: list[s
 
 @pytest.mark.slow
 def test_spark_4(shell: Shell, uv: str, python_by_hand: str, figures: list[str]) -> None:
-    """What pip takes for Spark 4.1, whose connector no registry here has."""
+    """What pip installs for Spark 4.1. dbt runs no model, because no registry here has the connector."""
     environment = new_environment(shell, python_by_hand, uv)
     shell.run("pip install 'dbt-paimon[spark4]'", attempts=3)
     assert "paimon" in shell.run("dbt --version")

@@ -1,6 +1,6 @@
 """Former defects, put back one at a time to check that the sequences find them.
 
-A letter is a macro file in this folder that replaces the adapter's macro, or functions that replace the adapter's.
+Each letter stands for a macro file here that replaces an adapter macro, or for functions that replace the adapter's.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ PATCHES: Final[Mapping[str, tuple[tuple[str, str, _Instead], ...]]] = {
     "o": ((f"{_PAIMON}.maintenance.times", "with_paimons_clock", _as_written),),
     # DELETE drops the partition of NULL instead of one of blank text.
     "p": ((f"{_PAIMON}.writing.row_deletes", "_BY_ROWS", lambda _: {}),),
-    # Stale keys: an input's table snapshot is identified by its ID alone, as if an ID never came again.
+    # Stale keys: an input's table snapshot is identified by its ID alone, as if IDs were never reused.
     "s": ((f"{_PAIMON}.metadata.snapshots", "Commit.of_json", _by_number),),
     # Stale keys: a key still counts after others have written the table.
     "t": ((f"{_PAIMON}.unchanged.api", "_commit_with_key", _whoever_wrote),),

@@ -1,4 +1,4 @@
-{#- Partitions compared by `=`, so that those of NULL lose their rows; carried-over rows have the batch's columns alone. -#}
+{#- Partitions are compared by `=`, so NULL partitions lose their rows; kept rows have only the batch's columns. -#}
 {% macro paimon__get_incremental_microbatch_sql(arg_dict) %}
   {%- set window = arg_dict.batch_window -%}
   {%- if not arg_dict.spec.partition_by -%}

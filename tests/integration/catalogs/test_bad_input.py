@@ -167,7 +167,7 @@ class TestNotToBeHad:
             warehouse="lake",
         )
 
-    def test_debug_says_so_too(self, tmp_path, spark_config):
+    def test_debug_shows_the_message(self, tmp_path, spark_config):
         uri = f"thrift://{LOOPBACK}:{free_port()}"
         write(tmp_path, spark_config, {}, metastore="hive", uri=uri)
         result, said, seconds = run(tmp_path, "debug")

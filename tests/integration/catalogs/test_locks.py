@@ -94,7 +94,7 @@ def test_two_runs_of_dbt(target, folder):
     write_project(folder, target, FILES)
     models = {"appended", "upserted", "counted", "swapped"}
     # Only the adapter's own locks (on local warehouses and in buckets) keep two runs from creating or swapping the same
-    # table at once (docs/storage.md).
+    # table at the same time (docs/storage.md).
     apart = "s3_lock" in target or not target["warehouse"].startswith("s3:")
     if not apart:
         models.remove("swapped")
@@ -106,7 +106,7 @@ def test_two_runs_of_dbt(target, folder):
     answers = [process.answers() for process in both]
     # Every run has a result for each of its models.
     assert [set(step) for found in answers for step in found] == [models] * 4, answers
-    # Without those locks, a run may fail because the other run creates the same table at once.
+    # Without those locks, a run may fail because the other run creates the same table at the same time.
     written = {
         model: [first + 2 * step for first in (0, 1) for step in (0, 1) if answers[first][step][model] == "success"]
         for model in models
@@ -122,7 +122,7 @@ def test_two_runs_of_dbt(target, folder):
     assert reader.state("appended") == rows("appended")
     assert reader.state("upserted") == sorted((run, number) for number, run in rows("upserted"))
     assert reader.state("counted") == [(number, len(written["counted"])) for number in range(BATCH)]
-    # All rows are from the last writer.
+    # All rows are from one of the last two runs.
     if "swapped" in models:
         assert reader.state("swapped") in [[(number, run) for number in range(BATCH)] for run in (2, 3)]
     assert reader.tables() == models

@@ -14,7 +14,7 @@ from integration.services.mariadb import DATABASE, MariaDb
 from integration.services.postgres import Postgres
 from integration.services.process import LOOPBACK
 
-# A table for rows of `wait`: their changes follow all earlier changes in the log.
+# `wait` inserts rows into this table; their changes follow all earlier changes in the log.
 _MARKS: Final = "marks"
 _CONVERTER: Final = "org.apache.kafka.connect.json.JsonConverter"
 _COMMON: Final = {
@@ -35,10 +35,10 @@ class Database(Protocol):
     port: int
 
     def start(self) -> None:
-        """Start it again."""
+        """Start the server again."""
 
     def kill(self) -> None:
-        """Kill it."""
+        """Kill the server."""
 
     def lines(self, script: str) -> list[str]:
         """Run a script; returns the lines of its results."""
@@ -90,13 +90,13 @@ class Feed(ABC):
         """Wait until all earlier commits of the database are in Kafka.
 
         Raises:
-            RuntimeError: they are not there in time; with the connector's status.
+            RuntimeError: they do not arrive in time; the message has the connector's status.
         """
         there, end = self.position(), time.monotonic() + TIMEOUT
         while not self._has_read(there):
             status = self.worker.status(self.name)
             if time.monotonic() > end or any(task["state"] == "FAILED" for task in status.get("tasks", ())):
-                raise RuntimeError(f"{self.name} does not come to {there}: {status}")
+                raise RuntimeError(f"{self.name} has not reached {there}: {status}")
             # Only changes move the offset: rows of a snapshot have the snapshot's position.
             self.server.lines(f"insert into {_MARKS} values (default);")
             time.sleep(0.2)

@@ -29,7 +29,7 @@ class Kind:
         shown_in_millis: like `shown_there`, for `time.precision.mode: connect`; empty if it is the same.
         moment: the logical type of dates and times: `Date`, `Timestamp` or `MicroTimestamp`.
         decimal: the logical type of precise decimals: `Decimal` or `VariableScaleDecimal`.
-        always_decimal: whether it has that type with every `decimal.handling.mode`.
+        always_decimal: whether the column has that type with every `decimal.handling.mode`.
     """
 
     name: str

@@ -220,11 +220,11 @@ class Project:
         return sum(_last(folder, "offsets") > _last(folder, "commits") for folder in self._checkpoints())
 
     def snapshots(self, model: str) -> int:
-        """The number of snapshots of a model's table."""
+        """The number of table snapshots of a model's table."""
         return len(_numbers(self._table(model), "snapshot", "snapshot-*"))
 
     def unnoted(self) -> int:
-        """The number of streams whose last batch is in the table but not in the checkpoint: it will run again."""
+        """The number of streams whose last batch is in the table but not in the checkpoint: the batch will rerun."""
         found = 0
         for table in self._tables():
             written = -1

@@ -1,4 +1,4 @@
-"""A model follows a PostgreSQL table through Debezium: the rows are equal after each kind of change but TRUNCATE."""
+"""A model follows a PostgreSQL table through Debezium: rows are equal after each kind of change except TRUNCATE."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ class TestPostgres:
             begin; delete from planes; insert into planes (tail, model) values ('never', 1); rollback;
             begin; delete from planes where model % 5 = 1; update planes set price = -price, ratio = null; commit;
             begin; delete from planes where model = 2; insert into planes (tail, model) values ('N2', 2); commit;
-            -- Rows that change places, and one that takes the key of another that moved away.
+            -- Rows get new values of either part of the key.
             update planes set model = 1000 - model where model between 40 and 45;
             update planes set tail = 'N3' where tail = 'N4' and model = 4;
             """

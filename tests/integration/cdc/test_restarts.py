@@ -76,7 +76,7 @@ class Kills:
     """Kills the stream, the worker and the database in turn, each while changes are made.
 
     Attributes:
-        made: the number of kills of each.
+        made: the number of kills of each victim.
         within: the number of kills of the stream during a batch.
         unnoted: the number of kills of the stream between a batch's commit and its checkpoint.
         amid: how often the database went down during changes.
@@ -92,7 +92,7 @@ class Kills:
     amid: int = 0
 
     def make(self, wanted: int) -> None:
-        """Kill each of them `wanted` times."""
+        """Kill each victim `wanted` times."""
         while self.made["stream"] < wanted:
             process = self.project.start()
             with self._changes():
@@ -167,10 +167,10 @@ class Restarts:
         server.lines(self.TABLE)
         orders = shop.Orders(server, chance)
         orders.change(AT_FIRST)
-        # Changes from before the snapshot come as one insert per row.
+        # For changes from before the snapshot, Debezium sends one insert per row.
         server.lines("delete from counted; insert into counted select '+I', id, made from orders;")
         feed.begin("orders")
-        # Wait: changes made while MariaDB's snapshot begins are in the snapshot, and come again as changes.
+        # Wait, because changes made while MariaDB's snapshot begins are in the snapshot and sent again as changes.
         feed.wait()
         project = shop.Project.make(tmp_path / "shop", broker, feed.topic("orders"), spark_config)
         kills = Kills(project, feed, orders, chance)

@@ -1,4 +1,4 @@
-"""The first snapshot of a PostgreSQL table while other sessions write: the rows once all messages have arrived."""
+"""First snapshots of PostgreSQL tables while other sessions write: the model's rows after all messages."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def until(condition: Callable[[], bool]) -> None:
     """Wait until a condition is true.
 
     Raises:
-        RuntimeError: it stays false.
+        RuntimeError: the condition is still false after the timeout.
     """
     end = time.monotonic() + TIMEOUT
     while not condition():
@@ -101,7 +101,7 @@ class TestSnapshots:
             query = "select count(*) from pg_stat_activity where backend_type = 'walsender' and wait_event = 'transactionid';"
             return database.lines(query) == ["1"]
 
-        # A new slot waits for open transactions, then for those begun meanwhile, but not for later ones: `last`.
+        # A new slot waits for open transactions, then for those begun meanwhile, but not for later ones like `last`.
         first = Transaction(database)
         first.run("insert into others values (1);")
         begun = threading.Thread(target=feed.begin, args=("around",))

@@ -67,7 +67,7 @@ class Types:
         server.lines(inserted(self.KINDS, first=1))
         feeds = [self.feed(settings, worker, server, broker) for settings in ALL]
         for feed, settings in zip(feeds, ALL, strict=True):
-            # Otherwise the default applies, whose name differs between the connectors.
+            # If not set, the default applies; its name differs between the connectors.
             times = {"time_precision_mode": "connect"} if settings.in_millis else {}
             feed.begin(
                 "kinds",

@@ -213,7 +213,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Yarn]:
 
 @pytest.fixture(scope="session")
 def reference(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> dict[str, Any]:
-    """The report of a build on the simplest deployment; the others must give the same tables."""
+    """The report of a build on the simplest deployment; the others must build the same tables."""
     folder = tmp_path_factory.mktemp("local")
     with local(folder, request) as deployment:
         return deployment.build(folder)

@@ -1,4 +1,4 @@
-"""The whole reference project on every deployment: each gives the same tables, row for row."""
+"""The whole reference project on every deployment: each builds the same tables, row for row."""
 
 from __future__ import annotations
 

@@ -101,7 +101,7 @@ def folder(tmp_path: Path, cluster: Yarn) -> Folder:
 
 @pytest.fixture
 def rows(folder: Folder, spark_config: dict[str, Any]) -> Callable[[str], list[tuple[Any, ...]]]:
-    """The rows of a query that runs on this machine, outside the cluster."""
+    """Function: the rows of a query, which runs on this machine, outside the cluster."""
 
     def read(sql: str) -> list[tuple[Any, ...]]:
         credentials = PaimonCredentials(
@@ -177,7 +177,7 @@ def test_dbt_is_killed(folder: Folder, cluster: Yarn, rows: Any) -> None:
     wait_for(lambda: any(works(each, 12) for each in executors()), process)
     process.kill()
     process.wait()
-    # dbt's JVM ends with it, and the application with the JVM.
+    # dbt's JVM ends with dbt, and the application with the JVM.
     assert cluster.last_application()["Final-State"] != "UNDEFINED"
     assert cluster.containers() == 0
     assert executors() == []

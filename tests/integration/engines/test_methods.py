@@ -227,7 +227,7 @@ class Methods:
         assert rows("select tag_name from {schema}.`rekeyed$tags`") == [("kept",)]
 
     def test_times(self, project, rows, lake):
-        """The time zone of the server's JVM is hours behind the session's."""
+        """Times are right although the server's JVM is in a zone hours behind the session's."""
         run_dbt(["run", "--select", "upserted"])
         (result,) = run_dbt(["source", "freshness"])
         assert 0 <= result.age < 600

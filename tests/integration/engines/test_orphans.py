@@ -1,4 +1,4 @@
-"""A statement may outlive its client on a server: it is ended before the next run writes, and takes effect once.
+"""A statement that outlives its client on a server is ended before the next run writes: no row is there twice.
 
 dbt is ended by KILL, TERM or HUP while a server runs its statement, and runs again at once. `--server-kills 60` does
 this 60 times, at random moments. Other tests cut the network before the commit, or between commit and answer.
@@ -113,7 +113,7 @@ class Project:
         return process
 
     def feed(self) -> None:
-        """Give the next run a number, and the source table its rows."""
+        """Set the next run's number, and insert its rows into the source table."""
         self.n += 1
         self.rows(f"insert into {self.schema}.fed select {self.n}, id from range({ROWS})")
 
@@ -143,7 +143,7 @@ def broken_off(project: Project, model: str, number: int, delay: float) -> bool:
 
 
 def check(project: Project, model: str, number: int, delay: float) -> tuple[dict[str, int], str]:
-    """End a run, run the model again at once, and check the table, then and when the first statement would have ended.
+    """End a run, run the model again at once, and check the table, then and after the first statement would have ended.
 
     Returns figures for the record, and the problem (empty if there is none).
     """
@@ -235,7 +235,7 @@ def test_ended(project: Project, server_kills: int, record: Record) -> None:
         project.run(model)
     chance = random.Random(str(server_kills))
     for kill in range(max(1, server_kills)):
-        # Half of them are KILL, after which dbt cannot clean up.
+        # Half of the signals are KILL, after which dbt cannot clean up.
         number = (signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signal.SIGHUP)[(kill // len(models)) % 4]
         model, delay = models[kill % len(models)], chance.uniform(0, 3)
         if not record.has(kill):

@@ -96,7 +96,7 @@ def wait_for_end(pid: int, seconds: float) -> None:
 
 
 def cpu_seconds(process: psutil.Process, during: float) -> float:
-    """The CPU seconds of a process and its descendants in the next seconds: both cores when busy, few when idle."""
+    """The CPU seconds that a process and its descendants use in the next `during` seconds."""
 
     def used() -> float:
         family = [process, *process.children(recursive=True)]
@@ -233,7 +233,7 @@ class TestWarmServer:
         assert own_group.press_ctrl_c(process) < 20
         ended = time.monotonic() + 60
         while cpu_seconds(java, during=4) >= 1:
-            assert time.monotonic() < ended, "the server works on"
+            assert time.monotonic() < ended, "the server is still busy"
         assert (folder.path / "lake" / "warm.db" / "one" / "snapshot" / "LATEST").read_text() == before
         model.write_text(quick)
         ended = folder.dbt("run", "--select", "one")

@@ -29,7 +29,7 @@ def model(producer: str) -> str:
     config = CONFIG % producer
     if producer == "full-compaction":
         config += ', post_hook="{{ compact(this) }}"'
-    # The changelog of `input` is the input itself, so it needs the old row.
+    # The changelog of `input` is the input itself, so the input needs the old row.
     before = BEFORE if producer == "input" else ""
     return f"{{{{ config({config}) }}}}{CHANGES.replace('BEFORE', before)}"
 

@@ -31,7 +31,7 @@ OF_ENGINE = {
     "aggregation": ", fields={'name': {'aggregate_function': 'last_non_null_value'}, 'v': {'aggregate_function': 'sum'}}",
     "first-row": "",
 }
-# Every pair that Paimon has: first-row tables do not have `input` and `full-compaction`.
+# Every pair that Paimon supports: first-row tables do not have `input` and `full-compaction`.
 PAIRS = [
     (engine, producer)
     for engine in OF_ENGINE
@@ -117,7 +117,7 @@ FIRST = [(1, "a", 10), (2, "b", 20), (3, "c", 30)]
 
 
 class TestStates:
-    """Flink's time travel, and tables that one engine makes and the other uses."""
+    """Flink's time travel, and tables that one engine creates and the other uses."""
 
     @pytest.fixture(scope="class")
     def models(self) -> dict[str, str]:

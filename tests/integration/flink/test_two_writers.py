@@ -54,7 +54,7 @@ select id as part, id from range(40)
     "buckets_compacted_by_none.sql": BUCKETS.replace("MORE", "'write-only': 'true'"),
     "compacted_by_one.sql": SHARED.replace("MORE", ", tblproperties={'write-only': 'true'}"),
     "compacted_by_both.sql": SHARED.replace("MORE", ""),
-    # Without compactions there are no conflicts, after which Flink would start again.
+    # Without compactions there are no conflicts, which would restart Flink's job.
     "at_once.sql": """
 {{ config(materialized='incremental', primary_key='id', bucket=-1, dynamic_bucket={'target_row_num': 100, 'initial_buckets': 1},
     tblproperties={'write-only': 'true'}) }}
@@ -99,7 +99,7 @@ def runs_beside(job: Job, name: str) -> int:
 
 
 def shared(step: int) -> list[tuple[int, int]]:
-    """The rows with the highest sequence values."""
+    """The expected rows after dbt's run `step`: for each key, the row with the highest sequence value."""
     of_flink = {number % 100: number for number in range(1, ROWS + 1)}
     return [(key, of_flink[key] if 50 <= key < 100 else HIGH * step) for key in range(110)]
 
@@ -129,7 +129,7 @@ class TestTwoWriters:
         ("table", "compacts"), [("buckets_compacted_by_both", True), ("buckets_compacted_by_none", False)]
     )
     def test_buckets_each_of_one_partition(self, flink: Session, rows: Rows, table: str, compacts: bool) -> None:
-        """There is no conflict, which would end Flink's job or fail dbt's run."""
+        """There are no conflicts: one would end Flink's job or fail dbt's run."""
         files = rows("select min_key, bucket from {schema}.`keys$files`")
         buckets = {int(key.strip("[]")): bucket for key, bucket in files}
         of_dbt, of_flink = [[key for key in buckets if (buckets[key] < 2) is dbts] for dbts in (True, False)]
@@ -201,7 +201,7 @@ class TestTwoWriters:
         "key which dbt adds afterwards gets another bucket, and is there twice",
     )
     def test_dynamic_buckets_at_once(self, flink: Session, rows: Rows) -> None:
-        # Rows come once a second, so each checkpoint has some. After a commit without rows, the job would read its
+        # Rows arrive every second, so each checkpoint has some. After a commit without rows, the job would read its
         # index of keys again.
         settings = {"execution.checkpointing.interval": "3 s"}
         flink.define(GENERATED, settings)

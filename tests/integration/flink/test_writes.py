@@ -1,4 +1,4 @@
-"""Flink jobs write tables while dbt reads their changes: no row is lost, none is there twice."""
+"""Flink jobs write tables while dbt reads their changes: no row is lost or duplicated."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def page(tmp_path: Path) -> Page:
 
 @pytest.fixture
 def rows(page: Page, spark_config: dict[str, Any]) -> Callable[[str], list[tuple[Any, ...]]]:
-    """The rows of a query that runs outside the cluster."""
+    """Function: the rows of a query, which runs outside the cluster."""
 
     def read(sql: str) -> list[tuple[Any, ...]]:
         lake = str(page.folder / "lake")

@@ -143,7 +143,7 @@ class Lakehouse:
         assert self.outcome() == "Complete", self.said()
 
     def drivers(self) -> list[dict[str, Any]]:
-        """The Job's pod, once there is one."""
+        """A list of the Job's pod; empty before the pod exists."""
         return self.cluster.list("pods", NAMESPACE, f"app.kubernetes.io/name={JOB}")
 
     def executors(self) -> list[dict[str, Any]]:

@@ -93,7 +93,7 @@ def test_a_screen_reader_has_names_for_all(browser, opened):
     assert levels.count("H1") == 1
 
 
-def test_nothing_comes_from_elsewhere(browser, opened):
+def test_no_request_for_a_resource(browser, opened):
     opened(report(3))
     assert browser.execute_script("return performance.getEntriesByType('resource').length") == 0
 

@@ -85,7 +85,7 @@ class Connect:
         """Wait until a connector and its task run.
 
         Raises:
-            RuntimeError: they failed, or did not run in time; with their status.
+            RuntimeError: one failed, or did not run in time; the message has their status.
         """
         end, said = time.monotonic() + TIMEOUT, ""
         while time.monotonic() < end:

@@ -148,7 +148,7 @@ class Reader:
         """The first rows, each with its kind (`+I`, `-U`, `+U`, `-D`) in front.
 
         Raises:
-            AssertionError: the rows did not come in time.
+            AssertionError: the rows did not arrive in time.
         """
         end = time.monotonic() + TIMEOUT
         while len(self._rows) < count:
@@ -235,7 +235,7 @@ class Session:
         api = self.gateway.jvm.org.apache.flink
         configuration = api.configuration.Configuration()
         if not streaming:
-            # Without it, the call of a procedure does not wait for its job.
+            # Without this setting, the call of a procedure does not wait for its job.
             settings = {"table.dml-sync": "true", **settings}
         for name, value in settings.items():
             configuration.setString(name, value)

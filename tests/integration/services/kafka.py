@@ -13,7 +13,7 @@ from integration.services.maven import jar
 from integration.services.process import LOOPBACK, SHORT_LIVED, free_port, running
 
 _VERSION: Final = "3.9.1"
-# The jars that a broker in KRaft mode loads. Its config refers to ZooKeeper's classes even so.
+# The jars that a broker in KRaft mode loads. Even in this mode, its config refers to ZooKeeper's classes.
 _OF_KAFKA: Final = (
     *(
         "kafka_2.13",

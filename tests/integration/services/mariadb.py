@@ -127,7 +127,7 @@ def mariadb(**settings: str) -> Iterator[MariaDb]:
             capture_output=True,
             cwd=folder,
         )
-        # It runs at each start, so it must not write to the binary log.
+        # This script runs at each start, so it must not write to the binary log.
         first.write_text(
             "set sql_log_bin = 0;\n"
             f"create database if not exists {DATABASE} character set utf8mb4;\n"

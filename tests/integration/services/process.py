@@ -24,7 +24,7 @@ SHORT_LIVED = {"JAVA_TOOL_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCac
 def free_port() -> int:
     """A free port, below those that the system gives to connections and to Spark's listeners.
 
-    Above, another test's Spark might take the port before the service listens on it.
+    Another test's Spark might take a higher port before the service listens on it.
     """
     while True:
         port = random.randrange(*_PORTS)

@@ -24,7 +24,7 @@ _SECONDS = 3
 
 
 def attempt(what: str, *arguments: Any, stranger: bool = True) -> Any:
-    """Have another user, or this one, call a function of this module.
+    """Call a function of this module as another user, or as this one.
 
     Args:
         what: the function's name.
@@ -74,7 +74,7 @@ def send_all(messages: list[tuple[int, str]]) -> list[str]:
 
 
 def exchange(port: int, message: bytes) -> bytes:
-    """Send a message to a port and read the answer, until it is complete or nothing more comes."""
+    """Send a message to a port and read the answer, until it is complete or nothing more arrives."""
     found = b""
     with socket.socket() as client:
         client.settimeout(_SECONDS)

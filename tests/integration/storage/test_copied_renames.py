@@ -13,7 +13,7 @@ from integration.storage.conftest import on_s3
 
 TARGET, STAGED, BACKUP = "{0}", "{0}__dbt_tmp", "{0}__dbt_backup"
 FIRST, SECOND, BUILD = (TARGET, BACKUP), (STAGED, TARGET), (STAGED, TARGET)
-# How far the rename had come when the run was killed: the share of files copied, and the share deleted.
+# How far the rename got before the run was killed: the share of files copied, and the share deleted.
 MOMENTS = {"one_file": (0.0, 0.0), "deleted_half": (1.0, 0.5), "one_left": (1.0, 1.0)}
 OLD, NEW = [("old", 1), ("old", 2)], [("new", 3), ("new", 4)]
 # A model -> the interrupted rename, its moment, whether a table is replaced, and the rows that must be there.

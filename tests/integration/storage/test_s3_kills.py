@@ -139,7 +139,7 @@ def hit(folder: Path, point: dict[str, Any], run: int) -> int | None:
             point = {}
         time.sleep(0.1)
     with suppress(ProcessLookupError):
-        # A JVM whose driver is gone notices later by itself.
+        # A JVM notices only later that its driver is gone.
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)
     return process.wait()

@@ -42,7 +42,7 @@ def test_query(
     assert revenue(environment, shop, QUERY) == REVENUE
     ran_with("metricflow", environment, "dbt-metricflow", "metricflow", "dbt-core")
 
-    # The previous dbt with the script, then the patch without the script.
+    # First the previous dbt version with the script, then the patch without the script.
     older = installed("metricflow-dbt-1.11", f"{INSTALL} 'dbt-core<1.12'")
     older.run("dbt parse --no-partial-parse", shop)
     assert older.versions()["dbt-core"].startswith("1.11.")

@@ -1,4 +1,4 @@
--- A table at once, or one that takes some seconds for each of eight tasks, whose rows are shuffled.
+-- With `slowly`, each of eight tasks takes some seconds, and their rows are shuffled.
 {{ config(materialized='table', primary_key='id', bucket=4) }}
 
 {% if var('slowly', false) %}

@@ -1,6 +1,6 @@
 #!/bin/bash
-# What Spark's images do with their arguments: `executor` starts one, from the variables that Spark gives the pod; anything
-# else is a command.
+# Handles arguments as Spark's images do: `executor` starts an executor, from the variables that Spark sets in the pod;
+# anything else is a command.
 set -e
 if [ "$1" != executor ]; then
   exec tini -s -- "$@"
