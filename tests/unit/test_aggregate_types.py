@@ -1,4 +1,4 @@
-"""Which aggregate function accepts which types, for all functions, as in Paimon's FieldAggregators."""
+"""The column types that each aggregate function accepts, as in Paimon's FieldAggregators."""
 
 import pytest
 

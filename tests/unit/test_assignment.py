@@ -74,7 +74,7 @@ def test_incomplete_types(text):
         ("string", "varchar(3)", []),
         ("int", "array<int>", ["does not fit"]),
         ("array<decimal(18,0)>", "array<bigint>", []),
-        # 9,999,999,999,999,999,999 is not a bigint.
+        # 9,999,999,999,999,999,999 exceeds a bigint.
         ("array<decimal(19,0)>", "array<bigint>", ["does not fit"]),
     ],
 )
@@ -130,13 +130,13 @@ def test_sql(source, target, expected):
     [
         ("int", "bigint", True),
         ("bigint", "int", False),
-        ("bigint", "double", False),  # some are rounded
+        ("bigint", "double", False),  # some values are rounded
         ("int", "string", True),
         ("string", "varchar(3)", False),
         ("varchar(3)", "varchar(5)", True),
         ("varchar(3)", "string", True),
         ("varchar(5)", "varchar(3)", False),
-        ("array<int>", "array<bigint>", False),  # ALTER refuses it
+        ("array<int>", "array<bigint>", False),  # ALTER refuses this change
     ],
 )
 def test_whether_alter_loses_values(old, new, expected):

@@ -37,7 +37,7 @@ def set_to(**flags: object) -> Behavior:
     return Behavior(list(behavior.FLAGS), flags)
 
 
-def test_the_page_says_each_flag_and_its_default():
+def test_the_page_lists_each_flag_and_its_default():
     rows = re.findall(r"^\| `(\w+)` \| (on|off) \|", PAGE.read_text(), re.MULTILINE)
     assert rows == [(flag["name"], "on" if flag["default"] else "off") for flag in behavior.FLAGS]
 
@@ -90,7 +90,7 @@ def test_dbts_warn_error_options_apply(events, named):
         deprecate("model 'm': goes.", "Write that.")
 
 
-def test_once_a_run():
+def test_a_key_is_first_only_once():
     told = OnceARun()
     assert [told.first(key) for key in ("a", "b", "a")] == [True, True, False]
 
@@ -178,7 +178,7 @@ def test_a_server_is_started_as_the_project_says(tmp_path, monkeypatch, asks):
 
 @pytest.mark.parametrize("token", [None, "hush-hush"])
 def test_which_server_requires_a_token(token):
-    """A server checks tokens only if it has one, also on Spark 4.1, which has pre-shared keys of its own."""
+    """Only a server with a token checks tokens, even on Spark 4.1, which has its own pre-shared keys."""
     session = MagicMock()
     builder = session._jvm.org.sparkproject.connect.grpc.netty.NettyServerBuilder.forAddress.return_value
     builder.build.return_value.start.return_value.getPort.return_value = 7

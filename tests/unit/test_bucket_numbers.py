@@ -89,7 +89,7 @@ def test_which_tables_may_have_fixed_buckets(config, fixed):
     "more",
     [{"dynamic_bucket": {"target_row_num": 10}}, {"tblproperties": {"bucket": 3}}],
 )
-def test_auto_and_a_number(more):
+def test_auto_with_a_number_is_refused(more):
     with pytest.raises(Exception, match=r"bucket='auto': .*is set, too"):
         build_table_spec({"primary_key": "id", "bucket": "auto", **more}, model="m", versions=VERSIONS)
 

@@ -34,7 +34,7 @@ def version_2(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(catalogs_yml, "_is_version_2", lambda: True)
 
 
-@pytest.mark.skipif(not hasattr(core_catalogs, "load_catalogs_v2"), reason="version 2 is of dbt-core 1.12")
+@pytest.mark.skipif(not hasattr(core_catalogs, "load_catalogs_v2"), reason="version 2 needs dbt-core 1.12")
 @pytest.mark.usefixtures("version_2")
 class TestVersion2:
     def test_the_adapter_declares_the_capability(self) -> None:
@@ -67,7 +67,7 @@ class TestVersion2:
         with pytest.raises(InvalidCatalogIntegrationConfigError, match=said):
             integration(tmp_path, type="filesystem", **catalog)
 
-    def test_the_other_layout(self, tmp_path: Path) -> None:
+    def test_a_key_of_version_1_is_refused(self, tmp_path: Path) -> None:
         with pytest.raises(DbtBaseException, match=r"Unknown keys in catalog entry: \['write_integrations'\]"):
             integration(tmp_path, type="filesystem", config={}, write_integrations=[])
 

@@ -86,7 +86,7 @@ def test_a_changed_archive_is_deleted(java: JavaRuntime, jar: Path) -> None:
     assert not archive.exists()
 
 
-def test_another_jar_is_another_archive(java: JavaRuntime, jar: Path) -> None:
+def test_a_changed_jar_needs_another_archive(java: JavaRuntime, jar: Path) -> None:
     first = made(java, jar)
     jar.write_text("another")
     assert made(java, jar) != first

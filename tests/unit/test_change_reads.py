@@ -1,4 +1,4 @@
-"""How a table's changes are read; functional/changes tests on real tables what each way returns."""
+"""How a table's changes are read; functional/changes checks on real tables what each mode returns."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_commits_decide_first(table):
 
 
 def test_a_row_after_a_compaction_may_come_before_its_delete():
-    """Both may have the same sequence number, so the files do not show which one is the last."""
+    """The row and its delete may have the same sequence number, so the files do not show which is the last."""
     assert read(KEYED, "APPEND", "COMPACT", "APPEND") is ChangeReadMode.KEYS
     assert read(APPENDED, "APPEND", "COMPACT", "APPEND") is ChangeReadMode.FILES
 
@@ -42,7 +42,7 @@ def test_an_append_that_removes_rows():
     commits = [Commit(1, "APPEND", "someone", 3, 3), Commit(2, "APPEND", "someone", 2, -1)]
     assert read_mode(KEYED, commits, versions, incremental_catalog="paimon", before=False) is ChangeReadMode.COMPARE
     assert read_mode(KEYED, commits[:1], versions, incremental_catalog="paimon", before=False) is ChangeReadMode.FILES
-    # A compaction also removes rows: those that later ones have replaced.
+    # A compaction also removes rows: those that later rows have replaced.
     commits = [commits[0], replace(commits[1], kind="COMPACT")]
     assert read_mode(KEYED, commits, versions, incremental_catalog="paimon", before=False) is ChangeReadMode.FILES
 

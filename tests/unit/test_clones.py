@@ -1,4 +1,4 @@
-"""Clones as branches, without tables: their names, how their views are recognized, and which tables are copied."""
+"""Names of clone branches, how the view of a clone is recognized, and which tables are copied; no real tables."""
 
 import itertools
 

@@ -40,7 +40,7 @@ def test_kubernetes(master: str) -> None:
     settings = conf(**{"spark.master": master, **IMAGE})
     assert settings["spark.submit.deployMode"] == "client"
     assert settings["spark.driver.bindAddress"] == "0.0.0.0"
-    # defaults for a single machine
+    # These defaults are only for a single machine.
     assert "spark.driver.host" not in settings
     assert "spark.sql.shuffle.partitions" not in settings
 
@@ -106,7 +106,7 @@ def test_yarn_without_hadoops_files(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         conf(**{"spark.master": "yarn"})
 
 
-def test_yarn_is_one_word(tmp_path: Path) -> None:
+def test_yarn_client_is_not_a_master(tmp_path: Path) -> None:
     (tmp_path / "yarn-site.xml").touch()
     (problem,) = problems("yarn-client", {"HADOOP_CONF_DIR": str(tmp_path)})
     assert "just yarn" in problem

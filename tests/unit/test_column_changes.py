@@ -1,4 +1,4 @@
-"""Wanted and existing columns: which changes come before the rows, which after, and which need a new table."""
+"""Wanted and existing columns: which changes are made before or after the rows are written, and which need a new table."""
 
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
@@ -68,14 +68,14 @@ def test_compare():
     assert compare_columns(wanted, existing, comments=False).comment == ()
 
 
-def test_a_column_that_keeps_fewer_digits_than_spark_gives():
+def test_a_timestamp_with_fewer_digits_needs_a_new_table():
     existing = ExistingTable(columns=(ExistingColumn("at", "timestamp", kept_type="timestamp(3)"),))
     changes = compare_columns([column("at", "timestamp")], existing, comments=False)
     assert changes.rebuild and not changes.changes_schema
 
 
 def test_a_required_column_that_is_dropped():
-    """The column is dropped after the rows are written, so they may lack it, unless it is a key or is kept."""
+    """Rows are written before the column is dropped, so it becomes nullable first, unless it is a key or stays."""
     existing = ExistingTable(
         primary_key=("id",),
         columns=(column("id", nullable=False), column("n"), column("gone", nullable=False)),
@@ -143,7 +143,7 @@ def test_a_column_that_may_have_been_renamed():
         ("ignore", "partial_update", "partial-update", False),
         ("ignore", "upsert", "aggregation", False),
         ("ignore", "merge", "partial-update", False),
-        # These replace whole rows, so the missing column's values would be lost.
+        # These strategies replace whole rows, so the missing column's values would be lost.
         ("ignore", "insert_overwrite", "partial-update", True),
         ("ignore", "insert_overwrite", "aggregation", True),
         ("ignore", "microbatch", "partial-update", True),
@@ -190,7 +190,7 @@ def test_which_type_changes_break_filters(paimon, old, new, options, expected):
 
 
 def test_older_types():
-    """Columns are matched by ID, which a rename keeps; NOT NULL and comments are not part of the type."""
+    """Columns are matched by ID, which a rename keeps; NOT NULL is not part of the type."""
 
     def schema(number, *fields):
         return Schema(number, tuple(Field(*field, comment="") for field in fields), (), (), {}, "")

@@ -30,7 +30,7 @@ def engine(name: str, **options: str) -> TableSpec:
         ("upsert", KEYED, True),
         ("upsert", engine("first-row"), True),
         ("upsert", engine("partial-update"), True),
-        ("upsert", engine("aggregation"), True),  # by default the last value that is not null
+        ("upsert", engine("aggregation"), True),  # the default function is last_non_null_value
         ("upsert", engine("aggregation", **{"fields.n.aggregate-function": "max"}), True),
         ("upsert", engine("aggregation", **{"fields.n.aggregate-function": "sum"}), False),
         ("upsert", engine("aggregation", **{"fields.default-aggregate-function": "product"}), False),

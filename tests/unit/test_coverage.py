@@ -1,4 +1,4 @@
-"""docs/coverage.md names models, tests and pages that are there, and claims no more than its proofs show."""
+"""The models, tests and pages in docs/coverage.md exist, and its tests have passed where the page says so."""
 
 import ast
 import json
@@ -20,11 +20,11 @@ RESULTS = ROOT / "docs" / "compatibility"
 
 
 def collected(among: list[Feature], *arguments: str) -> set[str]:
-    """Every test in the files that the rows name, as pytest finds it."""
+    """The tests that pytest collects in the files that these rows name, without parameters."""
     files = sorted({file_of(test) for feature in among for test in feature.tests})
     command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider"]
     command += [*arguments, *files]
-    # Options for the run that this test is in.
+    # PYTEST_ADDOPTS is for the run that contains this test.
     environment = {name: value for name, value in os.environ.items() if name != "PYTEST_ADDOPTS"}
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
@@ -46,7 +46,7 @@ def test_row(feature: Feature) -> None:
 
 
 def test_each_test_is_there() -> None:
-    """Those that CI proves are tests that CI runs."""
+    """If a row says that CI proves it, CI runs its tests."""
     in_ci = [feature for feature in FEATURES if feature.proof == IN_CI]
     others = [feature for feature in FEATURES if feature.proof != IN_CI]
     for among, arguments in ((in_ci, ("-m", "not full")), (others, ())):
@@ -58,7 +58,7 @@ def test_each_test_is_there() -> None:
     "feature", [feature for feature in FEATURES if feature.run[0]], ids=lambda feature: feature.name[:60]
 )
 def test_a_committed_run_has_shown_it(feature: Feature) -> None:
-    """On that day or later, and by the test as it is. The adapter has changed since, as the page says."""
+    """A run on the row's day or later passed the test in its present form; the adapter may have changed since."""
     version, day = feature.run
     runs = [json.loads(path.read_text()) for path in RESULTS.rglob(f"paimon-{version}-*.json")]
     for test in feature.tests:
@@ -85,7 +85,7 @@ def code_at(commit: str, file: str) -> str:
 
 
 def code_of(text: str) -> str:
-    """Python without comments, docstrings and line breaks."""
+    """The syntax tree of Python code as text, without comments and docstrings."""
     tree = ast.parse(text)
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node) is not None:
@@ -105,13 +105,13 @@ def git(*arguments: str) -> str:
 
 
 def test_every_example_is_named() -> None:
-    """A worked model that no row names is one that nobody finds."""
+    """Readers find an example model through the row that names it."""
     named = set(re.findall(r"`(ex_\w+)`", PAGE.read_text()))
     assert not {model for model in MODELS if model.startswith("ex_")} - named
 
 
-def test_a_run_is_held_against_the_page() -> None:
-    """A test that was skipped, or is not there any more, proves nothing; one whose file did not run is not judged."""
+def test_a_run_is_compared_with_the_page() -> None:
+    """A skipped or missing test of a CI row is a fault; a test whose file did not run is not."""
     proved = Feature("f", "here", ("a.py::test",), IN_CI, "")
     newer = Feature("g", "here", ("a.py::test",), "Paimon 2.0.0, 2026-11-28", "")
     assert faults([proved], {"a.py::test": {"passed", "skipped"}}) == []

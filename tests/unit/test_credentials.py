@@ -244,7 +244,7 @@ class TestValues:
         (problem,) = problems_of(**{"spark.master": "local[2]"})
         assert problem.endswith("Spark's settings go under spark_config")
 
-    def test_a_key_like_no_other(self) -> None:
+    def test_an_unknown_key_lists_the_known_keys(self) -> None:
         (problem,) = problems_of(zzz=1)
         assert "the keys are " in problem
         assert "threads" in problem

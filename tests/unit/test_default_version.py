@@ -1,4 +1,4 @@
-"""The Paimon version of a target without one, from local repositories and from servers that may not answer."""
+"""The default Paimon version of a target, from local repositories and from servers that may not answer."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ def test_a_projects_own_search_order_stays():
     assert set(orders) == set(PACKAGES) - {"dbt_utils"}
 
 
-def test_once_only():
+def test_search_orders_are_added_once():
     config = SimpleNamespace(project_name="shop", dispatch=[])
     add_search_orders(config)
     before = list(config.dispatch)

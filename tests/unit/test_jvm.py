@@ -126,7 +126,7 @@ def test_a_jvm_that_never_answers_is_ended(monkeypatch: pytest.MonkeyPatch, tmp_
 def test_missing_jars_are_asked_for_once_a_run(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, report: str, asked: int
 ) -> None:
-    """After a failed start, other threads do not look for missing jars again; silent repositories are retried."""
+    """After a failed start, other threads do not look for a missing jar again; a failed download is repeated."""
     starts = []
 
     def launch_gateway(conf: object, popen_kwargs: dict[str, int]) -> None:

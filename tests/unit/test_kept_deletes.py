@@ -1,4 +1,4 @@
-"""The table in which apply_changes keeps deletes: when its types are altered, and when it no longer fits."""
+"""The table in which apply_changes keeps deletes: when its types are altered, and when the table no longer fits."""
 
 import pytest
 

@@ -18,11 +18,11 @@ KUBERNETES_VERSIONS = ("1.27", "1.33")
 
 @pytest.mark.parametrize("version", KUBERNETES_VERSIONS)
 @pytest.mark.parametrize("document", [*MANIFESTS.values(), EXECUTOR], ids=[*MANIFESTS, "executor"])
-def test_kubernetes_accepts_it(document: dict[str, Any], version: str) -> None:
+def test_kubernetes_accepts_each_file(document: dict[str, Any], version: str) -> None:
     kubernetes_validate.validate(document, version, strict=True)
 
 
-def test_the_validator_refuses() -> None:
+def test_the_validator_refuses_unknown_keys() -> None:
     wrong = yaml.safe_load((FOLDER / "namespace.yaml").read_text()) | {"metadat": {}}
     with pytest.raises(kubernetes_validate.ValidationError):
         kubernetes_validate.validate(wrong, KUBERNETES_VERSIONS[0], strict=True)

@@ -31,9 +31,9 @@ from integration.services.s3 import S3, s3
 
 # HTTP's times are whole seconds, so a lease cannot be much shorter.
 SECONDS = 2.0
-# Longer, for leases under which a statement runs: it is stopped a third of this after a missed renewal, and CI is slow.
+# For leases that guard a statement: a missed renewal stops the statement a third of this later, and CI is slow.
 LONGER = 6.0
-# The lease expires; rounding to whole seconds adds at most three.
+# The lease of a dead holder is taken within this time; rounding to whole seconds adds at most three.
 TAKEN_WITHIN = SECONDS + leases.GRACE + 3
 NAME = "`paimon`.`s`.`t`"
 
@@ -120,7 +120,7 @@ def eventually(true: Callable[[], Any]) -> None:
 
 
 def test_one_at_a_time(store: S3) -> None:
-    """Several threads ask at once, each through a new client."""
+    """Several threads ask for the lease at once, each through a new client."""
     held: list[int] = []
     most: list[int] = []
 
@@ -153,7 +153,7 @@ def test_the_catalog_may_have_another_name(store: S3) -> None:
     others.release()
 
 
-def test_it_is_renewed(store: S3) -> None:
+def test_a_lease_is_renewed(store: S3) -> None:
     mine, others = TableLocks(), TableLocks(bound=SECONDS + leases.GRACE + 2)
     mine.hold(NAME, leases_in(store))
     with pytest.raises(WaitedTooLongError):
@@ -210,6 +210,7 @@ class TestLost:
         with forwarding(urlsplit(store.endpoint).port or 0) as way:
             yield way
 
+    # The seconds that the watchdog was armed with, in order; None disarms it.
     @pytest.fixture
     def burnt(self) -> list[float | None]:
         return []
@@ -288,18 +289,18 @@ class Deaf:
 
 
 class TestAskingTheStore:
-    def test_it_keeps_conditions(self, store: S3) -> None:
+    def test_a_store_that_keeps_conditions(self, store: S3) -> None:
         for _ in range(2):
             assert lock_places.why_no_leases(storage_in(store)) == ""
         assert store.keys() == [f"lake/{FOLDER}/probe"]
 
-    def test_it_ignores_conditions(self, store: S3) -> None:
+    def test_a_store_that_ignores_conditions(self, store: S3) -> None:
         deaf = S3Objects(Deaf(store.client()), f"s3://{store.bucket}/lake/{FOLDER}")
         with pytest.raises(NoConditionsError, match="ignores the condition of a write"):
             deaf.require_conditional_writes()
 
     @pytest.mark.parametrize("key", ["s3.secret-key", "s3.access-key"])
-    def test_it_refuses_the_keys(self, store: S3, key: str) -> None:
+    def test_a_store_that_refuses_the_keys(self, store: S3, key: str) -> None:
         why = lock_places.why_no_leases(storage_in(store, **{key: "no-such-key"}))
         assert "does not accept conditional writes" in why
         assert "no-such-key" not in why
@@ -307,7 +308,7 @@ class TestAskingTheStore:
     def test_there_is_no_bucket(self, store: S3) -> None:
         assert "NoSuchBucket" in lock_places.why_no_leases(storage_in(dataclasses.replace(store, bucket="none")))
 
-    def test_it_does_not_answer(self, store: S3) -> None:
+    def test_a_store_that_does_not_answer(self, store: S3) -> None:
         with forwarding(1) as way:
             nowhere = f"http://{LOOPBACK}:{way.port}"
         with pytest.raises(DbtRuntimeError, match=r"does not answer.*s3_lock: false"):

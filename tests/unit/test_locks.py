@@ -92,7 +92,7 @@ def test_another_process_is_waited_for(tmp_path: Path, other: subprocess.Popen[s
     other.stdin.write("\n")
     other.stdin.flush()
     thread.join(5)
-    assert got == [True]  # the other one released it after this one began
+    assert got == [True]  # the other process released the lock while this thread waited
 
 
 def test_earlier_writes_do_not_count(tmp_path: Path, other: subprocess.Popen[str]) -> None:

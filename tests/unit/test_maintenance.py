@@ -211,9 +211,9 @@ def test_compaction_of_the_newest_partitions():
     ("expire", "young", "due"),
     [
         (ExpireSnapshots(5, 5), None, 5),  # by number alone
-        (ExpireSnapshots(None, 2, "1 d"), 8, 7),  # all before the first young one
+        (ExpireSnapshots(None, 2, "1 d"), 8, 7),  # all before the first young snapshot
         (ExpireSnapshots(None, 2, "1 d"), None, 8),  # all are old; two are kept
-        (ExpireSnapshots(6, 2, "1 d"), 3, 4),  # retain_max applies to young ones, too
+        (ExpireSnapshots(6, 2, "1 d"), 3, 4),  # retain_max applies to young snapshots, too
         (ExpireSnapshots(20, 10, "1 d"), None, 0),
     ],
 )
@@ -236,7 +236,7 @@ def test_the_snapshot_that_was_current_at_the_age_limit_is_kept():
         assert action.why.startswith(f"{due} of 10 ")
 
 
-def test_ages_are_in_the_time_zone_that_reads_them():
+def test_ages_are_in_the_time_zone_of_their_reader():
     policy = MaintenancePolicy(expire_snapshots=ExpireSnapshots(None, 1, "2 d"))
     assert "older_than => TIMESTAMP '2024-03-08 12:00:00'" in planned(policy)["expire_snapshots"].statement.sql
     assert "older_than => '2024-03-08 17:00:00'" in planned(policy, P14)["expire_snapshots"].statement.sql
@@ -308,7 +308,7 @@ def test_partitions_that_are_due(value, formatter, pattern, expired):
     [
         (TableSpec(auto_buckets=True), 1000, None),
         (TableSpec(auto_buckets=True), 1001, 6),
-        # The config fixes the number: after a rescale to a different one, the next run would be refused.
+        # The config sets the number: after a rescale to a different number, the next run would be refused.
         (TableSpec(options={"bucket": "2"}), 1001, None),
     ],
 )

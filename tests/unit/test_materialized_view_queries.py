@@ -50,7 +50,7 @@ def read(sql: str) -> Query:
 
 
 def why_not(sql: str) -> NotIncremental | None:
-    """The query's refusal, or else that of its functions, which are judged by name as on a server."""
+    """Why a query is not incremental: its own refusal, or that of its functions, judged by name as on a server."""
     query = None
     try:
         query = read(sql)

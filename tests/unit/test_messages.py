@@ -30,7 +30,7 @@ class TestJsonMessages:
 
 
 class TestKafkaInput:
-    def test_options_of_the_source_win_in_any_case(self) -> None:
+    def test_options_of_the_source_win_whatever_their_case(self) -> None:
         options = kafka(startingOffsets="x").options
         assert options["startingoffsets"] == "latest"
         assert options["failOnDataLoss"] == "true"

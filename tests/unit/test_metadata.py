@@ -1,4 +1,4 @@
-"""Both ways to read commits and schemas agree, and only `metadata` reads system tables and Paimon's classes."""
+"""Commits and schemas are the same by SQL and by file; only `metadata` reads system tables and Paimon's classes."""
 
 from __future__ import annotations
 

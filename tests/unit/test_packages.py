@@ -191,7 +191,7 @@ class TestEnvironment:
         assert plan.packages == ("a:b:1",)
         assert plan.paimon_version == "1.4.2"
 
-    def test_storage_goes_with_the_real_version(self, other: str) -> None:
+    def test_the_storage_plug_in_has_the_connectors_version(self, other: str) -> None:
         plan = plan_packages(target(warehouse="s3://b/w"), SPARK, {"DBT_PAIMON_JARS": other})
         assert plan.packages == ("org.apache.paimon:paimon-s3:1.4.2",)
 
@@ -222,7 +222,7 @@ class TestVersion:
         assert connector_version_from_jars([make_jar(tmp_path / name)]) == version
         assert connector_version_from_jars([f"hdfs://nn/jars/{name}"]) == version
 
-    def test_unknown_is_the_profiles(self, tmp_path: Path) -> None:
+    def test_an_unknown_version_is_the_profiles(self, tmp_path: Path) -> None:
         jar = make_jar(tmp_path / "some.jar")
         assert effective_paimon_version(target(jars=[jar], paimon_version="1.1.0")) == "1.1.0"
 

@@ -99,7 +99,7 @@ class TestInput:
             .endswith("as `_kind`, cast(null as string) as `kind`, cast(null as bigint) as `_snapshot` from raw")
         )
 
-    def test_the_table_s_own_row_kind_gives_way(self):
+    def test_the_tables_own_row_kind_is_replaced(self):
         assert opened("_kind", **{"rowkind.field": "_kind"}).rows_sql("raw").count("_kind") == 1
 
     def test_a_column_with_the_name_of_the_row_kind(self):

@@ -1,4 +1,4 @@
-"""What a run does with a node's table: decided from its config, the table and the query's columns alone."""
+"""What a run does with a node's table, decided only by the node's config, the table and the query's columns."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ REBUILDS = {
     "new column": Case(columns=(ID, V, W), action=Action.REBUILD, steps=[ADD_W, ROWS]),
     "column gone": Case(table=table(ID, V, W), action=Action.REBUILD, steps=[ROWS, DROP_W]),
     "NOT NULL column gone": Case(table=table(ID, V, REQUIRED), action=Action.REBUILD, steps=[W_NULLABLE, ROWS, DROP_W]),
-    "NOT NULL no longer": Case(table=table(ID, V, REQUIRED), columns=(ID, V, W), action=Action.REBUILD, steps=[W_NULLABLE, ROWS]),
+    "NOT NULL removed": Case(table=table(ID, V, REQUIRED), columns=(ID, V, W), action=Action.REBUILD, steps=[W_NULLABLE, ROWS]),
     "wider type": Case(columns=(ID, WIDE), action=Action.REBUILD, steps=[WIDEN_V, ROWS]),
     "other type": Case(columns=(ID, FLAG), action=Action.SWAP, steps=[ROWS], rebuild="type of column v changes from int to boolean"),
     "new NOT NULL column": Case(columns=(ID, V, REQUIRED), action=Action.SWAP, steps=[ROWS], rebuild="new column w is NOT NULL"),
@@ -135,11 +135,11 @@ REBUILDS = {
     "buckets": Case({**KEY, "bucket": 4}, table(key=["id"], bucket="2"), action=Action.REBUILD, steps=[(StepKind.SET_OPTIONS, "bucket: '2' -> '4'"), ROWS]),
     "primary key": Case(KEY, action=Action.SWAP, steps=[ROWS], rebuild="primary-key: none -> id"),
     "partitions": Case({"partition_by": ["v"]}, action=Action.SWAP, steps=[ROWS], rebuild="partition: none -> v"),
-    "immutable option beside others": Case({**KEY, "merge_engine": "first-row", **WRITE_ONLY}, table(key=["id"]), columns=(ID, V, W),
+    "immutable option and other options": Case({**KEY, "merge_engine": "first-row", **WRITE_ONLY}, table(key=["id"]), columns=(ID, V, W),
         action=Action.SWAP, steps=[ROWS], rebuild="merge-engine: none -> first-row"),
     "keys that move between partitions": Case({**KEY, "partition_by": ["v"], "merge_engine": "partial-update"}, table(key=["id"], days=["v"], merge_engine="partial-update"),
         action=Action.SWAP, steps=[ROWS], rebuild="an INSERT OVERWRITE would keep keys in their old partitions"),
-    "option by which rows are merged": Case({**AGGREGATING, "tblproperties": {SUM: "max"}}, table(key=["id"], **{"merge-engine": "aggregation", SUM: "sum"}),
+    "merge option": Case({**AGGREGATING, "tblproperties": {SUM: "max"}}, table(key=["id"], **{"merge-engine": "aggregation", SUM: "sum"}),
         action=Action.SWAP, steps=[ROWS], rebuild=f"{SUM}: sum -> max"),
     "comment of a column": Case(COMMENTS, columns=(ID, SAID), action=Action.REBUILD, steps=[ROWS, COMMENT_V]),
     "new column with a comment": Case(COMMENTS, columns=(ID, SAID, SAID_OF_NEW), action=Action.REBUILD, steps=[ADD_W, ROWS, COMMENT_V]),
@@ -191,13 +191,13 @@ INCREMENTS = {
     "sync: column gone": Case(SYNC, table(ID, V, W), action=Action.INCREMENT, steps=[ROWS, DROP_W]),
     "sync: NOT NULL column gone": Case(SYNC, table(ID, V, REQUIRED), action=Action.INCREMENT, steps=[W_NULLABLE, ROWS, DROP_W]),
     # NOT NULL stays: the table's other rows have values, and the contract may come back.
-    "sync: NOT NULL no longer": Case(SYNC, table(ID, V, REQUIRED), columns=(ID, V, W), action=Action.INCREMENT, steps=[ROWS]),
+    "sync: NOT NULL removed": Case(SYNC, table(ID, V, REQUIRED), columns=(ID, V, W), action=Action.INCREMENT, steps=[ROWS]),
     "sync: wider type": Case(SYNC, columns=(ID, WIDE), action=Action.INCREMENT, steps=[WIDEN_V, ROWS]),
     "sync: number to text": Case(SYNC, columns=(ID, TEXT), action=Action.INCREMENT, steps=[ROWS]),
     "sync: number to text, filters still work": Case(SYNC, columns=(ID, TEXT), paimon="2.0.0", action=Action.INCREMENT, steps=[V_TO_TEXT, ROWS]),
     "sync: type that loses values": Case(SYNC, table(ID, WIDE), action=Action.INCREMENT, steps=[ROWS]),
     "sync: new column with a comment": Case({**SYNC, **COMMENTS}, columns=(ID, SAID, SAID_OF_NEW), action=Action.INCREMENT, steps=[ADD_W, ROWS, COMMENT_V]),
-    "options beside columns": Case({**SYNC, **WRITE_ONLY}, table(ID, V, W, target_file_size="64 mb"), columns=(ID, WIDE, ExistingColumn("x", "date")), action=Action.INCREMENT, steps=[
+    "options and columns": Case({**SYNC, **WRITE_ONLY}, table(ID, V, W, target_file_size="64 mb"), columns=(ID, WIDE, ExistingColumn("x", "date")), action=Action.INCREMENT, steps=[
         (StepKind.ADD_COLUMNS, "columns: adds x date"),
         SET_WRITE_ONLY, UNSET_FILE_SIZE, WIDEN_V, ROWS, DROP_W]),
     "options that are reset first": Case(WRITE_ONLY, table(**{"snapshot.num-retained.max": "5"}), action=Action.INCREMENT, steps=[
@@ -206,7 +206,7 @@ INCREMENTS = {
     "partitions": Case({"partition_by": ["v"]}, refused="partition: not set -> 'v'"),
     "immutable option": Case({**KEY, "merge_engine": "first-row"}, table(key=["id"]), refused="merge-engine: not set -> 'first-row'"),
     "buckets": Case({**KEY, "bucket": 4}, table(key=["id"], bucket="2"), refused="bucket: '2' -> '4'.*run-operation rescale"),
-    "option by which rows are merged": Case({**AGGREGATING, "tblproperties": {SUM: "max"}}, table(key=["id"], **{"merge-engine": "aggregation", SUM: "sum"}),
+    "merge option": Case({**AGGREGATING, "tblproperties": {SUM: "max"}}, table(key=["id"], **{"merge-engine": "aggregation", SUM: "sum"}),
         refused="would be merged differently.*'sum' -> 'max'"),
     "merge option of a dropped column": Case({**AGGREGATING, **SYNC}, table(ID, V, W, key=["id"], **{"merge-engine": "aggregation", SUM: "sum"}), columns=(ID, W),
         action=Action.INCREMENT, steps=[(StepKind.UNSET_OPTIONS, f"{SUM}: 'sum' -> not set"), ROWS, (StepKind.DROP_COLUMNS, "columns: drops v")]),

@@ -38,15 +38,15 @@ def test_other_users_have_no_position(user):
     ("own", "saved", "expected"),
     [
         pytest.param([], None, NOTHING_READ, id="a table without a commit"),
-        pytest.param([commit(1)], None, None, id="rows that came otherwise"),
+        pytest.param([commit(1)], None, None, id="rows without a mark"),
         pytest.param([commit(1, AT_5), commit(2, AT_7)], None, AT_7, id="the newest commit"),
         pytest.param([commit(2, AT_7), commit(1, AT_5)], None, AT_7, id="in any order"),
-        pytest.param([commit(1, AT_5), commit(2)], None, AT_5, id="another's commit after it"),
+        pytest.param([commit(1, AT_5), commit(2)], None, AT_5, id="then a commit of another writer"),
         pytest.param(
             [commit(1, AT_5), commit(2, AT_7)],
             SavedPosition(AT_5, Position.at(commit(1, AT_5))),
             AT_7,
-            id="died after the commit",
+            id="killed after the commit",
         ),
         pytest.param(
             [commit(1, AT_5)],
@@ -54,7 +54,7 @@ def test_other_users_have_no_position(user):
             AT_7,
             id="a run without rows",
         ),
-        pytest.param([commit(9)], SavedPosition(AT_7, Position(3, "x")), AT_7, id="its commits have expired"),
+        pytest.param([commit(9)], SavedPosition(AT_7, Position(3, "x")), AT_7, id="marked commits have expired"),
         pytest.param(
             [commit(1, AT_5)],
             SavedPosition(AT_7, Position(2, "x")),
@@ -65,10 +65,10 @@ def test_other_users_have_no_position(user):
             [commit(1, AT_5), commit(2)],
             SavedPosition(AT_7, Position.at(commit(2, AT_7))),
             AT_5,
-            id="rolled back, and written again",
+            id="rolled back, then written by another",
         ),
-        pytest.param([], SavedPosition(AT_7, Position(2, "x")), NOTHING_READ, id="made anew, without a row"),
-        pytest.param([], SavedPosition(AT_7, NOTHING_READ), AT_7, id="never a row"),
+        pytest.param([], SavedPosition(AT_7, Position(2, "x")), NOTHING_READ, id="rebuilt without a row"),
+        pytest.param([], SavedPosition(AT_7, NOTHING_READ), AT_7, id="never had a row"),
         pytest.param(
             [commit(1, AT_5), commit(2, kind="OVERWRITE", rows=0)],
             SavedPosition(AT_5, Position.at(commit(1, AT_5))),

@@ -39,7 +39,7 @@ def test_a_folder_is_created_private(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("bits", [0o777, 0o1777, 0o702])
-def test_others_may_write_it(tmp_path: Path, bits: int) -> None:
+def test_a_folder_that_others_may_write(tmp_path: Path, bits: int) -> None:
     folder = tmp_path / "open"
     folder.mkdir()
     folder.chmod(bits)

@@ -1,4 +1,4 @@
-"""Arguments of procedures in, SQL text out."""
+"""The SQL of procedure calls, and the arguments that are refused."""
 
 from datetime import date, datetime, timezone
 

@@ -1,4 +1,4 @@
-"""The commands of `dbt-paimon` read a profile as dbt does, its environment variables included."""
+"""The commands of `dbt-paimon` read a profile as dbt does, including `env_var()`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""pandas frames of Python models on their way to Spark."""
+"""NULLs in the pandas frames of Python models, and whether the packages that a model requires are installed."""
 
 from __future__ import annotations
 

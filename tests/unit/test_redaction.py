@@ -76,7 +76,7 @@ def test_a_column_may_have_any_name(name: str) -> None:
     assert option_fault(name, "sum", "0.9.0") != redaction.REFUSAL
 
 
-def test_sparks_log_masks_the_same() -> None:
+def test_sparks_log_masks_the_same_secrets() -> None:
     properties = files("dbt.adapters.paimon.spark.launch").joinpath("log4j2.properties").read_text("utf-8")
     pattern = properties.replace("\\\\", "\\")
     assert f"{{{redaction.USER_INFO}}}{{{redaction.MASK}}}" in pattern

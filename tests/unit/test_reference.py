@@ -60,7 +60,7 @@ def test_every_key_is_described():
 
 
 def looked_up_by_dbt() -> set[str]:
-    """The macros that dbt and dbt-spark have, and those of strategies, which dbt looks up by name."""
+    """The names of all macros of dbt and dbt-spark, and of strategy macros, which dbt looks up by name."""
     found = {f"get_incremental_{name.replace('+', '_')}_sql" for name in STRATEGIES}
     for package in (global_project, spark):
         for path in Path(package.PACKAGE_PATH, "macros").rglob("*.sql"):
@@ -124,7 +124,7 @@ def reported(path: Path) -> Iterator[int]:
 
 
 def test_every_message_about_a_config_is_in_the_corpus():
-    """The corpus reaches every line that reports a problem, so the errors page, which is made from it, is complete."""
+    """The corpus reaches every line that reports a problem, so the errors page, made from the corpus, is complete."""
     rooms = [Path(folder) for folder in spec.__path__]
     wanted = {str(path): set(reported(path)) for room in rooms for path in room.rglob("*.py")}
     seen: dict[str, set[int]] = {name: set() for name in wanted}

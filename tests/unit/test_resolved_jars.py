@@ -79,7 +79,7 @@ def test_a_jar_with_changed_content_is_moved_aside(tmp_path: Path) -> None:
     assert [copy.exists() for copy in copies] == [False, True]
 
 
-def test_a_jar_that_only_looks_new_is_the_same(jar: Path) -> None:
+def test_a_jar_with_only_a_new_time_is_known(jar: Path) -> None:
     remember(PLAN, f"file://{jar}")
     os.utime(jar)
     assert known(PLAN).jars == (str(jar),)

@@ -12,7 +12,7 @@ TABLE = PaimonRelation.create(database="paimon", schema="s", identifier="t")
 
 
 def commits(kinds: str) -> list[Commit]:
-    """'AC' is an append and a compaction."""
+    """Commits by their initials: 'AC' is an append and a compaction."""
     names = {"A": "APPEND", "C": "COMPACT", "O": "OVERWRITE"}
     return [Commit(number, names[kind]) for number, kind in enumerate(kinds, 1)]
 
@@ -35,7 +35,7 @@ def test_later_compactions_are_looked_at(number, looked_at):
     assert later_compactions(number, commits("AACAC")) == looked_at
 
 
-def test_the_adapters_own_tags_may_go() -> None:
+def test_the_adapters_own_tags_may_be_lost() -> None:
     own = ["dbt_audit", "dbt_changes_1a2b_7"]
     assert lost_tags(TABLE, "1", own) == ""
     assert "later table snapshots: dbt_audits, month." in lost_tags(TABLE, "1", [*own, "dbt_audits", "month"])

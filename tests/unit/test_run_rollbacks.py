@@ -8,7 +8,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.paimon.metadata.snapshots import Commit
 from dbt.adapters.paimon.time_travel.run_rollbacks import Ran, before
 
-# The run takes from 10 to 20.
+# The run begins at 10 and ends at 20.
 BEFORE, DURING, AFTER = 5.0, 15.0, 25.0
 
 
@@ -20,7 +20,7 @@ def snapshots(*times: float) -> list[Commit]:
     return [Commit(number, "APPEND", at=when) for number, when in enumerate(times, 1)]
 
 
-def test_the_newest_from_before():
+def test_the_newest_snapshot_before_the_run():
     assert before(node(3), snapshots(BEFORE, BEFORE, DURING)) == 2
     assert before(node(4), snapshots(BEFORE, BEFORE, DURING, DURING)) == 2
     assert before(node(), snapshots(BEFORE, BEFORE, DURING)) == 2

@@ -33,7 +33,7 @@ def test_parsing_needs_no_jar(tmp_path: Path) -> None:
         _ = missing.conf
 
 
-def test_a_catalog_of_catalogs_yml_counts_until_the_first_session() -> None:
+def test_a_catalog_of_catalogs_yml_is_in_the_conf() -> None:
     one = runtime()
     other = runtime(catalog="far", warehouse="/far").credentials.spark_catalog
     one.credentials.integrations["far"] = other

@@ -52,7 +52,7 @@ def existing(spec: TableSpec, names=("id", "Dt", "ts", "v", "op")) -> ExistingTa
     return ExistingTable(spec.primary_key, spec.partition_by, spec.options, columns)
 
 
-def test_everything_that_is_named():
+def test_every_name_is_spelled_as_its_column():
     spec = checked(CONFIG)
     assert spec.primary_key == ("id", "Dt") and spec.partition_by == ("Dt",)
     assert dict(spec.options) == SPELLED
@@ -102,7 +102,7 @@ def test_another_column_is_a_change():
         ),
     ],
 )
-def test_rules_see_one_column(config, said):
+def test_rules_ignore_case(config, said):
     with pytest.raises(ConfigErrors, match=said):
         checked(config)
 

@@ -22,7 +22,7 @@ KINDS = list(Kind)
 
 @pytest.fixture
 def later(monkeypatch: pytest.MonkeyPatch) -> int:
-    """An adapter that knows three versions of each kind."""
+    """Makes the adapter know three versions of each kind; returns the newest."""
     versions = dict.fromkeys(KINDS, 3)
     for module in (kinds, migration, tables, folders):
         monkeypatch.setattr(module, "CURRENT", versions)
@@ -31,12 +31,12 @@ def later(monkeypatch: pytest.MonkeyPatch) -> int:
 
 class TestReadVersion:
     @pytest.mark.parametrize(("found", "version"), [(None, 0), ("0", 0), ("1", 1), (" 1\n", 1)])
-    def test_it_is_known(self, found, version):
+    def test_known_versions(self, found, version):
         assert read_version(Kind.VIEWS, found, "s._dbt_views") == version
 
     @pytest.mark.parametrize("kind", KINDS)
     @pytest.mark.parametrize("found", ["one more", "99", "²", "-1", "1.5", "", "1 2"])
-    def test_it_is_refused(self, kind, found):
+    def test_unknown_versions_are_refused(self, kind, found):
         found = str(CURRENT[kind] + 1) if found == "one more" else found
         with pytest.raises(NewerStateError, match=r"a\.b was written by a newer dbt-paimon") as raised:
             read_version(kind, found, "a.b")
@@ -55,7 +55,7 @@ class TestMigrate:
 
     @pytest.mark.parametrize("killed_at", range(8))
     def test_a_migration_may_be_killed_anywhere(self, later, killed_at):
-        """Wherever a migration is killed, a second one finishes it, and each step has changed each row once."""
+        """A second migration finishes one that was killed at any point, and each step changes each row once."""
         state = {"version": 0, "rows": [[], []]}
         left = [killed_at]
 

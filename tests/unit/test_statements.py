@@ -1,4 +1,4 @@
-"""What a statement does: the adapter's own statements record it, and a user's are parsed."""
+"""What a statement does: recorded for the adapter's own statements, parsed from a user's."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ COMMENT = '/* {"app": "dbt", "node_id": "call sys.compact()"} */\n'
     ],
 )
 def test_a_rendered_procedure_is_parsed_back(procedure, arguments, kind, repeat):
-    """A procedure reaches Spark either way: as a statement in an operation, as text in a hook."""
+    """A procedure reaches Spark as a statement in an operation, or as text in a hook."""
     own = procedures.statement(procedure, TABLE, arguments, Versions.of("0.9.0"))
     assert (own.kind, own.repeat, own.target) == (kind, repeat, TABLE)
     if "where" not in arguments:

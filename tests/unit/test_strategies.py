@@ -84,7 +84,7 @@ def test_missing_key():
 
 
 def test_an_expression_is_no_key():
-    """Refused in the first run already: in the second, the table would have rows."""
+    """Refused already in the first run, before the table has rows."""
 
     def unknown(unique_key, builds, strategy="merge"):
         config = {"materialized": "incremental", "incremental_strategy": strategy, "unique_key": unique_key}
@@ -100,7 +100,7 @@ def test_an_expression_is_no_key():
 
 
 def test_a_column_that_the_table_does_not_get():
-    """on_schema_change='ignore' leaves out new columns, so no row can be matched by one, and none updated."""
+    """on_schema_change='ignore' leaves out new columns, so a MERGE can neither match by them nor update them."""
 
     def unknown(**config):
         config = {"materialized": "incremental", "incremental_strategy": "merge", **config}
@@ -113,7 +113,7 @@ def test_a_column_that_the_table_does_not_get():
     assert unknown(unique_key="fresh", incremental_strategy="append") == []
 
 
-# y: the table (row) accepts the strategy (column). Tables without a primary key get a unique_key if it is needed.
+# y: the table (row) accepts the strategy (column). Tables without a primary key get a unique_key if the strategy needs one.
 MATRIX = """
                     append upsert merge partial_update insert_overwrite delete+insert microbatch apply_changes
 append              y      -      y     -              -                y             y          -
@@ -157,7 +157,7 @@ CHANGES = {"rowkind_field": "op", "sequence_field": "seq"}
     [
         ({"sequence_field": "seq"}, ["needs rowkind_field"]),
         ({"rowkind_field": "op"}, ["needs sequence_field"]),
-        # the row kind alone is no order
+        # the row kind alone does not order rows
         ({"rowkind_field": "op", "sequence_field": "op"}, ["needs sequence_field"]),
         ({}, ["needs rowkind_field", "needs sequence_field"]),
         ({**CHANGES, "ignore__delete": "true"}, ["drop every delete"]),

@@ -63,5 +63,5 @@ def test_a_run_that_ends_tries_once(monkeypatch):
     assert attempts(monkeypatch, [OSError("gone"), WrongError("wrong")], goes_on=False) == ("gone", 1)
 
 
-def test_it_gives_up(monkeypatch):
+def test_a_stream_gives_up_after_the_last_pause(monkeypatch):
     assert attempts(monkeypatch, [OSError(f"gone {number}") for number in range(8)]) == ("gone 6", 1)

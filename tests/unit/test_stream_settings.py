@@ -1,4 +1,4 @@
-"""The config of a streaming model: what is refused, and with which remedy."""
+"""The config of a streaming model, whether a checkpoint fits it, and whether a batch is already written."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_refused(config, named):
 class TestWhoseCheckpoint:
     NOTE = checkpoints.Note("model.p.m", ({"topic": "a"}, {"topic": "b"}))
 
-    def test_it_fits(self):
+    def test_the_checkpoint_fits(self):
         checkpoints.check_fits(self.NOTE, "model.p.m", [{"topic": "a"}, {"topic": "b"}], "/c")
 
     @pytest.mark.parametrize("now", [{"topic": "a", checkpoints.TOPIC_IDS: "a=2"}, {"topic": "a"}])
@@ -68,7 +68,7 @@ class TestWhoseCheckpoint:
         known = {"topic": "a", checkpoints.TOPIC_IDS: "a=2"} if len(now) == 1 else {"topic": "a"}
         checkpoints.check_fits(checkpoints.Note("model.p.m", (known,)), "model.p.m", [now], "/c")
 
-    def test_another_topic_of_that_name(self):
+    def test_another_topic_with_the_same_name(self):
         was, now = ({"topic": "a", checkpoints.TOPIC_IDS: f"a={number}"} for number in (1, 2))
         with pytest.raises(DbtRuntimeError, match="a=2 was added, topic a, topic ids a=1 was removed"):
             checkpoints.check_fits(checkpoints.Note("model.p.m", (was,)), "model.p.m", [now], "/c")
@@ -81,7 +81,7 @@ class TestWhoseCheckpoint:
             ("model.p.m", [{"topic": "a"}, {"topic": "c"}], ["topic c", "topic b", "--full-refresh"]),
         ],
     )
-    def test_it_does_not_fit(self, model, inputs, named):
+    def test_the_checkpoint_does_not_fit(self, model, inputs, named):
         with pytest.raises(DbtRuntimeError) as raised:
             checkpoints.check_fits(self.NOTE, model, inputs, "/c")
         for text in named:

@@ -11,7 +11,7 @@ PAGE = (ROOT / "docs" / "versions.md").read_text()
 
 
 def one_below(minor: str) -> str:
-    """1.12 for 1.13."""
+    """The minor version before this one: 1.12 for 1.13."""
     first, second = minor.split(".")
     return f"{first}.{int(second) - 1}"
 

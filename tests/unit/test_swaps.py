@@ -61,7 +61,7 @@ def test_folders_are_swapped_in_one_step(tmp_path: Path) -> None:
     assert (other / "name").read_text() == "ä one"
 
 
-def test_nothing_is_done_where_one_is_missing(tmp_path: Path) -> None:
+def test_no_exchange_if_a_folder_is_missing(tmp_path: Path) -> None:
     (tmp_path / "one").mkdir()
     assert not exchange(tmp_path / "one", tmp_path / "other")
     assert [path.name for path in tmp_path.iterdir()] == ["one"]

@@ -24,7 +24,7 @@ def test_every_default_of_the_catalogue_is_valid(version):
     wrong = {
         name: option_fault(name, definition.default, version)
         for name, definition in table_options(version).items()
-        # "infinite" is only a description, and no model may set the two options
+        # "infinite" is only a description, and no model may set `type` or `auto-create`
         if definition.default not in (None, "infinite") and name not in ("type", "auto-create")
     }
     assert {name: problems for name, problems in wrong.items() if problems} == {}
@@ -37,7 +37,7 @@ def test_every_default_of_the_catalogue_is_valid(version):
         ("bucket", "0.9.0", "Integer", False),
         ("sequence.field", "0.9.0", "String", True),
         ("sequence.field", "1.4.2", "String", False),
-        # between two catalogues, the stricter one applies
+        # between two catalogues, the stricter rule applies
         ("sequence.field", "1.2.0", "String", True),
         ("fields.v.aggregate-function", "0.9.0", "AggregateFunction", False),
         ("fields.a,b.sequence-group", "0.9.0", "String", False),

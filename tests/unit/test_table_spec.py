@@ -1,4 +1,4 @@
-"""Model config in, validated table out; every rule with the config that breaks it."""
+"""The table spec that a model's config is turned into, and configs that break its rules."""
 
 from enum import Enum
 from types import SimpleNamespace

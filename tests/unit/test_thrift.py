@@ -14,7 +14,7 @@ from dbt.adapters.paimon.spark.thrift import ThriftHandle, _Running
 
 
 class Connection:
-    """PyHive's own connection asks for a session first; what it sends then is the same."""
+    """PyHive's connection without its request for a session; it sends statements in the same way."""
 
     def __init__(self, client: TCLIService.Client) -> None:
         self._client = client

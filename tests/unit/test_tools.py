@@ -1,4 +1,4 @@
-"""The tools of `dbt-paimon` import the adapter; `dbt run` imports none of them."""
+"""dbt imports no tool of `dbt-paimon`; a client of a running shell imports neither dbt nor Spark."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def test_dbt_loads_no_tool():
     assert loaded(imports, "dbt_paimon") == []
 
 
-def test_the_command_line_loads_them():
+def test_the_command_line_loads_the_tools():
     assert "dbt_paimon.report.command" in loaded("import dbt_paimon.cli", "dbt_paimon")
 
 

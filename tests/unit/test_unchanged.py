@@ -198,7 +198,7 @@ class TestPasses:
         assert PassedTestsCache(tmp_path).last("test.b") is None
 
     def test_invalid_lines(self, tmp_path):
-        """Lines are ignored if they are cut off, not JSON, or of another version."""
+        """Lines are ignored if they are cut off, lack fields or are not JSON objects."""
         PassedTestsCache(tmp_path).keep(Pass.of("test.a", self.KEY))
         path = tmp_path / FILE
         path.write_text(path.read_text() + '{"test": "test.a", "no\n{"test": "test.a"}\n[]\n7')

@@ -1,4 +1,4 @@
-"""View definitions survive being stored as text, and each view's name is rendered in the catalog that has the view."""
+"""View definitions are stored as text and read back; a view is named with the catalog that has it."""
 
 import pytest
 from dbt.adapters.contracts.relation import RelationType
@@ -55,7 +55,7 @@ def test_a_view_of_a_schema_not_listed_yet(directory):
     assert directory.home_of_new("other") == "other"
 
 
-def test_names_are_rendered_where_they_live(directory):
+def test_names_are_rendered_with_their_catalog(directory):
     directory.replace_schema("s", [ViewDefinition("s", "known", "select 1")])
 
     def render(identifier, kind):

@@ -20,7 +20,7 @@ def lines(monkeypatch) -> list[str]:
 
 
 class TestUntil:
-    def test_the_first_true_answer_is_given(self, lines) -> None:
+    def test_the_first_true_answer_is_returned(self, lines) -> None:
         answers = iter([0, None, "", 7])
         assert Wait("a number", 10, "Count.").until(lambda: next(answers), every=0) == 7
         assert lines == []
@@ -35,7 +35,7 @@ class TestUntil:
         assert time.monotonic() - began < 30
         assert raised.value.msg == "Waited 0.05 s for rain. Water the plants."
 
-    def test_it_is_logged_once_and_then_from_time_to_time(self, lines, monkeypatch) -> None:
+    def test_a_long_wait_is_logged_once(self, lines, monkeypatch) -> None:
         monkeypatch.setattr(waiting, "NOTICE_AFTER", 0.02)
         wait = Wait("rain", 60, "")
         wait.check()
@@ -68,7 +68,7 @@ class TestWatched:
             assert sleeper.wait() == 0
         assert len(lines) == 1
 
-    def test_its_own_error_is_not_hidden(self, sleeper) -> None:
+    def test_an_error_of_the_call_is_not_hidden(self, sleeper) -> None:
         with pytest.raises(ZeroDivisionError), watched(Wait("a process", 600, ""), sleeper.kill):
             _ = 1 / 0
         assert sleeper.poll() is None

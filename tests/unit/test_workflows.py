@@ -90,7 +90,7 @@ def test_pythons_are_those_of_the_classifiers() -> None:
     assert f'requires-python = ">={first},<{after}"' in PROJECT
 
 
-def test_wheel_is_tested_on_each_of_them() -> None:
+def test_the_wheel_is_tested_on_each_python() -> None:
     listed = re.search(
         r"^PYTHONS = \((.*)\)$", (ROOT / "tests" / "packaging" / "conftest.py").read_text(), re.MULTILINE
     )

@@ -73,7 +73,7 @@ class Case:
 
 @cache
 def column_table() -> Mapping[str, tuple[str, str]]:
-    """name -> (Spark's type, SQL of a value)."""
+    """Column name -> (Spark type, SQL of a value)."""
     return {name: tuple(entry) for name, entry in _load("columns.yml").items()}
 
 

@@ -1,4 +1,4 @@
-"""Runs each kind of case in first_day.yml, so that it causes its message."""
+"""Runs the cases in first_day.yml: one function for each kind, which causes the message of its cases."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ GOOD = {"type": "paimon", "schema": "lake", "paimon_version": "0.9.0"}
 
 
 def target(folder: Path, given: Mapping[str, Any]) -> Any:
-    """The credentials of a profile, as dbt reads it."""
+    """The credentials of a valid profile with these keys changed, as dbt reads them."""
     keys = {**GOOD, "warehouse": str(folder / "lake"), **given}
     written = {key: value for key, value in keys.items() if value is not None}
     profiles = {"lake": {"target": "dev", "outputs": {"dev": written}}}
@@ -123,7 +123,7 @@ def catalogs_file(given: Mapping[str, Any], folder: Path, monkeypatch: pytest.Mo
     with pytest.raises(ValidationError):
         load_catalogs(str(folder), "p", {})
     list(catalogs_yml.of_project(config, lambda catalog: catalog))  # type: ignore[arg-type,return-value]
-    raise AssertionError("it is taken")
+    raise AssertionError("catalogs.yml is accepted")
 
 
 def command(given: Mapping[str, Any], folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
@@ -157,7 +157,7 @@ def message(case: Mapping[str, Any], folder: Path, monkeypatch: pytest.MonkeyPat
 
     Args:
         case: one of CASES.
-        folder: an empty one, which becomes the working directory.
+        folder: an empty folder, which becomes the working directory.
         monkeypatch: undone by the caller.
     """
     # Hide this machine's AWS keys and warm servers.

@@ -47,7 +47,7 @@ def remedy_of(problem: str) -> str:
 
 
 def typed(case: Case) -> list[Case]:
-    """The config after each alternative of its remedy; empty if remedies.yml does not have the remedy yet."""
+    """The config after each alternative of its remedy; an empty list if remedies.yml lacks the remedy."""
     problem = problem_of(case)
     remedy = remedy_of(problem)
     patches = _by_hand().get(remedy) or _read(problem, remedy)
@@ -63,7 +63,7 @@ def is_choice(case: Case) -> bool:
 def still_wrong(before: Case, after: Case, steps: int = 3) -> str:
     """The error that is left after a remedy; '' if the config is valid.
 
-    The remedy may uncover another mistake. Then its remedy is applied too, and must keep the changes of the first one.
+    A remedy may uncover another mistake. Its remedy is then applied too, and must keep the changes of the first remedy.
     """
     problem = problem_of(replace(after, where=""))
     if not problem:

@@ -53,7 +53,7 @@ def relation(identifier, database="lake", schema="shop", type="table"):
 
 
 def with_conf(sql, conf):
-    """A statement below its own Spark settings, without blank lines."""
+    """A statement without blank lines, below its Spark settings as comments."""
     settings = "".join(f"-- {name}={value}\n" for name, value in conf.items())
     return settings + re.sub(r"[ \t]*\n\s*\n|[ \t]+\n", "\n", sql.strip())
 
@@ -151,6 +151,6 @@ class Rendering:
         )
 
     def __call__(self, macro, *arguments, **more):
-        """All statements sent so far, including those of this macro, then the statement that it returns."""
+        """Call a macro; returns all statements sent so far, then the statement that the macro returns."""
         returned = self.context[macro](*arguments, **more)
         return [*self.adapter.sent, *([with_conf(str(returned), NOTHING)] if returned else [])]

@@ -19,7 +19,7 @@ from dbt.include import paimon
 MOST = 61
 FOLDER = Path(paimon.PACKAGE_PATH, "macros")
 COMMENT = re.compile(r"\{#.*?#\}", re.DOTALL)
-# The adapter returns these to macros, which read fields but call no methods.
+# The adapter returns these classes to macros, which only read their fields.
 RETURNED = (NodeRun, SettledPlan, Step, TableSpec, ExistingTable, KeptDeletes, ModelQuery, StrategyMacro)
 
 

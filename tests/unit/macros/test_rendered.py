@@ -275,7 +275,7 @@ case("drop_schema", macro, "drop_schema", ODD_TABLE)
 
 
 def cross_database() -> list[str]:
-    """One query with one expression for each of dbt's cross-database macros."""
+    """One query with one expression for each of ten cross-database macros."""
     calls = {
         "safe_cast": ("status", "decimal(10,2)"),
         "dateadd": ("month", 3, "day"),
@@ -315,7 +315,7 @@ OLD = ExistingTable(
 
 
 def steps(materialized: str, current: ExistingTable = OLD, **config: Any) -> list[str]:
-    """The statements that change an existing table as its model wants, before and after the rows are written."""
+    """The statements that adapt an existing table to its model, before and after the rows are written."""
     config = {"materialized": materialized, "persist_docs": PERSISTED, **config}
     is_snapshot = materialized == "snapshot"
     node = {**DOCUMENTED, "config": config, "resource_type": "snapshot" if is_snapshot else "model"}
@@ -531,7 +531,7 @@ def test_rendered(name: str):
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_sqlglot_parses_it(name: str):
+def test_sqlglot_parses_each_statement(name: str):
     for statement in statements(name):
         trees = sqlglot.parse(statement, dialect="spark")
         unknown = [isinstance(tree, expressions.Command) for tree in trees if tree]
