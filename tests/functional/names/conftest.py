@@ -13,7 +13,7 @@ Ask = Callable[[str], list[tuple[Any, ...]]]
 
 @pytest.fixture
 def ask(project: Any) -> Ask:
-    """Function: run a query as it is, on the test's session; returns the rows as tuples."""
+    """Function: run a query unchanged, in the test's session; returns the rows as tuples."""
 
     def run(sql: str) -> list[tuple[Any, ...]]:
         with get_connection(project.adapter):

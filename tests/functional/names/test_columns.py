@@ -32,7 +32,7 @@ CONFIGS = {
 
 
 def query(names: list[str], suffix: str) -> str:
-    """A query whose columns hold their own name and a suffix."""
+    """A query with one text column per name; its value is the name and a suffix."""
     columns = [
         f"{{{{ adapter.string_literal({jinja(name + suffix)}) }}}} as {{{{ adapter.quote({jinja(name)}) }}}}"
         for name in names
@@ -46,7 +46,7 @@ def snapshot(names: list[str], suffix: str) -> str:
 
 
 def properties(names: list[str]) -> dict:
-    """YAML: a comment for each column, and a test."""
+    """The models' properties: a comment for each column, and not_null tests for three columns of `replaced`."""
     described = [
         {
             "name": yaml_text(name),
@@ -130,7 +130,7 @@ class TestColumns:
 
     @pytest.mark.full
     def test_names_in_files_of_other_formats(self, project, ask):
-        """A name that ORC or Avro cannot store fails its node; the others are read."""
+        """A model with a column name that ORC or Avro cannot store fails; the other tables can be read."""
         names = [*columns_of(["a`b"]), "a b", "a.b", "it's", "1a", "Éa", "a😀", "${x}", "select"]
         borne = {"parquet": names, "orc": [n for n in names if "`" not in n], "avro": ["Éa", "select"]}
         shapes = {
@@ -157,7 +157,7 @@ class TestColumns:
                 assert result.status == "error" and f"'{name}'" in result.message, (model, result.message)
 
     def test_a_bucket_key_in_backticks(self, project, ask):
-        """Paimon before 1.3 cannot read a table whose only bucket key needs backticks."""
+        """Paimon before 1.3 cannot read a table whose only bucket key needs backticks, so such a model fails."""
         names = ["a-b", "a.b", "é", "123", "1e5", "a b"]
         write_project(
             project.project_root,

@@ -40,12 +40,12 @@ ANY_TEXT = Versions.of(CONNECTOR).supports(Capability.TABLE_NAMES_OF_ANY_TEXT)
 
 
 def table_problem(name: str) -> str:
-    """Why this connector cannot have a table with a name; '' if it can."""
+    """Why a table name is refused with this connector; '' if it is not."""
     return rules.table_problem(name) or ("" if ANY_TEXT else rules.pattern_problem(name))
 
 
 def schema_problem(name: str) -> str:
-    """Why this connector cannot have a schema with a name; '' if it can."""
+    """Why a schema name is refused with this connector; '' if it is not."""
     return rules.schema_problem(name) or ("" if ANY_TEXT else rules.pattern_problem(name))
 
 

@@ -95,7 +95,7 @@ class TestSeeds:
             ask(f"drop table {table(name)}")
 
     def test_values_that_are_like_no_value(self, project, ask):
-        """Paimon uses one folder for the partitions of NULL, of blanks and of its own default name."""
+        """Partitions of NULL, blanks and Paimon's default name share a folder; overwriting one keeps the others."""
         values = ["cast(null as string)", "''", "' '", "'__DEFAULT_PARTITION__'", "'null'"]
         query = " union all ".join(f"select {i} as id, {value} as part" for i, value in enumerate(values))
         config = "materialized='incremental', incremental_strategy='insert_overwrite', partition_by='part'"

@@ -96,7 +96,7 @@ def jinja(text: str) -> str:
 
 
 def yaml_text(text: str) -> str:
-    """A text for a YAML file of a project, which dbt renders as Jinja."""
+    """A text for a YAML file, escaped because dbt renders it as Jinja."""
     opens = any(mark in text for mark in ("{{", "{%", "{#"))
     return "".join("{{ " + jinja(c) + " }}" if opens and c in "{\n" else c for c in text)
 
@@ -113,6 +113,6 @@ def write_project(root: str | Path, folder: str, files: dict[str, str | dict[str
 
 
 def columns_of(names: list[str]) -> list[str]:
-    """The names that a column can have on the versions in use."""
+    """The given names that a column can have with the versions in use."""
     any_text = VERSIONS.supports(Capability.COLUMN_NAMES_OF_ANY_TEXT)
     return [name for name in names if not column_problems([name]) and (any_text or is_attribute_name(name))]

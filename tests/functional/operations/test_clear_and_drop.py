@@ -1,4 +1,4 @@
-"""clear_table, drop_table and drop_schema: they do nothing without a confirmation, and what they do with one."""
+"""clear_table, drop_table and drop_schema need a confirmation, and change only what the confirmation names."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def operate(macro, table, confirm=None, *, variable=None):
 
 
 def refusal(macro, table, confirm=None) -> str:
-    """The message that the user gets."""
+    """Run the operation, which must fail; returns its output as one line."""
     arguments = {"relation": table} | ({} if confirm is None else {"confirm": confirm})
     _, output = run_dbt_and_capture(["run-operation", macro, "--args", str(arguments)], expect_pass=False)
     assert "Traceback" not in output
@@ -100,7 +100,7 @@ class TestClearAndDrop:
         assert rows("select * from {schema}.keyed limit 1")
         assert rows(f"select count(*) from spark_catalog.{project.test_schema}.viewed") == [(1,)]
 
-    def test_a_name_that_is_no_table(self, project, rows):
+    def test_unknown_and_existing_names(self, project, rows):
         def says(macro, **arguments):
             words = ["run-operation", macro, "--args", str(arguments)]
             return run_dbt_and_capture(words, expect_pass=False)[1]
@@ -108,7 +108,7 @@ class TestClearAndDrop:
         assert "Did you mean keyed?" in says("create_tag", relation="keyd", tag="a")
         assert "drop_schema takes schema, not relation" in says("drop_schema", relation="keyed")
         assert rows("select count(*) from {schema}.`keyed$tags`") == [(0,)]
-        # A table of another process, which is not in this one's cache.
+        # As if another process had created the table: dbt's cache does not have it.
         rows("create table {schema}.late using paimon as select 1 as id")
         run_dbt(["run-operation", "create_tag", "--args", "{relation: late, tag: a}"])
         rows("insert into {schema}.late values (2)")
@@ -118,7 +118,7 @@ class TestClearAndDrop:
 
 
 class TestFailedOperation:
-    """A failed operation releases its lock on the table: dbt may run again in the same process."""
+    """A failed operation releases its lock on the table, because dbt may run again in the same process."""
 
     @pytest.fixture(scope="class")
     def dbt_profile_target(self, dbt_profile_target):

@@ -78,7 +78,7 @@ class TestGenerateSources:
                 {"name": "at", "data_type": "timestamp_ntz"},
             ],
         }
-        # dbt reads it, and knows the same names and comments.
+        # dbt can read the file, and finds the same names and comments.
         (Path(project.project_root) / "models" / "reads.sql").write_text(
             "{{ config(materialized='table') }} select id, word from {{ source('own', 'plain') }}"
         )

@@ -1,4 +1,4 @@
-"""erase: no row, no file and no byte of a person is left, and everyone else's rows stay."""
+"""After erase, no row and no byte of a person is left in any file, and everyone else's rows stay."""
 
 from __future__ import annotations
 
@@ -51,14 +51,14 @@ def erase(**arguments: Any) -> None:
 
 
 def refusal(**arguments: Any) -> str:
-    """The message that the user gets."""
+    """Run the operation, which must fail; returns its output as one line."""
     arguments = {"key": {"email": ANN}, "dry_run": False} | arguments
     _, output = run_dbt_and_capture(["run-operation", "erase", "--args", str(arguments)], expect_pass=False)
     return " ".join(output.split())
 
 
 class Lake:
-    """The warehouse's files of a schema."""
+    """The files of a schema's tables in the warehouse."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -98,7 +98,7 @@ class TestErase:
             table: dict(rows(f"select email, count(*) from {{schema}}.{table} group by 1")) for table in TABLES
         }
 
-    def test_everything_of_a_person_goes(self, project: Any, rows: Any, lake: Lake, found: Any) -> None:
+    def test_a_person_is_erased(self, project: Any, rows: Any, lake: Lake, found: Any) -> None:
         options = ", ".join(f"'{name}'='{value}'" for name, value in PLAIN.items())
         rows(f"create table {{schema}}.landed (email string, day int) using paimon tblproperties ({options})")
         for day in (1, 2):
@@ -119,7 +119,7 @@ class TestErase:
         assert all(lake.with_bytes(table, ANN) for table in TABLES)
         files = {table: set(lake.files(table)) for table in (*TABLES, "days")}
 
-        # A dry run or a call without the required consent changes no file.
+        # A dry run, or a call without the required drop_… arguments, changes no file.
         erase(dry_run=True)
         message = refusal(drop_branches=True)
         assert "tags: kept (drop_tags: true)" in message
@@ -145,7 +145,7 @@ class TestErase:
         erase(relations="people")
         assert set(lake.files("people")) == after
 
-        # A file of a failed write: Paimon does not know it, but Spark finds it.
+        # As after a failed write: Paimon does not list the file, but erase finds it in the folder.
         data = next(path for path in lake.with_bytes("people", BOB) if path.suffix == ".parquet")
         planted = data.with_name("data-00000000-0000-0000-0000-000000000000-0.parquet")
         planted.write_bytes(data.read_bytes())
@@ -198,7 +198,7 @@ class TestRefusals:
         assert set(lake.files(name)) == before
         assert rows(f"select count(*) from {{schema}}.{name}") == [(2,)]
 
-    def test_older_files_have_another_name(self, project: Any, rows: Any, lake: Lake, create: Any) -> None:
+    def test_a_renamed_column(self, project: Any, rows: Any, lake: Lake, create: Any) -> None:
         create("renamed", column="mail")
         rows("alter table {schema}.renamed rename column mail to email")
         rows(f"delete from {{schema}}.renamed where email = '{ANN}'")
@@ -218,7 +218,7 @@ class TestRefusals:
         table = f"paimon.{project.test_schema}.hidden"
         rows(f"insert into {table} values ('carl@example.org', 1)")
         rows(f"call paimon.sys.compact(table => '{project.test_schema}.hidden')")
-        # Later versions rewrite the file when they compact it.
+        # From Paimon 2.0, compaction rewrites the file without the hidden rows.
         if project.adapter.versions.paimon < Version("2"):
             assert "deletion vectors only hide them in 1 file" in refusal(relations="hidden")
             assert rows(f"select count(*) from {table}") == [(2,)]

@@ -25,7 +25,7 @@ def undo(**arguments: Any) -> None:
 
 
 def refusal(**arguments: Any) -> str:
-    """The message that the user gets."""
+    """Run the operation, which must fail; returns its output as one line."""
     _, output = run_dbt_and_capture(["run-operation", "rollback_run", "--args", str(arguments)], expect_pass=False)
     return " ".join(output.split())
 
@@ -58,7 +58,7 @@ class TestRollbackRun:
         undo(exclude=["fresh"])
         assert found() == before
 
-        # `upserted` is written again after the run.
+        # Another writer changes `upserted` after the fourth run.
         run_dbt(["run", "--select", "upserted", "--vars", "run: 3"])
         run_dbt(["run", "--select", "added upserted", "--vars", "run: 4"])
         project.run_sql(f"insert into {project.test_schema}.upserted values (1, 5)")

@@ -37,7 +37,7 @@ from values ('added', 'a', 1), ('added', 'a', 2), ('added', 'b', 1), ('modified'
   as t (dbt_audit_row_status, dbt_audit_surrogate_key, dbt_audit_pk_row_num)
 """
 
-# name -> (first query, second query, event time, whether they are identical)
+# name -> (first query, second query, event time, whether the queries are identical)
 PAIRS = {
     "order": ("values ('a', 1), ('b', 2)", "values ('b', 2), ('a', 1)", None, True),
     "other": ("values ('a', 1), ('b', 2)", "values ('a', 1), ('b', 3)", None, False),

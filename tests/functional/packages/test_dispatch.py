@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from dbt.tests.util import run_dbt
 
-# As in dbt_utils: macros dispatch in its namespace and have a default; one also has a Spark implementation.
+# As in dbt_utils: its macros dispatch to a default in its namespace; `words` also has a Spark implementation.
 PACKAGE = """
 {% macro get_tables_by_pattern_sql(schema_pattern, table_pattern, exclude='', database=target.database) %}
   {{ return(adapter.dispatch('get_tables_by_pattern_sql', 'dbt_utils')

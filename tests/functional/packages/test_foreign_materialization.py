@@ -26,7 +26,7 @@ PACKAGE = """
 {% endmaterialization %}
 
 {% macro merge_staged(temporary) %}
-  {#- As for dbt-spark, where a database is the schema. -#}
+  {#- As written for dbt-spark, where the database is the schema. -#}
   {%- set base = api.Relation.create(database=target.schema, schema=target.schema, identifier='merged') -%}
   {%- set staged = make_temp_relation(base) if temporary else make_intermediate_relation(base, '__stage') -%}
   {%- do run_query(create_table_as(temporary, staged, "select 'abc' as word, 1 as n")) -%}

@@ -32,8 +32,8 @@ PROJECT = """
 {% macro default__location_clause() %}{% endmacro %}
 """
 FIRST = "(1, 10, date '2024-01-01'), (2, 20, date '2024-01-02')"
-# A row outside the window, a row inside it, a new row, and a row that is too old. The last one must stay out, although
-# delete+insert deletes the newest row before it inserts.
+# A row outside the window, a row inside it, a new row, and a row that is too old. The last must stay out, although
+# delete+insert first deletes the row with max(n), which the model's filter reads.
 SECOND = (
     "(1, 25, date '2024-01-01'), (2, 26, date '2024-01-02'), (3, 30, date '2024-01-03'), (4, 15, date '2024-01-03')"
 )
@@ -81,7 +81,7 @@ class TestOverrides:
             name: [tuple(row) for row in rows(f"select id, n from {{schema}}.{name} order by id, n")]
             for name in CONFIGS
         }
-        # In merged_by_key, the row outside the window is inserted too, and replaces the one with its key.
+        # In merged_by_key, the row outside the window is inserted too, and replaces the row with the same key.
         assert found == {
             "merged": [(1, 10), (1, 25), (2, 26), (3, 30)],
             "merged_by_key": [(1, 25), (2, 26), (3, 30)],
@@ -89,6 +89,6 @@ class TestOverrides:
             "overwritten": [(1, 1025), (2, 1026), (3, 1030)],
             "upserted": [(1, 26), (2, 27), (3, 31)],
         }
-        # A warning names the override that is never called; with --warn-error it fails the first node.
+        # A warning names the override that is never called; with --warn-error, the warning fails the node.
         (result,) = run_dbt(["run", "--select", "upserted", "--warn-error"], expect_pass=False)
         assert "test.default__location_clause" in result.message

@@ -40,7 +40,7 @@ SNAPSHOT = {
 
 
 class Plans:
-    """Fixtures: the plan of the project, and the files of its warehouse."""
+    """Fixtures that run `dbt-paimon plan` and list the warehouse's files."""
 
     @pytest.fixture(scope="class")
     def plan(self, project):
@@ -166,7 +166,7 @@ class TestPlan(Plans):
         assert rows("select count(*) from {schema}.limited") == [(ROWS // DAYS,)]
 
     def test_a_python_model_that_reads_too_much(self, later, project, of_files, rows):
-        """The data frame that it returns is refused before Spark runs it."""
+        """The returned data frame is refused before Spark runs it."""
         _, _, part = of_files("log", "partition like '%2024-01-02%'")
         code = f"def model(dbt, session):\n    dbt.config(max_bytes_read={part})\n    return dbt.ref('log')"
         write_file(code, project.project_root, "models", "in_python.py")
@@ -177,7 +177,7 @@ class TestPlan(Plans):
         assert rows("select count(*) from {schema}.in_python") == [(ROWS // DAYS,)]
 
     def test_what_reads_no_data_files(self, later, project, plan, rows):
-        """System tables never do. A count reads only metadata with newer connectors, but files with 0.9.0."""
+        """Queries of system tables read no data files. Nor do counts, except with connector 0.9.0."""
         sql = "{{ config(materialized='table', max_bytes_read=1) }} select count(*) as n from "
         write_file(f"{sql} {{{{ ref('planted') }}}}", project.project_root, "models", "counted.sql")
         history = "{{ ref('log').system_table('snapshots') }}"
@@ -191,7 +191,7 @@ class TestPlan(Plans):
 
 
 class TestLoss(Plans):
-    """The key of a model changes whose table has a tag and two table snapshots."""
+    """A model's key changes; its table has a tag and two table snapshots."""
 
     @pytest.fixture(scope="class")
     def models(self):

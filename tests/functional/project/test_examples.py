@@ -1,4 +1,4 @@
-"""The worked examples give the figures in Paimon's docs, in the first build and in later ones."""
+"""The worked examples pass their data tests, which hold figures of Paimon's docs, in the first and in later builds."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def test_each_step_was_an_increment(stepped):
 
 
 def test_the_books_of_a_month_stay_closed(stepped):
-    """The tag of a month's end does not have the arrivals after midnight."""
+    """The tag at the month's end does not have arrivals that were reported later."""
     lakehouse, _ = stepped
     told = [
         (day, message)
@@ -65,8 +65,8 @@ def test_increments_equal_full_refresh(stepped):
     assert len(incremental) >= 10
     for table in incremental:
         assert expected[table][0] > 0, table
-    # Tables built from them are equal too. Snapshots hold the times of their runs, and `__dbt_changes` tables hold
-    # positions, so both differ.
+    # All other tables are equal too, except snapshots (which hold times of runs) and `__dbt_changes` tables (which hold
+    # positions).
     differing = {
         name
         for name in expected
@@ -83,7 +83,7 @@ def test_a_build_without_news_changes_no_row(stepped):
     lakehouse.dbt("build", "--exclude-resource-type", "test", "unit_test", "--vars", f"known_until: {STEPS[-1]}")
     after = lakehouse.fingerprints()
     assert set(after) == set(before)
-    # The position moves on to the table's newest snapshot, which a compaction created.
+    # Only a position may change: to the newest table snapshot, which a compaction created.
     changed = {name for name in before if before[name] != after[name]}
     assert changed <= {"flights_intermediate.int_plane_miles__dbt_changes"}
 

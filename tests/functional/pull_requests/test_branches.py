@@ -122,7 +122,7 @@ class Branches:
 
     @pytest.fixture(scope="class")
     def main_of(self, project: Any, rows: Any, warehouse: Path) -> Callable[[str], Any]:
-        """Function: a production table without its branches: its rows, hashes of its metadata files, its own tags."""
+        """Function: returns a production table's rows, metadata files (hashed) and tags, all without its branches."""
 
         def read(name: str) -> Any:
             table = f"paimon.{project.test_schema}.{name}"
@@ -187,7 +187,7 @@ class TestIncrements(Branches):
             assert f"branch_{there}" in of_table(name, "tags")
             assert of_clone(name) == before[name][0]
         assert {name: main_of(name) for name in MODELS} == before
-        # The tags on both sides are kept longer than the table's default (1 day).
+        # The tags of the table and of the branch are kept longer than the table's default (1 day).
         for tags in ("`audited$tags`", f"`audited$branch_{there}$tags`"):
             kept = rows(f"select time_retained from paimon.{project.test_schema}.{tags}")
             assert kept == [("PT876000H",)]
@@ -220,7 +220,7 @@ class TestIncrements(Branches):
         assert {name: (of_clone(name), commits(name)) for name in MODELS} == there
 
     def test_production_expires_and_the_branch_stays(self, build, of_clone, main_of, rows, project):
-        """Both sides rewrite and expire files that they share; neither loses rows."""
+        """Production and the branch rewrite and expire files that they share; neither loses rows."""
         there = of_clone("sales")
         for _ in range(3):
             run_dbt(["run", "--select", "sales", "audited", "--vars", "{amount: 1}"])
@@ -234,7 +234,7 @@ class TestIncrements(Branches):
         assert of_clone("sales")[-1] == (3, "2026-01-03", 18)
         assert {name: main_of(name) for name in MODELS} == before
 
-    def test_the_difference_reads_what_differs(self, differs):
+    def test_diff_reads_only_changed_partitions(self, differs):
         line = differs("sales", "--state", "production")
         assert (line["added"], line["gone"], line["changed"]) == (0, 0, 1)
         assert line["samples"][0]["key"] == {"day": "2026-01-03", "id": "3"}
@@ -258,7 +258,7 @@ class TestIncrements(Branches):
         ]
         assert main_of("sales") == before
 
-    def test_the_difference_of_columns(self, differs):
+    def test_diff_shows_an_added_column(self, differs):
         line = differs("sales", "--state", "production")
         assert (line["added"], line["gone"], line["changed"]) == (0, 0, 1)
         assert line["schema"] == ["adds code bigint"]
@@ -300,7 +300,7 @@ class TestFallbacks(Branches):
         )
         write_file(other, project.project_root, "models", "sales.sql")
         build("--select", "sales")
-        # All rows, not only those of an increment.
+        # The new table has all rows, not only those of an increment.
         assert len(rows(f"select * from paimon.{there}.sales")) == 3
         assert of_table("sales", "branches") == []
         assert f"branch_{there}" not in of_table("sales", "tags")
@@ -320,10 +320,10 @@ class TestFallbacks(Branches):
         assert of_table("appended", "branches") == []
         write_file(APPENDED, project.project_root, "models", "appended.sql")
 
-    def test_a_branch_of_that_name_is_not_overwritten(self, project, clone, rows, there, of_table):
+    def test_a_branch_with_commits_is_not_overwritten(self, project, clone, rows, there, of_table):
         name = f"{project.test_schema}.audited"
         rows(f"call paimon.sys.create_branch(table => '{name}', branch => '{there}')")
-        # Nothing was written to the branch, so it may be from an interrupted clone.
+        # A clone may replace a branch without commits: an interrupted clone may have created it.
         clone("--full-refresh", "--select", "audited")
         rows(f"drop view spark_catalog.{there}.audited")
         rows(f"alter table paimon.{there}._dbt_views unset tblproperties ('dbt.view.audited')")

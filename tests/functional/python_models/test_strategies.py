@@ -1,4 +1,4 @@
-"""Python models take the same strategies as SQL models, on tables with their keys and options."""
+"""Python models support the incremental strategies of SQL models; their tables have the configured primary keys."""
 
 from __future__ import annotations
 

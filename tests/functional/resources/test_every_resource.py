@@ -54,11 +54,11 @@ class TestEveryResource:
 
     @pytest.fixture(scope="class")
     def project_files(self, dbt_project_yml):
-        """Overridden: the files are already copied."""
+        """Overrides dbt's fixture: the files are already copied."""
 
     @pytest.fixture(scope="class")
     def built(self, project) -> dict[str, tuple[str, int | None]]:
-        """The status and failures of each node of a build, by name. Its target folder is the state of later runs."""
+        """Build and save the state for later runs; returns each node's status and number of failures, by name."""
         results = run_dbt(["build", *BUILT])
         shutil.copytree(f"{project.project_root}/target", f"{project.project_root}/state")
         return {result.node.name: (str(result.status), result.failures) for result in results}
@@ -139,7 +139,7 @@ class TestEveryResource:
         assert self.rows("broken", project.test_schema) == [("ann",), ("bob",)]
 
     def test_another_schema(self, project, built, other_schema):
-        """Nodes built in another schema read the first build's relations where their schema has none."""
+        """Nodes built in another schema read the first build's relations if their schema does not have them."""
 
         def there(*command: str) -> set[str]:
             return named(run_dbt([*command, "--state", "state", "--target", "other"]))

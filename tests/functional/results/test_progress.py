@@ -1,4 +1,4 @@
-"""The progress of a statement while it runs, and its totals at the end, come from Spark."""
+"""Progress is logged while a statement runs; Spark's figures show its tasks, rows and bytes."""
 
 from __future__ import annotations
 

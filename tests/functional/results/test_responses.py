@@ -68,7 +68,7 @@ class TestResponses:
 
     @pytest.fixture(scope="class")
     def responses(self, project):
-        """The responses of a first build and of one with changed rows, by node."""
+        """The responses by node, of a first build and of a second one with changed rows."""
 
         def built(*arguments: str) -> dict[str, dict[str, Any]]:
             return {r.node.name: r.adapter_response for r in run_dbt(["build", *arguments])}
@@ -154,7 +154,7 @@ class TestResponses:
         assert rows("select max(snapshot_id) from {schema}.`upsert$snapshots`") == before
 
     def test_a_compaction_is_not_taken_for_the_commit(self, responses, rows):
-        """Each write to this table also compacts it, in a second commit. The response has the first one."""
+        """If a write also compacts the table, in a second commit, the response describes the first commit."""
         (result,) = run_dbt(["run", "--select", "upsert", "--vars", "{batch: 2}"])
         newest = dict(rows("select snapshot_id, commit_kind from {schema}.`upsert$snapshots`"))
         assert newest[result.adapter_response["snapshot_id"]] == "APPEND"

@@ -108,7 +108,7 @@ class TestSparkConfig:
         return {result.node.name: str(result.status) for result in results}
 
     def test_each_model_has_its_own(self, built, rows):
-        """Also in one run with four threads. The settings of a folder and a model are combined."""
+        """Four threads ran models with different settings; each model's are combined with its folder's."""
         seen = {
             name: rows(f"select tasks, zone, hour(midnight) from {{schema}}.{name}")
             for name in ("five", "seven", "plain")

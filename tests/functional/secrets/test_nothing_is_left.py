@@ -1,4 +1,4 @@
-"""Real dbt processes with secrets in profiles and models: none is in their files, output or command lines."""
+"""Secrets in profiles and models are not in the files, output or command lines of dbt processes."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SECRETS = {
         "hook_option",
     )
 }
-# A secret URL-encoded, and decoded.
+# The same secret, URL-encoded and decoded.
 SECRETS["encoded"] = "Zq7%40Encodedx9"
 DECODED = "Zq7@Encodedx9"
 
@@ -74,7 +74,7 @@ FAILING = {
     "spark_error.sql": "{{ config(materialized='table') }} select raise_error(concat('refused: ', java_method('java.lang.System', 'getProperty', 'lake.password'))) as id from range(3)",
     "python_error.py": "def model(dbt, session):\n    key = session.conf.get('spark.sql.catalog.paimon.s3.secret-key')\n    raise ValueError(key)\n    return session.range(1)\n",
 }
-# Each of these models ends the command before dbt writes anything.
+# Each of these models stops the command before dbt writes anything.
 SECRET_OPTIONS = {
     "secret_option.sql": "{{ config(materialized='table', tblproperties={'metadata.iceberg.jdbc.password': env_var('LAKE_TABLE_OPTION')}) }} select 1 as id",
     "unknown_option.sql": "{{ config(materialized='table', tblproperties={'s3.secret-key': env_var('LAKE_TABLE_OPTION')}) }} select 1 as id",
@@ -83,7 +83,7 @@ SECRET_OPTIONS = {
 
 @dataclass
 class Ran:
-    """A finished process, and the command lines of it and its descendants."""
+    """A finished process: exit code, output, and the command lines of the process and its descendants."""
 
     code: int
     output: str

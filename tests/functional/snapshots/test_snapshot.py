@@ -81,7 +81,7 @@ snapshots:
     relation: ref('planes')
     config: {unique_key: id, strategy: timestamp, updated_at: day, hard_deletes: new_record}
 """
-# The first two store dates. On day 2 (see TIMES), they would have to store timestamps.
+# The first two snapshots store dates. On day 2 (see TIMES), they would have to store timestamps.
 DAYS = """
 snapshots:
   - name: day_then_time
@@ -174,6 +174,6 @@ class TestSnapshot:
         assert comments == [("day two",)]
         columns = {row[0]: row[2] for row in rows("describe {schema}.documented")}
         assert (columns["owner"], columns["dbt_valid_to"]) == ("who has it", "until then")
-        # Only the time of the run is cut to a date, where it ends a version in a table of dates.
+        # In a table of dates, the time of the run, which ends a deleted row's version, is cut to a date.
         ended = rows("select dbt_valid_to from {schema}.by_day where id = 4 and dbt_is_deleted = 'False'")
         assert ended == [(dt.datetime.now(dt.timezone.utc).date(),)]

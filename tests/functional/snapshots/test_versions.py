@@ -1,4 +1,4 @@
-"""Snapshots of every strategy and `hard_deletes`, compared after each run with a plain model of dbt's docs."""
+"""Snapshots of every strategy and `hard_deletes`, compared after each run with a Python version of dbt's docs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dbt.tests.util import run_dbt
 
 from differential.snapshot_model import Row, SnapshotConfig, Version, after_run
 
-# k, a, b, and per day: (v, day of January 2024 in u), or None without the row. The key is k, or a and b.
+# k, a, b, and per day: (v, day of January 2024 in u), or None if there is no row. The key is k, or a and b.
 HISTORY: list[tuple[str | None, str | None, str, list[tuple[int, int | None] | None]]] = [
     ("same", "x|y", "z", [(1, 1), (1, 1), (1, 1), (1, 1)]),
     ("changes", "x", "y|z", [(1, 1), (2, 2), (2, 2), (3, 3)]),
@@ -224,7 +224,7 @@ def _after_run(
 
 
 def _of_run(value: Any, runs: Sequence[Run]) -> Any:
-    """The start of the run that a time falls into; other values stay as they are."""
+    """The start of the run in which a time falls; any other value unchanged."""
     value = dt.datetime.fromisoformat(value) if isinstance(value, str) else value
     for run in runs:
         start, end = (run.start, run.end) if isinstance(value, dt.datetime) else (run.start.date(), run.end.date())

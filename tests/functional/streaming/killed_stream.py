@@ -3,7 +3,8 @@
 python killed_stream.py POINT dbt-arguments…, where POINT is JSON:
   table: the table of the stream;
   batch: the number of the batch in this process, from 0;
-  moment: `planned` (its reads are planned), `begun`, `before` or `after` its rows are written (Spark does not know yet).
+  moment: `begun`, `before` or `after` the batch's rows are written (Spark does not know yet), or `planned` (the first
+    reads of any stream are planned; table and batch do not matter).
 """
 
 from __future__ import annotations

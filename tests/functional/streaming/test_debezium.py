@@ -1,4 +1,4 @@
-"""Change messages give the rows of their source in any order; a message that is no change is a dead letter."""
+"""Change messages in any order give the rows of their source; other messages become dead letters."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ VALUES: list[tuple[str, dict[str, Any] | None, str, Any]] = [
     ("prices", None, f'["{in_bytes(-225)}",null]', [Decimal("-2.25"), None]),
     ("code", None, '"äbc"', "äbc"),
 ]
-# Values that do not fit their columns unchanged.
+# Values that their columns cannot hold exactly.
 MISFITS: list[tuple[str, dict[str, Any] | None, str]] = [
     ("whole", None, "9223372036854775808"),
     ("whole", None, "1.5"),
@@ -243,7 +243,7 @@ class TestDebezium:
         first: list[dict[str, Any] | str] = [
             change("r", 10, {"id": 1, "name": "one"}),
             change("r", 10, {"id": 2, "name": "two"}),
-            # Out of order, and twice. With the default replica identity, a deletion has only the key.
+            # Changes out of order, and repeated. With the default replica identity, a deletion has only the key.
             change("u", 40, {"id": 1, "name": "one, last"}),
             change("u", 30, {"id": 1, "name": "one, late"}),
             described(change("d", 50, {"id": 2, "name": None}), id={"type": "int64"}, name={"type": "string"}),
@@ -253,7 +253,7 @@ class TestDebezium:
             change("c", 60, {"id": 3, "name": "three"}),
             change("u", 80, {"id": 4, "name": "__debezium_unavailable_value"}, {"id": 4, "name": "long"}),
             change("c", 70, {"id": 4, "name": "long"}),
-            # The update is earlier in the log than the snapshot, but was committed after it, so it wins.
+            # The update is earlier in the log than the snapshot, but was committed later, so the update wins.
             change("r", 66, {"id": 6, "name": "as the snapshot sees it"}),
             change("u", 64, {"id": 6, "name": "six"}),
         ]

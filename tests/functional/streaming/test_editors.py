@@ -32,7 +32,7 @@ class TestEditors:
 
     @pytest.fixture
     def config(self, project: Any) -> Iterator[RuntimeConfig]:
-        """The config as an editor creates it, after a run has made the tables."""
+        """The config that an editor creates, after a run has created the tables."""
         run_dbt(["run"])
         before = get_flags()
         set_from_args(
@@ -59,5 +59,5 @@ class TestEditors:
             with adapter.connection_named("editor"):
                 node = Compiler(config).compile_node(manifest.nodes[f"model.test.{name}"], manifest, {}, write=False)
             found[name] = rows(node.compiled_code)
-        # The stream gives all rows of its source; paimon_changes gives those that the next run would read: none.
+        # The stream returns all rows of its source; paimon_changes returns what the next run would read, here nothing.
         assert found == {"streamed": [(1,)], "changed": []}

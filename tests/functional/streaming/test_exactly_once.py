@@ -30,7 +30,7 @@ POINTS = [
     ("sums", 1, "after"),
     ("log", 1, "begun"),
 ]
-# Only with `--full`: a later batch of `log`, because its first one already shows the same.
+# Only with `--full`: a later batch of `log`, as batch 0 already shows the same.
 LATER = [("log", 2, "after")]
 
 

@@ -46,12 +46,12 @@ class TestFullRefresh:
         run()
         (before,) = beside()
         assert rows(f"select id, _snapshot from {{schema}}.{before}") == [(2, 3)]
-        # The recreated source has table snapshots with smaller ids than that of the delete.
+        # The recreated source starts at table snapshot 1 again; the remembered delete is of snapshot 3.
         rows("drop table {schema}.t")
         rows(TABLE)
         rows("insert into {schema}.t values (1, 11)")
         assert "--full-refresh" in run(wrong=True)
-        # As a killed refresh would leave it.
+        # A table of deletes that a killed refresh would leave behind.
         rows(
             f"create table {{schema}}.copy__0123456789ab__dbt_deletes using paimon as select * from {{schema}}.{before}"
         )
@@ -65,7 +65,7 @@ class TestFullRefresh:
         there, was = beside(), rows("select id, v from {schema}.copy")
         held = rows("select * from {schema}.`t$consumers`")
         rows("insert into {schema}.t values (5, 55)")
-        # Fails after the new table, its deletes and its checkpoint were created.
+        # The refresh fails after its table, table of deletes and checkpoint were created.
         run(wrong=True, full_refresh=True, fails=True)
         assert (beside(), rows("select id, v from {schema}.copy")) == (there, was)
         # The source still keeps what the old stream has yet to read.

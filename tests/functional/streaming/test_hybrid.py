@@ -37,7 +37,7 @@ MACROS = """
 {% macro tidy(orphans_of='') %}
   {% do compact(ref('status')) %}
   {% do expire_snapshots(ref('status'), retain_max=1, retain_min=1, older_than='2100-01-01 00:00:00') %}
-  {# While a stream writes, what is younger than a day may be about to be committed. #}
+  {# While a stream writes, files younger than a day may be about to be committed. #}
   {% do remove_orphan_files(ref('status'), dry_run=false, older_than=orphans_of or none) %}
 {% endmacro %}
 """
@@ -94,7 +94,7 @@ class TestHybrid:
         finally:
             if process.poll() is None:
                 process.kill()
-        # Orphan removal must keep the checkpoint in the table's folder; `copy` must not lose its start to expiration.
+        # Orphan removal must keep the checkpoint in the table's folder; expiration must keep what `copy` reads next.
         for step in (5, 6):
             add(step)
             (result,) = run_dbt(["run", "--select", "status"])

@@ -1,4 +1,4 @@
-"""`dbt-paimon stream` runs until a signal, writes new rows as they come, and is the only stream into its table."""
+"""`dbt-paimon stream` runs until a signal, writes new rows as they arrive, and is the only stream into its table."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MANY = 3_000_000_000
 COPIED = """{{ config(materialized='streaming', processing_time='1 second', on_schema_change='sync_all_columns') }}
 select id, n from {{ stream(ref('events')) }}
 """
-# One batch per commit; with `slow`, each takes some seconds.
+# One batch per commit; with `slow`, each batch takes some seconds.
 SLOW = """{{ config(materialized='streaming', primary_key='id', bucket=1) }}
 select id, n from {{ stream(ref('events'), options={'scan.snapshot-id': 1, 'maxSnapshotsPerTrigger': 1}) }}
 {% if var('slow', false) %}
@@ -72,7 +72,7 @@ class Project:
         return subprocess.Popen([*STREAM, *arguments], cwd=self.root, stdout=output, stderr=output)
 
     def second(self, model: str) -> str:
-        """Run a model while another process streams into its table; returns the message."""
+        """Run a model while another process streams into its table; returns the node's message."""
         (result,) = dbt_here(self.root, "run", "--select", model).result
         return str(result.message)
 
@@ -168,7 +168,7 @@ def test_its_jvm_is_killed(project: Project):
         project.until(lambda: project.data_files("copied") - before, stream)
         children = psutil.Process(stream.pid).children(recursive=True)
         next(each for each in children if each.name() == "java").kill()
-        # It ends with one message, so that a supervisor can restart it.
+        # The command ends with one error, so that a supervisor can restart it.
         assert stream.wait(timeout=300) == 1, project.said()
     finally:
         if stream.poll() is None:
@@ -180,7 +180,7 @@ def test_its_jvm_is_killed(project: Project):
     assert copied == [(number, number * 2) for number in range(100, 110)]
 
 
-def test_one_of_several_fails(project: Project):
+def test_one_of_several_streams_fails(project: Project):
     """The command ends, so that a service manager restarts it."""
     project.add(200, 210)
     stream = project.stream("--select", "copied", "broken")

@@ -35,7 +35,7 @@ class TestLookupJoin:
         write("orders", "insert into {t} values (11, 1), (12, 2)")
         run_dbt(["run", "--vars", "run: 2"])
         found = rows("select order_id, tier from {schema}.enriched order by 1")
-        # Joined rows keep the tier of their time; a missing customer gives NULL.
+        # A joined row keeps the tier at the time of its run; a missing customer gives NULL.
         assert found == [(10, "gold"), (11, "platinum"), (12, None)]
 
 
@@ -59,10 +59,10 @@ class TestConsumer:
             run_dbt(["run"])
             positions.append(position()["reader"])
             write("orders", f"insert into {{t}} values ({number})")
-        # It moves when Spark learns that a batch was committed, which is in the next run.
+        # The position moves when Spark learns that a batch was committed, which is in the next run.
         assert positions == sorted(positions) and 1 == positions[0] < positions[-1] <= 4
         assert rows("select order_id from {schema}.read_on order by 1") == [(1,), (2,), (3,), (4,)]
-        # After consumer.expiration-time, the next commit deletes a consumer that has not read.
+        # After consumer.expiration-time, the next commit deletes a consumer that has not read meanwhile.
         time.sleep(6)
         assert position() == {"reader": positions[-1]}
         write("orders", "insert into {t} values (6)")

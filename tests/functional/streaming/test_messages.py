@@ -1,4 +1,4 @@
-"""Which messages Spark parses as rows, and why not the others: every kind of message, in one data frame."""
+"""Which messages become rows, and why the others do not; one data frame has every kind of message."""
 
 from __future__ import annotations
 

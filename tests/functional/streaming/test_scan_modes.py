@@ -1,4 +1,4 @@
-"""Where a stream from a Paimon table begins: `scan_mode`, and what its first and its second run read."""
+"""Where a stream from a Paimon table begins, and what its first two runs read, by `scan_mode` and scan options."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ LOG = """
 {{{{ config(materialized='streaming') }}}}
 select id, v, _kind from {{{{ stream(source('raw', '{source}'), row_kind='_kind', {arguments}) }}}}
 """
-# Model -> arguments of stream(); the snapshots are those of `built`.
+# Model -> arguments of stream(); the fixture `built` writes the table snapshots.
 BEGINS = {
     "from_snapshot": "options={'scan.snapshot-id': 3}",
     "from_the_first": "scan_mode='from-snapshot', options={'scan.snapshot-id': 1}",
@@ -89,7 +89,7 @@ class TestScanModes:
         ],
     )
     def test_read(self, built, rows, model, expected):
-        # Treat +U as +I: which of them a row has depends on the table's files.
+        # Treat +U as +I: which of the two a row has depends on the table's files.
         found = [(kind.replace("U", "I"), *row) for kind, *row in rows(f"select _kind, id, v from {{schema}}.{model}")]
         assert sorted(found) == sorted(expected)
 

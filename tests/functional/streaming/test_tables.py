@@ -7,7 +7,7 @@ import json
 import pytest
 from dbt.tests.util import run_dbt
 
-# The sources; `{t}` stands for each. All have a key and an amount.
+# Source -> its columns and table options.
 KEYED = "(id int, v int) tblproperties ('primary-key' = 'id', 'bucket' = '1'{more})"
 SOURCES = {
     "appended": "(id int, v int)",
@@ -29,9 +29,9 @@ select id, v, _kind, _snapshot from {{{{ stream(
 """
 MODELS = {
     **{f"copy_of_{name}.sql": COPY.format(name=name) for name in COPIED},
-    # Its source also has a row kind and a sequence field.
+    # The source of this copy also has a row kind and a sequence field.
     "copy_of_copy.sql": COPY.format(name="keyed").replace("source('raw', 'keyed')", "ref('copy_of_keyed')"),
-    # With `wide`, the SELECT is another one; the stream continues.
+    # With `wide`, the SELECT is different, but the stream continues.
     "log.sql": """
 {{ config(materialized='streaming', on_schema_change='append_new_columns') }}
 select id, v{% if var('wide', false) %}, v * 2 as twice{% endif %}
@@ -196,7 +196,7 @@ class TestTables:
         )
 
     def test_a_source_that_is_overwritten(self, ran, table, write):
-        """A stream reads the rows that differ. A model that does not read row kinds fails."""
+        """After INSERT OVERWRITE, a stream reads the rows that differ. A model that does not read row kinds fails."""
         came = [
             ("+I", 1, 10),
             ("+I", 2, 20),
@@ -211,7 +211,7 @@ class TestTables:
         message = run("diff", wrong=True, kinds=False)["diff"]
         assert "were deleted or replaced" in message and "row_kind" in message
         assert table("diff", "kind, id, v") == came
-        # After the SELECT has changed back, the failed batch is written.
+        # Once the model reads row kinds again, the failed batch is written.
         run("diff")
         assert table("diff", "kind, id, v") == sorted([*came, ("-D", 4, 40)])
 
@@ -284,7 +284,7 @@ class TestTables:
         assert table("copy_of_looked_up", "id, v") == table("looked_up")
 
     def test_renamed_within_a_batch(self, ran, table, write):
-        """The rows are compared by the values of a column, even if its name changes."""
+        """Rows are compared by their values, even if a column was renamed."""
         before = table("diff", "kind, id, v")
         write(
             "rebuilt",

@@ -100,7 +100,7 @@ class TestTakesOver:
         assert [row for row in table("changes") if row[0] != 3] == [HISTORY[0], *NEWS[1:]]
 
     def test_by_key(self, loaded, write, table, rows):
-        # The stream begins at its source's first row, so it writes the rows of the history again.
+        # The stream begins at the first row of its source, so a row that the history also has is written again.
         run("keyed")
         assert table("keyed") == sorted([HISTORY[0], *NEWS])
         stream = self.stream_of(rows, "keyed")

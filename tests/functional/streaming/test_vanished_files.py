@@ -1,4 +1,4 @@
-"""If a file disappears between listing and reading, the run fails with its name and writes nothing."""
+"""If a file disappears between listing and reading, the run fails, names the file and writes nothing."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ TABLES = {
     "local": "(id int, kind string, at timestamp_ntz)",
     "keyed": "(id int, kind string, at timestamp) tblproperties ('primary-key' = 'id', 'bucket' = '1')",
 }
-# Minutes from BEGINNING to each event; None has no time. Each list is one commit and one batch.
+# Minutes from BEGINNING to each event; None is an event without time. Each list is one commit and one batch.
 COMMITS: list[list[int | None]] = [
     [5, 50, 65],
     # 55 is within the delay; 75 closes the first hour.
@@ -102,7 +102,7 @@ EVENTS = events(COMMITS)
 
 
 def windows(batches: list[list[Event]], delays: Sequence[timedelta] = ()) -> tuple[list[Row], int]:
-    """What the docs promise: the closed windows with the rows that came in time, and the number of late rows.
+    """As the docs promise: the closed windows with the rows that arrived in time, and the number of late rows.
 
     `delays`: the delay of each batch; DELAY for the remaining ones.
     """
@@ -162,7 +162,7 @@ class TestWatermarks:
             write(name, f"create table {{t}} {ddl}")
 
     def test_windows(self, there, rows, write):
-        """A run without rows, as a first batch would read all rows at once; then two runs of three batches each."""
+        """A run without rows (a first batch would read all rows at once), then two runs of three batches each."""
         model = f"hourly_{self.SOURCE}"
         run(model)
         said = []
@@ -193,7 +193,7 @@ class TestKeys(TestWatermarks):
 
 @pytest.mark.full
 class TestRestarts:
-    """Killed around the commits of its batches, and continued with another delay."""
+    """A stream is killed around the commits of its batches, and continues with another delay."""
 
     @pytest.fixture(scope="class")
     def there(self, project, write):
@@ -204,7 +204,7 @@ class TestRestarts:
     def test_kills(self, there, killed, rows):
         killed("hourly_events", 0, "before")
         killed("hourly_events", 0, "after")
-        # Batch 0 is known to be written. Batch 2 has noted which windows it closes, so it keeps its delay.
+        # Batch 0 is written, with the first delay. Batch 2 has noted which windows it closes, so it keeps 30 minutes.
         killed("hourly_events", 2, "before", "--vars", "delay: 30 minutes")
         run("hourly_events", delay="1 minute")
         delays = [timedelta(minutes=minutes) for minutes in (10, 30, 30, 1, 1, 1)]
@@ -245,7 +245,7 @@ class TestAsSpark:
 
 
 def _by_spark(batches: list[list[Event]], folder: Path) -> list[tuple[datetime, int, int]]:
-    """The windows by withWatermark, in append mode."""
+    """The windows that Spark's withWatermark writes in append mode, as (start, n, ids)."""
     from pyspark.sql import SparkSession
     from pyspark.sql import functions as f
 
@@ -268,7 +268,7 @@ def _by_spark(batches: list[list[Event]], folder: Path) -> list[tuple[datetime, 
         frame.write.parquet(str(folder / str(number)))
         (file,) = (folder / str(number)).glob("*.parquet")
         file.rename(landing / f"{number}.parquet")
-        # Also runs the empty batch that writes the windows.
+        # This also runs the empty batch that writes the windows.
         query.processAllAvailable()
     query.stop()
     return found

@@ -1,4 +1,4 @@
-"""A rebuild after a config change: ALTER if Paimon can, else a new table is swapped in. No row is lost."""
+"""A rebuild after a config change alters the table if Paimon can; otherwise a new table replaces it. No row is lost."""
 
 from __future__ import annotations
 

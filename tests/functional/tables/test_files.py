@@ -15,7 +15,7 @@ from dbt.adapters.paimon.capabilities import reaches
 from functional.conftest import VERSIONS
 
 CODECS = {
-    # pyarrow does not know Hadoop's own LZ4, which parquet-hadoop writes as LZ4.
+    # pyarrow does not know Hadoop's own LZ4 format, which parquet-hadoop writes.
     "parquet": {
         "zstd": "ZSTD",
         "snappy": "SNAPPY",

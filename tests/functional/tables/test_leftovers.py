@@ -19,7 +19,7 @@ class TestLeftovers:
     def test_next_run_heals(self, project, rows):
         schema = f"`{project.test_schema}`"
         run_dbt(["run"])
-        # Killed between the renames, with and without the staged table; killed while staging.
+        # As if killed between the renames, without (log) and with (log2) the staged table, and while staging (flat).
         rows(f"alter table {{schema}}.log rename to {schema}.log__dbt_backup")
         rows(f"alter table {{schema}}.log2 rename to {schema}.log2__dbt_backup")
         rows("create table {schema}.log2__dbt_tmp (n int)")

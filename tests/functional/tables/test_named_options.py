@@ -75,7 +75,7 @@ MODELS = {
 
 
 def bucket_of(fields: list[int | str], buckets: int) -> int:
-    """abs(hash % buckets) of a bucket key; the hash is MurmurHash3, with seed 42, of Paimon's BinaryRow.
+    """The bucket of a key: abs(hash % buckets), where hash is MurmurHash3 (seed 42) of Paimon's BinaryRow.
 
     A row is 8 bytes of NULL bits (up to 56 columns), and 8 bytes per value: an int, or a text of up to 7 bytes with its
     length.
@@ -124,7 +124,7 @@ class TestNamedOptions:
         assert places == [(*key, str(bucket_of(key, 4))) for *key, _ in places]
 
     def test_the_bucket_of_a_hash(self, built, rows):
-        """As in Paimon's KeyAndBucketExtractor.bucket and BinaryRow.hashCode."""
+        """The buckets are those of Paimon's KeyAndBucketExtractor.bucket and BinaryRow.hashCode."""
         places = rows("select id, regexp_extract(__paimon_file_path, 'bucket-(.)', 1) from {schema}.hashed order by id")
         assert places == [(number, str(bucket_of([number], 7))) for number in range(-50, 50)]
         assert len({bucket for _, bucket in places}) == 7
@@ -135,7 +135,7 @@ class TestNamedOptions:
         assert {parquet.read_metadata(path).row_group(0).column(0).compression for path in files} == {"ZSTD"}
 
     def test_levels_of_zstd(self, built, rows):
-        """The same rows in two files; in ORC on Paimon 0.9, whose Parquet files all get the level of the first."""
+        """Another level gives another file size. In ORC on Paimon 0.9, whose Parquet files all get the first level."""
         size = "select sum(file_size_in_bytes) from {schema}.`level_%s$files`"
         ((low,),), ((high,),) = rows(size % 1), rows(size % 19)
         assert high != low
@@ -148,7 +148,7 @@ class TestNamedOptions:
         assert rows("select id from {schema}.by_number order by id") == [(1,), (2,), (3,)]
 
     def test_insert_overwrite_of_itself(self, built, rows):
-        """It merges the sorted runs into one file with the same rows, which before Paimon 1.4 is in level 0."""
+        """Overwriting a table with its own rows merges the sorted runs into one file, before Paimon 1.4 in level 0."""
         assert rows("select id from {schema}.overwritten order by id") == [(1,), (2,), (3,)]
         lifted = reaches(VERSIONS.paimon, "1.4")
         assert rows("select level, record_count from {schema}.`overwritten$files`") == [(5 if lifted else 0, 3)]

@@ -1,4 +1,4 @@
-"""Reads dbt's tables with pypaimon, PyArrow and DuckDB; docs/how-to/read-without-spark.md has the outcomes."""
+"""Reads dbt's tables with pypaimon, PyArrow and DuckDB; docs/how-to/read-without-spark.md lists the outcomes."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ CASES: dict[str, tuple[str, tuple[str, ...]]] = {
     "overwritten": ("", ("insert overwrite {t} values (9, 'z', 90, 'sun')",)),
     "truncated": ("", ("truncate table {t}", MORE)),
 }  # fmt: skip
-# Tables whose files do not give DuckDB the table's rows: it reads other rows without an error, or fails.
+# Tables whose rows DuckDB does not get from the files: it reads other rows without an error, or fails (ERRORS).
 OTHER_ROWS = {
     *("appended_vectors", "keyed", "keyed_dynamic", "keyed_partitions", "keyed_across", "keyed_deletes"),
     *("keyed_sequence", "partial", "totals", "renamed_column", "renamed_of_keyed", "column_anew"),
@@ -187,7 +187,7 @@ class TestEveryReader:
         listed = {path.rpartition("/")[2] for (path,) in rows(f"select file_path from {{schema}}.`{name}$files`")}
         files = [str(path) for path in (warehouse / f"{built}.db" / name).rglob("*") if path.name in listed]
         assert len(files) == len(listed)
-        # DESCRIBE repeats partition columns at the end. Files of keyed tables also have columns of Paimon.
+        # DESCRIBE repeats partition columns at the end. Files of keyed tables also have Paimon's own columns.
         described = [row[0] for row in rows(f"describe {{schema}}.{name}")]
         columns = dict.fromkeys(column for column in described if column and not column.startswith("#"))
         if name in ERRORS:

@@ -36,7 +36,7 @@ class TestRebuild:
 
     @pytest.fixture(scope="class")
     def dbt_profile_target(self, dbt_profile_target):
-        """Many users coming from dbt-spark have this setting."""
+        """The profile with dynamic partition overwrite, which many users coming from dbt-spark have set."""
         conf = dbt_profile_target["spark_config"] | {"spark.sql.sources.partitionOverwriteMode": "dynamic"}
         return dbt_profile_target | {"spark_config": conf}
 

@@ -73,7 +73,7 @@ class TestUpdate:
     def test_its_file_is_written_anew_with_the_rows_beside_it(self, before, after):
         (data, places, files), (new_data, new_places, new_files) = before, after
         assert new_data == data | {1: "b1"}
-        # The file without a match stays; a new file with all rows of the other one replaces it.
+        # The file without a match stays. The other is replaced by a new file with all of its rows.
         assert new_places[4] == places[4]
         (written,) = set(new_files) - set(files)
         assert set(files) - set(new_files) == {places[1][0]}

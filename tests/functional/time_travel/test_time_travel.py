@@ -35,7 +35,7 @@ FALLING = """
 ) }}
 select {{ var('run', 1) }} as id, 1 as p
 """
-# Its later runs write nothing.
+# Later runs of this model write nothing.
 TAGGED = """{{ config(materialized='incremental', table_tag='latest') }}
 select 1 as id {% if is_incremental() %} where false {% endif %}"""
 PROPERTIES = """
@@ -78,7 +78,7 @@ class TestTimeTravel:
 
     @pytest.fixture(scope="class")
     def tags(self, rows):
-        """Function: the tags that runs created, and their table snapshots."""
+        """Function: the tags whose names match a pattern (by default those of runs), and their table snapshots."""
 
         def read(like="run%"):
             return rows(
@@ -98,7 +98,7 @@ class TestTimeTravel:
         run_dbt(["run", "--select", "prices", "--vars", "branch: true"])
         run_dbt(["run", "--select", "prices", "--vars", "run: 2"])
         assert tags() == [("run 1", 1), ("run 2", 2)]
-        # A rerun moves the tag to its own snapshot, or keeps it (if_exists).
+        # A rerun moves its tag to the new table snapshot; with if_exists=keep, the tag stays.
         run_dbt(["run", "--select", "prices", "--vars", "run: 2"])
         assert tags() == [("run 1", 1), ("run 2", 3)]
         run_dbt(["run", "--select", "prices", "--vars", "{run: 1, if_exists: keep}"])
@@ -121,7 +121,7 @@ class TestTimeTravel:
             " and tag_name not like 'branch%'"
         )
         assert automatic[0] == (1, "PT168H")
-        assert len(automatic) in (1, 2)  # the hour may turn
+        assert len(automatic) in (1, 2)  # the hour may change
 
     def test_every_way_to_read(self, project, rows):
         run_dbt(["build", "--select", "by_snapshot", "by_tag", "by_time", "by_branch", "then"])
@@ -131,7 +131,7 @@ class TestTimeTravel:
         assert rows("select * from {schema}.by_branch order by id") == [(1, 1), (2, 0)]
 
     def test_instants(self, project, rows):
-        """The time of a commit gives the table as of this commit."""
+        """at() with the time of a commit reads the table as of that commit."""
         made = rows("select snapshot_id, cast(commit_time as string) from {schema}.`prices$snapshots` order by 1")
         assert len(made) > 3
         for snapshot, instant in made[:3]:
@@ -185,7 +185,7 @@ class TestTimeTravel:
         assert rows("select count(*) from {schema}.prices") == [(4,)]
         rows("insert into {schema}.prices values (8, 8)")
         rows("call paimon.sys.create_tag(table => '{schema}.prices', tag => 'mine')")
-        # fast_forward would delete the commit and the tag that the branch does not have.
+        # Refused: fast_forward would delete the commit and the tag that the branch does not have.
         operate("fast_forward", branch="b", expect_pass=False)
         assert rows("select max(id) from {schema}.prices") == [(8,)]
         # rollback_to deletes tags on later table snapshots only with drop_tags.
@@ -239,7 +239,7 @@ class TestTimeTravel:
         run_dbt([*back, "{relation: lifted, version: first}"])
         assert rows("select * from {schema}.lifted") == [(1, 1)]
 
-        # The compaction is not right after the target: before 1.2, no state has the target's rows and all its files.
+        # The compaction does not directly follow the target. Before 1.2, files would be lost, so rollback is refused.
         rows("create table {schema}.mixed (id int, v int) tblproperties ('primary-key' = 'id', 'bucket' = '2')")
         rows("insert into {schema}.mixed values (1, 1), (2, 1), (3, 1), (4, 1), (5, 1), (6, 1)")
         rows("insert into {schema}.mixed values (1, 2)")
@@ -280,7 +280,7 @@ class TestAutomaticTags:
         run_dbt(["run", "--select", "daily", "two_hours"])
         ended = datetime.now(timezone.utc)
         assert tags("daily") in [[f"{at - timedelta(days=1):%Y-%m-%d}"] for at in (started, ended)]
-        # The last period that has ended.
+        # The tag is of the last period that has ended.
         before = [at.replace(hour=at.hour // 2 * 2) - timedelta(hours=2) for at in (started, ended)]
         assert tags("two_hours") in [[f"{at:%Y-%m-%d %H}"] for at in before]
 

@@ -1,6 +1,6 @@
 """An increment whose types do not fit the table's columns is refused, even if its values would fit.
 
-With the flag `require_lossless_casts` off, Spark casts its values, with a deprecation warning for each model.
+With the flag `require_lossless_casts` off, Spark casts the values, with a deprecation warning for each model.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from functional.conftest import VERSIONS
 
 TO_TEXT = Capability.FILTERS_AFTER_CHANGE_TO_TEXT
 
-# name -> (the first run's expression, one cast to its type, one of another type whose value would fit, one whose value
-# would not fit)
+# name -> the expressions of the runs: the first, one of the same type, one of another type whose value fits, and one
+# whose value does not
 CASES = {
     "integer": ("cast(1 as tinyint)", "cast(127 as tinyint)", "127", "128"),
     "decimal": (
@@ -39,7 +39,7 @@ STRATEGIES = {"upsert": "primary_key='id'", "merge": "incremental_strategy='merg
 class TestNarrowerColumns:
     @pytest.fixture(scope="class")
     def dbt_profile_target(self, dbt_profile_target):
-        # With ANSI, Spark 4's default, Spark's casts of values that do not fit would fail.
+        # ANSI is off: with it (Spark 4's default), casts of values that do not fit would fail.
         conf = dbt_profile_target.get("spark_config", {}) | {"spark.sql.ansi.enabled": "false"}
         return dbt_profile_target | {"spark_config": conf}
 
@@ -81,7 +81,7 @@ class TestNarrowerColumns:
             for result in results:
                 assert result.status == "error", result.node.name
                 assert f"model '{result.node.name}': column n is " in result.message
-                # Before Paimon 1.3, filters fail after an ALTER from a number to text, so it is not suggested.
+                # Before Paimon 1.3, on_schema_change is not suggested: filters fail after an ALTER from number to text.
                 altered = not result.node.name.startswith("word") or VERSIONS.supports(TO_TEXT)
                 remedy = "on_schema_change" if altered else "needs Paimon >= 1.3"
                 assert remedy in result.message, result.message

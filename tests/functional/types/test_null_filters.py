@@ -1,4 +1,4 @@
-"""If a WHERE keeps NULLs, Paimon finds these rows, or a warning suggests a condition that does."""
+"""A WHERE that keeps NULLs returns these rows, or a warning suggests a condition that returns them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dbt.adapters.paimon.capabilities import Capability
 
 RIGHT = VERSIONS.supports(Capability.FILTERS_THAT_KEEP_NULLS)
 FORMATS = ("parquet", "orc", "avro")
-# name -> (condition that all rows but one meet, the same condition as the warning suggests it)
+# name -> (condition that all rows but one meet, an equivalent that the warning suggests)
 CONDITIONS = {
     "texts": ("st is distinct from 'done'", "(st <> 'done' or st is null)"),
     "flags": ("flag is not true", "(flag <> true or flag is null)"),

@@ -142,7 +142,7 @@ LOSSES = {
     **{(table, name): JULIAN for table in ("appended_orc", "keyed_orc") for name in ("ltz", "ntz", "deep")},
 }
 
-# Columns as text in Spark: different values have different texts, and Python's range of dates does not matter.
+# How to read a column as text: different values give different texts, and Python's range of dates does not matter.
 SHOWN = {
     "bytes": "hex(`bytes`)",
     # A map has no order.
@@ -185,7 +185,7 @@ class TestRoundTrip:
 
     @pytest.fixture(scope="class")
     def written(self, project):
-        """The columns as Spark reads them without Paimon, as text."""
+        """Write the tables; returns each column as Spark reads it without Paimon, as text."""
         columns = ", ".join(f"`{name}` {spark}" for name, (spark, *_) in TYPES.items())
         with get_connection(project.adapter):
             # The cached view is planned once, without Paimon.

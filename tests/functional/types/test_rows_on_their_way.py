@@ -89,7 +89,7 @@ class TestStrategies:
         assert len(results) == len(before)
         for result in results:
             assert result.status == "error", result.node.name
-            # The messages of a microbatch model are those of its batches, which dbt only logs.
+            # dbt only logs the messages of a microbatch model's batches.
             for part in (f"model '{result.node.name}'", *parts) if result.batch_results is None else ():
                 assert part in result.message, result.message
         assert {name: kept(name) for name in names} == before
@@ -139,7 +139,7 @@ ROUNDED = {
     "in_array": ("array(1D)", "array(null, 9007199254740993L)", "array(null, 3L)"),
     "small": ("float(1)", "16777217", "16777216"),
 }
-# Casts that Spark's rule allows and ours does not, e.g. because numbers are not times: (from, to)
+# (from, to) of casts that Spark's rule allows and the adapter's does not; for example, numbers are not times.
 NARROWER = {
     ("bigint", "timestamp"),
     ("timestamp", "bigint"),
@@ -163,7 +163,7 @@ class TestTypes:
 
     @staticmethod
     def model(values) -> str:
-        # An aggregate has its own FROM.
+        # The expression with an aggregate has its own FROM.
         selects = [
             f"select {number} as id, "
             + (value.replace(" from ", " as v from ") if " from " in value else f"{value} as v")

@@ -1,4 +1,4 @@
-"""MERGE cannot write varchar and char columns, so a model that needs it is refused before its table is created."""
+"""MERGE cannot write varchar and char columns, so a model that needs MERGE is refused before its table is created."""
 
 from __future__ import annotations
 

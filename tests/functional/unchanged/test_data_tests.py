@@ -79,7 +79,7 @@ class TestDataTests:
         found = self.outcomes()
         assert not any(reused for *_, reused in found.values())
         assert found[NAMES[1]] == ("warn", 1, False)
-        # A warning is not a pass, so that test runs again; the others have passed.
+        # A warning is not a pass, so the test with the warning runs again; the others are reused.
         found = self.outcomes()
         assert found[NAMES[1]] == ("warn", 1, False)
         assert found[NAMES[0]] == ("pass", 0, True)
@@ -99,7 +99,7 @@ class TestDataTests:
         assert self.outcomes("--select", NAMES[2])[NAMES[2]] == ("pass", 0, True)
 
     def test_rolled_back(self, rows):
-        """After a rollback the rows that passed are back; then a snapshot with an old id has other rows."""
+        """After a rollback to rows that passed, the test is reused. Other rows with an old snapshot id are tested."""
         self.outcomes()
         ((newest,),) = rows("select max(snapshot_id) from {schema}.`copied$snapshots`")
         rows("insert into {schema}.copied values (null, 'x')")

@@ -85,7 +85,7 @@ class TestIncrements:
         assert rows("select count(*) from {schema}.none") == [(0,)]
 
     def test_a_model_that_goes_on_by_its_own_rows(self, runs, rows):
-        """Each run adds a row to its own input, so no run is skipped."""
+        """Each run adds rows to its own input, so no run is skipped."""
         for count in (1, 2, 4):
             assert not runs("counted")
             assert len(rows("select n from {schema}.counted")) in (count, count + 1)

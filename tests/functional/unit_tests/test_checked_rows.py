@@ -15,7 +15,7 @@ HELD = (
     "t: 2.0, d: '1e1', day: '2024-02-29 12:00', ts: '2024-02-29T23:59:59+02:00', f: 1e38, b: 'false', s: true,"
     " a: 'array(cast(-128 as tinyint))', st: {t: true}",
 )
-# A column, and a value in YAML.
+# (column, a YAML value that the column cannot hold)
 REFUSED = (
     ("t", "300"), ("d", "1.005"), ("day", "'2024-02-30'"), ("ts", "noon"), ("f", "1e39"), ("a", "[300]"),
     ("a", "'array(300)'"), ("st", "{t: 300}"),

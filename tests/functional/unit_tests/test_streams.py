@@ -1,4 +1,4 @@
-"""Unit tests of streaming models: their source is in no catalog, so its columns come from YAML."""
+"""Unit tests of a streaming model whose source is in no catalog: the columns come from YAML."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """A small project with every kind of state that the adapter keeps, and the expected rows after each step.
 
-The fixture `lake-0.1.0.tar.gz` is its warehouse after two steps with commit 905dd9b (see `write_fixture.py`). Each step
-adds rows to `fed` only once, even if it runs again, so the models that read its changes show a lost or repeated row.
+The fixture `lake-0.1.0.tar.gz` is its warehouse after two steps with commit 905dd9b (see `write_fixture.py`). A step
+adds rows to `fed` only once, even if it runs again: in models that read changes, a lost or repeated row is visible.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ MODELS = {
     "select id, {{ var('step') }} as step from range(<ids>) " + _NEW,
     "logged.sql": """{{ config(materialized='incremental', incremental_strategy='append') }}
 select id, step, _row_kind from {{ paimon_changes(ref('fed')) }}""",
-    # Its positions are only in its commits: the fixture has no positions table for it.
+    # The positions of `marked` are only in its commits: the fixture has no positions table for it.
     "marked.sql": """{{ config(materialized='incremental', incremental_strategy='append') }}
 select id, step from {{ paimon_changes(ref('fed')) }}""",
     "applied.sql": """{{ config(

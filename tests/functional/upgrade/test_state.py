@@ -30,7 +30,7 @@ TABLES = {
     Kind.POSITIONS: "logged__dbt_changes",
     Kind.DELETES: "applied__dbt_deletes",
 }
-# Before and after each migration. Each starts a dbt process, so CI runs only the first, and `--kills 60` runs all.
+# Kills before and after each migration. Each starts a dbt process: CI runs only the first, `--kills 60` runs all.
 KILLS: list[Point] = [
     {"table": "logged", "statement": tables.OPTION, "when": "before"},
     {"table": "logged", "statement": tables.OPTION, "when": "after"},

@@ -26,7 +26,7 @@ class TestManyViews:
 
 
 class TestOtherProcess:
-    """While another process locks the table of views, a run waits, and then writes its view."""
+    """While another process (here, a thread with its own locks) locks the table of views, a run waits."""
 
     @pytest.fixture(scope="class")
     def models(self):
