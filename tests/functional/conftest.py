@@ -31,13 +31,13 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def spark_config(spark_config: dict[str, Any], warehouse: Path) -> dict[str, Any]:
-    """Each worker has its own in-memory `spark_catalog`, whose folder must not be shared either."""
+    """Spark's config, with a folder for this worker's own in-memory `spark_catalog`."""
     return spark_config | {"spark.sql.warehouse.dir": f"{warehouse}-of-spark"}
 
 
 @pytest.fixture(scope="class", autouse=True)
 def _new_adapter() -> None:
-    """Reset dbt's adapters: dbt's fixtures would reuse the adapter, and so the warehouse, of a test that ran dbt."""
+    """Reset dbt's adapters: dbt's fixtures would reuse the adapter, and so the warehouse, of an earlier test."""
     reset_adapters()
 
 

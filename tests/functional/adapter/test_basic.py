@@ -37,7 +37,7 @@ class TestSimpleMaterializations(BaseSimpleMaterializations):
 
 
 def _statistics():
-    """The statistics that this adapter has for every table; the base classes leave them open."""
+    """The statistics that this adapter shows for every table; the base classes leave them to the adapter."""
 
     def stat(key, label, value, description):
         return {"id": key, "label": label, "value": value, "description": description, "include": True}
@@ -73,7 +73,7 @@ _SPARK = {
 
 
 def _views_without_owner(expected):
-    """The stored definition of a view (see `views`) has no owner."""
+    """The expected catalog, without owners for views: a view's stored definition has none."""
     for node in expected["nodes"].values():
         if node["metadata"]["type"] == "view":
             node["metadata"]["owner"] = None

@@ -8,7 +8,7 @@ from dbt.tests.adapter.catalog.relation_types import CatalogRelationTypes
 
 
 class TestCatalogRelationTypes(CatalogRelationTypes):
-    """The base lets adapters choose the relation types. Left out: a materialized view, which is a table here."""
+    """The base lets adapters choose the relation types. Materialized views, which are tables here, are left out."""
 
     @pytest.fixture(scope="class", autouse=True)
     def models(self):

@@ -52,7 +52,7 @@ from (
 
 
 class InSpark:
-    # In the base's own files: Spark's type names, identifier quotes and settings instead of PostgreSQL's.
+    # In the base's own files, replaces PostgreSQL's type names, identifier quotes and settings with Spark's.
     WORDS = (
         (": text", ": string"),
         ('"from"', "`from`"),
@@ -71,7 +71,7 @@ class InSpark:
 
 
 class SparkTypes(InSpark):
-    # As above, and Spark's types.
+    # Also uses Spark's types.
     @pytest.fixture
     def string_type(self):
         return "string"
@@ -112,14 +112,14 @@ class FewTypes(SparkTypes):
 
 
 class NullRefused(InSpark):
-    # As above, and our message instead of PostgreSQL's `null value in column "id" … violates not-null constraint`.
+    # Also expects our message instead of PostgreSQL's `null value in column "id" … violates not-null constraint`.
     @pytest.fixture(scope="class")
     def expected_error_messages(self):
         return ["Cannot write null to non-null column(id)"]
 
 
 class DdlInSpark(InSpark):
-    # As above, and this adapter's DDL.
+    # Also expects this adapter's DDL.
     @pytest.fixture(scope="class")
     def expected_sql(self):
         return EXPECTED_DDL
@@ -150,7 +150,7 @@ class TestModelConstraintsRuntimeEnforcement(DdlInSpark, BaseModelConstraintsRun
 
 
 class TestConstraintQuotedColumn(InSpark, BaseConstraintQuotedColumn):
-    # As above, and this adapter's DDL.
+    # Also expects this adapter's DDL.
     @pytest.fixture(scope="class")
     def expected_sql(self):
         return """

@@ -14,7 +14,7 @@ from dbt.tests.util import check_relations_equal, run_dbt
 
 
 def assert_ran(model, schema, expected_sql):
-    """The base's check of the SQL that created a view; ignores digits and white space."""
+    """Check the SQL that created a view as the base does: without digits and white space."""
     path = Path("target/run/test/models", f"{model}.sql")
     assert path.exists()
     without_space = "".join(re.sub(r"\d+", "", path.read_text()).split())
@@ -50,7 +50,7 @@ class TestEphemeralMulti(BaseEphemeralMulti):
         )
 
 
-# As above.
+# Here, too, the base expects PostgreSQL's CREATE VIEW.
 class TestEphemeralNested(BaseEphemeralNested):
     def test_ephemeral_nested(self, project):
         results = run_dbt(["run"])

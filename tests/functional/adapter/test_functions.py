@@ -1,4 +1,4 @@
-"""dbt's own suite: functions, which Spark 3.5 cannot create by SQL (config/test_unsupported.py has the message)."""
+"""dbt's own suite: functions, which Spark 3.5 cannot create in SQL (config/test_unsupported.py has the message)."""
 
 from __future__ import annotations
 

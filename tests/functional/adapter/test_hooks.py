@@ -52,7 +52,7 @@ class InSpark:
 
 @pytest.fixture(scope="module")
 def test_data_dir(tmp_path_factory):
-    """The suite's SQL files with tables, in Spark's types."""
+    """A folder with the suite's SQL files, translated to Spark SQL."""
     folder = tmp_path_factory.mktemp("data")
     for path in Path(dbt.tests.adapter.hooks.__path__[0], "data").glob("*.sql"):
         (folder / path.name).write_text(in_spark(path.read_text()))
@@ -113,7 +113,7 @@ class TestDuplicateHooksInConfigs(BaseDuplicateHooksInConfigs):
     pass
 
 
-# Spark's cast.
+# Hooks with Spark's cast.
 class TestPrePostModelHooksOnSeeds(BasePrePostModelHooksOnSeeds):
     @pytest.fixture(scope="class")
     def project_config_update(self):

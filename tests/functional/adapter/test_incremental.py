@@ -26,7 +26,7 @@ class TestIncrementalPredicatesDeleteInsert(BaseIncrementalPredicates):
     pass
 
 
-# The same with the config's other name, like the base's own second test.
+# The same with the config's other name, `predicates`, as in dbt's own second test.
 class TestPredicatesDeleteInsert(BaseIncrementalPredicates):
     @pytest.fixture(scope="class")
     def project_config_update(self):

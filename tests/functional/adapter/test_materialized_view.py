@@ -13,7 +13,7 @@ from dbt.tests.adapter.materialized_view.changes import (
 )
 from dbt.tests.util import get_connection, get_model_file, run_dbt, set_model_file
 
-# To dbt, a materialized view is a table with this option.
+# dbt sees a materialized view as a table; this option marks it.
 MARK = "dbt.materialized-view"
 
 
@@ -24,7 +24,7 @@ def options(project: Any, relation: Any) -> dict[str, str]:
 
 def relation_type(project: Any, relation: Any) -> str | None:
     with get_connection(project.adapter):
-        # The test has changed the schema with its own statements.
+        # dbt's cache does not know what the test's own statements have changed.
         project.adapter.cache.clear()
         found = project.adapter.get_relation(relation.database, relation.schema, relation.identifier)
     if found is None:

@@ -25,7 +25,7 @@ from tests.functional.adapter.postgres_sql import in_spark
 
 
 class ViewsStay:
-    # Spark's DROP TABLE has no CASCADE, and a seed is replaced in place, so the view on it always still exists.
+    # Spark's DROP TABLE has no CASCADE, and a seed is replaced in place, so a view on the seed always remains.
     def _check_relation_end_state(self, run_result, project, exists):
         super()._check_relation_end_state(run_result, project, exists=True)
 
@@ -74,7 +74,7 @@ class TestSeedParsing(ExpectedInSpark, BaseSeedParsing):
 
 
 class TestSimpleSeedWithBOM(BaseSimpleSeedWithBOM):
-    # As above, and the file comes from the suite's folder; the base would look for it in this folder.
+    # Like ExpectedInSpark; also copies the CSV file from the suite's folder, because the base looks in this one.
     @pytest.fixture(scope="class", autouse=True)
     def setUp(self, project):
         project.run_sql(in_spark(seeds.seeds__expected_sql))

@@ -1,4 +1,4 @@
-"""`bucket: auto`: the first rows decide the number of buckets, and the table keeps it."""
+"""With `bucket: auto`, the first rows decide the number of buckets, and the table keeps that number."""
 
 from __future__ import annotations
 
@@ -260,7 +260,7 @@ class TestOutgrown:
         }
 
     def test_a_table_that_has_outgrown_its_buckets_is_warned_about(self, project, rows):
-        """With `--warn-error` the warning, which comes after the commit, is an error."""
+        """The run warns after its commit; --warn-error turns the warning into an error."""
         run = ["--warn-error", "run", "--vars"]
         run_dbt([*run, "rows: 3"])
         assert number(rows, "growing") == "1"

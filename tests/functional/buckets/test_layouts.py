@@ -1,4 +1,4 @@
-"""Where rows are written: fixed, dynamic and no buckets, and keys that move between partitions. Each run is a batch."""
+"""The buckets that rows are written to (fixed, dynamic or none), and keys that move between partitions."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ class TestLayouts:
             (6,),
             (7,),
         ]
-        assert sum(count for _, count in layout("with_pk_table")) == 5, "no file has the deleted ones"
+        assert sum(count for _, count in layout("with_pk_table")) == 5, "no file has the deleted rows"
 
     def test_a_bucket_takes_so_many_keys(self, rows, layout):
         found = dict.fromkeys(range(3), 0)
@@ -131,7 +131,7 @@ class TestLayouts:
         rows("update {schema}.moved set v = 40, pt = 1 where pk = 4")
 
     def test_a_key_older_than_index_ttl_is_written_twice(self, rows):
-        """Its file is no longer in the index, so the writer takes the key for a new one."""
+        """The index no longer has the key, so the writer takes it for a new key."""
         where = "select v, pt from {schema}.%s where pk = 1 order by pt"
         assert rows(where % "forgets_after_1_ms") == [(10, 1), (11, 2)]
         assert rows(where % "forgets_after_1_d") == [(11, 2)]
@@ -141,7 +141,7 @@ class TestLayouts:
         assert rows("select * from {schema}.first where pk = 1") == [(1, 10, 1)]
 
     def test_a_rebuild_goes_by_the_query_alone(self, rows):
-        """Paimon's INSERT OVERWRITE would drop key 1, because it was in another partition before."""
+        """Paimon's INSERT OVERWRITE would drop key 1, because the key was in another partition before."""
         assert rows("select * from {schema}.first_rebuilt order by pk") == [(1, 30, 3), (2, 20, 1)]
 
     def test_no_compaction_of_keys_that_move(self, project):
@@ -176,7 +176,7 @@ class TestRefusedAndWarned:
         assert rows("show tables in {schema}") == []
 
     def test_warned(self, project, rows):
-        """A dbt warning, which --warn-error turns into an error, before the table is created."""
+        """dbt warns before it creates the table, so with --warn-error there is no table."""
         select = ["--select", "not_dynamic"]
         results = run_dbt(["--warn-error", "run", *select], expect_pass=False)
         assert "dynamic_bucket.target_row_num=3" in results[0].message and not rows("show tables in {schema}")

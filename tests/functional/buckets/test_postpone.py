@@ -64,7 +64,7 @@ class TestPostpone:
     def test_the_documents_orders(self, project, rows, ids, buckets, folders):
         name = "postpone_bucket_table"
         write(name, False, "(1, '2023-10-01'), (2, '2023-10-01'), (3, '2023-10-02')")
-        assert ids() == [], "rows wait where no query reads"
+        assert ids() == [], "queries do not read the waiting rows"
         assert buckets() == [("{2023-10-01}", -2, 2), ("{2023-10-02}", -2, 1)]
         # Avro, whatever the table's own format is.
         assert folders(name) == {("bucket-postpone", ".avro")}
@@ -99,7 +99,7 @@ class TestPostpone:
         self.operate("compact")
         assert rows(newest) == before, "nothing waits, so nothing is committed"
 
-        # A delete is applied if the rows are in real buckets and it goes there at once.
+        # A delete is applied if both the rows and the delete are written to real buckets at once.
         write(name, True, "(11, '2023-10-03')")
         rows(f"delete from {{schema}}.{name} where order_id in (2, 11)")
         assert ids() == [1, *range(3, 11)]
@@ -126,7 +126,7 @@ class TestPostpone:
         reason="SparkPostponeCompactProcedure of 1.4.2 reads the rows that wait without their kinds: [(2,)] == []",
     )
     def test_rows_of_a_compacted_table_are_deleted(self, project, rows):
-        # Not in a hook, which would be refused.
+        # A hook's delete would be refused.
         rows("delete from {schema}.t where k = 2")
         self.operate("compact", relation="t")
         assert rows("select k from {schema}.t where k = 2") == []

@@ -1,4 +1,4 @@
-"""A run refuses a changed number of buckets, and `rescale` applies it."""
+"""A run refuses a changed number of buckets; `rescale` applies the new number."""
 
 from __future__ import annotations
 

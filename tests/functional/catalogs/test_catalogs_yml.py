@@ -17,7 +17,7 @@ select 1 as id, 'kept' as note
 
 
 def rows(sql: str) -> list[tuple]:
-    """Run a query on the adapter of the last dbt command, which has read catalogs.yml."""
+    """The rows of a query, run by the adapter of the last dbt command, which has read catalogs.yml."""
     adapter = get_adapter_by_type("paimon")
     with get_connection(adapter):
         return [tuple(row) for row in adapter.query(sql)]

@@ -42,7 +42,7 @@ seen["old"] = opened("old", paimon_version="0.9.0")
 seen["new"] = opened("new", paimon_version="2.0.0")
 mark("back", "2.0.0")
 seen["back"] = opened("back", paimon_version="1.4.2")
-# Nothing newer than 0.9.0 is available. The one Spark of this process runs what it was started with.
+# No newer connector can be downloaded, and this process keeps the Spark that it has started.
 os.environ |= {"HOME": str(folder), "DEFAULT_ARTIFACT_REPOSITORY": "file:/none"}
 first = opened("shared")
 mark("shared", "99.0.0")

@@ -33,7 +33,7 @@ LATEST = [FIRST, {("+I", 1, 5), ("+I", 2, 5)}]
 TABLES: dict[str, tuple[str, str, list[set[tuple[Any, ...]]]]] = {
     "none": ("stock", "changelog_producer='none'", LATEST),
     "input": ("changes", "changelog_producer='input', rowkind_field='op'", COMPLETE),
-    # `input` shows messages as they came, so incomplete changes stay incomplete.
+    # `input` shows messages as they were written, so incomplete changes stay incomplete.
     "incomplete_input": ("stock", "changelog_producer='input'", LATEST),
     "lookup": ("stock", f"{LOOKUP}, tblproperties={{'lookup.cache-max-memory-size': '16 mb'}}", COMPLETE),
     "full_compaction": ("stock", f"{FULL}, {COMPACT}", COMPLETE),
@@ -121,7 +121,7 @@ class TestChangelog:
     @pytest.mark.parametrize(
         ("name", "commits", "changelog"),
         [
-            # The commits of the two runs, and the number of changes in each one's changelog.
+            # The commits of the two runs, and the number of changes in each commit's changelog.
             ("none", "AA", [0, 0]),
             ("input", "AA", [2, 4]),
             ("lookup", "ACAC", [0, 2, 0, 4]),
@@ -131,7 +131,7 @@ class TestChangelog:
         ],
     )
     def test_what_a_run_commits(self, changes, rows, name, commits, changelog):
-        """The commits that each producer costs; with `lookup`, the changes are there at the end of every run."""
+        """What each changelog producer commits; with `lookup`, each run ends with its changes in the changelog."""
         found = rows(
             "select left(commit_kind, 1), coalesce(changelog_record_count, 0) "
             f"from {{schema}}.`{name}$snapshots` order by snapshot_id limit {len(commits)}"
@@ -140,7 +140,7 @@ class TestChangelog:
 
     @pytest.mark.parametrize("name", ["none", "input", "lookup", "full_compaction"])
     def test_audit_log_shows_what_the_table_holds(self, changes, rows, name):
-        """Without bounds, it shows the table's rows, each with the row kind it was written with."""
+        """Without bounds, the audit log shows the table's rows, each with the row kind it was written with."""
         kind = "+U" if name == "input" else "+I"
         found = rows(f"select rowkind, id, n from {{schema}}.`{name}$audit_log` order by id")
         assert found == [(kind, 1, 5), (kind, 2, 5)]
@@ -153,14 +153,14 @@ class TestChangelog:
 
     @pytest.mark.parametrize(("name", "total"), [("none", 20), ("input", 10), ("lookup", 10), ("full_compaction", 10)])
     def test_running_sum(self, changes, rows, name, total):
-        """The latest value 5 does not tell whether the old value was 4 or 6; -U and +U do."""
+        """The latest value 5 does not tell whether the old value was 4 or 6; a -U row does."""
         seen = [change for commit in changes(name)[:2] for change in commit]
         values = ", ".join(f"({n}, '{kind}')" for kind, _, n in seen)
         run_dbt(["run", "--select", "running_sum", "--vars", str({"changes": values})])
         assert rows("select n from {schema}.running_sum") == [(total,)]
 
     def test_several_commits_at_once(self, changes, project, rows):
-        """Paimon 0.9 merges the changelog of several commits as if it were the table's rows; later ones do not."""
+        """Paimon 0.9 merges the changelog of several commits as if it were the table's rows; later versions do not."""
         last = rows("select max(snapshot_id) from {schema}.`total$snapshots`")[0][0]
         log = f"{project.test_schema}.`total$audit_log`"
         found = set(rows(f"select rowkind, id, n from paimon_incremental_query('{log}', 0, {last})"))

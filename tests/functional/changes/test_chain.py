@@ -12,7 +12,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.paimon.changes.api import Changes
 from dbt.adapters.paimon.relation import PaimonRelation
 
-# An upsert, then change rows in the order of the runs, then sums, which are wrong if a row is read twice or never.
+# UPSERTED upserts changes, APPLIED orders them by run, and SUMMED is wrong if it reads a row twice or never.
 UPSERTED = """
 {{ config(materialized='incremental', primary_key='id', rowkind_field='_row_kind', bucket=1) }}
 select id, customer, amount, _row_kind from {{ paimon_changes(source('raw', 'orders')) }}
@@ -92,10 +92,10 @@ class TestChain:
         rows("delete from {schema}.orders where id = 2")
         results = run_that_dies("summed")
         assert [result.status for result in results] == ["success", "success", "error"]
-        assert rows(SUMS) == rows(TRUTH)  # The sums were committed before the run died,
+        assert rows(SUMS) == rows(TRUTH)  # The run died after it had committed the sums.
         commits = rows(COMMITS)
         run_dbt(["run", "--select", "summed"])
-        assert rows(SUMS) == rows(TRUTH)  # and are not added again.
+        assert rows(SUMS) == rows(TRUTH)  # The sums are not added again.
         assert rows(COMMITS) == commits
 
     def test_a_first_model_that_dies(self, built, rows, run_that_dies):

@@ -36,7 +36,7 @@ class TestLostChanges:
 
     @pytest.fixture(scope="class")
     def built(self, project, rows):
-        """Four models have read row 1; the table has 1, 2 and 3, and the table snapshot that they read has expired."""
+        """The results, by model, of a run after rows 2 and 3 were added and the snapshot that was read has expired."""
         rows("create table {schema}.events (id int)")
         rows("insert into {schema}.events values (1)")
         run_dbt(["run", "--empty"])

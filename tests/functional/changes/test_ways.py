@@ -6,7 +6,7 @@ import pytest
 from dbt.tests.util import run_dbt
 from dbt_common.exceptions import DbtRuntimeError
 
-# name -> (DDL after the name, INSERT before the first run, statements before the second run, changes that it reads).
+# name -> (DDL after the name, INSERT before the first run, statements before the second run, changes it reads).
 # The changes are (kind, id, v). `{t}` is the table.
 KEYED = "(id int, v int) tblproperties ('primary-key' = 'id', 'bucket' = '1'{more})"
 FIRST = "insert into {t} values (1, 10), (2, 20), (3, 30)"
@@ -19,7 +19,7 @@ CHANGES = (
     "insert into {t} values (5, 50)",
     "delete from {t} where id = 5",
 )
-# The last row of each key in the commits' files: +I may be an update, and a row that came and went shows as -D.
+# The last row of each key in the commits' files: +I may be an update; a row inserted and deleted is -D.
 BY_FILES = [("+I", 1, 12), ("-D", 3, 30), ("+U", 4, 41), ("-D", 5, 50)]
 BY_COMPARING = [("+U", 1, 12), ("-D", 3, 30), ("+I", 4, 41)]
 
@@ -103,7 +103,7 @@ TABLES: dict[str, tuple[str, str, tuple[str, ...], list[tuple[str, int, int]]]] 
         ("insert into {t} values (1, null, 1)",),
         [("+U", 1, 10)],
     ),
-    # Here DELETE rewrites files and commits as APPEND; the files of later commits do not name the deleted keys either.
+    # Here DELETE rewrites files and commits as APPEND; no new file lists the deleted keys.
     "filled_deleted": (
         KEYED.format(more=", 'merge-engine' = 'partial-update'"),
         FIRST,
@@ -136,7 +136,7 @@ TABLES: dict[str, tuple[str, str, tuple[str, ...], list[tuple[str, int, int]]]] 
         ("insert into {t} values (3, 2000000000)", COMPACT),
         [("-D", 1, 10), ("+I", 3, 2000000000)],
     ),
-    # With that option Paimon reads the changelog, and this table has none.
+    # With this scan mode, Paimon reads the changelog, but this table has none.
     "of_no_changelog": (
         KEYED.format(more=", 'incremental-between-scan-mode' = 'changelog'"),
         FIRST,
@@ -179,7 +179,7 @@ LOG = "{{ config(materialized='incremental', incremental_strategy='append') }}\n
     f"from {{{{ paimon_changes(source('raw', '{name}')) }}}}"
     for name in TABLES
 )
-# A second model reads the same changes by `from_snapshot`; a third (RANGE) reads the first two changes of one table.
+# A second model reads the same changes with `from_snapshot`; a third (RANGE) reads the first two changes of one table.
 BETWEEN = "{{ config(materialized='table') }}\n" + "\nunion all\n".join(
     f"select '{name}' as name, _row_kind as kind, id, v "
     f"from {{{{ paimon_changes(source('raw', '{name}'), from_snapshot=var('starts', {{}}).get('{name}', 0)) }}}}"

@@ -17,7 +17,7 @@ ORDERS = """
 select cast(id as int) as id, '2026-01-0' || id as day, cast(10 as decimal(10, 2)) as amount
 from range(1, {{ var('until', 4) }}) as numbers (id)
 """
-# A delete, which Paimon forgets when it compacts, and then older changes of its key.
+# First a delete, which the compaction drops, then an older change of the same key.
 CHANGED = """
 {{ config(
     materialized='incremental', incremental_strategy='apply_changes', primary_key='id', bucket=1,

@@ -143,7 +143,7 @@ def test_jvm_is_killed(project, before):
     assert process.returncode == 1, output
     assert {table: snapshots(project, table) for table in before} == before
     assert gone(process.pid)
-    # One message for each model, instead of py4j's.
+    # Each model has this message, instead of py4j's.
     told = {result["message"] for result in results(project)}
     assert len(results(project)) == len(SLOW)
     assert all("Spark's JVM has exited: it was killed (SIGKILL)" in message for message in told), told

@@ -1,4 +1,4 @@
-"""A run leaves an archive of Java classes that later runs use. A missing or damaged one does not stop a run."""
+"""A run leaves an archive of Java classes that later runs use. A missing or damaged archive stops no run."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def folder(tmp_path_factory) -> Path:
 def run(folder: Path, dbt_profile_target, spark_config):
     """`run(number, Java options)` builds the model in its own process; each run adds one row.
 
-    Returns whether the JVM mapped a cached archive for longer than it takes to check one.
+    Returns whether the JVM kept a cached archive mapped for longer than a check of the archive takes.
     """
     (folder / "dbt_project.yml").write_text(yaml.safe_dump({"name": "archive", "profile": "archive"}))
     (folder / "models").mkdir()
@@ -80,14 +80,14 @@ def caches(folder: Path) -> Path:
 
 
 def archive(folder: Path) -> Path:
-    """Wait for a complete archive: the JVM writes it after dbt has ended."""
+    """Wait for a complete archive, which the JVM writes after dbt has ended; returns its path."""
     deadline = time.monotonic() + 300
     while time.monotonic() < deadline:
         for path in caches(folder).glob("classes-*.jsa"):
             if cds_archive._is_usable(path):
                 return path
         time.sleep(0.5)
-    raise AssertionError(f"no whole archive in {list(caches(folder).iterdir())}")
+    raise AssertionError(f"no complete archive in {list(caches(folder).iterdir())}")
 
 
 def snapshots(folder: Path) -> int:

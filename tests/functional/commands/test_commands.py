@@ -164,7 +164,7 @@ class TestSnapshotWithAKeyThatIsNoColumn:
 
 
 class TestRunResults:
-    """What orchestrators read."""
+    """What orchestrators read in run_results.json."""
 
     @pytest.fixture(scope="class")
     def models(self):

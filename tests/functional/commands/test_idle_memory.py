@@ -1,4 +1,4 @@
-"""The JVM of an idle shell gives memory back to the operating system."""
+"""The JVM of an idle shell returns memory to the operating system."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ assert Project(Path(folder), {"project_dir": folder, "profiles_dir": folder}).ru
 print(f"java {java.pid}", flush=True)
 sys.stdin.read()
 """
-# It takes a minute or two of idling, and longer on a busy machine.
+# The JVM returns memory after a minute or two of idling, and later on a busy machine.
 SECONDS = 420
 
 
 @pytest.mark.full
-def test_an_idle_jvm_gives_memory_back(tmp_path: Path) -> None:
+def test_an_idle_jvm_returns_memory(tmp_path: Path) -> None:
     target = {
         "type": "paimon",
         "paimon_version": "0.9.0",

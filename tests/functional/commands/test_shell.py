@@ -52,7 +52,7 @@ class Terminal:
         os.write(self._ours, text.encode())
 
     def interrupt(self) -> None:
-        """Send SIGINT, as a terminal does at Ctrl-C to its foreground process."""
+        """Send SIGINT, as a terminal sends it to its foreground process on Ctrl-C."""
         self.process.send_signal(signal.SIGINT)
 
     def wait_for(self, text: str) -> str:
@@ -165,7 +165,7 @@ class TestShell:
         (Path(project.project_root) / "models" / "wrong.sql").unlink()
 
         terminal.close()
-        assert client("run", "-s", "small").wait(SECONDS) == 2, "without the shell it would need Java"
+        assert client("run", "-s", "small").wait(SECONDS) == 2, "without the shell, dbt needs Java"
 
     def test_without_a_project(self, tmp_path):
         done = CliRunner().invoke(main, ["shell", "--project-dir", str(tmp_path)])
@@ -208,4 +208,4 @@ class TestShell:
         manifest = json.loads((root / "target" / "manifest.json").read_text())
         assert "3 as id" in manifest["nodes"]["model.test.small"]["raw_code"]
         flags = [flag["name"] for flag in DEFAULT_BASE_BEHAVIOR_FLAGS]
-        assert len(flags) == len(set(flags)), "each command adds its own"
+        assert len(flags) == len(set(flags)), "no flag is added twice"

@@ -16,7 +16,7 @@ _CHANGING = re.compile(
 
 
 class Sent:
-    """The statements that Spark got, without dbt's leading comment."""
+    """The statements that Spark received, without dbt's leading comment."""
 
     def __init__(self) -> None:
         self.all: list[str] = []
@@ -38,7 +38,7 @@ class Sent:
 
 @pytest.fixture
 def sent(monkeypatch: pytest.MonkeyPatch) -> Iterator[Sent]:
-    """Record every statement from here on."""
+    """Every statement that Spark receives from here on."""
     found = Sent()
     spark_sql = SparkSession.sql
 

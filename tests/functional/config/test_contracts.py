@@ -1,4 +1,4 @@
-"""Contracts: a mismatch fails its node, a match is built, and constraints that Paimon lacks cause warnings."""
+"""A model that breaks its contract fails, others are built; constraints that Paimon lacks only cause warnings."""
 
 from __future__ import annotations
 

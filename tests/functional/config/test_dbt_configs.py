@@ -201,7 +201,7 @@ class TestNamesInCase:
 
 
 class TestRefused:
-    """Refused in the first run already, before anything is built."""
+    """The first run already refuses these configs, before it builds anything."""
 
     @pytest.fixture(scope="class")
     def models(self):

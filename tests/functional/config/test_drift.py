@@ -17,7 +17,7 @@ SNAPSHOT = """
 
 
 def write(project, config: str, key: str = "'id'", query: str = QUERY) -> None:
-    """Give the four nodes a config; `key` is the primary key of all but the snapshot, whose key dbt sets."""
+    """Write the config into all four nodes; `key` is the primary key, except of the snapshot, whose key dbt sets."""
     root = project.project_root
     for kind in MODELS:
         text = f"{{{{ config(materialized='{kind}', primary_key={key}, {config}) }}}}\n{query}"
@@ -215,7 +215,7 @@ class TestBuckets:
 
 
 class TestOptionsOfColumns:
-    """Options that name a column are set after it is added, and unset before it is dropped."""
+    """Options that name a column are set after the column is added, and unset before it is dropped."""
 
     @pytest.fixture(scope="class")
     def models(self):
@@ -241,7 +241,7 @@ class TestOptionsOfColumns:
 
 
 class TestMergesOtherwise:
-    """A setting that changes how Paimon merges stored rows, including those of older snapshots."""
+    """A setting that changes how Paimon merges stored rows, including those of older table snapshots."""
 
     MODEL = (
         "{{{{ config(materialized='{kind}', primary_key='id', merge_engine='aggregation', "
@@ -259,7 +259,7 @@ class TestMergesOtherwise:
     def seeds(self):
         return {}
 
-    def test_it_needs_a_full_refresh(self, project, rows):
+    def test_another_merge_function_needs_a_full_refresh(self, project, rows):
         run_dbt(["run"])
         run_dbt(["run", "--vars", "n: 4"])
         changed = ["run", "--vars", "{function: max, n: 1}"]

@@ -1,4 +1,4 @@
-"""A package written for other adapters: it is built, with one warning for each key that Paimon does not have."""
+"""A package for other adapters is built, with one warning for each config key that Paimon does not have."""
 
 from __future__ import annotations
 

@@ -55,14 +55,14 @@ class TestExecutorPod:
         (account,) = of_kind("ServiceAccount")
         assert pod["spec"]["serviceAccountName"] == account["metadata"]["name"]
         assert executor["image"] == container(next(iter(pods().values())))["image"]
-        # From the template.
+        # These come from the pod template.
         assert pod["spec"]["securityContext"] == EXECUTOR["spec"]["securityContext"]
         assert executor["securityContext"] == container(EXECUTOR)["securityContext"]
         driver = {entry["name"]: entry.get("value") for entry in executor["env"]}["SPARK_DRIVER_URL"]
         assert driver.endswith(f"@{conf.get('spark.driver.host')}:{conf.get('spark.driver.port')}")
 
     def test_spark_has_each_key(self, jvm, conf):
-        """Spark ignores unknown keys, so those of the profile and of docs/kubernetes.md are checked."""
+        """Spark ignores unknown keys; the profile and docs/kubernetes.md have only keys that Spark knows."""
         config = getattr(getattr(jvm.org.apache.spark.deploy.k8s, "Config$"), "MODULE$")
         config.KUBERNETES_NAMESPACE()
         # Spark composes the names of credential keys, so they have no ConfigEntry.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from dbt.tests.util import run_dbt
 
-# As users write a schema; dbt's macro puts the target's schema before it.
+# Schemas as users write them; dbt's macro puts the target's schema in front.
 BAD = {"quote": "it's", "dot": "a.b", "slash": "a/b", "backtick": "a`b"}
 KINDS = {
     "table": "materialized='table'",

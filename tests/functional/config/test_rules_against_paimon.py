@@ -1,7 +1,7 @@
-"""The corpus of configs against Paimon itself: it refuses, breaks on or ignores the bad ones and accepts the good.
+"""Paimon itself refuses, breaks on or ignores the bad configs of the corpus, and accepts the good ones.
 
 Spark creates a table from each config, without the adapter's checks. Two commits write the same row, so that merge
-functions have something to merge, and a query reads it.
+functions have something to merge, and a query reads the row.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ COLUMNS = ("id", "name", "v", "w", "n", "d", "ts", "dt", "op")
 
 
 def told(case: Case, of: str) -> bool:
-    """Whether the case is for Paimon 0.9 and expects `of` from it ('' for a good config)."""
+    """Whether a case is for Paimon 0.9 and has the outcome `of` ('' for a good config)."""
     return case.version == "0.9.0" and case.paimon == of
 
 
@@ -43,7 +43,7 @@ def as_texts(value: Any) -> list[str]:
 
 
 class Tables:
-    """Makes the table of a case, writes it and reads it."""
+    """Creates the table of a case, writes it and reads it."""
 
     def __init__(self, project: Any) -> None:
         self.adapter = project.adapter
@@ -82,7 +82,7 @@ class Tables:
         return self.run(f"select * from {table}")
 
     def columns(self, case: Case) -> Mapping[str, str]:
-        """The columns of a case's table: a few, and those that its config names."""
+        """The columns of a case's table; of many, only id, name, v and those that the config names."""
         types = dict(case.columns)
         if "id" not in types or len(types) < len(COLUMNS):
             return types
@@ -154,7 +154,7 @@ class TestRules:
         assert len(cases) >= 90
 
     def test_paimon_accepts_the_remedies(self, tables):
-        """Also writes and reads some of those with unchanged columns whose remedy is not one of several choices."""
+        """Also writes and reads some tables whose columns are unchanged and whose remedy does not list names."""
         typed = {
             str(after.config): (case, after)
             for case in corpus.bad()

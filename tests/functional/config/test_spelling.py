@@ -78,13 +78,13 @@ seeds:
 
 
 def expected(name: str, run: int, began: int) -> list[tuple]:
-    """Each run updates row 1 and adds a row. Replaced tables keep only the newest, others all since run `began`."""
+    """Row 1 after the last run, and the row that each run since `began` added; replaced tables have only the last."""
     kept = [run] if name in ("whole", "replaced", "batched") else range(began, run + 1)
     return [(1, "a", run, run * 10), *((each + 1, "b", 1, 5) for each in kept)]
 
 
 class TestValues:
-    """NaN in keys and sequence fields, and options for reads that others set on a table."""
+    """NaN in keys and sequence fields, and read options that other programs set on a table."""
 
     @pytest.fixture(scope="class")
     def models(self):

@@ -84,7 +84,7 @@ class Counted:
 class TestCosts:
     @pytest.fixture(scope="class")
     def project_config_update(self):
-        # Not zstd: the JVM's first Parquet file sets the level, and any test may have written that file.
+        # Not zstd: the JVM's first Parquet file sets zstd's level, and any test may have written that file.
         codec = {"+tblproperties": {"file.compression": "snappy"}}
         return {"models": codec, "seeds": codec, "snapshots": codec}
 
@@ -100,7 +100,7 @@ class TestCosts:
         run_dbt(["build"])
         counted = Counted(warehouse, monkeypatch)
         found = {}
-        # The counts include the statements that dbt sends in any run.
+        # The counts include the statements that dbt sends in every run.
         for batch, (node, command) in enumerate(NODES.items(), start=1):
             statements, jobs, files = counted.now()
             run_dbt([command, "--select", node, "--vars", f"{{batch: {batch}}}"])

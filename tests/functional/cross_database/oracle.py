@@ -42,7 +42,7 @@ class Clock:
         return local if moment.tzinfo is None else self.instant(local)
 
     def dateadd(self, part: str, number: int, moment: dt.datetime) -> dt.datetime:
-        """Raises OverflowError beyond the years 1 and 9999."""
+        """The moment `number` parts later; raises OverflowError before year 1 and after 9999."""
         if part in CLOCK:
             return moment + number * CLOCK[part]
         local = self.local(moment)
@@ -78,7 +78,7 @@ class Clock:
         return (other.year * 12 + other.month - 1) // months - (one.year * 12 + one.month - 1) // months
 
     def last_day(self, part: str, moment: dt.datetime) -> dt.date:
-        """The last day of a month, a quarter, a year, or a week that begins on Monday."""
+        """The last day of a month, quarter, year or week (from Monday to Sunday); of a day, that day."""
         day = self.local(moment).date()
         if part == "day":
             return day

@@ -183,7 +183,7 @@ NUMBER_TYPES: dict[str, Callable[[Any], Any]] = {
 
 
 def cast_cases(pick: random.Random) -> Iterator[tuple[str, str, Any]]:
-    """SQL, a type, and the value of the cast; None if it fails."""
+    """SQL of a value, a type to cast it to, and the result; None if the cast fails."""
     whole = [0, 1, -1, 300, -129, *(sign * 2**bits for bits in (7, 8, 15, 31, 62) for sign in (1, -1))]
     decimals = [Decimal(n) for n in whole] + [
         Decimal(pick.randrange(-(10**14), 10**14)).scaleb(-pick.randrange(1, 9)) for _ in range(12)
@@ -233,7 +233,7 @@ AGGREGATES = {
 
 
 def text_cases(pick: random.Random) -> Iterator[tuple[str, Any]]:
-    """Jinja, and its expected value."""
+    """A macro call in Jinja, and its expected value."""
     for _ in range(40):
         text = "".join(pick.choice("ab.|*\\'\"é日 $[") for _ in range(pick.randrange(12)))
         sign, other = (pick.choice(("a", ".", "|", "*", "b.", "\\", "[")) for _ in range(2))
@@ -276,7 +276,7 @@ def jinja(text: str) -> str:
 
 
 def query(calls: list[str], source: str) -> str:
-    """A model: for each row of a source, each call's number and its value as text."""
+    """A model with the number and the value (as text) of each call, for each row of a source."""
     values = ",\n".join(f"struct({n}, cast({{{{ {call} }}}} as string))" for n, call in enumerate(calls))
     return (
         "{{ config(materialized='table') }}\n"
@@ -297,7 +297,7 @@ SPINES = {
 
 
 def spines_sql() -> str:
-    """A model: every spine, in one statement."""
+    """A model with the rows of every date spine."""
     return "{{ config(materialized='table') }}\n" + "\nunion all ".join(
         f"select '{part}' as part, date_{part} as moment, cast(date_{part} as string) as value from ("
         f"{{{{ dbt.date_spine('{part}', \"timestamp'{start}'\", \"timestamp'{end}'\") }}}})"

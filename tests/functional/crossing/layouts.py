@@ -44,7 +44,7 @@ _APPENDED = {
 
 
 def write_project(folder: Path, target: dict[str, Any]) -> None:
-    """The project, its profile and an empty warehouse in a folder."""
+    """Write the project, its profile and an empty warehouse into a folder."""
     for part in ("models", "lake"):
         (folder / part).mkdir(parents=True)
     project = {"name": "layouts", "profile": "layouts", "flags": {"send_anonymous_usage_stats": False}}

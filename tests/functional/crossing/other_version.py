@@ -1,6 +1,6 @@
 """dbt and Spark with another connector and another Python, in a long-running process.
 
-As a script it reads one request per line, `{"dbt": [arguments]}` or `{"sql": query}`, and answers with a line of JSON.
+The script reads one request per line, `{"dbt": [arguments]}` or `{"sql": query}`, and answers with a line of JSON.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _ANSWER = "answer: "
 
 
 class OtherVersion:
-    """The process, until `close`.
+    """The process, which runs until `close`.
 
     Args:
         folder: the project's folder, which also gets the log of the process.

@@ -39,7 +39,7 @@ class OldHouse(House):
 
 
 def rows_of(state: State, step: int) -> list[tuple[Any, ...]]:
-    """The rows of a state as they come out of JSON."""
+    """The rows of a state, after a round trip through JSON."""
     return sorted((tuple(json.loads(json.dumps(row))) for row in state.rows(step)), key=repr)
 
 

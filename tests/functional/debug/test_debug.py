@@ -1,4 +1,4 @@
-"""`dbt debug` writes to the warehouse and leaves nothing there; if it may not write, it fails as a run does."""
+"""`dbt debug` writes to the warehouse and leaves nothing there; without write permission, it fails as a run does."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_the_schema_default(here: Here, tmp_path: Path) -> None:
 
 
 def test_settings_of_cluster_mode(here: Here, spark_config: dict[str, Any]) -> None:
-    """They have no effect, because dbt's own process is the driver."""
+    """These settings have no effect, because dbt's own process is the driver."""
     for key in ("spark.kubernetes.file.upload.path", "spark.kubernetes.appKillPodDeletionGracePeriod"):
         passed, said = here("--warn-error", "debug", schema="open", spark_config={**spark_config, key: "1"})
         assert not passed

@@ -20,7 +20,7 @@ select * from values
     -- late, and earlier than all
     (6, 3, 'cid', timestamp'2025-10-09 00:00:00'),
     (7, 3, 'c', timestamp'2025-10-02 00:00:00'),
-    -- a correction at the same time, and an older message of that time that comes after it
+    -- a correction with the same time, then an older message with that time, which arrives later
     (9, 2, 'Bob', timestamp'2025-10-01 00:00:00'),
     (8, 2, 'BOB', timestamp'2025-10-01 00:00:00')
 as t (message_no, user_id, name, updated_at)
@@ -105,6 +105,6 @@ class TestDimensions:
         assert rows(VERSIONS) == EXPECTED
 
     def test_a_version_that_is_taken_back(self, built, rows):
-        """Without message 4, the interval that it split is whole again."""
+        """Without message 4, the interval that the message split is whole again."""
         run_dbt(["run", "--vars", f"messages: {[n for n in chain(*RUNS) if n != 4]}"])
         assert rows(VERSIONS) == [(1, "ann", "10-01", "10-05", False), *EXPECTED[2:]]

@@ -1,4 +1,4 @@
-"""Each error names its node's file, line and column, and shows that line. All come from one run of one project."""
+"""Each error names its node's file, line and column, and shows that line. All errors come from one run of a project."""
 
 from __future__ import annotations
 

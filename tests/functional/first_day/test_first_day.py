@@ -1,4 +1,4 @@
-"""A project with one mistake per node (nodes.yml): each fails with its own message, and none stops the others.
+"""A project with one mistake per node (nodes.yml). Each node fails with its own message and does not stop the others.
 
 Mistakes that are found without Spark are in tests/unit/test_first_day.py.
 """
@@ -18,7 +18,7 @@ from functional.conftest import VERSIONS
 NODES: list[dict[str, Any]] = [
     node
     for node in yaml.safe_load((Path(__file__).parent / "nodes.yml").read_text("utf-8"))
-    # Later versions of Spark accept some of them.
+    # Later versions of Spark accept some of the mistakes.
     if VERSIONS.spark.major < node.get("until_spark", 9)
 ]
 MODELS = [node for node in NODES if "sql" in node or "python" in node]
@@ -75,7 +75,7 @@ class TestFirstDay:
 
     @pytest.fixture(scope="class")
     def said(self, project, tmp_path_factory) -> dict[str, str]:
-        """The messages of all failed nodes; those marked `second` have to succeed in a first run."""
+        """The messages of all failed nodes. Nodes marked `second` must succeed in a first run."""
         archive = {
             "name": "archive_lake",
             "catalog_type": "filesystem",
@@ -139,7 +139,7 @@ class TestFirstDay:
             model.unlink()
 
     def test_catalog_name(self, project, said):
-        """dbt asks the adapter for it while it parses the project, and fails there."""
+        """dbt asks the adapter for the catalog while it parses the project, and fails there."""
         model = Path(project.project_root) / "models" / "misnamed.sql"
         model.write_text("{{ config(catalog_name='archve') }} select 1 as id")
         try:

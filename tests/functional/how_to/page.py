@@ -17,7 +17,7 @@ from dbt_paimon.cli import main
 
 DOCS = Path(__file__).parents[3] / "docs" / "how-to"
 _BLOCK = re.compile(r"^```(?P<language>\w+)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
-# The first line of a code block that is a file.
+# The first line of a code block that has the content of a file.
 _FILE = re.compile(r"(?:--|#) (?P<path>\S+\.(?:sql|yml|py))\n")
 
 
@@ -52,7 +52,7 @@ class Page:
         return [line for line in lines if line.startswith(("dbt ", "dbt-paimon "))]
 
     def run(self, command: str) -> str:
-        """Run a command, which has to succeed; returns the output of `dbt-paimon`, but none of `dbt`."""
+        """Run a command, which has to succeed; returns the output of `dbt-paimon`, and '' for `dbt`."""
         program, *words = shlex.split(command, comments=True)
         if program == "dbt":
             folder = self.folder
@@ -72,7 +72,7 @@ def run_alone(folder: Path, command: str, **environment: str) -> str:
     """Run a dbt command as a process in a folder with its project and profiles; returns the output.
 
     Raises:
-        AssertionError: it failed; the message is the end of the output.
+        AssertionError: the command failed; the message is the end of the output.
     """
     program, *words = shlex.split(command, comments=True)
     done = subprocess.run(

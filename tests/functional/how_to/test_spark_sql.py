@@ -1,4 +1,4 @@
-"""docs/how-to/spark-sql-and-notebooks.md: its commands, on tables and views that dbt built."""
+"""The commands of docs/how-to/spark-sql-and-notebooks.md, on tables and views that dbt built."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def page(follow):
 
 
 def adapted(page, text):
-    """The page's text with this test's schema, warehouse and folder."""
+    """A text of the page, with this test's schema, warehouse and folder."""
     return (
         text.replace("shop", page.target["schema"])
         .replace("/data/lake", page.target["warehouse"])

@@ -1,4 +1,4 @@
-"""`iceberg: true`: pyiceberg and DuckDB read the same rows as Spark; refused where Paimon cannot provide that."""
+"""With `iceberg: true`, pyiceberg and DuckDB read the same rows as Spark, or the config is refused."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ class TestReaders:
         [("rollback_to", "version: 1"), ("fast_forward", "branch: other, discard: true")],
     )
     def test_not_taken_back(self, changes, same, rows, project, operation, more):
-        """Rollbacks are refused, because Paimon would keep the Iceberg metadata of the removed rows."""
+        """Rollbacks and fast-forwards fail, because Paimon would keep the Iceberg metadata of the removed rows."""
         changes("(1, 'a', 10)")
         run_dbt(["run", "--select", "appended", "--full-refresh"])
         run_dbt(["run", "--select", "appended"])
@@ -173,7 +173,7 @@ class TestReaders:
 
 
 def _plain(rows: list[Any]) -> list[Any]:
-    """Rows in the same Python types for all readers: time zones, maps, rows and bytes differ."""
+    """Rows with the same Python types for all readers, which differ in time zones, maps, structs and bytes."""
     return [[_value(value) for value in row] for row in rows]
 
 

@@ -179,7 +179,7 @@ RANK = {"+I": 0, "+U": 1, "-D": 2}
 
 
 def stream(seed: int) -> tuple[list[tuple[int, int, str, int, int, str]], list[tuple[int, str, str]]]:
-    """A random stream of changes, shuffled, with duplicates, and split into runs; and the resulting rows.
+    """A random stream of changes (duplicated, split into runs, and shuffled unless `seed` is 0), and the resulting rows.
 
     The sequence has two columns; some changes differ only in the second one.
     """

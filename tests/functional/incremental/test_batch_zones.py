@@ -1,4 +1,4 @@
-"""Batches are in UTC in any session time zone: each row is in exactly one batch, the same in input and table."""
+"""Batches are in UTC in any session time zone. Each row is in one batch, the same for the input and the table."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def micros(moment: datetime) -> int:
 
 
 def typed(column: str, data_type: str) -> str:
-    """SQL of a moment (microseconds) in UTC as a value of a type, independent of the session's time zone."""
+    """SQL of a UTC moment (a column of microseconds) as a value of a type, whatever the session's time zone is."""
     clock = f"(timestamp_ntz '1970-01-01' + make_dt_interval(0, 0, 0, {column} / 1000000bd))"
     return f"timestamp_micros({column})" if data_type == "timestamp" else f"cast({clock} as {data_type})"
 
@@ -71,7 +71,7 @@ class TestRule:
 
     @pytest.mark.parametrize("zone", ["Asia/Shanghai"], indirect=True)
     def test_texts(self, zone, rows):
-        """A text without a zone is in UTC, one with a zone is in that zone."""
+        """A text without a zone is in UTC, a text with a zone is in that zone."""
         window = event_time.Window.of("2024-01-01T10:00:00Z", datetime(2024, 1, 1, 11, tzinfo=timezone.utc))
         inside = event_time.condition("c", window)
         day = event_time.condition("c", event_time.Window.of("2024-01-01", "2024-01-02"))
@@ -150,7 +150,7 @@ class Zone:
         files["sampled.sql"] = "{{ config(materialized='table') }}\n" + "\nunion all\n".join(
             f"select '{kind}' as kind, id from {{{{ ref('years_end_{kind}') }}}}" for kind in TYPES
         )
-        # dbt then passes the column's name in double quotes.
+        # With `quote`, dbt passes the column's name in double quotes.
         files["quoted.yml"] = json.dumps(
             {"models": [{"name": "years_end_date", "columns": [{"name": "at", "quote": True}]}]}
         )

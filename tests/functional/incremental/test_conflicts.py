@@ -11,7 +11,7 @@ from dbt.adapters.paimon.spark.session import SessionCursor, open_session
 
 # Seconds between two commits of the other writer.
 PAUSE = 0.1
-# Some seconds of work before the statement's commit. It is one task, so that the other writer has a core.
+# Some seconds of work before the statement's commit, in one task, so that the other writer has a core.
 SLOWLY = (
     "(select sum(hash(a.id, b.id)) from range(0, 20000, 1, 1) as a cross join range(0, 20000, 1, 1) as b) is not null"
 )

@@ -74,7 +74,7 @@ class TestMicrobatch:
             ], name
             assert rows(f"select count(*) from {{schema}}.`{name}$snapshots`") == snapshots[name], name
 
-        # One day again: its rows are replaced, the others stay.
+        # A repeated day: its rows are replaced, the rows of other days stay.
         changed = EVENTS.replace("(2, '2024-01-01 23", "(5, '2024-01-01 23")
         write_file(changed, project.project_root, "models", "events.sql")
         one_day = ["--event-time-start", "2024-01-01", "--event-time-end", "2024-01-02"]
@@ -158,7 +158,7 @@ NOTED_LAYOUTS = {
     "noted_keyed": ", partition_by='month', primary_key=['id', 'month']",
     "noted_whole": "",
 }
-# Several days of a partition have the same key.
+# The same key occurs on several days of a partition.
 SLOTS = """
 {{ config(materialized='incremental', incremental_strategy='microbatch', event_time='at', batch_size='day',
   begin='2024-01-01', partition_by='month', primary_key=['slot', 'month'] EXTRA) }}

@@ -35,7 +35,7 @@ MODELS = {
         "partition_by='day', incremental_predicates=['id != 2']",
         KEPT,
     ),
-    # With a primary key, a new row always replaces the one with its key.
+    # With a primary key, a new row always replaces the row with the same key.
     "keyed": (
         "incremental_strategy='delete+insert', primary_key='id', incremental_predicates=['id != 2']",
         [(1, "new"), (2, "new"), (3, "new")],

@@ -222,7 +222,7 @@ class TestSchemaChange:
             assert "the query has no column 'gone'" in results[f"{name}_model"].message, name
             assert rows(f"select * from {{schema}}.{name}_model") == [(1, "a", 10)], name
 
-    def test_a_required_column_is_not_added_to_rows_that_are_there(self, results, rows):
+    def test_a_required_column_is_not_added_to_existing_rows(self, results, rows):
         message = results["added_model"].message
         assert "model 'added_model'" in message and "fresh" in message and "--full-refresh" in message
         assert rows("select * from {schema}.added_model") == [(1, "a", 10)]

@@ -59,9 +59,9 @@ CASES: dict[str, tuple[str, list[tuple[Any, ...]]]] = {
 
 
 def model(config: str, second: str = TWO) -> str:
-    """A model whose second run brings another batch; `fail` makes that run fail in the middle.
+    """A model whose second run reads another batch; `fail` makes that run fail in the middle.
 
-    Its key is a smallint: on its own, Paimon 0.9 fails or finds no row if it filters such a column in Parquet.
+    Its key is a smallint. Without the adapter, Paimon 0.9 fails or finds no row if a query filters such a column.
     """
     return (
         "{{ config(materialized='incremental', " + config + ") }}\n"
@@ -127,7 +127,7 @@ class TestNullKeys:
             assert found == [("-", 1), ("-", 2), ("a", 2)], name
 
 
-# Each part has a row of the first day and one of the second.
+# Each part has one row on each of two days.
 PARTS = """
 {{ config(materialized='table', event_time='at') }}
 select id, id % 100 as part, timestamp'2024-01-01' + make_interval(0, 0, 0, cast(id / 100 as int)) as at from range(200)

@@ -1,4 +1,4 @@
-"""When a write compacts by itself, how a sorted compaction orders rows, and what a minor compaction leaves alone."""
+"""When a write also compacts, how a sorted compaction orders rows, and when a minor compaction does nothing."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class TestCompaction:
         assert max(rows("select level from {schema}.`early$files`")) == (3,)
 
     def test_rows_that_are_only_appended(self, kinds, rows):
-        """Without a key each row is written once: nothing is merged, and there is no compaction to pay for."""
+        """Without a key, each row is written once; nothing is merged or compacted."""
         assert kinds("appended") == "A" * 7
         assert rows("select count(*), sum(record_count) from {schema}.`appended$files`") == [(7, 7)]
         assert kinds("early").count("C") == 3
@@ -132,6 +132,6 @@ class TestMinorCompaction:
         for table, strategy in (("minor", "minor"), ("full", "full")):
             arguments = f"{{relation: {table}, compact_strategy: {strategy}}}"
             run_dbt(["run-operation", "compact", "--args", arguments])
-        # Two sorted runs are fewer than the trigger: nothing to do for the minor one.
+        # Two sorted runs are fewer than the trigger, so the minor compaction does nothing.
         assert rows("select count(*) from {schema}.`minor$files`") == [(2,)]
         assert rows("select count(*) from {schema}.`full$files`") == [(1,)]

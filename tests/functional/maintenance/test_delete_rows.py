@@ -47,7 +47,7 @@ BEFORE = [
 ]
 
 
-# Kinds that behave like another one: CI leaves them out.
+# Kinds that behave like another kind; CI leaves them out.
 ALIKE = (
     "append_in_buckets",
     "keyed_dynamic",
@@ -98,7 +98,7 @@ class TestDeleteRows:
 
     @pytest.fixture
     def tables(self, project, rows):
-        """Function: create a table of a kind; the rows are the same for each kind."""
+        """Function: create a table of a kind, with the rows of `before`."""
 
         def make(name):
             rows(f"drop table if exists {{schema}}.{name}")
@@ -197,7 +197,7 @@ class TestDeleteRows:
 
 
 def before(name):
-    """The rows of a table; keys have no NULL."""
+    """The rows that a table begins with; keys have no NULL."""
     return [row for row in BEFORE if row[2] is not None or name not in PARTITIONED or name in NULLABLE]
 
 

@@ -1,4 +1,4 @@
-"""Partitions expire by a table's options if those are as the warning about `partition.expiration-time` advises."""
+"""With the options that the warning about `partition.expiration-time` advises, a write expires old partitions."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ MODELS = {
 
 @pytest.fixture(scope="class")
 def statements():
-    """Every statement that Spark gets from here on."""
+    """Every statement that Spark receives from here on."""
     sent: list[str] = []
     spark_sql = SparkSession.sql
 
@@ -108,7 +108,7 @@ class TestAfterRun:
         assert kinds == [("APPEND",), ("APPEND",), ("COMPACT",), ("APPEND",)]
 
     def test_cost(self, sent):
-        """Without a policy, no statement is added; with one that is not due, one is added."""
+        """A policy that is not due adds one statement to those of a table without a policy."""
         base = len(self.sent_about(sent, "left_alone"))
         assert base > 0
         assert len(self.sent_about(sent, "not_due")) == base + 1
@@ -127,7 +127,7 @@ class TestAfterRun:
         assert per_day == [(3,), (1,)]
         per_n = rows("select file_count from {schema}.`chosen$partitions` order by partition")
         assert per_n == [(1,), (3,)]
-        # Not older than a day.
+        # The partition is younger than a day.
         assert files("resting") == 3
 
     def test_expired_partitions(self, rows):
@@ -186,9 +186,9 @@ BROKEN = (
 
 @pytest.mark.full
 class TestFailure:
-    """A compaction really fails: a file that it has to read is missing.
+    """A compaction fails because a file that it has to read is missing.
 
-    The partition has two files, because Paimon would compact any two of three.
+    The partition has only two files: of three, Paimon would compact the other two.
     """
 
     @pytest.fixture(scope="class")

@@ -1,4 +1,4 @@
-"""A sorted compaction while another program appends to the table: no row is lost."""
+"""A sorted compaction loses no row while another program appends to the table."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def operate(macro, *, expect_pass=True, **arguments):
 
 
 class SessionZone:
-    """Each test continues from the one before; the JVM is in UTC."""
+    """Each test continues from the previous test; the JVM is in UTC."""
 
     zone = ""
 
@@ -127,7 +127,7 @@ class SessionZone:
         assert kept() == made[:10]
 
     def test_partition_expiry_that_needs_the_jvms_zone(self, project, rows):
-        """To the JVM in UTC, hours of an eastern zone are in the future, and those of a western one too old."""
+        """To the JVM, which is in UTC, an eastern zone's hours are in the future and a western zone's are too old."""
         made = rows("select count(*) from {schema}.hours")
         east = self.zone.startswith("Asia")
         expire = {"relation": "hours", "expiration_time": "2 h", "timestamp_formatter": BY_HOUR}

@@ -73,7 +73,7 @@ class TestMaterializations(Life):
     def models(self) -> dict[str, str]:
         return {"star.sql": view(), "sources.yml": SOURCES} | {f"was_{other}.sql": view() for other in OTHERS}
 
-    def test_a_view_becomes_another_materialization_and_comes_back(self, project: Any, rows: Any, table: str) -> None:
+    def test_a_view_becomes_another_materialization_and_a_view_again(self, project: Any, rows: Any, table: str) -> None:
         for other in OTHERS:
             key = "" if other == "view" else ", primary_key='id'"
             model = f"{{{{ config(materialized='{other}'{key}) }}}}\n{STAR}"
@@ -100,7 +100,7 @@ class TestMaterializations(Life):
 
 
 class TestQueries(Life):
-    def test_another_query_is_a_full_refresh(self, project: Any, rows: Any, table: str) -> None:
+    def test_another_query_causes_a_full_refresh(self, project: Any, rows: Any, table: str) -> None:
         write_file(
             view(STAR.replace("f.amount", "f.amount + 1 as amount")),
             project.project_root,
@@ -175,7 +175,7 @@ class TestWrites(Life):
         run_dbt(["run"])
         assert refresh_of(run_dbt(["run"])) == "none, no source has changed"
 
-    def test_a_view_that_is_rolled_back_goes_on_from_there(self, project: Any, rows: Any, table: str) -> None:
+    def test_a_rolled_back_view_continues_from_its_old_rows(self, project: Any, rows: Any, table: str) -> None:
         rows(f"insert into {table}.facts values (3, 1, 33)")
         run_dbt(["run"])
         rows(f"insert into {table}.facts values (4, 1, 44)")
@@ -198,7 +198,7 @@ class TestWrites(Life):
         assert "rolled back or recreated" in refresh_of(run_dbt(["run"]))
         assert self.found(rows, table) == self.expected(rows, table)
 
-    def test_expired_positions_are_a_full_refresh(self, project: Any, rows: Any, table: str) -> None:
+    def test_expired_positions_cause_a_full_refresh(self, project: Any, rows: Any, table: str) -> None:
         for amount in (1, 2, 3):
             rows(f"insert into {table}.facts values (3, 1, {amount})")
         rows(f"call sys.expire_snapshots(table => '{table}.facts', retain_max => 1, retain_min => 1)")
@@ -264,7 +264,7 @@ class TestConfigs(Life):
         assert refresh_of(run_dbt(["run"])) == "full: refresh_mode is full"
         assert self.found(rows, table) == self.expected(rows, table)
 
-    def test_a_longer_key_than_the_querys_is_full(self, project: Any, rows: Any, table: str) -> None:
+    def test_a_key_longer_than_the_querys_causes_full_refreshes(self, project: Any, rows: Any, table: str) -> None:
         config = {"primary_key": ["id", "amount"], "on_rebuild": "drop_history"}
         write_file(view(**config), project.project_root, "models", "star.sql")
         assert refresh_of(run_dbt(["run"])).startswith("full: its table is rebuilt (primary-key: id -> id,amount")

@@ -19,7 +19,7 @@ VIEWS = {
     # Facts without a match.
     "unmatched": f"select f.id, f.k {JOINED} where d.k is null",
     "by_name": f"select d.name, count(*) as n, count(d.k) as matched, sum(f.v) as total {JOINED} group by d.name",
-    # A similar one, whose group can be a primary key because it is never NULL.
+    # Like by_name, but its group can be a primary key because it is never NULL.
     "by_text": f"select coalesce(d.name, 'none') as name, sum(f.v) as total, min(f.k) as first {JOINED} group by 1",
     "common": f"select d.name, count(*) as n {JOINED} group by d.name having count(*) > 1",
 }
@@ -28,7 +28,7 @@ CREATE = (
     "create table {f} (id int, k string, v int) tblproperties ('primary-key' = 'id', 'bucket' = '1')",
     "create table {d} (k string, name string) tblproperties ('primary-key' = 'k', 'bucket' = '1')",
 )
-# One of several sets of facts and their dimension: {w} is its number, which is in all ids, keys and names.
+# A set of facts and their dimension; {w} is the number of the set, which is part of all its ids, keys and names.
 FILL = (
     "insert into {f} values ({w}1, 'a{w}', 10), ({w}2, 'b{w}', 20), ({w}3, null, 30), ({w}4, 'x{w}', 40), ({w}5, 'a{w}', 50)",
     "insert into {d} values ('a{w}', 'Ann{w}'), ('b{w}', 'Bob{w}'), ('c{w}', 'Cid{w}')",
@@ -53,50 +53,50 @@ class Case:
     gone: tuple[int, ...] = ()
 
 
-# Changes of the first set, while it is the only one. Each case continues from the one before.
+# Changes of the first set, while it is the only one. Each case continues from the previous case.
 WHOLE_TABLES = (
-    Case("all matches go", ("delete from {d}",), {1: None, 2: None, 5: None}),
-    Case("matches come back", ("insert into {d} values ('a{w}', 'Abe{w}'), ('b{w}', 'Bea{w}')",), {1: "Abe", 2: "Bea", 5: "Abe"}),
+    Case("all matches are deleted", ("delete from {d}",), {1: None, 2: None, 5: None}),
+    Case("matches are inserted again", ("insert into {d} values ('a{w}', 'Abe{w}'), ('b{w}', 'Bea{w}')",), {1: "Abe", 2: "Bea", 5: "Abe"}),
     Case("no fact is without a match", ("insert into {f} values ({w}3, 'b{w}', 30), ({w}4, 'b{w}', 40)",), {3: "Bea", 4: "Bea"}),
-    Case("all facts go", ("delete from {f}",), {}, (1, 2, 3, 4, 5)),
-    Case("facts come back", ("insert into {f} values ({w}1, 'b{w}', 1), ({w}2, 'nothing', 2), ({w}3, null, 3)",), {1: "Bea", 2: None, 3: None}),
+    Case("all facts are deleted", ("delete from {f}",), {}, (1, 2, 3, 4, 5)),
+    Case("facts are inserted again", ("insert into {f} values ({w}1, 'b{w}', 1), ({w}2, 'nothing', 2), ({w}3, null, 3)",), {1: "Bea", 2: None, 3: None}),
 )  # fmt: skip
 # Each inner tuple has its own set, which begins as START. One refresh tests the next case of every tuple.
 CASES = (
     (
         Case("a match appears", ("insert into {d} values ('x{w}', 'Xen{w}')",), {4: "Xen"}),
-        Case("a match changes to a name of another one", ("insert into {d} values ('a{w}', 'Xen{w}')",), {1: "Xen", 5: "Xen"}),
+        Case("a match gets the name of another match", ("insert into {d} values ('a{w}', 'Xen{w}')",), {1: "Xen", 5: "Xen"}),
         Case("a match changes to NULL", ("insert into {d} values ('a{w}', null)",), {1: None, 5: None}),
         Case("a match of NULL gets a name", ("insert into {d} values ('a{w}', 'Abe{w}')",), {1: "Abe", 5: "Abe"}),
     ),
     (
         Case("a match disappears", ("delete from {d} where k = 'b{w}'",), {2: None}),
         Case("a match changes", ("insert into {d} values ('a{w}', 'Amy{w}')",), {1: "Amy", 5: "Amy"}),
-        Case("a row that matches no fact comes", ("insert into {d} values ('q{w}', 'Quy{w}')",)),
+        Case("a row that matches no fact is inserted", ("insert into {d} values ('q{w}', 'Quy{w}')",)),
         Case("a foreign key becomes NULL", ("insert into {f} values ({w}1, null, 10)",), {1: None}),
     ),
     (
-        Case("a foreign key is NULL no more", ("insert into {f} values ({w}3, 'b{w}', 30)",), {3: "Bob"}),
+        Case("a foreign key is no longer NULL", ("insert into {f} values ({w}3, 'b{w}', 30)",), {3: "Bob"}),
         Case("a foreign key changes to one without a match", ("insert into {f} values ({w}2, 'y{w}', 20)",), {2: None}),
         Case("a foreign key changes from one without a match to another", ("insert into {f} values ({w}2, 'w{w}', 20)",)),
-        Case("a match comes and goes", ("insert into {d} values ('w{w}', 'Wil{w}')", "delete from {d} where k = 'w{w}'")),
+        Case("a match is inserted and deleted", ("insert into {d} values ('w{w}', 'Wil{w}')", "delete from {d} where k = 'w{w}'")),
     ),
     (
         Case("a foreign key changes to another match", ("insert into {f} values ({w}5, 'c{w}', 50)",), {5: "Cid"}),
         Case("both sides change at once", ("insert into {f} values ({w}5, 'a{w}', 51)", "insert into {d} values ('a{w}', 'Ada{w}'), ('c{w}', 'Cem{w}')"), {1: "Ada", 5: "Ada"}),
-        Case("a fact moves to a match that goes", ("insert into {f} values ({w}2, 'c{w}', 20)", "delete from {d} where k = 'c{w}'"), {2: None}),
+        Case("a fact moves to a match that is deleted", ("insert into {f} values ({w}2, 'c{w}', 20)", "delete from {d} where k = 'c{w}'"), {2: None}),
         Case("a fact moves away from a match that changes", ("insert into {f} values ({w}5, 'b{w}', 50)", "insert into {d} values ('a{w}', 'Ana{w}')"), {1: "Ana", 5: "Bob"}),
     ),
     (
-        Case("both sides come at once", ("insert into {f} values ({w}6, 'z{w}', 60)", "insert into {d} values ('z{w}', 'Zoe{w}')"), {6: "Zoe"}),
-        Case("both sides go at once", ("delete from {f} where id = {w}6", "delete from {d} where k = 'z{w}'"), {}, (6,)),
-        Case("a fact comes and goes", ("insert into {f} values ({w}7, 'a{w}', 70)", "delete from {f} where id = {w}7")),
-        Case("a fact goes and comes back with another key", ("delete from {f} where id = {w}5", "insert into {f} values ({w}5, 'x{w}', 50)"), {5: None}),
+        Case("both sides are inserted at once", ("insert into {f} values ({w}6, 'z{w}', 60)", "insert into {d} values ('z{w}', 'Zoe{w}')"), {6: "Zoe"}),
+        Case("both sides are deleted at once", ("delete from {f} where id = {w}6", "delete from {d} where k = 'z{w}'"), {}, (6,)),
+        Case("a fact is inserted and deleted", ("insert into {f} values ({w}7, 'a{w}', 70)", "delete from {f} where id = {w}7")),
+        Case("a fact is deleted and inserted with another key", ("delete from {f} where id = {w}5", "insert into {f} values ({w}5, 'x{w}', 50)"), {5: None}),
     ),
     (
-        Case("a match goes and comes back as it was", ("delete from {d} where k = 'a{w}'", "insert into {d} values ('a{w}', 'Ann{w}')")),
-        Case("a match goes and comes back as another", ("delete from {d} where k = 'a{w}'", "insert into {d} values ('a{w}', 'Xia{w}')"), {1: "Xia", 5: "Xia"}),
-        Case("a fact moves away from a match that goes", ("insert into {f} values ({w}5, 'b{w}', 50)", "delete from {d} where k = 'a{w}'"), {1: None, 5: "Bob"}),
+        Case("a match is deleted and inserted unchanged", ("delete from {d} where k = 'a{w}'", "insert into {d} values ('a{w}', 'Ann{w}')")),
+        Case("a match is deleted and inserted with another name", ("delete from {d} where k = 'a{w}'", "insert into {d} values ('a{w}', 'Xia{w}')"), {1: "Xia", 5: "Xia"}),
+        Case("a fact moves away from a match that is deleted", ("insert into {f} values ({w}5, 'b{w}', 50)", "delete from {d} where k = 'a{w}'"), {1: None, 5: "Bob"}),
     ),
 )  # fmt: skip
 Step = dict[int, Case]

@@ -1,4 +1,4 @@
-"""The queries and remedies of docs/materialized-views.md: each view equals its query, and its reason is the page's."""
+"""Each query and remedy of docs/materialized-views.md as a view, with its query's rows and the page's reason."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ FILL = (
     "insert into {clicks} values (1, 'home'), (2, 'cart')",
     "insert into {sales} select cast(id as int), cast(id % 9 as int), 2 from range(100000)",
 )
-# Each source changes.
+# Changes of all sources but rates.
 CHANGE = (
     """insert into {orders} values (1, 3, 7.00, date'2026-02-01', '{{}}', 'z'), (901, 4, 8.00, date'2026-02-02', '{{}}', 'z')""",
     "delete from {orders} where order_id in (5, 6)",

@@ -1,4 +1,4 @@
-"""After each run, a materialized view has exactly the rows of its query, and it reads only what changed."""
+"""After each run, a materialized view has exactly the rows of its query, and says how it was refreshed."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ STEPS: dict[str, tuple[tuple[str, ...], dict[str, str]]] = {
         },
     ),
     "deletes": (("delete from {f} where id in (5, 6)",), {"star": "incremental, 2 of"}),
-    "a carrier that comes, goes and changes": (
+    "carriers are added, deleted and changed": (
         ("insert into {c} values ('c4', 'Four'), ('c0', 'Nil')", "delete from {c} where carrier = 'c3'"),
         {"star": "incremental, 120 of", "filtered": "none, no source has changed"},
     ),

@@ -29,7 +29,7 @@ ORDERED: dict[str, tuple[tuple[str, str], tuple[Any, Any]]] = {
         ("timestamp '2024-01-01 00:00:00'", "timestamp '2024-01-02 00:00:00'"),
         (datetime.datetime(2024, 1, 1), datetime.datetime(2024, 1, 2)),
     ),
-    # They differ by a microsecond.
+    # These two differ by a microsecond.
     "timestamp_ntz": (
         ("timestamp_ntz '2024-01-01 00:00:00'", "timestamp_ntz '2024-01-01 00:00:00.000001'"),
         (datetime.datetime(2024, 1, 1), datetime.datetime(2024, 1, 1, microsecond=1)),
@@ -56,7 +56,7 @@ class Column:
 
 
 def columns() -> list[Column]:
-    """All columns; their position gives them a name."""
+    """The columns for any version of Paimon; a column is named after its position."""
     found = [Column(f, kind, ("2", "3"), left) for f, left in (("sum", 5), ("product", 6)) for kind in NUMBERS]
     for kind, (sql, python) in ORDERED.items():
         found.append(Column("max", kind, (sql[1], sql[0]), python[1]))
@@ -147,7 +147,7 @@ COLUMNS = {f"c{number}": column for number, column in enumerate(columns() + NEWE
 
 
 def model() -> str:
-    """The table's model; both messages come in one run, in order."""
+    """The table's model, which writes both messages in one run, in order."""
     fields = {
         name: {"aggregate_function": column.function, **dict(column.settings)} for name, column in COLUMNS.items()
     }

@@ -119,7 +119,7 @@ SCENARIOS: dict[str, tuple[str, str, list[str], list[tuple[object, ...]]]] = {
         "id, added, last, collected, greatest, frozen, op",
         [
             "(1, 5, 5, array(5), 5, 5, '+I')",
-            # Also if both rows come in one run: Paimon merges these two before it merges the older row.
+            # Both rows are in one run: Paimon merges them with each other before it merges the older row.
             "(1, 5, 5, array(5), 5, 5, '-U'), (1, 2, 2, array(2), 2, 2, '+U')",
             "(1, 2, 2, array(2), 2, 2, '-D')",
         ],

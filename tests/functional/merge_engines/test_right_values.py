@@ -84,11 +84,11 @@ class TestStored:
         assert rows(f"select k, v from {{schema}}.{table}") == [(0.0, 2)]
         assert rows(f"select v from {{schema}}.{table} where k = 0") == [(2,)]
 
-    def test_the_first_values_are_distinct(self, rows):
+    def test_distinct_values_of_one_row(self, rows):
         ((found,),) = rows("select v from {schema}.collected")
         assert sorted(found) == ["A", "B"]
 
-    def test_a_partition_by_date_is_compacted(self):
+    def test_compact_accepts_a_date_partition(self):
         for day in ("'2024-01-31'", "2024-01-31"):
             run_dbt(["run-operation", "compact", "--args", f"{{relation: by_day, partitions: [{{day: {day}}}]}}"])
 
@@ -157,7 +157,7 @@ class TestRefused:
         right = VERSIONS.supports(Capability.SUM_RETRACTS_IN_SEQUENCE_GROUP)
         assert ("'sum' forgets a '-U' or '-D'" in results["grouped_sum"]) is not right
 
-    def test_the_first_value_in_an_order(self, results):
+    def test_first_value_with_a_sequence_field(self, results):
         assert "is taken for the first" in results["first_in_order"]
         assert not results["first_in_one_write"]
         assert not results["first_written"]

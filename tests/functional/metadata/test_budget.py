@@ -1,4 +1,4 @@
-"""If nothing has changed, a run adds at most 5 statements, and 2 per model, to the models' own."""
+"""If nothing has changed, a run sends at most 5 statements plus 2 per model, in addition to the models' own."""
 
 from __future__ import annotations
 
@@ -51,5 +51,5 @@ class TestBudget:
         kinds = Counter(re.sub(r"model_\d+\w*|[0-9a-f]{12}", "…", " ".join(s.split()))[:90] for s in added)
         listed = "\n".join(f"  {count:4} {kind}" for kind, count in kinds.most_common())
         with capsys.disabled():
-            print(f"\n{len(added)} statements beside the models' own, of {MODELS} models:\n{listed}")
+            print(f"\n{len(added)} statements in addition to those of the {MODELS} models:\n{listed}")
         assert len(added) <= A_RUN + A_MODEL * MODELS

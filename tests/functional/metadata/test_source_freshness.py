@@ -1,4 +1,4 @@
-"""`dbt source freshness` uses a table's last commit: without a scan, for one or many tables, in any time zone."""
+"""`dbt source freshness` uses a table's last commit that is not a compaction, without a scan."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class TestFreshness:
         nodes = run_dbt(["source", "freshness"], expect_pass=False)
         results = checked(project)
         assert results["loaded"]["status"] == results["compacted"]["status"] == "pass"
-        # It was never loaded, so it has the greatest age.
+        # A table that was never loaded has the greatest age.
         assert results["no_rows_yet"]["status"] == "error"
         assert results["no_rows_yet"]["max_loaded_at"].startswith("0001-01-01")
         messages = {node.node.name: str(node.message) for node in nodes}
@@ -67,7 +67,7 @@ class TestFreshness:
             assert "is not an existing Paimon table" in messages[name]
 
     def test_nothing_is_scanned(self, project, warehouse):
-        """The data files are gone, and the answer is the same."""
+        """The result is the same without the table's data files."""
         run_dbt(["source", "freshness", "--select", "source:lake.loaded"])
         before = checked(project)["loaded"]["max_loaded_at"]
         files = list(warehouse.glob(f"{project.test_schema}.db/loaded/bucket-*/data-*"))
