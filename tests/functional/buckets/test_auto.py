@@ -148,8 +148,11 @@ class TestAuto:
         assert number(rows, "dynamic") == "-1"
         assert rows("select count(*), min(run) from {schema}.dynamic") == [(10, 1)]
         run_dbt(["run", "--select", "dynamic", "--full-refresh", "--vars", "{bucket: auto, run: 2}"])
-        assert number(rows, "dynamic") == "1"
+        assert number(rows, "dynamic") == "-1"
         assert rows("select count(*), min(run) from {schema}.dynamic") == [(10, 2)]
+        run_dbt(["run", "--select", "dynamic", "--full-refresh", "--vars", "{bucket: 2, run: 3}"])
+        assert number(rows, "dynamic") == "2"
+        assert rows("select count(*), min(run) from {schema}.dynamic") == [(10, 3)]
 
 
 class TestDefault:
