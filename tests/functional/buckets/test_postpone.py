@@ -64,7 +64,7 @@ class TestPostpone:
     def test_the_documents_orders(self, project, rows, ids, buckets, folders):
         name = "postpone_bucket_table"
         write(name, False, "(1, '2023-10-01'), (2, '2023-10-01'), (3, '2023-10-02')")
-        assert ids() == [], "queries do not read the waiting rows"
+        assert ids() == [], "rows wait where no query reads"
         assert buckets() == [("{2023-10-01}", -2, 2), ("{2023-10-02}", -2, 1)]
         # Avro, whatever the table's own format is.
         assert folders(name) == {("bucket-postpone", ".avro")}

@@ -76,10 +76,10 @@ class TestMariaDb:
             begin; delete from planes; insert into planes (tail, model) values ('never', 1); rollback;
             begin; delete from planes where model % 5 = 1; update planes set price = -price; commit;
             begin; delete from planes where model = 2; insert into planes (tail, model) values ('N2', 2); commit;
-            -- Rows get new keys; then, within one event, each row takes the key that the row before has left.
+            -- Rows that move, and within one event each to the key that the row before has left.
             update planes set model = 1000 - model where model between 40 and 45;
             update planes set model = model + 7 where tail = 'N3' order by model desc;
-            -- For MariaDB, the old and the new key are equal.
+            -- To MariaDB these keys are equal.
             update planes set tail = 'n4' where tail = 'N4';
             replace into planes (tail, model, name) values ('bare', 0, 'replaced');
             insert into planes (tail, model, name) values ('bare', 0, 'x') on duplicate key update name = 'twice';

@@ -71,7 +71,7 @@ def until(condition: Callable[[], bool]) -> None:
     end = time.monotonic() + TIMEOUT
     while not condition():
         if time.monotonic() > end:
-            raise RuntimeError("still not true")
+            raise RuntimeError("it does not come")
         time.sleep(0.1)
 
 
@@ -150,7 +150,7 @@ class TestSnapshots:
 
     @pytest.mark.xfail(
         strict=True,
-        reason="Debezium starts an interrupted first snapshot over, and does not report what was deleted meanwhile",
+        reason="Debezium begins a first snapshot that was broken off again, and does not tell what was deleted meanwhile",
     )
     @pytest.mark.usefixtures("ran")
     def test_deletes_while_it_is_broken_off(self, rows: Any) -> None:
