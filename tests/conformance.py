@@ -1,7 +1,7 @@
 """pytest plugin: finds which base classes of dbt's conformance suite pass; checks or writes docs/conformance.md.
 
 A base class counts as passed if all tests of a subclass in tests/functional/adapter passed, as an expected failure if
-its subclasses are strict xfails, and as excluded if `exclusions.py` there says why it cannot start.
+its subclasses are strict xfails, and as excluded if `exclusions.py` there gives a reason.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Conformance:
             PAGE.write_text(summary.page())
             terminalreporter.write_line(f"written: {PAGE.relative_to(ROOT)}")
         elif not PAGE.exists() or PAGE.read_text() != summary.page():
-            terminalreporter.write_line("docs/conformance.md says otherwise: run `make conformance`", red=True)
+            terminalreporter.write_line("docs/conformance.md is out of date: run `make conformance`", red=True)
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:

@@ -98,7 +98,7 @@ def build(folder: Path, rows: int) -> None:
 
 
 def fill(folder: Path, table: str) -> Path:
-    """Write a file such as a failed statement may leave; it fills the disk, but has at most 8 MB."""
+    """Write a leftover of a failed statement, as large as the free disk space but at most 8 MB."""
     left = folder / "lake" / "full.db" / table / "bucket-0" / f"data-{uuid4()}-0.parquet"
     left.write_bytes(bytes(min(shutil.disk_usage(folder / "lake").free, 8 * MEGABYTE)))
     return left

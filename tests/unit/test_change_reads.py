@@ -30,8 +30,8 @@ def test_commits_decide_first(table):
     assert read(table, "APPEND", before=True) is ChangeReadMode.COMPARE
 
 
-def test_a_row_after_a_compaction_may_come_before_its_delete():
-    """The row and its delete may have the same sequence number, so the files do not show which is the last."""
+def test_a_row_may_sort_before_an_older_delete_of_its_key():
+    """A row and an older delete of its key may share a sequence number, so files do not show which is last."""
     assert read(KEYED, "APPEND", "COMPACT", "APPEND") is ChangeReadMode.KEYS
     assert read(APPENDED, "APPEND", "COMPACT", "APPEND") is ChangeReadMode.FILES
 

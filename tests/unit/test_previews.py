@@ -102,7 +102,7 @@ def test_how_a_table_is_rebuilt():
         (Rebuild(), {}, False),
     ],
 )
-def test_which_rebuilds_may_need_asking(rebuild, config, asks):
+def test_rebuilds_that_may_need_consent(rebuild, config, asks):
     assert may_need_asking(node(**config), rebuild) is asks
 
 

@@ -52,7 +52,7 @@ class Statements:
     """The SQL that compares two sides.
 
     Attributes:
-        before, after: the relations after FROM.
+        before, after: relations to select from.
         where: the condition on partitions, or `true`.
         key: columns by which rows are matched; if empty, whole rows are compared.
     """
@@ -69,7 +69,7 @@ class Statements:
         return tuple(column for column in self.columns if column not in self.key)
 
     def summary(self) -> str:
-        """SQL for one row: rows before and after, added, gone, changed, and changed rows per column of `rest`.
+        """SQL for a row of counts: rows before, after, added, gone, changed, and changed per column of `rest`.
 
         Without a key: only added and gone.
         """

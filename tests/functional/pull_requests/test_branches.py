@@ -239,7 +239,7 @@ class TestIncrements(Branches):
         assert (line["added"], line["gone"], line["changed"]) == (0, 0, 1)
         assert line["samples"][0]["key"] == {"day": "2026-01-03", "id": "3"}
         assert line["read"].endswith("of 1 of 3 partitions")
-        # Without --state, diff compares what the last run did.
+        # Without --state, diff shows the last commit's changes.
         assert "problem" not in differs("audited")
 
     def test_a_new_column_is_added_to_the_branch_only(self, build, main_of, of_clone, project):

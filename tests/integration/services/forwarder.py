@@ -13,7 +13,7 @@ from integration.services.process import LOOPBACK, free_port
 class Forwarder:
     """Forwards connections to the port `target`.
 
-    `shut` breaks them and refuses new ones, `withhold` drops all answers, `open` undoes both.
+    `withhold` drops all answers, `shut` breaks connections; `open` after `shut` restores both.
     """
 
     def __init__(self, target: int) -> None:

@@ -169,4 +169,4 @@ class TestConflict:
 
 @pytest.mark.full
 class TestManyViews(test_many_views.TestManyViews):
-    """The tests of many views, as on a local disk."""
+    """The tests of many views, on each storage."""

@@ -33,7 +33,7 @@ def has_clients(port: int) -> bool:
 
 
 def _socket_uids(port: int, wanted: str) -> Iterator[int]:
-    """The owners of the sockets with a local port and a state (proc(5))."""
+    """The uids of sockets with this local port and state (proc(5))."""
     for table in ("tcp", "tcp6"):
         with suppress(OSError):
             for line in Path("/proc/net", table).read_text().splitlines()[1:]:

@@ -63,7 +63,7 @@ class Rows:
     def warn_of_quoted_names(self, node: Mapping[str, Any], sql: str) -> None:
         """Warn once per node about string literals in double quotes that equal a column's name (see `quoted_names`).
 
-        Spark has accepted `sql`; only SQL with such literals needs further statements.
+        Sends statements only if `sql`, which Spark has accepted, has such literals.
         """
         found = quoted_names.suspects(sql)
         # With spark.sql.ansi.doubleQuotedIdentifiers, Spark already treats them as names.

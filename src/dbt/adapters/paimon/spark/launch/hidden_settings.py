@@ -36,7 +36,7 @@ def hidden(conf: Mapping[str, str], secrets: Sequence[str]) -> Iterator[dict[str
     before = os.environ.get(_SUBMIT_ARGUMENTS) or _NO_ARGUMENTS
     try:
         if (options := private.pop(JAVA_OPTIONS, None)) is not None:
-            # Java reads options from such a file since version 9.
+            # Java 9 and later read options from such a file.
             shown[JAVA_OPTIONS] = f"@{folder / 'java'}"
             write_own(folder / "java", "\n".join(_java_argument(part) for part in shlex.split(options)))
         if private:
