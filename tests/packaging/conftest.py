@@ -27,9 +27,15 @@ HEADER = (
     "| install | Python | dbt-core | dbt-adapters | PySpark | pandas, pyarrow, numpy | environment | `pip install` | to the first rows |\n"
     "|---|---|---|---|---|---|---|---|---|\n"
 )
-_DOWNLOADS = re.compile(
-    r"Looking in|Downloading |Collecting |Processing |Using cached |[━╸╺ ]|Requirement already|\[notice\]"
+# Lines with paths or hosts of this machine, and those that pip prints for each package.
+_NOISE = re.compile(
+    r"Looking in|Downloading |Collecting |Processing |Using cached |[━╸╺ ]|Requirement already|\[notice\]|Building wheels"
+    r"|(Installing build|Getting requirements|Preparing metadata|Building wheel |Created wheel|Stored in)"
+    r"|Installing collected|Successfully built|os info:|python path:"
 )
+# Commands of the test itself.
+_NOT_TYPED = re.compile(r"\S+ -m venv |python -c |pip list ")
+_WIDEST = 160
 _ROWS = pytest.StashKey[list[str]]()
 
 
@@ -128,10 +134,12 @@ def transcript(shell: Shell, request: pytest.FixtureRequest, tmp_path: Path) -> 
     """Write what a new user has seen to the file of `--transcript`, without paths and hosts of this machine."""
     yield
     if file := request.config.getoption("--transcript"):
-        lines = "\n".join(_without_downloads(shell.transcript)).replace(str(tmp_path), "~")
-        (ROOT / file).write_text(f"{lines}\n")
+        (ROOT / file).write_text(shown("\n".join(shell.transcript).replace(str(tmp_path), "~")), encoding="utf-8")
 
 
-def _without_downloads(lines: list[str]) -> Iterator[str]:
-    """The lines without pip's and Spark's download lines, which have hosts of this machine."""
-    return (line.rstrip() for line in lines if not _DOWNLOADS.match(line.strip()))
+def shown(transcript: str) -> str:
+    """The part of a shell's transcript that a reader needs."""
+    blocks = [block for block in transcript.split("\n$ ") if not _NOT_TYPED.match(block.removeprefix("$ "))]
+    lines = (line.rstrip() for block in blocks for line in f"$ {block.removeprefix('$ ')}".splitlines())
+    kept = (line for line in lines if not _NOISE.match(line.strip()))
+    return "".join(f"{line if len(line) <= _WIDEST else line[:_WIDEST] + '…'}\n" for line in kept)
