@@ -62,7 +62,7 @@ def _compare(options: Options, base: int, size: int) -> dict[str, Course]:
     with started(chosen, ROOT / "projects" / "upserts", options.scratch / "incremental") as workers:
 
         def each(step: Callable[[Worker, Course], None], order: slice = slice(None)) -> None:
-            """Run a step for every contestant that has not failed."""
+            """Run a step for every contestant, except those that failed."""
             for name in list(workers)[order]:
                 course = courses[name]
                 if course.failed:

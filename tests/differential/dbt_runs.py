@@ -27,7 +27,7 @@ class Project:
         self.session.sql(f"create schema if not exists paimon.{target['schema']}")
 
     def fresh_session(self) -> Any:
-        """A session in UTC that has not read any table yet and caches none."""
+        """A new session in UTC, without cached tables."""
         fields = {key: value for key, value in self._target.items() if key not in ("type", "threads")}
         opened = session.open_session(Runtime(PaimonCredentials.from_dict(fields))).session
         opened.conf.set("spark.sql.session.timeZone", "UTC")

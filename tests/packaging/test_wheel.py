@@ -147,7 +147,7 @@ def test_warm_server(shell: Shell, uv: str, python_by_hand: str, figures: list[s
 
 @pytest.mark.slow
 def test_spark_4(shell: Shell, uv: str, python_by_hand: str, figures: list[str]) -> None:
-    """What pip installs for Spark 4.1. dbt runs no model, because no registry here has the connector."""
+    """The packages for Spark 4.1 are installed. No model is run, because no registry here has the connector."""
     environment = new_environment(shell, python_by_hand, uv)
     shell.run("pip install 'dbt-paimon[spark4]'", attempts=3)
     assert "paimon" in shell.run("dbt --version")

@@ -33,6 +33,7 @@ def engine(name: str, **options: str) -> TableSpec:
         ("upsert", engine("aggregation"), True),  # the default function is last_non_null_value
         ("upsert", engine("aggregation", **{"fields.n.aggregate-function": "max"}), True),
         ("upsert", engine("aggregation", **{"fields.n.aggregate-function": "sum"}), False),
+        ("upsert", engine("aggregation", **{"fields.n.aggregate-function": "first_not_null_value"}), True),
         ("upsert", engine("aggregation", **{"fields.default-aggregate-function": "product"}), False),
         ("partial_update", engine("partial-update"), True),
         ("partial_update", engine("partial-update", **{"fields.n.aggregate-function": "listagg"}), False),

@@ -25,6 +25,8 @@ from dbt.adapters.paimon.sql.literals import safe_cast, some_value, typed_value
         (True, "boolean", "try_cast(true as boolean)"),
         (None, "int", "cast(null as int)"),
         ("x", "varchar(3)", "if(length(cast(x as string)) <= 3, try_cast(x as varchar(3)), null)"),
+        ("x", "CHAR (3)", "if(length(rtrim(cast(x as string))) <= 3, try_cast(x as CHAR (3)), null)"),
+        ("x", "character(3)", "if(length(rtrim(cast(x as string))) <= 3, try_cast(x as character(3)), null)"),
     ],
 )
 def test_safe_cast(field: Any, data_type: str, sql: str) -> None:

@@ -14,7 +14,7 @@ from dbt.adapters.paimon.metadata.row_kinds import UNKNOWN, RowKinds, counted, g
         (40, 0, 40, False, RowKinds(40, 0)),
         (80, 40, 40, False, RowKinds(0, 40)),
         (30, 0, 40, True, RowKinds(30, 0)),
-        # A key that occurs twice, changes of other commits, and -U without +U.
+        # Unknown: a key occurs twice, other commits have changes, or -U has no +U.
         (30, 0, 40, False, UNKNOWN),
         (60, 10, 40, False, UNKNOWN),
         (10, 8, 40, True, UNKNOWN),

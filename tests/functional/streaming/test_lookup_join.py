@@ -62,7 +62,7 @@ class TestConsumer:
         # The position moves when Spark learns that a batch was committed, which is in the next run.
         assert positions == sorted(positions) and 1 == positions[0] < positions[-1] <= 4
         assert rows("select order_id from {schema}.read_on order by 1") == [(1,), (2,), (3,), (4,)]
-        # After consumer.expiration-time, the next commit deletes a consumer that has not read meanwhile.
+        # After consumer.expiration-time, the next commit deletes a consumer that was idle for that long.
         time.sleep(6)
         assert position() == {"reader": positions[-1]}
         write("orders", "insert into {t} values (6)")

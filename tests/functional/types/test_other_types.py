@@ -49,6 +49,9 @@ class TestTypesOfPaimon:
             "added.sql": ADDED,
             "in_orc.sql": "{{ config(materialized='table', file_format='orc') }} "
             "select id, if(id % 10 = 0, double('nan'), double(id)) as d, if(id = 0, float('nan'), float(id)) as f from range(100)",
+            "partly_orc.sql": "{{ config(materialized='table', primary_key='id', bucket=1, file_format='parquet', "
+            "tblproperties={'file.format.per.level': '0:orc,5:orc'}) }} "
+            "select id, if(id % 10 = 0, double('nan'), double(id)) as d, if(id = 0, float('nan'), float(id)) as f from range(100)",
         }
 
     @pytest.fixture(scope="class")
@@ -113,10 +116,11 @@ class TestTypesOfPaimon:
         shown = ", ".join(SHOWN.get(name, name) for name in FOREIGN)
         assert rows(f"select id, {shown} from {{schema}}.copied") == made
 
-    def test_filters_find_numbers_next_to_nan(self, project, rows):
-        run_dbt(["run", "--select", "in_orc"])
-        assert rows("select count(*) from {schema}.in_orc where d <= 50") == [(45,)]
-        assert rows("select count(*) from {schema}.in_orc where f = 5") == [(1,)]
+    @pytest.mark.parametrize("table", ["in_orc", "partly_orc"])
+    def test_filters_find_numbers_next_to_nan(self, project, rows, table):
+        run_dbt(["run", "--select", table])
+        assert rows(f"select count(*) from {{schema}}.{table} where d <= 50") == [(45,)]
+        assert rows(f"select count(*) from {{schema}}.{table} where f = 5") == [(1,)]
 
     def test_digits_that_a_column_does_not_keep(self, made, project, rows):
         for finer, name in (("finer0", "ts0"), ("finer3", "ts3"), ("finer_ltz", "ltz3")):

@@ -129,7 +129,7 @@ class Kills:
             try:
                 self.orders.change(CHANGES_A_KILL // PARTS)
             except RuntimeError:
-                # A killed database loses the changes that it has not committed.
+                # A killed database loses its uncommitted changes.
                 self.amid += 1
                 return
             time.sleep(0.1)

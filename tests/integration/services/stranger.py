@@ -52,7 +52,7 @@ def attempt(what: str, *arguments: Any, stranger: bool = True) -> Any:
 
 
 def connect(port: int, attempts: list[str], sql: str) -> list[Any]:
-    """Run a statement on a Spark Connect server with each text of parameters; returns its rows or the error code."""
+    """Run a statement over Spark Connect once per parameter string of the address; returns its rows or error codes."""
     from pyspark.errors.exceptions.connect import SparkConnectGrpcException
     from pyspark.sql.connect.session import SparkSession
 

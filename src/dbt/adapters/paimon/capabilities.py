@@ -699,7 +699,7 @@ def options_versions(paimon: Version) -> tuple[str, ...]:
 
 
 def connector_artifact(spark_version: str | Version, paimon_version: str | Version) -> str:
-    """The Maven coordinates of Paimon's connector for a Spark version; raises DbtRuntimeError if there is none.
+    """The Maven coordinates of Paimon's connector for a Spark version; raises DbtRuntimeError without one.
 
     Source: artifactId in paimon-spark/paimon-spark-*/pom.xml at the release tags; with the Scala version from 1.4.
     """

@@ -63,7 +63,7 @@ class Changes:
         on_expired: str,
         keep: bool,
     ) -> str:
-        """A subquery of the rows that a model has not read yet; '' if the table does not exist.
+        """A subquery of a table's rows that are new to a model; '' if the table does not exist.
 
         Args:
             full_refresh: whether all rows are read, because the model's table is rebuilt.

@@ -36,7 +36,7 @@ _NO_CALL: Final = Statement("")
 
 @dataclass(frozen=True)
 class Action:
-    """An action of a policy, with its CALL; a rescale has several statements, so it has a number of buckets instead."""
+    """An action of a policy, with its CALL. A rescale has only `buckets`, the new number."""
 
     name: str
     due: bool

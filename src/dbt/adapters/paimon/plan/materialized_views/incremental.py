@@ -92,7 +92,7 @@ def planned(view: View, pins: Pins, full: Refresh, totals: Mapping[TableName, in
 
 
 def _max_rows(view: View, refresh: Refresh, groups: int) -> int | None:
-    """The most changed rows for which a GROUP BY reads its driving table twice; raises NotIncremental above it."""
+    """The limit of changed rows, if a GROUP BY reads its driving table twice; raises NotIncremental above it."""
     rows = refresh.total
     twice = view.mode is Mode.AUTO and any(_loses_rows(part) for part in refresh.changed)
     if not twice or rows < _MANY_ROWS:
