@@ -297,7 +297,7 @@ class Queries:
             sql = f"select * from ({sql}) as both{self._where({'c0': 'string', 'c1': 'int'}, 0.5)}"
         # UNION may cast 1 and '1' to the same value.
         alike = len({literal.isdigit() for literal in literals}) == 1
-        apart = alike and len(set(literals)) == len(literals)
+        apart = len(reads) > 1 and alike and len(set(literals)) == len(literals)
         return Drawn(sql, columns, ("kind", *keys) if apart else () if len(reads) > 1 else tuple(keys))
 
     def _grouped(self) -> Drawn:
