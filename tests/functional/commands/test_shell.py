@@ -167,6 +167,25 @@ class TestShell:
         terminal.close()
         assert client("run", "-s", "small").wait(SECONDS) == 2, "without the shell, dbt needs Java"
 
+    def test_the_second_run_mentions_it_once(self, project, tmp_path):
+        folders = ["--project-dir", str(project.project_root), "--profiles-dir", project.profiles_dir]
+
+        def mentions() -> bool:
+            ours, theirs = pty.openpty()
+            dbt = [sys.executable, "-m", "dbt.cli.main", "run", "-s", "no_such_model", *folders]
+            with subprocess.Popen(dbt, stdout=theirs, env={**os.environ, "XDG_CACHE_HOME": str(tmp_path)}) as process:
+                os.close(theirs)
+                said = b""
+                with suppress(OSError):
+                    while part := os.read(ours, 65536):
+                        said += part
+            os.close(ours)
+            assert process.returncode == 0
+            return b"dbt-paimon shell" in said
+
+        Path(project.project_root, "target", "run_results.json").unlink(missing_ok=True)
+        assert [mentions() for _ in range(3)] == [False, True, False]
+
     def test_without_a_project(self, tmp_path):
         done = CliRunner().invoke(main, ["shell", "--project-dir", str(tmp_path)])
         assert done.exit_code == 1

@@ -21,7 +21,7 @@ from dbt_common.contracts.constraints import ColumnLevelConstraint, ConstraintTy
 from dbt_common.events.functions import warn_or_error
 from dbt_common.exceptions import CompilationError, DbtRuntimeError
 
-from dbt.adapters.paimon import behavior, catalogs_yml, debug, dispatch, kept_results, profile, support
+from dbt.adapters.paimon import behavior, catalogs_yml, debug, dispatch, kept_results, profile, shell_hint, support
 from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.changes.api import Changes
 from dbt.adapters.paimon.changing_defaults import ChangingDefaults
@@ -102,6 +102,7 @@ class PaimonAdapter(SparkAdapter):
         profile.check_threads(config)
         dispatch.add_search_orders(config)
         kept_results.keep(config)
+        shell_hint.give(config)
         self.once = deprecations.OnceARun()
         self.defaults = ChangingDefaults(config, lambda: self.behavior, self.once)
         self._node_settings = node_settings.NodeSettings(self)

@@ -15,7 +15,7 @@ from typing import Any, Final
 from dbt.adapters.paimon.capabilities import FILE_FORMATS
 
 _BUCKETS: Final = "Use `bucket` (a number) with `bucket_key`"
-_LAYOUT: Final = "Use `bucket_key`, or `compact` with order_strategy"
+_LAYOUT: Final = "Use `bucket_key`, or `order_by` in `compact` of the maintenance policy"
 _META: Final = "Use `tags` or `meta`"
 _EXPIRY: Final = "No row expires. Use `expire_partitions` of maintenance, or record_level.expire_time"
 _RIGHTS: Final = "Grant access in the warehouse and its catalog"
@@ -123,7 +123,7 @@ _SOURCE_ROWS: Final = (
 _UPDATES: Final = "Use matched_condition"
 _INSERTS: Final = "Use not_matched_condition"
 _SETS: Final = "Compute the values in the query, and list the columns to write in merge_update_columns"
-_SEES: Final = "Leave rows and values out in a view: every reader of the table sees them"
+_SEES: Final = "Make a table of its own without these rows: who can read files sees all rows, also those behind a view"
 # Keys that decide which rows an incremental model writes -> (adapter, what to use instead).
 IN_INCREMENTAL: Final[Mapping[str, tuple[str, str]]] = {
     "not_matched_by_source_action": ("dbt-databricks", _SOURCE_ROWS),

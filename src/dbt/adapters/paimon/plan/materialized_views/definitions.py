@@ -180,7 +180,7 @@ def _refuse_merging_key(node: Node, view: View) -> None:
 
 
 def _mode(node: Node) -> Mode:
-    value = str(node["config"].get("refresh_mode") or Mode.AUTO.value)
+    value = str(node["config"].get("refresh_mode") or Mode.AUTO.value).lower()
     try:
         return Mode(value)
     except ValueError:
