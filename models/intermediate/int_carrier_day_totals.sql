@@ -5,9 +5,9 @@
     maintenance={'expire_snapshots': {'retain_max': 20}},
 ) }}
 
--- One row per carrier and day. A run recomputes only the days with a new flight or a changed status, which it finds in
--- the changes of the two tables. An overnight arrival changes yesterday's row. If a status is corrected, the totals no
--- longer include the old one.
+-- One row per carrier and day, current after each run. An overnight arrival changes yesterday's row. If a status is
+-- corrected, the totals no longer include the old one. Groups as large as these (more than a hundred rows) are computed
+-- again as a whole: that is cheaper than to find the days that have changed.
 with known as (
     select
         carrier,
