@@ -141,7 +141,7 @@ def _publishing(found: Journal, missing: Mapping[str, Node]) -> Iterator[None]:
     class Publisher(ModelRunner):
         def compile(self, manifest: Any) -> Any:
             node = self.node
-            node.compiled, node.language = True, "sql"
+            node.compiled, node.extra_ctes_injected, node.language = True, True, "sql"
             node.compiled_code = _rows(self.adapter, manifest, missing[node.unique_id])
             # The rows have passed their tests. A model with `full_refresh: false` would add them to its old rows.
             node.config["full_refresh"], node.config["wap"] = True, False
