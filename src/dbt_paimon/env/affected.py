@@ -29,8 +29,9 @@ def affected_nodes(project: Project, state: str) -> list[str]:
         state: the folder of production's manifest.
     """
     kinds = [word for kind in _KINDS for word in ("--resource-type", kind)]
-    listing = ["--select", "state:modified+", "--state", state, *kinds, "--output", "json", "--output-keys", "unique_id"]
-    found = dbt(["ls", *project.in_production(), *listing, "--log-level", "none", "--no-write-json"]).result
+    chosen = ["--select", "state:modified+", "--state", state, *kinds]
+    ids = ["--output", "json", "--output-keys", "unique_id", "--log-level", "none", "--no-write-json"]
+    found = dbt(["ls", *project.in_production(), *chosen, *ids]).result
     return [json.loads(line)["unique_id"] for line in found or ()]
 
 
@@ -70,8 +71,8 @@ def places_in_state(state: str) -> dict[str, Place]:
         nodes: Mapping[str, Any] = json.loads(path.read_text("utf-8"))["nodes"]
     except (OSError, ValueError, KeyError) as exc:
         raise DbtRuntimeError(
-            f"env create: {path} cannot be read as a manifest of dbt ({exc!r}). Give the folder of the manifest.json that "
-            "production's last run wrote: --state production"
+            f"env create: {path} cannot be read as a manifest of dbt ({exc!r}). Give the folder of the manifest.json "
+            "that production's last run wrote: --state production"
         ) from exc
     return {
         key: (str(node["database"]), str(node["schema"]), str(node["alias"]))
@@ -87,8 +88,8 @@ def refuse_other_target(known: Mapping[str, Place], here: Manifest, affected: It
         node: Any = here.nodes.get(key)
         if node is not None and has_relation(node) and place_of(node) != known[key]:
             raise DbtRuntimeError(
-                f"env create: in the manifest of --state, {node.name} is {'.'.join(known[key])}, but in this target it "
-                f"is {'.'.join(place_of(node))}. Choose production's target (--target), or give the manifest of this one."
+                f"env create: in the manifest of --state, {node.name} is {'.'.join(known[key])}, but in this target "
+                f"it is {'.'.join(place_of(node))}. Choose production's target (--target), or give this one's manifest."
             )
 
 
@@ -97,7 +98,6 @@ def refuse_same_relation(here: Mapping[str, Place], production: Mapping[str, Pla
     if same := sorted(key for key in affected if here[key] == production[key]):
         place = ".".join(here[same[0]])
         raise DbtRuntimeError(
-            f"env create: {same[0]} would be built as {place}, which is production's. Its schema does not depend on the "
-            "target's schema: let generate_schema_name use target.schema, or leave out a fixed `schema`. Nothing was "
-            "done."
+            f"env create: {same[0]} would be built as {place}, which is production's. Its schema does not depend on "
+            "the target's: let generate_schema_name use target.schema, or leave out a fixed schema. Nothing was done."
         )

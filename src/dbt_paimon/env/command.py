@@ -57,7 +57,7 @@ def drop(project: Project, *, force: bool) -> None:
                 finish(project, arguments, found)
 
         def drop_all(adapter: PaimonAdapter) -> bool:
-            own = (adapter.credentials.database or "", adapter.credentials.schema, "")
+            own = journal.home_of(adapter)
             if found is None and own[1] not in adapter.list_schemas(own[0]):
                 return False
             drop_schemas(adapter, found.schemas if found else [own])

@@ -54,7 +54,9 @@ def create(project: Project, state: str, *, full_refresh: bool) -> bool:
     schemas = ", ".join(place[1] for place in made.schemas)
     click.echo(f"{schemas}: {counted(len(made.nodes), 'node')} built, {counted(views, 'view')} of production's tables.")
     if not passed:
-        click.echo(f"A node or a data test failed, so env promote {project.name} will refuse. Correct it, and create again.")
+        click.echo(
+            f"A node or a data test failed. Correct it, and run env create {project.name} again, before env promote."
+        )
     return passed
 
 
@@ -85,8 +87,11 @@ def _plan(project: Project, arguments: Sequence[str], state: str) -> _Planned:
     views = [(places[key], originals[key]) for key in others]
     schemas = {(place[0], place[1], "") for place in (*(places[key] for key in built), *(view for view, _ in views))}
     ident = uuid.uuid4().hex[:16]
-    left = [f"{nodes[key].name} is not built in the environment: {reason}." for key, reason in reasons.items() if reason]
-    return _Planned(Journal(project.name, ident, State.BUILDING, tuple(sorted(schemas)), made), views, left)
+    left = [
+        f"{nodes[key].name} is not built in the environment: {reason}." for key, reason in reasons.items() if reason
+    ]
+    made_of = Journal(project.name, ident, State.BUILDING, ("", "", ""), tuple(sorted(schemas)), made)
+    return _Planned(made_of, views, left)
 
 
 def _begin(adapter: PaimonAdapter, planned: _Planned) -> Journal:
@@ -95,12 +100,14 @@ def _begin(adapter: PaimonAdapter, planned: _Planned) -> Journal:
     if old is not None:
         if old.state is State.PROMOTING:
             raise DbtRuntimeError(
-                f"env create {old.name}: its promotion was interrupted. Finish it first: dbt-paimon env promote {old.name}"
+                f"env create {old.name}: its promotion was interrupted. Finish it first: dbt-paimon env promote "
+                f"{old.name}"
             )
         drop_schemas(adapter, old.schemas)
     nodes = tuple(replace(node, base=journal.base_of(adapter, node.production)) for node in planned.journal.nodes)
-    own = (adapter.credentials.database or "", adapter.credentials.schema, "")
-    made = replace(planned.journal, nodes=nodes, schemas=tuple(sorted({*planned.journal.schemas, own})))
+    home = journal.home_of(adapter)
+    schemas = tuple(sorted({*planned.journal.schemas, home}))
+    made = replace(planned.journal, nodes=nodes, home=home, schemas=schemas)
     for place in made.schemas:
         adapter.create_schema(journal.relation(place).without_identifier())
     journal.write(adapter, made)

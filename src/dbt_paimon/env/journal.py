@@ -7,7 +7,7 @@ or the new journal, on every store and catalog.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Final
@@ -83,13 +83,22 @@ class Node:
 
 @dataclass(frozen=True)
 class Journal:
-    """An environment; `ident` marks the commits of its promotion."""
+    """An environment.
+
+    Attributes:
+        ident: marks the commits of the promotion.
+        home: the catalog and schema of the journal.
+        schemas: all schemas of the environment.
+        done: the unique ids of the nodes whose publication is complete, hooks included.
+    """
 
     name: str
     ident: str
     state: State
+    home: Place
     schemas: tuple[Place, ...]
     nodes: tuple[Node, ...]
+    done: tuple[str, ...] = ()
 
     @property
     def mark(self) -> str:
@@ -106,7 +115,8 @@ class Journal:
         content: Mapping[str, Any] = json.loads(text)
         nodes = tuple(_node(each) for each in content["nodes"])
         schemas = tuple(_place(each) for each in content["schemas"])
-        return cls(content["name"], content["ident"], State(content["state"]), schemas, nodes)
+        state, home = State(content["state"]), _place(content["home"])
+        return cls(content["name"], content["ident"], state, home, schemas, nodes, tuple(content["done"]))
 
 
 def _node(content: Mapping[str, Any]) -> Node:
@@ -121,7 +131,7 @@ def _place(parts: Any) -> Place:
 
 def read(adapter: PaimonAdapter) -> Journal | None:
     """The journal of the adapter's target schema; None if it has none. Raises NewerStateError."""
-    table = _table(adapter)
+    table = _table(home_of(adapter))
     try:
         options = dict(adapter.query(f"select key, value from {table.system_table('options')}"))
         version_in(Kind.ENVIRONMENT, options, table)
@@ -134,17 +144,22 @@ def read(adapter: PaimonAdapter) -> Journal | None:
 
 
 def write(adapter: PaimonAdapter, journal: Journal) -> None:
-    """Store a journal in the adapter's target schema, which must exist."""
+    """Store a journal in its schema, which must exist."""
     arguments = {
-        "journal": _table(adapter),
+        "journal": _table(journal.home),
         "content": journal.to_json(),
         "options": option_sql(Kind.ENVIRONMENT),
     }
     adapter.execute_macro("paimon__keep_environment", kwargs=arguments, macro_resolver=adapter.get_macro_resolver())
 
 
-def _table(adapter: PaimonAdapter) -> PaimonRelation:
-    return relation((adapter.credentials.database or "", adapter.credentials.schema, TABLE))
+def home_of(adapter: PaimonAdapter) -> Place:
+    """Catalog and schema of the adapter's target."""
+    return (adapter.credentials.database or "", adapter.credentials.schema, "")
+
+
+def _table(home: Place) -> PaimonRelation:
+    return relation((home[0], home[1], TABLE))
 
 
 def relation(place: Place) -> PaimonRelation:
@@ -171,9 +186,15 @@ def commits_of(adapter: PaimonAdapter, node: Node) -> tuple[Commit, ...]:
     return snapshots.by_sql(adapter.query, found) if found is not None and found.is_table else ()
 
 
-def is_published(journal: Journal, commits: tuple[Commit, ...]) -> bool:
-    """Whether the promotion has published a table; a later write of it changes nothing about that."""
+def is_published(journal: Journal, commits: Sequence[Commit]) -> bool:
+    """Whether the promotion has written a table's rows."""
     return any(commit.user.startswith(f"{journal.mark}_") for commit in commits)
+
+
+def is_superseded(journal: Journal, commits: Sequence[Commit]) -> bool:
+    """Whether something else has written a table after the promotion; its rows stay."""
+    writers = [commit.user.startswith(f"{journal.mark}_") for commit in commits if not commit.is_upkeep]
+    return any(writers) and not writers[-1]
 
 
 def change_of(adapter: PaimonAdapter, journal: Journal, node: Node) -> str:

@@ -1,8 +1,8 @@
 """`dbt-paimon env promote`: publishes the tables of an environment, one after another, each by one commit.
 
-The environment keeps all new rows until it is dropped. So a promotion that was killed is finished: each of production's
-tables that has no commit of this promotion yet is written. The commit user of the promotion's commits says which these
-are, in the same commit as the rows.
+The environment keeps all new rows until it is dropped. So a promotion that was killed is finished: the journal has the
+nodes that are complete, and all others are published. The commit user of the promotion's commits, stored in the same
+commit as the rows, distinguishes them from other writes.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import click
 from dbt_common.exceptions import DbtRuntimeError
@@ -23,9 +23,6 @@ from dbt_paimon.env.project import Project, call, dbt, parse
 if TYPE_CHECKING:
     from dbt.adapters.paimon.impl import PaimonAdapter
     from dbt.adapters.paimon.relation import PaimonRelation
-
-# These are published by their own code, from the same checkout: a view has no rows, and a seed's rows are in its file.
-_BY_OWN_CODE: Final = ("view", "seed")
 
 
 def promote(project: Project) -> None:
@@ -66,7 +63,8 @@ def finish(project: Project, arguments: Sequence[str], found: Journal) -> None:
         )
     _refuse_other_code(project, found)
     missing = call(project.in_production(), lambda adapter: _unpublished(adapter, found))
-    call(arguments, lambda adapter: journal.write(adapter, replace(found, state=State.PROMOTING)))
+    found = replace(found, state=State.PROMOTING)
+    call(arguments, lambda adapter: journal.write(adapter, found))
     if missing:
         chosen = ["--select", *(node.selector for node in missing)]
         only = ["--exclude-resource-type", "test", "--exclude-resource-type", "unit_test"]
@@ -77,7 +75,8 @@ def finish(project: Project, arguments: Sequence[str], found: Journal) -> None:
                 f"env promote {found.name}: some tables are published, and some are not. dbt's messages above say why. "
                 f"Correct the cause, and finish it: dbt-paimon env promote {found.name}"
             )
-    call(arguments, lambda adapter: journal.write(adapter, replace(found, state=State.PROMOTED)))
+    found = replace(found, state=State.PROMOTED, done=tuple(node.unique_id for node in found.nodes))
+    call(arguments, lambda adapter: journal.write(adapter, found))
     click.echo(f"{found.name} is promoted: {counted(len(found.nodes), 'node')}.")
 
 
@@ -100,25 +99,28 @@ def _refuse_other_code(project: Project, found: Journal) -> None:
 
 
 def _unpublished(adapter: PaimonAdapter, found: Journal) -> list[Node]:
-    """The nodes that are not published yet; refuses if production has changed in one of them."""
-    changes = ((node, journal.change_of(adapter, found, node)) for node in found.nodes)
+    """The nodes whose publication is not complete; refuses if production has changed in one of them."""
+    left = [node for node in found.nodes if node.unique_id not in found.done]
+    changes = ((node, journal.change_of(adapter, found, node)) for node in left)
     if changed := [f"{node.shown}: {change}" for node, change in changes if change]:
         raise DbtRuntimeError(_changed(found, changed))
-    return [node for node in found.nodes if not journal.is_published(found, journal.commits_of(adapter, node))]
+    return [node for node in left if not journal.is_superseded(found, journal.commits_of(adapter, node))]
 
 
 def _changed(found: Journal, changed: Sequence[str]) -> str:
     listed = "".join(f"\n  {line}" for line in changed)
     if found.state is State.PROMOTING:
         remedy = (
-            "The other tables of this promotion are published already. Run `dbt build` in production, which builds these "
-            f"with the new code, and drop the environment: dbt-paimon env drop {found.name} --force"
+            "Other tables of this promotion may be published already. Run `dbt build` in production, which builds "
+            f"these with the new code, and drop the environment: dbt-paimon env drop {found.name} --force"
         )
     else:
-        remedy = f"Create the environment again from production as it is: dbt-paimon env create {found.name} --state PATH"
+        remedy = (
+            f"Create the environment again from production as it is: dbt-paimon env create {found.name} --state PATH"
+        )
     return (
-        f"env promote {found.name}: production has changed since the environment was created, and these changes would be "
-        f"lost:{listed}\nNothing was written. {remedy}"
+        f"env promote {found.name}: production has changed since the environment was created, and these changes would "
+        f"be lost:{listed}\nThese tables were not written. {remedy}"
     )
 
 
@@ -126,36 +128,35 @@ def _changed(found: Journal, changed: Sequence[str]) -> str:
 def _publishing(found: Journal, missing: Mapping[str, Node]) -> Iterator[None]:
     """Inside the block, `dbt build` writes the environment's rows instead of running the models' queries.
 
-    So a promotion does what a run with --full-refresh does, by the adapter's own code: hooks, locks, altered columns and
-    options, one commit, a swap if the primary key changed.
+    So a promotion does what a run with --full-refresh does, by the adapter's own code: hooks, locks, altered columns
+    and options, one commit, a swap if the primary key changed.
     """
     from dbt.task import build as task
     from dbt.task.run import ModelRunner
     from dbt.task.seed import SeedRunner
 
-    class Guarded(SeedRunner):
-        def execute(self, model: Any, manifest: Any) -> Any:
-            _hold_unchanged(self.adapter, found, missing[model.unique_id])
-            return super().execute(model, manifest)
+    promotion = _Promotion(found, missing)
 
-    class Publisher(ModelRunner):
+    class Seed(SeedRunner):
+        """A seed's rows are in its file, in the checkout whose code was tested."""
+
+        def execute(self, model: Any, manifest: Any) -> Any:
+            promotion.begin(self.adapter, model)
+            return promotion.end(self.adapter, super().execute(model, manifest))
+
+    class Model(ModelRunner):
         def compile(self, manifest: Any) -> Any:
-            node = self.node
-            node.compiled, node.extra_ctes_injected, node.language = True, True, "sql"
-            node.compiled_code = _rows(self.adapter, manifest, missing[node.unique_id])
-            # The rows have passed their tests. A model with `full_refresh: false` would add them to its old rows.
-            node.config["full_refresh"], node.config["wap"] = True, False
-            return node
+            # A view has no rows: its own query is published.
+            return super().compile(manifest) if _is_view(self.node) else promotion.compiled(self.adapter, self.node)
 
         def execute(self, model: Any, manifest: Any) -> Any:
-            _hold_unchanged(self.adapter, found, missing[model.unique_id])
-            return super().execute(model, manifest)
+            promotion.begin(self.adapter, model)
+            return promotion.end(self.adapter, super().execute(model, manifest))
 
     class Task(task.BuildTask):
         def get_runner_type(self, node: Any) -> Any:
-            if node.unique_id not in missing or node.config.materialized == "view":
-                return super().get_runner_type(node)
-            return Guarded if node.resource_type == "seed" else Publisher
+            mine = {"model": Model, "seed": Seed} if node.unique_id in missing else {}
+            return mine.get(node.resource_type) or super().get_runner_type(node)
 
     before = task.BuildTask
     task.BuildTask = Task  # type: ignore[misc]
@@ -165,21 +166,44 @@ def _publishing(found: Journal, missing: Mapping[str, Node]) -> Iterator[None]:
         task.BuildTask = before  # type: ignore[misc]
 
 
-def _rows(adapter: Any, manifest: Any, node: Node) -> str:
-    """The query of a node's rows in the environment."""
-    original: PaimonRelation | None = adapter.get_relation(*node.here)
-    if original is None:
-        raise DbtRuntimeError(f"env promote: {'.'.join(node.here)} does not exist. Create the environment again.")
-    branch = adapter.clones.behind(original)
-    arguments = {"original": branch or original}
-    return str(adapter.execute_macro("paimon__promoted_rows", kwargs=arguments, macro_resolver=manifest))
+class _Promotion:
+    """Publishes the nodes of one promotion, one at a time."""
+
+    def __init__(self, found: Journal, missing: Mapping[str, Node]) -> None:
+        self._journal = found
+        self._missing = missing
+
+    def compiled(self, adapter: Any, model: Any) -> Any:
+        """The node, whose query is now the environment's rows."""
+        node = self._missing[model.unique_id]
+        original: PaimonRelation | None = adapter.get_relation(*node.here)
+        if original is None:
+            raise DbtRuntimeError(f"env promote: {'.'.join(node.here)} does not exist. Create the environment again.")
+        arguments = {"original": adapter.clones.behind(original) or original}
+        resolver = adapter.get_macro_resolver()
+        sql = str(adapter.execute_macro("paimon__promoted_rows", kwargs=arguments, macro_resolver=resolver))
+        model.compiled, model.extra_ctes_injected, model.language, model.compiled_code = True, True, "sql", sql
+        # The rows have passed their tests. A model with `full_refresh: false` would add them to its old rows.
+        model.config["full_refresh"], model.config["wap"] = True, False
+        return model
+
+    def begin(self, adapter: Any, model: Any) -> None:
+        """Lock production's table until its node ends, refuse if it has changed, and mark the commits that follow."""
+        node, builds = self._missing[model.unique_id], adapter.plans.builds
+        if _is_view(model):
+            return
+        builds.hold(journal.relation(node.production).incorporate(type="table"))
+        if change := journal.change_of(adapter, self._journal, node):
+            builds.release()
+            raise DbtRuntimeError(_changed(self._journal, [f"{node.shown}: {change}"]))
+        adapter.changes.mark_promotion(node.unique_id, self._journal.mark)
+
+    def end(self, adapter: Any, result: Any) -> Any:
+        """Store that a node's publication is complete, and return the node's result."""
+        self._journal = replace(self._journal, done=(*self._journal.done, result.node.unique_id))
+        journal.write(adapter, self._journal)
+        return result
 
 
-def _hold_unchanged(adapter: Any, found: Journal, node: Node) -> None:
-    """Lock production's table until its node ends, refuse if it has changed, and mark the commits that follow."""
-    builds = adapter.plans.builds
-    builds.hold(journal.relation(node.production).incorporate(type="table"))
-    if change := journal.change_of(adapter, found, node):
-        builds.release()
-        raise DbtRuntimeError(_changed(replace(found, state=State.PROMOTING), [f"{node.shown}: {change}"]))
-    adapter.changes.mark_promotion(node.unique_id, found.mark)
+def _is_view(model: Any) -> bool:
+    return bool(model.config.materialized == "view")
