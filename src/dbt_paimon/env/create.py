@@ -142,6 +142,7 @@ def _create_views(adapter: PaimonAdapter, views: Sequence[tuple[Place, Place]]) 
         if found is not None:
             view = journal.relation(place).incorporate(type="view")
             arguments = {"view": view, "original": found}
+            adapter.views.ensure_schema(view)
             resolver = adapter.get_macro_resolver()
             adapter.execute_macro("paimon__environment_view", kwargs=arguments, macro_resolver=resolver)
             made += 1

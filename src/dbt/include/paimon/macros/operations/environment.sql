@@ -10,7 +10,6 @@
 
 {#- A view with the rows of production's relation. -#}
 {% macro paimon__environment_view(view, original) %}
-  {%- do adapter.views.ensure_schema(view) -%}
   {%- call statement('create_view') -%}
     {{ create_view_as(view, 'select * from ' ~ original.render()) }}
   {%- endcall -%}
