@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Comment on the pull request: how the rows differ, and what the promotion will do with each table.
-# Reads ENV_NAME, DBT_STATE, DBT_TARGET_NAME, DBT_FOLDER, CREATED (success or failure), PR, GH_TOKEN.
+# Reads ENV_NAME, STATE, TARGET_NAME, PROJECT_FOLDER, CREATED (success or failure), PR, GH_TOKEN.
 set -euo pipefail
 source "$(dirname "$0")/settings.sh"
 
@@ -20,7 +20,7 @@ failed=0
   echo "<details><summary>What the promotion will do</summary>"
   echo
   echo '```'
-  paimon plan --select state:modified+ --state "$DBT_STATE" --full-refresh || failed=1
+  paimon plan --select state:modified+ --state "$STATE" --full-refresh || failed=1
   echo '```'
   echo "</details>"
 } > "$comment"

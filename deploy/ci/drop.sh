@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Drop the environment. Reads ENV_NAME, DBT_TARGET_NAME, DBT_FOLDER.
+# Drop the environment. Reads ENV_NAME, TARGET_NAME, PROJECT_FOLDER.
 set -euo pipefail
 source "$(dirname "$0")/settings.sh"
 

@@ -70,6 +70,13 @@ def test_changes_of_production(monkeypatch: pytest.MonkeyPatch, commits: list[Co
     assert journal.change_of(adapter, JOURNAL, NODE) == change
 
 
+def test_a_table_that_the_promotion_made_a_view(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(journal, "commits_of", lambda adapter, node: ())
+    adapter: Any = SimpleNamespace(get_relation=lambda *place: SimpleNamespace(is_table=False))
+    assert journal.change_of(adapter, JOURNAL, NODE) == "it was a table, and is a view now"
+    assert not journal.change_of(adapter, JOURNAL, replace(NODE, materialized="view"))
+
+
 @pytest.mark.parametrize(
     ("commits", "superseded"),
     [

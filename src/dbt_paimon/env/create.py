@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -37,6 +38,8 @@ def create(project: Project, state: str, *, full_refresh: bool) -> bool:
         state: the folder of production's manifest.
         full_refresh: whether incremental models are built in full, instead of from production's rows.
     """
+    # dbt reads a relative folder from the project's, not from the current one.
+    state = str(Path(state).absolute())
     with project.in_environment() as arguments:
         planned = _plan(project, arguments, state)
         for line in planned.left_out:
@@ -135,10 +138,13 @@ def _copies(adapter: PaimonAdapter, clones: Sequence[Node]) -> list[str]:
 
 
 def _create_views(adapter: PaimonAdapter, views: Sequence[tuple[Place, Place]]) -> int:
-    """Create a view of production's relation for each node that is not affected; returns how many there are."""
+    """Create a view of production's relation for each node that is not affected; returns how many there are.
+
+    Only in the target's own catalog: others (catalogs.yml) may have no views.
+    """
     made = 0
     for place, original in views:
-        found = adapter.get_relation(*original)
+        found = adapter.get_relation(*original) if place[0] == adapter.credentials.database else None
         if found is not None:
             view = journal.relation(place).incorporate(type="view")
             arguments = {"view": view, "original": found}

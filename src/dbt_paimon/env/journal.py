@@ -207,6 +207,9 @@ def change_of(adapter: PaimonAdapter, journal: Journal, node: Node) -> str:
         return ""
     found, base = adapter.get_relation(*node.production), node.base
     kind = "" if found is None else "table" if found.is_table else "view"
+    if kind == node.materialized == "view":
+        # It is replaced by its own query, also if the promotion has already put it in the place of a table.
+        return ""
     if kind != base.kind:
         return f"it was {_words(base.kind)}, and is {_words(kind)} now"
     newest = commits[-1].snapshot if commits else 0

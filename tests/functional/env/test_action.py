@@ -48,9 +48,9 @@ class TestPullRequest:
         self.tools(tmp_path)
         settings = {
             "ENV_NAME": "pr-7",
-            "DBT_STATE": "production",
-            "DBT_TARGET_NAME": "default",
-            "DBT_FOLDER": project.project_root,
+            "STATE": "production",
+            "TARGET_NAME": "default",
+            "PROJECT_FOLDER": project.project_root,
             "DBT_PROFILES_DIR": project.profiles_dir,
             "PR": "7",
             "CREATED": "success",

@@ -45,7 +45,8 @@ CHANGED = {
     "select day, revenue, 'new' as note, 1 as more from {{ ref('days') }}",
     "added.sql": "{{ config(materialized='table') }} select count(*) as days from {{ ref('keyed') }}",
 }
-PUBLISHED = ("customers", "days", "keyed", "added")
+PUBLISHED = ("customers", "days", "keyed", "added", "fees")
+FEES = "day,fee\n2026-11-01,1\n"
 
 Env = Callable[..., Result]
 
@@ -58,6 +59,10 @@ class Shop:
         return MODELS
 
     @pytest.fixture(scope="class")
+    def seeds(self) -> dict[str, str]:
+        return {"fees.csv": FEES}
+
+    @pytest.fixture(scope="class")
     def schemas(self, unique_schema: str) -> dict[str, str]:
         """Model -> its schema in production."""
         return {name: f"{unique_schema}_marts" if name == "days" else unique_schema for name in (*PUBLISHED, "orders")}
@@ -67,6 +72,7 @@ class Shop:
         """Function: runs `dbt-paimon env` in the state of production that the code makes."""
         for name, text in MODELS.items():
             write_file(text, project.project_root, "models", name)
+        write_file(FEES, project.project_root, "seeds", "fees.csv")
         for name in CHANGED.keys() - MODELS.keys():
             Path(project.project_root, "models", name).unlink(missing_ok=True)
         suffixes = ("", "_marts", "__pr_7", "__pr_7_marts")
@@ -91,6 +97,7 @@ class Shop:
         def make() -> None:
             for name, text in CHANGED.items():
                 write_file(text, project.project_root, "models", name)
+            write_file(f"{FEES}2026-11-02,2\n", project.project_root, "seeds", "fees.csv")
 
         return make
 
@@ -133,7 +140,7 @@ class TestFromCreateToDrop(Shop):
         assert rows(f"select * from {table.format('snapshots')}") == history
         assert rows(f"select branch_name from {table.format('branches')}") == [(here,)]
         tables = {path.parts[-3] for path in (warehouse / f"{here}.db").rglob("*/bucket-*/*.*")}
-        assert tables == {"keyed", "added", journal.TABLE}
+        assert tables == {"keyed", "added", "fees", journal.TABLE}
         assert rows(f"select count(*) from spark_catalog.{here}.orders") == [(120,)]
 
         found = done(env("diff", "pr-7"))
