@@ -16,7 +16,7 @@ from dbt.adapters.paimon.spark.formatting import counted, size
 from dbt_paimon.env import affected, journal
 from dbt_paimon.env.drop import drop_schemas
 from dbt_paimon.env.journal import Journal, Node, Place, State
-from dbt_paimon.env.project import Project, call, dbt, parse
+from dbt_paimon.env.project import Project, call, complete, dbt, parse
 
 if TYPE_CHECKING:
     from dbt.adapters.paimon.impl import PaimonAdapter
@@ -51,7 +51,9 @@ def create(project: Project, state: str, *, full_refresh: bool) -> bool:
         chosen = ["--select", *(node.selector for node in made.nodes)]
         refresh = ["--full-refresh"] if full_refresh else []
         deferred = ["--defer", "--favor-state", "--state", state]
-        passed = not made.nodes or dbt(["build", *arguments, *chosen, *deferred, *refresh]).success
+        passed = not made.nodes or complete(
+            dbt(["build", *arguments, *chosen, *deferred, *refresh]), (node.unique_id for node in made.nodes)
+        )
         if passed:
             call(arguments, lambda adapter: journal.write(adapter, replace(made, state=State.BUILT)))
     schemas = ", ".join(place[1] for place in made.schemas)

@@ -7,7 +7,7 @@ An environment is the production target with another schema: `<schema>__<name>`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -91,6 +91,11 @@ def dbt(words: Sequence[str]) -> Any:
     if ran.exception is not None:
         raise click.ClickException(str(ran.exception))
     return ran
+
+
+def complete(ran: Any, nodes: Iterable[str]) -> bool:
+    """Whether a dbt command succeeded, and has run all of these nodes."""
+    return bool(ran.success) and {*nodes} <= {result.node.unique_id for result in ran.result.results}
 
 
 def parse(arguments: Sequence[str]) -> Manifest:

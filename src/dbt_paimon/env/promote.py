@@ -18,7 +18,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.paimon.spark.formatting import counted
 from dbt_paimon.env import affected, journal
 from dbt_paimon.env.journal import Journal, Node, State
-from dbt_paimon.env.project import Project, call, dbt, parse
+from dbt_paimon.env.project import Project, call, complete, dbt, parse
 
 if TYPE_CHECKING:
     from dbt.adapters.paimon.impl import PaimonAdapter
@@ -67,10 +67,9 @@ def finish(project: Project, arguments: Sequence[str], found: Journal) -> None:
     call(arguments, lambda adapter: journal.write(adapter, found))
     if missing:
         chosen = ["--select", *(node.selector for node in missing)]
-        only = ["--exclude-resource-type", "test", "--exclude-resource-type", "unit_test"]
         with _publishing(found, {node.unique_id: node for node in missing}):
-            ran = dbt(["build", *project.in_production(), *chosen, *only, "--full-refresh", "--threads", "1"])
-        if not ran.success:
+            ran = dbt(["build", *project.in_production(), *chosen, "--full-refresh", "--threads", "1"])
+        if not complete(ran, (node.unique_id for node in missing)):
             raise DbtRuntimeError(
                 f"env promote {found.name}: some tables are published, and some are not. dbt's messages above say why. "
                 f"Correct the cause, and finish it: dbt-paimon env promote {found.name}"
@@ -154,9 +153,14 @@ def _publishing(found: Journal, missing: Mapping[str, Node]) -> Iterator[None]:
             return promotion.end(self.adapter, super().execute(model, manifest))
 
     class Task(task.BuildTask):
+        def get_node_selector(self, no_unit_tests: bool = False) -> Any:
+            selector: Any = super().get_node_selector(no_unit_tests)
+            # dbt's selection also finds data tests, and a folder with a node's name: nothing else may run.
+            selector.node_is_match = lambda node: node.unique_id in missing
+            return selector
+
         def get_runner_type(self, node: Any) -> Any:
-            mine = {"model": Model, "seed": Seed} if node.unique_id in missing else {}
-            return mine.get(node.resource_type) or super().get_runner_type(node)
+            return Seed if node.resource_type == "seed" else Model
 
     before = task.BuildTask
     task.BuildTask = Task  # type: ignore[misc]
