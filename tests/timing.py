@@ -17,6 +17,7 @@ LONGEST = (
     "packaging",
     "functional/streaming",
     "functional/incremental/test_conflicts.py",
+    "functional/env",
     "integration/deployments",
     "integration/streaming",
     "integration/engines",

@@ -19,6 +19,7 @@ PAGES: Final = {
     "plan": "results.md#before-a-run",
     "report": "report.md",
     "diff": "pull-requests.md",
+    "env": "environments.md",
     "shell": "shell.md",
 }
 _PAGE: Final = """\
@@ -74,11 +75,16 @@ def _shared(commands: list[click.Command]) -> set[str]:
 def _command(path: str, command: click.Command, shared: set[str]) -> str:
     own = [param for param in command.params if param.name not in shared]
     arguments = [param for param in own if isinstance(param, click.Argument)]
-    usage = " ".join(["dbt-paimon", path, *(f"[{param.name.upper()}…]" for param in arguments if param.name)])
+    usage = " ".join(["dbt-paimon", path, *map(_usage, arguments)])
     link = page_link(PAGES[path.split(maxsplit=1)[0]])
     says = " ".join(str(command.help).split())
     options = _options([param for param in own if param not in arguments])
     return "\n\n".join(filter(None, (f"## `{usage}`", f"{says} ({link})", options)))
+
+
+def _usage(argument: click.Argument) -> str:
+    name = str(argument.name).upper()
+    return name if argument.required else f"[{name}…]"
 
 
 def _options(params: list[click.Parameter]) -> str:

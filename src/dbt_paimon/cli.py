@@ -21,6 +21,11 @@ from dbt_paimon import selected_nodes
 from dbt_paimon import stream as streams
 from dbt_paimon.diff import command as diffs
 from dbt_paimon.diff import sides
+from dbt_paimon.env import command as environments
+from dbt_paimon.env.create import create as create_environment
+from dbt_paimon.env.project import Project as EnvironmentProject
+from dbt_paimon.env.project import named
+from dbt_paimon.env.promote import promote as promote_environment
 from dbt_paimon.plan import command as preview
 from dbt_paimon.report import charts
 from dbt_paimon.report import command as reporting
@@ -329,6 +334,65 @@ def diff(
         sys.exit(1)
     if fail_on_diff and not all(difference.is_empty for difference in found):
         sys.exit(3)
+
+
+@main.group("env")
+def env_group() -> None:
+    """Environments: what a change affects is built beside production, and published together."""
+
+
+@env_group.command()
+@_with_target
+@click.argument("name")
+@click.option("--state", required=True, help="Folder of the manifest.json of production's last run.")
+@click.option("--full-refresh", is_flag=True, help="Build incremental models in full, not from production's rows.")
+def create(name: str, state: str, full_refresh: bool, **target: str | None) -> None:
+    """Create the environment NAME, or replace it: build and test what differs from production, and what reads it.
+
+    The target is production's. Exit code 1 if a node or a data test fails.
+    """
+    if not create_environment(EnvironmentProject(target, named(name)), state, full_refresh=full_refresh):
+        sys.exit(1)
+
+
+@env_group.command("diff")
+@_with_target
+@click.argument("name")
+@click.option("--samples", default=5, show_default=True, help="How many rows of each kind to show.")
+@click.option(
+    "--output",
+    type=click.Choice([diffs.TEXT, diffs.JSON, diffs.MARKDOWN]),
+    default=diffs.TEXT,
+    show_default=True,
+    help="Text for people, one line of JSON per table, or Markdown for a pull request comment.",
+)
+def diff_of_environment(name: str, samples: int, output: str, **target: str | None) -> None:
+    """Show how the rows of the environment NAME differ from production's.
+
+    Exit code 1 if a table could not be compared.
+    """
+    found = environments.diff(EnvironmentProject(target, named(name)), samples=samples, output=output)
+    if output == diffs.TEXT:
+        click.echo(diffs.summary(found))
+    if any(difference.problem for difference in found):
+        sys.exit(1)
+
+
+@env_group.command()
+@_with_target
+@click.argument("name")
+def promote(name: str, **target: str | None) -> None:
+    """Publish all tables of the environment NAME in production, one after another, or finish doing so."""
+    promote_environment(EnvironmentProject(target, named(name)))
+
+
+@env_group.command()
+@_with_target
+@click.argument("name")
+@click.option("--force", is_flag=True, help="Drop it even if its promotion is not complete.")
+def drop(name: str, force: bool, **target: str | None) -> None:
+    """Drop the environment NAME; an interrupted promotion is finished first."""
+    environments.drop(EnvironmentProject(target, named(name)), force=force)
 
 
 @main.command()

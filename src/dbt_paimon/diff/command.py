@@ -49,6 +49,13 @@ def run(
     with TemporaryDirectory() as folder:
         deferred = _deferred(target, before, after, state, folder)
         results = selected_nodes.for_each(of_node, [*options(target), *arguments, *deferred], compiled=False)
+    return show(results, before, after, output)
+
+
+def show(
+    results: Sequence[selected_nodes.NodeResult[Difference]], before: Side, after: Side, output: str
+) -> list[Difference]:
+    """Print the differences of nodes, and return them; `before` and `after` name the sides of those that failed."""
     with_table = [result for result in results if str(result.node.config.materialized) != "ephemeral"]
     found = [result.value or _failed(result, before, after) for result in with_table]
     for difference in found:

@@ -5,10 +5,35 @@ from __future__ import annotations
 import os
 from argparse import Namespace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.credentials import PaimonCredentials
+
+if TYPE_CHECKING:
+    from dbt.config.profile import Profile
+
+
+def load_profile(
+    project_dir: str | None = None,
+    profiles_dir: str | None = None,
+    profile: str | None = None,
+    target: str | None = None,
+    vars: str | None = None,  # noqa: A002 - dbt's own name for it
+) -> Profile:
+    """Read a target of a profile; the arguments are dbt's options. Raises DbtRuntimeError for another adapter's."""
+    from dbt.config import runtime
+    from dbt.config.utils import parse_cli_vars
+    from dbt.flags import set_from_args
+
+    _allow_env_vars()
+    folder = profiles_folder(profiles_dir)
+    set_from_args(Namespace(PROFILES_DIR=str(folder), PROJECT_DIR=project_dir), {})
+    loaded = runtime.load_profile(str(project_root(project_dir)), parse_cli_vars(vars or "{}"), profile, target)
+    if not isinstance(loaded.credentials, PaimonCredentials):
+        raise DbtRuntimeError(f"The target {loaded.target_name} is of type {loaded.credentials.type}, not paimon.")
+    return loaded
 
 
 def load_credentials(
@@ -18,18 +43,9 @@ def load_credentials(
     target: str | None = None,
     vars: str | None = None,  # noqa: A002 - dbt's own name for it
 ) -> PaimonCredentials:
-    """Read a target's credentials; the arguments are dbt's options. Raises DbtRuntimeError for another adapter's."""
-    from dbt.config.runtime import load_profile
-    from dbt.config.utils import parse_cli_vars
-    from dbt.flags import set_from_args
-
-    _allow_env_vars()
-    folder = profiles_folder(profiles_dir)
-    set_from_args(Namespace(PROFILES_DIR=str(folder), PROJECT_DIR=project_dir), {})
-    loaded = load_profile(str(project_root(project_dir)), parse_cli_vars(vars or "{}"), profile, target)
-    credentials = loaded.credentials
-    if not isinstance(credentials, PaimonCredentials):
-        raise DbtRuntimeError(f"The target {loaded.target_name} is of type {credentials.type}, not paimon.")
+    """Read a target's credentials; the arguments are those of `load_profile`."""
+    credentials = load_profile(project_dir, profiles_dir, profile, target, vars).credentials
+    assert isinstance(credentials, PaimonCredentials)
     return credentials
 
 

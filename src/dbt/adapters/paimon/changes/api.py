@@ -48,6 +48,8 @@ class Changes:
         self._branch_of_view = behind
         # By the node's unique id. A node runs on one thread.
         self._readings: dict[str, Reading] = {}
+        # Unique id -> the commit user of a promotion.
+        self._promotions: dict[str, str] = {}
 
     # -- while a model is compiled ----------------------------------------------------------------------------------
 
@@ -291,8 +293,14 @@ class Changes:
             )
         return True
 
+    def mark_promotion(self, unique_id: str, user: str) -> None:
+        """Mark a node's commits with a promotion's commit user, so that a killed promotion can tell what it wrote."""
+        self._promotions[unique_id] = user
+
     def commit_conf(self, model: Node) -> dict[str, str]:
         """The Spark setting that writes a model's positions, or its key, into its commits; empty if it has neither."""
+        if promotion := self._promotions.get(model["unique_id"]):
+            return {COMMIT_USER_CONF: promotion}
         reading = self._readings.get(model["unique_id"])
         if reading is None or not reading.sources:
             return self._unchanged.commit_conf(model)

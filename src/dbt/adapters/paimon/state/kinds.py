@@ -29,6 +29,8 @@ class Kind(Enum):
     READ_MARK = "dbtc"
     BATCH_MARK = "dbts"
     KEY_MARK = "dbtk"
+    PROMOTION_MARK = "dbtp"
+    ENVIRONMENT = "_dbt_environment"
     LOCKS = ".dbt_paimon"
     CACHE = "cache folder"
 

@@ -1,0 +1,1 @@
+"""`dbt-paimon env`: environments over production's tables, and their promotion."""

@@ -1,0 +1,157 @@
+"""`dbt-paimon env create`: builds and tests what a change affects, beside production."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon.metadata import files
+from dbt.adapters.paimon.spark.formatting import counted, size
+from dbt_paimon.env import affected, journal
+from dbt_paimon.env.drop import drop_schemas
+from dbt_paimon.env.journal import Journal, Node, Place, State
+from dbt_paimon.env.project import Project, call, complete, dbt, parse
+
+if TYPE_CHECKING:
+    from dbt.adapters.paimon.impl import PaimonAdapter
+
+
+@dataclass(frozen=True)
+class _Planned:
+    """What `create` will do, before the first statement; `views`: pairs of a view and production's relation."""
+
+    journal: Journal
+    views: Sequence[tuple[Place, Place]]
+    left_out: Sequence[str]
+
+
+def create(project: Project, state: str, *, full_refresh: bool) -> bool:
+    """Create or replace an environment, build its affected nodes and run their data tests; whether all passed.
+
+    Args:
+        state: the folder of production's manifest.
+        full_refresh: whether incremental models are built in full, instead of from production's rows.
+    """
+    # dbt reads a relative folder from the project's, not from the current one.
+    state = str(Path(state).absolute())
+    with project.in_environment() as arguments:
+        planned = _plan(project, arguments, state)
+        for line in planned.left_out:
+            click.echo(line)
+        made = call(arguments, lambda adapter: _begin(adapter, planned))
+        if not full_refresh:
+            _start_from_production(arguments, made, state)
+        views = call(arguments, lambda adapter: _create_views(adapter, planned.views))
+        chosen = ["--select", *(node.selector for node in made.nodes)]
+        refresh = ["--full-refresh"] if full_refresh else []
+        deferred = ["--defer", "--favor-state", "--state", state]
+        passed = not made.nodes or complete(
+            dbt(["build", *arguments, *chosen, *deferred, *refresh]), (node.unique_id for node in made.nodes)
+        )
+        if passed:
+            call(arguments, lambda adapter: journal.write(adapter, replace(made, state=State.BUILT)))
+    schemas = ", ".join(place[1] for place in made.schemas)
+    click.echo(f"{schemas}: {counted(len(made.nodes), 'node')} built, {counted(views, 'view')} of production's tables.")
+    if not passed:
+        click.echo(
+            f"A node or a data test failed. Correct it, and run env create {project.name} again, before env promote."
+        )
+    return passed
+
+
+def _plan(project: Project, arguments: Sequence[str], state: str) -> _Planned:
+    """Decide what is built, and where; sends no statement."""
+    known = affected.places_in_state(state)
+    changed = affected.affected_nodes(project, state)
+    production, here = parse(project.in_production()), parse(arguments)
+    affected.refuse_other_target(known, production, changed)
+    nodes: dict[str, Any] = {key: node for key, node in here.nodes.items() if affected.has_relation(node)}
+    places = {key: affected.place_of(node) for key, node in nodes.items()}
+    originals = {key: affected.place_of(production.nodes[key]) for key in nodes}
+    reasons = {key: affected.left_out(nodes[key]) for key in changed if key in nodes}
+    built = [key for key, reason in reasons.items() if not reason]
+    affected.refuse_same_relation(places, originals, built)
+    made = tuple(
+        Node(
+            key,
+            ".".join(nodes[key].fqn),
+            places[key],
+            originals[key],
+            str(nodes[key].config.materialized),
+            str(nodes[key].checksum.checksum),
+        )
+        for key in built
+    )
+    others = [key for key in nodes if key not in built and key in known and places[key] != originals[key]]
+    views = [(places[key], originals[key]) for key in others]
+    schemas = {(place[0], place[1], "") for place in (*(places[key] for key in built), *(view for view, _ in views))}
+    ident = uuid.uuid4().hex[:16]
+    left = [
+        f"{nodes[key].name} is not built in the environment: {reason}." for key, reason in reasons.items() if reason
+    ]
+    made_of = Journal(project.name, ident, State.BUILDING, ("", "", ""), tuple(sorted(schemas)), made)
+    return _Planned(made_of, views, left)
+
+
+def _begin(adapter: PaimonAdapter, planned: _Planned) -> Journal:
+    """Drop an older environment of this name, and write the journal, with production's newest table snapshots."""
+    old = journal.read(adapter)
+    if old is not None:
+        if old.state is State.PROMOTING:
+            raise DbtRuntimeError(
+                f"env create {old.name}: its promotion was interrupted. Finish it first: dbt-paimon env promote "
+                f"{old.name}"
+            )
+        drop_schemas(adapter, old.schemas)
+    nodes = tuple(replace(node, base=journal.base_of(adapter, node.production)) for node in planned.journal.nodes)
+    home = journal.home_of(adapter)
+    schemas = tuple(sorted({*planned.journal.schemas, home}))
+    made = replace(planned.journal, nodes=nodes, home=home, schemas=schemas)
+    for place in made.schemas:
+        adapter.create_schema(journal.relation(place).without_identifier())
+    journal.write(adapter, made)
+    return made
+
+
+def _start_from_production(arguments: Sequence[str], made: Journal, state: str) -> None:
+    """Give the incremental models production's rows: by a branch, or by a copy where there can be none."""
+    clones = [node for node in made.nodes if node.materialized == "incremental" and node.base.kind == "table"]
+    if not clones:
+        return
+    chosen = ["--select", *(node.selector for node in clones)]
+    if not dbt(["clone", *arguments, *chosen, "--state", state, "--full-refresh"]).success:
+        raise DbtRuntimeError("env create: production's rows could not be cloned. dbt's messages above say why.")
+    for line in call(arguments, lambda adapter: _copies(adapter, clones)):
+        click.echo(line)
+
+
+def _copies(adapter: PaimonAdapter, clones: Sequence[Node]) -> list[str]:
+    """One line for each clone that is a copy, with its size."""
+    found = ((node, adapter.get_relation(*node.here)) for node in clones)
+    copies = [(node, relation) for node, relation in found if relation is not None and relation.is_table]
+    totals = ((node, files.totals(adapter.query, relation)) for node, relation in copies)
+    return [f"Copied {node.shown}: {counted(total.rows, 'row')}, {size(total.bytes)}." for node, total in totals]
+
+
+def _create_views(adapter: PaimonAdapter, views: Sequence[tuple[Place, Place]]) -> int:
+    """Create a view of production's relation for each node that is not affected; returns how many there are.
+
+    Only in the target's own catalog: others (catalogs.yml) may have no views.
+    """
+    made = 0
+    for place, original in views:
+        found = adapter.get_relation(*original) if place[0] == adapter.credentials.database else None
+        if found is not None:
+            view = journal.relation(place).incorporate(type="view")
+            arguments = {"view": view, "original": found}
+            adapter.views.ensure_schema(view)
+            resolver = adapter.get_macro_resolver()
+            adapter.execute_macro("paimon__environment_view", kwargs=arguments, macro_resolver=resolver)
+            made += 1
+    return made

@@ -1,0 +1,223 @@
+"""The journal of an environment: what it was built from, and how far its promotion is.
+
+It is one row of a table in the environment's schema. One commit replaces it, so a process that is killed leaves the old
+or the new journal, on every store and catalog.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Final
+
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon.metadata import snapshots
+from dbt.adapters.paimon.relation import PaimonRelation
+from dbt.adapters.paimon.state.kinds import Kind
+from dbt.adapters.paimon.state.tables import option_sql, version_in
+from dbt.adapters.paimon.tables import metadata
+
+if TYPE_CHECKING:
+    from dbt.adapters.paimon.impl import PaimonAdapter
+    from dbt.adapters.paimon.metadata.snapshots import Commit
+
+TABLE: Final = Kind.ENVIRONMENT.value
+
+# Catalog, schema and name of a relation.
+Place = tuple[str, str, str]
+
+
+class State(Enum):
+    """How far an environment is."""
+
+    # Its tables are incomplete, or a data test has failed.
+    BUILDING = "building"
+    # All its tables are built, and all data tests have passed.
+    BUILT = "built"
+    # Some of production's tables may have their new rows already.
+    PROMOTING = "promoting"
+    # All of production's tables have their new rows.
+    PROMOTED = "promoted"
+
+
+@dataclass(frozen=True)
+class Base:
+    """What production had under a node's name when the environment was created.
+
+    Attributes:
+        kind: table, view, or '' if there was neither.
+        snapshot: the newest table snapshot; 0 if there was none.
+        at: when it was committed, in seconds since the epoch.
+    """
+
+    kind: str = ""
+    snapshot: int = 0
+    at: float = 0.0
+
+
+@dataclass(frozen=True)
+class Node:
+    """An affected node: its relations in the environment and in production, and its code's checksum."""
+
+    unique_id: str
+    fqn: str
+    here: Place
+    production: Place
+    materialized: str
+    checksum: str
+    base: Base = field(default_factory=Base)
+
+    @property
+    def selector(self) -> str:
+        """The node in dbt's selection syntax."""
+        return f"fqn:{self.fqn}"
+
+    @property
+    def shown(self) -> str:
+        """The name of production's relation in messages."""
+        return ".".join(self.production[1:])
+
+
+@dataclass(frozen=True)
+class Journal:
+    """An environment.
+
+    Attributes:
+        ident: marks the commits of the promotion.
+        home: the catalog and schema of the journal.
+        schemas: all schemas of the environment.
+        done: the unique ids of the nodes whose publication is complete, hooks included.
+    """
+
+    name: str
+    ident: str
+    state: State
+    home: Place
+    schemas: tuple[Place, ...]
+    nodes: tuple[Node, ...]
+    done: tuple[str, ...] = ()
+
+    @property
+    def mark(self) -> str:
+        """The prefix of the commit user of the promotion's commits."""
+        return f"{Kind.PROMOTION_MARK.value}-{self.ident}"
+
+    def to_json(self) -> str:
+        """The journal as stored."""
+        return json.dumps({**asdict(self), "state": self.state.value})
+
+    @classmethod
+    def of_json(cls, text: str) -> Journal:
+        """Parse a stored journal."""
+        content: Mapping[str, Any] = json.loads(text)
+        nodes = tuple(_node(each) for each in content["nodes"])
+        schemas = tuple(_place(each) for each in content["schemas"])
+        state, home = State(content["state"]), _place(content["home"])
+        return cls(content["name"], content["ident"], state, home, schemas, nodes, tuple(content["done"]))
+
+
+def _node(content: Mapping[str, Any]) -> Node:
+    places = {"here": _place(content["here"]), "production": _place(content["production"])}
+    return Node(**{**content, **places, "base": Base(**content["base"])})
+
+
+def _place(parts: Any) -> Place:
+    database, schema, identifier = parts
+    return (database, schema, identifier)
+
+
+def read(adapter: PaimonAdapter) -> Journal | None:
+    """The journal of the adapter's target schema; None if it has none. Raises NewerStateError."""
+    table = _table(home_of(adapter))
+    try:
+        options = dict(adapter.query(f"select key, value from {table.system_table('options')}"))
+        version_in(Kind.ENVIRONMENT, options, table)
+        rows = adapter.query(f"select content from {table.render()}")
+    except DbtRuntimeError as exc:
+        if metadata.is_not_found(exc):
+            return None
+        raise
+    return Journal.of_json(rows[0][0]) if rows else None
+
+
+def write(adapter: PaimonAdapter, journal: Journal) -> None:
+    """Store a journal in its schema, which must exist."""
+    arguments = {
+        "journal": _table(journal.home),
+        "content": journal.to_json(),
+        "options": option_sql(Kind.ENVIRONMENT),
+    }
+    adapter.execute_macro("paimon__keep_environment", kwargs=arguments, macro_resolver=adapter.get_macro_resolver())
+
+
+def home_of(adapter: PaimonAdapter) -> Place:
+    """Catalog and schema of the adapter's target."""
+    return (adapter.credentials.database or "", adapter.credentials.schema, "")
+
+
+def _table(home: Place) -> PaimonRelation:
+    return relation((home[0], home[1], TABLE))
+
+
+def relation(place: Place) -> PaimonRelation:
+    """A place as a relation; its type is not known."""
+    database, schema, identifier = place
+    created: PaimonRelation = PaimonRelation.create(database=database, schema=schema, identifier=identifier)
+    return created
+
+
+def base_of(adapter: PaimonAdapter, place: Place) -> Base:
+    """What is at a place now."""
+    found = adapter.get_relation(*place)
+    if found is None:
+        return Base()
+    if not found.is_table:
+        return Base("view")
+    commits = snapshots.by_sql(adapter.query, found)
+    return Base("table", commits[-1].snapshot, commits[-1].at) if commits else Base("table")
+
+
+def commits_of(adapter: PaimonAdapter, node: Node) -> tuple[Commit, ...]:
+    """The commits of production's table of a node, oldest first; empty if it is not a table."""
+    found = adapter.get_relation(*node.production)
+    return snapshots.by_sql(adapter.query, found) if found is not None and found.is_table else ()
+
+
+def is_published(journal: Journal, commits: Sequence[Commit]) -> bool:
+    """Whether the promotion has written a table's rows."""
+    return any(commit.user.startswith(f"{journal.mark}_") for commit in commits)
+
+
+def is_superseded(journal: Journal, commits: Sequence[Commit]) -> bool:
+    """Whether something else has written a table after the promotion; its rows stay."""
+    writers = [commit.user.startswith(f"{journal.mark}_") for commit in commits if not commit.is_upkeep]
+    return any(writers) and not writers[-1]
+
+
+def change_of(adapter: PaimonAdapter, journal: Journal, node: Node) -> str:
+    """What has changed in production under a node's name since the environment was created; '' if nothing.
+
+    Compactions and ANALYZE change no rows, and do not count. The promotion's own commit does not count.
+    """
+    commits = commits_of(adapter, node)
+    if is_published(journal, commits):
+        return ""
+    found, base = adapter.get_relation(*node.production), node.base
+    kind = "" if found is None else "table" if found.is_table else "view"
+    if kind == node.materialized == "view":
+        # It is replaced by its own query, also if the promotion has already put it in the place of a table.
+        return ""
+    if kind != base.kind:
+        return f"it was {_words(base.kind)}, and is {_words(kind)} now"
+    newest = commits[-1].snapshot if commits else 0
+    if newest < base.snapshot or any(each.snapshot == base.snapshot and each.at != base.at for each in commits):
+        return "it was dropped and built again, or rolled back"
+    later = [each.snapshot for each in commits if each.snapshot > base.snapshot and not each.is_upkeep]
+    return f"it was written again (table snapshot {later[-1]})" if later else ""
+
+
+def _words(kind: str) -> str:
+    return f"a {kind}" if kind else "not there"

@@ -1,0 +1,137 @@
+"""Runs dbt in a project's production target, or in one of its environments.
+
+An environment is the production target with another schema: `<schema>__<name>`. dbt and its macros (custom schemas,
+`target.name`) need no change, because dbt reads this target from a temporary profiles.yml.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import click
+import yaml
+from dbt_common.exceptions import DbtBaseException, DbtRuntimeError
+
+from dbt.adapters.paimon.profile import load_profile, profiles_folder, project_root
+from dbt.adapters.paimon.time_travel.clones import BY_BRANCH
+from dbt_paimon.words import options
+
+if TYPE_CHECKING:
+    from dbt.contracts.graph.manifest import Manifest
+
+    from dbt.adapters.paimon.impl import PaimonAdapter
+
+T = TypeVar("T")
+
+_NAME: Final = re.compile(r"[a-z0-9][a-z0-9_]{0,62}")
+
+
+@dataclass(frozen=True)
+class Project:
+    """A project with its production target, and the name of an environment.
+
+    Attributes:
+        target: dbt's options that choose the project and the production target.
+        name: the environment's name as part of a schema's name.
+    """
+
+    target: Mapping[str, str | None]
+    name: str
+
+    @property
+    def folder(self) -> Path:
+        """The folder of dbt's artifacts for this environment."""
+        return project_root(self.target["project_dir"]) / "target" / "env" / self.name
+
+    def in_production(self) -> list[str]:
+        """dbt's options for the production target."""
+        return options(self.target)
+
+    @contextmanager
+    def in_environment(self) -> Iterator[list[str]]:
+        """dbt's options for the environment's target; its profiles.yml exists inside the block."""
+        from dbt.config.profile import read_profile
+
+        production = load_profile(**self.target)
+        folder = profiles_folder(self.target["profiles_dir"])
+        raw = read_profile(str(folder))[production.profile_name]["outputs"][production.target_name]
+        output = {**raw, "schema": f"{production.credentials.schema}__{self.name}", "clone_by": BY_BRANCH}
+        profile = {"target": production.target_name, "outputs": {production.target_name: output}}
+        with TemporaryDirectory() as temporary:
+            text = yaml.safe_dump({production.profile_name: profile}, sort_keys=False)
+            Path(temporary, "profiles.yml").write_text(text, encoding="utf-8")
+            given = {**self.target, "profiles_dir": temporary, "target_path": str(self.folder)}
+            yield options(given)
+
+
+def named(name: str) -> str:
+    """An environment's name as part of a schema's name: `pr-123` becomes `pr_123`; refuses other characters."""
+    part = name.lower().replace("-", "_")
+    if not _NAME.fullmatch(part):
+        raise DbtRuntimeError(
+            f"env: '{name}' cannot be part of a schema's name. Use up to 63 letters, digits, '-' and '_', for example "
+            "pr-123."
+        )
+    return part
+
+
+def dbt(words: Sequence[str]) -> Any:
+    """Run a dbt command in this process and return dbt's result; raises the error that stopped the command."""
+    from dbt.cli.main import dbtRunner
+
+    ran = dbtRunner().invoke(list(words))
+    if isinstance(ran.exception, DbtBaseException):
+        raise ran.exception
+    if ran.exception is not None:
+        raise click.ClickException(str(ran.exception))
+    return ran
+
+
+def complete(ran: Any, nodes: Iterable[str]) -> bool:
+    """Whether a dbt command succeeded, and has run all of these nodes."""
+    return bool(ran.success) and {*nodes} <= {result.node.unique_id for result in ran.result.results}
+
+
+def parse(arguments: Sequence[str]) -> Manifest:
+    """The project's manifest in a target; sends no statement."""
+    manifest: Manifest = dbt(["--quiet", "parse", *arguments, "--no-write-json"]).result
+    return manifest
+
+
+def call(arguments: Sequence[str], function: Callable[[PaimonAdapter], T]) -> T:
+    """Call a function with the adapter of a target and an open connection, and return its result.
+
+    It runs as `dbt run-operation` does, so that the adapter can render macros.
+    """
+    from dbt.adapters.factory import get_adapter
+    from dbt.task import run_operation as task
+
+    found: list[T] = []
+    errors: list[Exception] = []
+
+    class Task(task.RunOperationTask):
+        def _run_unsafe(self, package_name: str | None, macro_name: str) -> Any:
+            adapter: Any = get_adapter(self.config)
+            with adapter.connection_named("env"):
+                try:
+                    found.append(function(adapter))
+                except Exception as exc:
+                    errors.append(exc)
+                    raise
+
+    before = task.RunOperationTask
+    task.RunOperationTask = Task  # type: ignore[misc]
+    try:
+        # dbt wants the name of a macro; the task calls the function instead.
+        dbt(["run-operation", "paimon__keep_environment", *arguments, "--log-level", "none", "--no-write-json"])
+    finally:
+        task.RunOperationTask = before  # type: ignore[misc]
+    if errors:
+        raise errors[0]
+    return found[0]

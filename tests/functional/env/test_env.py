@@ -1,0 +1,246 @@
+"""`dbt-paimon env`: an environment from create to drop, what it copies, and what it refuses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from dbt.tests.util import run_dbt, write_file
+
+from dbt_paimon.cli import main
+from dbt_paimon.env import journal
+
+ORDERS = """
+{{ config(materialized='table') }}
+select id as order_id, id % 20 as customer_id, concat('2026-11-0', 1 + id div 40) as day,
+  if(id % 7 = 0, 'returned', 'paid') as status, cast(10 + id as decimal(10, 2)) as amount
+from range(120)
+"""
+CUSTOMERS = """
+{{ config(materialized='incremental', primary_key=['day', 'customer_id'], partition_by='day', bucket=1) }}
+select day, customer_id, sum(amount) as revenue
+from {{ ref('orders') }}
+{% if is_incremental() %} where day >= (select max(day) from {{ this }}) {% endif %}
+group by day, customer_id
+"""
+DAYS = "{{ config(schema='marts') }} select day, sum(revenue) as revenue from {{ ref('customers') }} group by day"
+KEYED = "{{ config(primary_key='day', bucket=1) }} select day, revenue, 'old' as note from {{ ref('days') }}"
+RATES = "{{ config(materialized='view') }} select day, revenue / 2 as half from {{ ref('days') }}"
+PROPERTIES = "models: [{name: customers, columns: [{name: revenue, data_tests: [not_null]}]}]"
+MODELS = {
+    "orders.sql": ORDERS,
+    "customers.sql": CUSTOMERS,
+    "days.sql": "{{ config(materialized='table') }}" + DAYS,
+    "keyed.sql": "{{ config(materialized='table') }}" + KEYED,
+    "rates.sql": RATES,
+    "shop.yml": PROPERTIES,
+}
+# The change of the pull request: it alters values, a primary key and columns, and adds a model.
+CHANGED = {
+    "customers.sql": CUSTOMERS.replace("sum(amount)", "sum(amount) filter (where status = 'paid')"),
+    "keyed.sql": "{{ config(materialized='table', primary_key=['day', 'note'], bucket=1) }}"
+    "select day, revenue, 'new' as note, 1 as more from {{ ref('days') }}",
+    "added.sql": "{{ config(materialized='table') }} select count(*) as days from {{ ref('keyed') }}",
+}
+PUBLISHED = ("customers", "days", "keyed", "added", "fees")
+FEES = "day,fee\n2026-11-01,1\n"
+
+Env = Callable[..., Result]
+
+
+class Shop:
+    """A project in production, whose manifest is in the folder `production`."""
+
+    @pytest.fixture(scope="class")
+    def models(self) -> dict[str, str]:
+        return MODELS
+
+    @pytest.fixture(scope="class")
+    def seeds(self) -> dict[str, str]:
+        return {"fees.csv": FEES}
+
+    @pytest.fixture(scope="class")
+    def schemas(self, unique_schema: str) -> dict[str, str]:
+        """Model -> its schema in production."""
+        return {name: f"{unique_schema}_marts" if name == "days" else unique_schema for name in (*PUBLISHED, "orders")}
+
+    @pytest.fixture
+    def env(self, project: Any, rows: Any) -> Iterator[Env]:
+        """Function: runs `dbt-paimon env` in the state of production that the code makes."""
+        for name, text in MODELS.items():
+            write_file(text, project.project_root, "models", name)
+        write_file(FEES, project.project_root, "seeds", "fees.csv")
+        for name in CHANGED.keys() - MODELS.keys():
+            Path(project.project_root, "models", name).unlink(missing_ok=True)
+        suffixes = ("", "_marts", "__pr_7", "__pr_7_marts")
+        for suffix in suffixes:
+            rows(f"drop database if exists paimon.{project.test_schema}{suffix} cascade")
+        run_dbt(["build", *places_of(project)])
+        state = Path(project.project_root) / "production"
+        state.mkdir(exist_ok=True)
+        (state / "manifest.json").write_bytes((Path(project.project_root) / "target/manifest.json").read_bytes())
+
+        def run(*words: str) -> Result:
+            return CliRunner().invoke(main, ["env", *words, *places_of(project)])
+
+        yield run
+        for suffix in suffixes:
+            rows(f"drop database if exists paimon.{project.test_schema}{suffix} cascade")
+
+    @pytest.fixture
+    def change(self, project: Any) -> Callable[[], None]:
+        """Function: makes the change of the pull request."""
+
+        def make() -> None:
+            for name, text in CHANGED.items():
+                write_file(text, project.project_root, "models", name)
+            write_file(f"{FEES}2026-11-02,2\n", project.project_root, "seeds", "fees.csv")
+
+        return make
+
+    @pytest.fixture
+    def production(self, rows: Any, schemas: dict[str, str]) -> Callable[[], dict[str, Any]]:
+        """Function: the rows of production's tables; None for a table that does not exist."""
+
+        def read() -> dict[str, Any]:
+            found = {}
+            for name in PUBLISHED:
+                there = (name,) in {row[1:2] for row in rows(f"show tables in paimon.{schemas[name]}")}
+                found[name] = sorted(rows(f"select * from paimon.{schemas[name]}.{name}")) if there else None
+            return found
+
+        return read
+
+
+def places_of(project: Any) -> list[str]:
+    """dbt's options for the test's project: dbt would take them from the flags of the last command."""
+    return ["--project-dir", str(project.project_root), "--profiles-dir", str(project.profiles_dir)]
+
+
+def done(result: Result, code: int = 0) -> str:
+    assert result.exit_code == code, result.output
+    return result.output
+
+
+class TestFromCreateToDrop(Shop):
+    def test_the_way(
+        self, env: Env, change: Any, production: Any, rows: Any, project: Any, schemas: Any, warehouse: Path
+    ) -> None:
+        here, table = f"{project.test_schema}__pr_7", f"paimon.{project.test_schema}.`customers${{}}`"
+        old = production()
+        history = rows(f"select * from {table.format('snapshots')}")
+        change()
+        done(env("create", "pr-7", "--state", "production"))
+
+        # Production is as it was, and its rows were not copied: the environment has files of rebuilt tables only.
+        assert production() == old
+        assert rows(f"select * from {table.format('snapshots')}") == history
+        assert rows(f"select branch_name from {table.format('branches')}") == [(here,)]
+        tables = {path.parts[-3] for path in (warehouse / f"{here}.db").rglob("*/bucket-*/*.*")}
+        assert tables == {"keyed", "added", "fees", journal.TABLE}
+        assert rows(f"select count(*) from spark_catalog.{here}.orders") == [(120,)]
+
+        found = done(env("diff", "pr-7"))
+        assert "6 changed" in found
+        assert "the table is new" in found
+        new = {name: self.in_environment(rows, here, name) for name in PUBLISHED}
+        assert new["customers"] != old["customers"]
+
+        done(env("promote", "pr-7"))
+        assert production() == new
+        # One commit more, and the history is still there.
+        assert rows(f"select * from {table.format('snapshots')} order by 1")[:-1] == history
+        assert "promoted already" in done(env("promote", "pr-7"))
+
+        done(env("drop", "pr-7"))
+        assert production() == new
+        for what in ("branches", "tags"):
+            assert rows(f"select * from {table.format(what)}") == []
+        assert not {(here,), (f"{here}_marts",)} & set(rows("show databases in paimon"))
+        assert "There is no environment" in done(env("promote", "pr-7"), 1)
+
+        # A promotion is a run like any other, for what undoes runs; `keyed` was swapped, `added` is new, and dbt's results
+        # do not name the table of a seed.
+        run_dbt(["run-operation", "rollback_run", "--args", "{exclude: [keyed, added]}", *places_of(project)])
+        undone = production()
+        assert {name: undone[name] for name in ("customers", "days")} == {
+            name: old[name] for name in ("customers", "days")
+        }
+
+    @staticmethod
+    def in_environment(rows: Any, here: str, name: str) -> Any:
+        home = "spark_catalog" if name == "customers" else "paimon"
+        return sorted(rows(f"select * from {home}.{here}{'_marts' if name == 'days' else ''}.{name}"))
+
+
+class TestInterrupted(Shop):
+    @pytest.mark.parametrize("heal", ["promote", "drop"])
+    def test_a_promotion_is_finished(
+        self, env: Env, change: Any, production: Any, monkeypatch: pytest.MonkeyPatch, heal: str
+    ) -> None:
+        old = production()
+        change()
+        done(env("create", "pr-7", "--state", "production"))
+        with monkeypatch.context() as patch:
+            patch.setattr(journal, "write", fails_after(3))
+            done(env("promote", "pr-7"), 1)
+        between = production()
+        assert between["customers"] != old["customers"]
+        assert between["added"] is None
+        assert "promotion was interrupted" in done(env("create", "pr-7", "--state", "production"), 1)
+        done(env(heal, "pr-7"))
+        healed = production()
+        assert healed["customers"] == between["customers"]
+        assert healed["added"] == [(3,)]
+        assert {row[2] for row in healed["keyed"]} == {"new"}
+
+
+def fails_after(times: int) -> Callable[..., None]:
+    """A replacement of `journal.write` that fails after some calls."""
+    write, left = journal.write, [None] * times
+
+    def limited(*arguments: Any) -> None:
+        left.pop()
+        write(*arguments)
+
+    return limited
+
+
+class TestRefused(Shop):
+    def test_production_has_changed(
+        self, env: Env, change: Any, production: Any, rows: Any, schemas: dict[str, str]
+    ) -> None:
+        change()
+        done(env("create", "pr-7", "--state", "production"))
+        rows(f"insert into paimon.{schemas['days']}.days values ('2026-12-01', 1)")
+        changed = production()
+        refused = done(env("promote", "pr-7"), 1)
+        assert f"{schemas['days']}.days: it was written again (table snapshot 2)" in refused
+        assert "customers:" not in refused
+        assert "env create pr_7" in refused
+        assert production() == changed
+        # The remedy.
+        done(env("create", "pr-7", "--state", "production"))
+        done(env("promote", "pr-7"))
+        assert production()["added"] == [(3,)]
+
+    def test_what_cannot_be_promoted(self, env: Env, change: Any, project: Any, production: Any) -> None:
+        old = production()
+        write_file(
+            CUSTOMERS.replace("sum(amount)", "nullif(sum(amount), 200)"),
+            project.project_root,
+            "models",
+            "customers.sql",
+        )
+        assert "not_null_customers_revenue" in done(env("create", "pr-7", "--state", "production"), 1)
+        assert "a data test failed in it" in done(env("promote", "pr-7"), 1)
+        change()
+        done(env("create", "pr-7", "--state", "production"))
+        write_file(DAYS.replace("sum(", "max("), project.project_root, "models", "days.sql")
+        assert "model.test.days" in done(env("promote", "pr-7"), 1)
+        assert "cannot be part of a schema's name" in done(env("create", "pr/7", "--state", "production"), 1)
+        assert "cannot be read as a manifest" in done(env("create", "pr-7", "--state", "elsewhere"), 1)
+        assert production() == old

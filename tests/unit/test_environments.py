@@ -1,0 +1,125 @@
+"""Environments: their names, their journal, and what counts as a change of production."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon.metadata.snapshots import Commit
+from dbt_paimon.env import affected, journal
+from dbt_paimon.env.journal import Base, Journal, Node, State
+from dbt_paimon.env.project import named
+
+NODE = Node(
+    "model.shop.days",
+    "shop.days",
+    ("paimon", "shop__pr_7", "days"),
+    ("paimon", "shop", "days"),
+    "table",
+    "5f",
+    Base("table", 3, 30.0),
+)
+JOURNAL = Journal("pr_7", "ab12", State.BUILT, ("paimon", "shop__pr_7", ""), (("paimon", "shop__pr_7", ""),), (NODE,))
+
+
+def commit(snapshot: int, kind: str = "OVERWRITE", user: str = "dbt_1", at: float | None = None) -> Commit:
+    return Commit(snapshot, kind, user, 1, 1, 0, 0, snapshot * 10.0 if at is None else at, 0.0)
+
+
+OURS = commit(4, user="dbtp-ab12_77_uuid")
+
+
+@pytest.mark.parametrize(("given", "name"), [("pr-123", "pr_123"), ("PR_7", "pr_7"), ("7", "7")])
+def test_names(given: str, name: str) -> None:
+    assert named(given) == name
+
+
+@pytest.mark.parametrize("given", ["", "a/b", "_x", "a.b", "é", "a" * 64])
+def test_names_that_are_refused(given: str) -> None:
+    with pytest.raises(DbtRuntimeError, match="cannot be part of a schema's name"):
+        named(given)
+
+
+def test_the_journal_as_stored() -> None:
+    kept = replace(JOURNAL, state=State.PROMOTING, done=("model.shop.days",))
+    assert Journal.of_json(kept.to_json()) == kept
+
+
+@pytest.mark.parametrize(
+    ("commits", "change"),
+    [
+        ([commit(3)], ""),
+        ([commit(3), commit(4, "COMPACT")], ""),
+        ([commit(4, "COMPACT")], ""),
+        ([commit(3), commit(4, "ANALYZE")], ""),
+        ([commit(3), OURS], ""),
+        ([commit(3), OURS, commit(5, "APPEND")], ""),
+        ([commit(3), commit(4, "APPEND"), commit(5, "COMPACT")], "it was written again (table snapshot 4)"),
+        ([commit(1), commit(2)], "it was dropped and built again, or rolled back"),
+        ([commit(1), commit(2), commit(3, at=99)], "it was dropped and built again, or rolled back"),
+        ([], "it was dropped and built again, or rolled back"),
+    ],
+)
+def test_changes_of_production(monkeypatch: pytest.MonkeyPatch, commits: list[Commit], change: str) -> None:
+    monkeypatch.setattr(journal, "commits_of", lambda adapter, node: tuple(commits))
+    adapter: Any = SimpleNamespace(get_relation=lambda *place: SimpleNamespace(is_table=True))
+    assert journal.change_of(adapter, JOURNAL, NODE) == change
+
+
+def test_a_table_that_the_promotion_made_a_view(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(journal, "commits_of", lambda adapter, node: ())
+    adapter: Any = SimpleNamespace(get_relation=lambda *place: SimpleNamespace(is_table=False))
+    assert journal.change_of(adapter, JOURNAL, NODE) == "it was a table, and is a view now"
+    assert not journal.change_of(adapter, JOURNAL, replace(NODE, materialized="view"))
+
+
+@pytest.mark.parametrize(
+    ("commits", "superseded"),
+    [
+        ([commit(3)], False),
+        ([commit(3), OURS], False),
+        ([commit(3), OURS, commit(5, "COMPACT")], False),
+        ([commit(3), OURS, commit(5)], True),
+        ([commit(3), OURS, commit(5), replace(OURS, snapshot=6)], False),
+    ],
+)
+def test_writes_after_the_promotion(commits: list[Commit], superseded: bool) -> None:
+    assert journal.is_superseded(JOURNAL, commits) is superseded
+
+
+def model(materialized: str = "table", strategy: str | None = None, macros: tuple[str, ...] = ()) -> Any:
+    config = SimpleNamespace(materialized=materialized, get={"incremental_strategy": strategy}.get)
+    return SimpleNamespace(config=config, depends_on=SimpleNamespace(macros=macros), resource_type="model")
+
+
+@pytest.mark.parametrize(
+    ("node", "why"),
+    [
+        (model(), ""),
+        (model("view"), ""),
+        (model("incremental", "merge"), ""),
+        (model("snapshot"), "without its history"),
+        (model("streaming"), "a checkpoint of its own"),
+        (model("materialized_view"), "what the view has read so far"),
+        (model("incremental", "apply_changes"), "a second table"),
+        (model("incremental", "microbatch"), "in batches"),
+        (model("incremental", macros=("macro.dbt_paimon.paimon_changes",)), "model's own last run"),
+    ],
+)
+def test_what_is_left_out(node: Any, why: str) -> None:
+    reason = affected.left_out(node)
+    assert (why in reason) if why else not reason
+
+
+def test_schemas_that_do_not_depend_on_the_target() -> None:
+    here = {"model.shop.a": ("paimon", "shop__pr_7", "a"), "model.shop.b": ("paimon", "marts", "b")}
+    production = {"model.shop.a": ("paimon", "shop", "a"), "model.shop.b": ("paimon", "marts", "b")}
+    affected.refuse_same_relation(here, production, ["model.shop.a"])
+    with pytest.raises(
+        DbtRuntimeError, match=r"model\.shop\.b would be built as paimon\.marts\.b, which is production's"
+    ):
+        affected.refuse_same_relation(here, production, ["model.shop.a", "model.shop.b"])
