@@ -1,0 +1,158 @@
+"""Parses compiled queries, and resolves their names: relations to nodes, columns to relations, `*` to columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, Final
+
+import sqlglot
+from sqlglot import expressions as exp
+from sqlglot.dialects.spark import Spark
+from sqlglot.errors import SqlglotError
+from sqlglot.optimizer.qualify import qualify
+from sqlglot.schema import MappingSchema
+
+from dbt.adapters.paimon.plan.materialized_views.parsing import is_cte, name_of
+
+# Returns the id of the node that a relation belongs to; the name itself if it belongs to no node.
+NodeOf = Callable[[tuple[str, ...]], str]
+
+# Functions that sqlglot knows in Spark's SQL, in lower case.
+KNOWN_FUNCTIONS: Final = frozenset(name.lower() for name in Spark.Parser.FUNCTIONS)
+# Functions whose first argument may be a unit such as DAY, which is no column.
+_WITH_UNIT: Final = frozenset("date_add date_diff dateadd datediff timestampadd timestampdiff".split())
+_UNITS: Final = frozenset(
+    "day dayofyear hour microsecond millisecond minute month quarter second week year".split(),
+)
+
+
+class Unresolved(Exception):
+    """A query whose columns cannot be followed; the text is the reason."""
+
+
+class _AsWritten(Spark):
+    """Spark's SQL, with functions as they are written: sqlglot otherwise replaces some by others that differ."""
+
+    class Parser(Spark.Parser):
+        FUNCTIONS: ClassVar[dict[str, Any]] = {}
+        STRICT_CAST = True
+
+
+def resolved(sql: str, node_of: NodeOf, columns: Mapping[str, Sequence[str]]) -> exp.Query:
+    """Parse a query and resolve its names.
+
+    Args:
+        node_of: returns the id of a relation.
+        columns: the known columns of relations, by id.
+
+    Returns:
+        The query: each relation has its id as name, each column the alias of its relation, and `*` is expanded
+        where the columns are known. Names are in lower case.
+
+    Raises:
+        Unresolved: sqlglot cannot parse the query, or cannot say where a column comes from.
+    """
+    tree = parsed(sql)
+    known: dict[str, dict[str, str]] = {}
+    unknown: list[exp.Table] = []
+    for table in list(tree.find_all(exp.Table)):
+        if not isinstance(table.this, exp.Identifier) or (not table.db and is_cte(table)):
+            continue
+        name = name_of(table)
+        given = node_of(name)
+        if not table.alias:
+            table.set("alias", exp.TableAlias(this=exp.to_identifier(name[-1], quoted=True)))
+        if found := columns.get(given):
+            known[given] = dict.fromkeys(found, "string")
+        else:
+            unknown.append(table)
+        table.set("this", exp.to_identifier(given, quoted=True))
+        table.set("db", None)
+        table.set("catalog", None)
+    if unknown:
+        known |= _columns_in_use(tree, unknown)
+    _mark_units(tree)
+    try:
+        schema = MappingSchema(known, dialect=_AsWritten, normalize=False)
+        return qualify(tree, dialect=_AsWritten, schema=schema, quote_identifiers=False, identify=False)
+    except (SqlglotError, RecursionError) as exc:
+        raise Unresolved(_first_line(exc)) from exc
+
+
+def parsed(sql: str) -> exp.Query:
+    """Parse a query; raises Unresolved."""
+    try:
+        tree = sqlglot.parse_one(sql, dialect=_AsWritten)
+    except (SqlglotError, RecursionError) as exc:
+        raise Unresolved(f"sqlglot cannot parse it: {_first_line(exc)}") from exc
+    if not isinstance(tree, exp.Query):
+        raise Unresolved("it is not a SELECT")
+    if any(cte.alias.startswith("__tmp") for cte in tree.find_all(exp.CTE)):
+        raise Unresolved("it has pipes (|>)")
+    return tree
+
+
+def relations(sql: str) -> set[tuple[str, ...]]:
+    """The names of the relations in a query, without CTEs and functions; raises Unresolved."""
+    return {
+        name_of(table)
+        for table in parsed(sql).find_all(exp.Table)
+        if isinstance(table.this, exp.Identifier) and (table.db or not is_cte(table))
+    }
+
+
+def _columns_in_use(tree: exp.Query, unknown: Sequence[exp.Table]) -> dict[str, dict[str, str]]:
+    """The columns that a query reads from relations whose columns are not known; raises Unresolved if it is unclear."""
+    if any(map(_is_expression, tree.find_all(exp.Query))):
+        raise Unresolved("it has a subquery, and reads a relation whose columns are not known")
+    if any(select.is_star for select in tree.find_all(exp.Select)):
+        # An invented column would become one of `*`.
+        return {}
+    found: dict[str, dict[str, str]] = {}
+    for table in unknown:
+        select = table.find_ancestor(exp.Select)
+        if select is not None and isinstance(table.parent, (exp.From, exp.Join)):
+            found.setdefault(table.name, {}).update(dict.fromkeys(_uses(select, table), "string"))
+    return found
+
+
+def _uses(select: exp.Select, table: exp.Table) -> set[str]:
+    """The columns of a relation that its SELECT names."""
+    alone = not select.args.get("joins") and not select.args.get("laterals")
+    names: set[str] = set()
+    aliases: set[str] = set()
+    # In this order: an alias of the SELECT list hides no column that is used before.
+    for part in ("from_", "joins", "laterals", "where", "expressions", "group", "having", "qualify", "order"):
+        given = select.args.get(part)
+        for item in given if isinstance(given, list) else [given] if given else []:
+            for column in item.find_all(exp.Column):
+                name = column.name.lower()
+                if column.table.lower() == table.alias_or_name.lower():
+                    names.add(name)
+                elif alone and not column.table and (name not in aliases or name in names):
+                    names.add(name)
+                elif alone and not column.table and part != "order":
+                    raise Unresolved(f"{name} may be a column of a relation whose columns are not known")
+            if isinstance(item, exp.Alias):
+                aliases.add(item.alias.lower())
+    return names
+
+
+def _is_expression(query: exp.Query) -> bool:
+    """Whether a query is part of an expression, where a column may come from the query around it."""
+    parent = query.parent
+    while isinstance(parent, (exp.Subquery, exp.Paren)):
+        parent = parent.parent
+    return not isinstance(parent, (exp.CTE, exp.SetOperation, exp.From, exp.Join, type(None)))
+
+
+def _mark_units(tree: exp.Query) -> None:
+    """Turn units of date functions, which are parsed as columns, into plain words."""
+    for call in tree.find_all(exp.Anonymous):
+        first = call.expressions[0] if call.expressions else None
+        if call.name.lower() in _WITH_UNIT and isinstance(first, exp.Column) and first.name.lower() in _UNITS:
+            first.replace(exp.Var(this=first.name.upper()))
+
+
+def _first_line(exc: BaseException) -> str:
+    return (str(exc).strip().splitlines() or [type(exc).__name__])[0]
