@@ -69,6 +69,8 @@ def resolved(sql: str, node_of: NodeOf, columns: Mapping[str, Sequence[str]]) ->
         table.set("this", exp.to_identifier(given, quoted=True))
         table.set("db", None)
         table.set("catalog", None)
+    for select in list(tree.find_all(exp.Select)):
+        _expand_struct_stars(select)
     if unknown:
         known |= _columns_in_use(tree, unknown)
     _mark_units(tree)
@@ -99,6 +101,34 @@ def relations(sql: str) -> set[tuple[str, ...]]:
         for table in parsed(sql).find_all(exp.Table)
         if isinstance(table.this, exp.Identifier) and (table.db or not is_cte(table))
     }
+
+
+def _expand_struct_stars(select: exp.Select) -> None:
+    """Replace `row.*` by the fields of `row`, if FROM is a subquery that makes it by from_json or from_csv."""
+    given = select.args.get("from_")
+    inner = given.this.unnest() if given is not None and isinstance(given.this, exp.Subquery) else None
+    if not isinstance(inner, exp.Select) or select.args.get("joins"):
+        return
+    made = {item.alias.lower(): item.this for item in inner.expressions if isinstance(item, exp.Alias)}
+    for item in list(select.expressions):
+        if isinstance(item, exp.Column) and isinstance(item.this, exp.Star) and item.table.lower() in made:
+            fields = _fields(made[item.table.lower()])
+            if fields and not any(item.this.args.values()):
+                own = (exp.alias_(exp.column(name, table=item.table), name, quoted=True) for name in fields)
+                at = select.expressions.index(item)
+                select.set("expressions", [*select.expressions[:at], *own, *select.expressions[at + 1 :]])
+
+
+def _fields(node: exp.Expr) -> list[str]:
+    """The fields of the struct that from_json or from_csv returns; empty if its schema is not a literal."""
+    literal = node.expressions[1] if isinstance(node, exp.Anonymous) and len(node.expressions) > 1 else None
+    if node.name.lower() not in ("from_json", "from_csv") or not isinstance(literal, exp.Literal):
+        return []
+    try:
+        struct = exp.DataType.build(f"struct<{literal.name}>", dialect=_AsWritten)
+    except SqlglotError:
+        return []
+    return [field.name.lower() for field in struct.expressions if isinstance(field, exp.ColumnDef)]
 
 
 def _columns_in_use(tree: exp.Query, unknown: Sequence[exp.Table]) -> dict[str, dict[str, str]]:
