@@ -53,22 +53,9 @@ def resolved(sql: str, node_of: NodeOf, columns: Mapping[str, Sequence[str]]) ->
         Unresolved: sqlglot cannot parse the query, or cannot say where a column comes from.
     """
     tree = parsed(sql)
-    known: dict[str, dict[str, str]] = {}
-    unknown: list[exp.Table] = []
-    for table in list(tree.find_all(exp.Table)):
-        if not isinstance(table.this, exp.Identifier) or (not table.db and is_cte(table)):
-            continue
-        name = name_of(table)
-        given = node_of(name)
-        if not table.alias:
-            table.set("alias", exp.TableAlias(this=exp.to_identifier(name[-1], quoted=True)))
-        if found := columns.get(given):
-            known[given] = dict.fromkeys(found, "string")
-        else:
-            unknown.append(table)
-        table.set("this", exp.to_identifier(given, quoted=True))
-        table.set("db", None)
-        table.set("catalog", None)
+    tables = _with_ids(tree, node_of)
+    known = {table.name: dict.fromkeys(columns[table.name], "string") for table in tables if columns.get(table.name)}
+    unknown = [table for table in tables if table.name not in known]
     for select in list(tree.find_all(exp.Select)):
         _expand_struct_stars(select)
     if unknown:
@@ -92,6 +79,30 @@ def parsed(sql: str) -> exp.Query:
     if any(cte.alias.startswith("__tmp") for cte in tree.find_all(exp.CTE)):
         raise Unresolved("it has pipes (|>)")
     return tree
+
+
+def plain(sql: str, node_of: NodeOf) -> str:
+    """A query as text, without comments and format, with the ids of its relations; raises Unresolved."""
+    tree = parsed(sql)
+    _with_ids(tree, node_of)
+    return repr(tree)
+
+
+def _with_ids(tree: exp.Query, node_of: NodeOf) -> list[exp.Table]:
+    """Replace the names of relations by their ids; returns the relations. Their names become aliases."""
+    found = [
+        table
+        for table in tree.find_all(exp.Table)
+        if isinstance(table.this, exp.Identifier) and (table.db or not is_cte(table))
+    ]
+    for table in found:
+        name = name_of(table)
+        if not table.alias:
+            table.set("alias", exp.TableAlias(this=exp.to_identifier(name[-1], quoted=True)))
+        table.set("this", exp.to_identifier(node_of(name), quoted=True))
+        table.set("db", None)
+        table.set("catalog", None)
+    return found
 
 
 def relations(sql: str) -> set[tuple[str, ...]]:
