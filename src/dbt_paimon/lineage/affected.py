@@ -8,7 +8,7 @@ from dataclasses import replace
 from dbt_paimon.lineage import changes, macros
 from dbt_paimon.lineage.changes import Change, Kind
 from dbt_paimon.lineage.project import Project
-from dbt_paimon.lineage.queries import ANY, Field, Output
+from dbt_paimon.lineage.queries import ANY, Field, Output, Result
 
 # Nodes that `dbt build` builds or tests.
 _BUILT = frozenset(("model", "seed", "snapshot", "test", "function"))
@@ -36,9 +36,7 @@ def affected(before: Project, after: Project, *, full_refresh: bool = False) -> 
                 change = replace(change, rows=True)
             waiting = waiting or change != found[node_id]
             found[node_id] = change
-    return {
-        node_id: found[node_id] for node_id in hidden if found[node_id].builds and not after.is_ephemeral(node_id)
-    }
+    return {node_id: found[node_id] for node_id in hidden if found[node_id].builds and not after.is_ephemeral(node_id)}
 
 
 def _is_built(project: Project, node_id: str) -> bool:
@@ -59,16 +57,15 @@ def _from_parents(project: Project, node_id: str, opaque: str, found: Mapping[st
     return change
 
 
-def _from_parent(
-    project: Project, node_id: str, parent: str, opaque: str, change: Change, named: set[str]
-) -> Change:
+def _from_parent(project: Project, node_id: str, parent: str, opaque: str, change: Change, named: set[str]) -> Change:
     name = project.nodes[parent]["name"]
     query = project.query(node_id)
     is_function = project.nodes[parent]["resource_type"] == "function"
     if opaque and (parent != node_id or parent in named):
         return _rows(f"it reads {name}, and {opaque}")
+    hidden = macros.hidden(project, node_id)
     if query.relations is not None and parent not in named and not is_function:
-        return Change()
+        return Change() if hidden is None else _rows(f"{changes.IN_SOME_RUNS} may read {name}")
     if query.result is None:
         return _rows(f"it reads {name}, and its columns cannot be resolved: {query.problem}")
     if change.rows or is_function:
@@ -76,12 +73,21 @@ def _from_parent(
     changed: set[Field] = {(parent, column) for column in change.columns} | {(parent, ANY)}
     if hit := sorted(query.result.rows & changed):
         return _rows(f"{_shown(name, hit)} decides which rows it has")
+    if hidden is not None and (reason := _hidden_hit(hidden, query.result, change, changed)):
+        return _rows(reason)
     columns = dict(_hit_columns(query.result.columns, changed))
     if query.result.star == parent:
         columns |= {column: {(parent, column)} for column in change.columns}
     reasons = [f"{column} is computed from {_shown(name, sorted(hit))}" for column, hit in sorted(columns.items())]
     own = Change(columns=frozenset(columns), builds=bool(columns), reasons=tuple(reasons))
     return changes.narrowed(project, node_id, own)
+
+
+def _hidden_hit(hidden: str, result: Result, change: Change, changed: set[Field]) -> str:
+    """Whether SQL that is not in the compiled query may read a changed column, under its name or another."""
+    read = [name for name in changes.named_in(hidden, result.inner) if result.inner[name].reads & changed]
+    read += sorted(change.columns & macros.words(hidden))
+    return f"{changes.IN_SOME_RUNS} may read {read[0]}" if read else ""
 
 
 def _rows(reason: str) -> Change:

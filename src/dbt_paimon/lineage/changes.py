@@ -10,12 +10,14 @@ from typing import Any, Final
 from dbt_paimon.lineage import macros, parsing
 from dbt_paimon.lineage.parsing import Unresolved
 from dbt_paimon.lineage.project import Project, Query, name_parts
-from dbt_paimon.lineage.queries import Result
+from dbt_paimon.lineage.queries import Output, Result
 
 # Config keys that say nothing about a table.
 _IRRELEVANT: Final = frozenset("tags meta docs group access enabled packages static_analysis severity".split())
 # Strategies that give the same table if they run twice on the same rows.
 _REPEATABLE: Final = frozenset(("upsert", "merge", "partial_update", "insert_overwrite", "delete+insert"))
+
+IN_SOME_RUNS: Final = "SQL that only first or only later runs have"
 
 
 class Kind(str, Enum):
@@ -99,7 +101,9 @@ def narrowed(project: Project, node_id: str, change: Change) -> Change:
         reason = _not_repeatable(project, node_id, change)
     elif kind not in ("table", "view", "materialized_view", "ephemeral", "test"):
         reason = f"its materialization is {kind}"
-    return replace(change, rows=True, reasons=(*change.reasons, f"all of it may change: {reason}")) if reason else change
+    return (
+        replace(change, rows=True, reasons=(*change.reasons, f"all of it may change: {reason}")) if reason else change
+    )
 
 
 def _not_repeatable(project: Project, node_id: str, change: Change) -> str:
@@ -110,9 +114,9 @@ def _not_repeatable(project: Project, node_id: str, change: Change) -> str:
         return f"its strategy is {strategy}"
     if any("aggregat" in word for word in macros.config_words(config)):
         return "it aggregates in its table"
-    hidden = macros.hidden_words(project, node_id)
-    if hidden is not None and (named := sorted(change.columns & hidden) or sorted({"*", "~"} & hidden)):
-        return f"SQL that only some runs have may read {named[0]}"
+    hidden = macros.words(macros.hidden(project, node_id) or "")
+    if named := sorted(change.columns & hidden) or sorted({"*", "~"} & hidden):
+        return f"{IN_SOME_RUNS} may read {named[0]}"
     return ""
 
 
@@ -197,7 +201,37 @@ def of_queries(before: Project, after: Project, node_id: str) -> Change:
     old, new = before.query(node_id), after.query(node_id)
     if old.result is None or new.result is None:
         return _of_texts(before, after, texts, new if new.result is None else old)
+    if reason := _hidden_difference(before, after, node_id):
+        return _rows(reason)
     return compared(old.result, new.result)
+
+
+def _hidden_difference(before: Project, after: Project, node_id: str) -> str:
+    """What differs in the SQL that only first or only later runs have, or in columns that it names."""
+    one, other = (macros.hidden(project, node_id) for project in (before, after))
+    if one != other:
+        return f"{IN_SOME_RUNS} has changed"
+    old, new = before.query(node_id).result, after.query(node_id).result
+    if one is None or old is None or new is None:
+        return ""
+    return next(
+        (
+            f"{IN_SOME_RUNS} may read {name}"
+            for name in named_in(one, old.inner)
+            if _text(old, name) != _text(new, name)
+        ),
+        "",
+    )
+
+
+def named_in(hidden: str, inner: Mapping[str, Output]) -> list[str]:
+    """The columns that the hidden SQL of a model names; all that its query has if that is not clear."""
+    words = macros.words(hidden)
+    return [name for name in inner if name in words or not words.isdisjoint(("*", "~"))]
+
+
+def _text(result: Result, name: str) -> str:
+    return result.inner[name].text if name in result.inner else ""
 
 
 def _of_texts(before: Project, after: Project, texts: list[str], unresolved: Query) -> Change:

@@ -23,12 +23,13 @@ _READS: Final = re.compile(
 )
 _DISPATCH_BY_NAME: Final = re.compile(r"adapter\s*\.\s*dispatch\s*\(\s*(?:macro_name\s*=\s*)?['\"]")
 _DISPATCH: Final = re.compile(r"adapter\s*\.\s*dispatch\s*\(")
-_MODE: Final = re.compile(r"\b(is_incremental|should_full_refresh|this)\b")
+_MODE: Final = re.compile(r"\b(is_incremental|should_full_refresh)\b")
 # Macros of dbt that a node's mode depends on; they read nothing else.
 _OF_MODE: Final = frozenset(("is_incremental", "should_full_refresh"))
 _TAG: Final = re.compile(r"\{#.*?#\}|\{\{.*?\}\}|\{%.*?%\}", re.DOTALL)
-_OPENS: Final = re.compile(r"\{%-?\s*(if|for|call|filter|macro)\b|\{%-?\s*set\s+[\w, ]+-?%\}")
-_CLOSES: Final = re.compile(r"\{%-?\s*end(if|for|call|filter|macro|set)\b")
+_IF: Final = re.compile(r"\{%-?\s*(el)?if\b")
+_END_IF: Final = re.compile(r"\{%-?\s*endif\b")
+_DEFINES: Final = re.compile(r"\{%-?\s*(macro|endmacro)\b")
 _WORD: Final = re.compile(r"\w+|[*~]")
 
 
@@ -60,20 +61,31 @@ def opaque(project: Project, node_id: str) -> str:
     return ""
 
 
-def hidden_words(project: Project, node_id: str) -> frozenset[str] | None:
-    """The words of an incremental model's SQL that its compiled query may lack, because only some runs have it.
+def hidden(project: Project, node_id: str) -> str | None:
+    """The Jinja and SQL of a model that its compiled query may lack, because only first or only later runs have it.
 
-    Returns:
-        None if the compiled query is the same in every run. `*` and `~` (which joins names) are words, too.
+    None if the compiled query is the same in every run.
     """
-    node = project.nodes[node_id]
-    texts = [text for _, text in _jinja(project, node)]
-    if not any(_MODE.search(text) for text in texts):
+    jinja = [(name.rpartition(" ")[2], text) for name, text in _jinja(project, project.nodes[node_id])]
+    if not any(_MODE.search(text) for _, text in jinja):
         return None
-    words: set[str] = set()
-    for text in (_conditional(texts[0]), *texts[1:]):
-        words.update(word.lower() for word in _WORD.findall(text))
-    return frozenset(words)
+    found = [_of_mode(text) for _, text in jinja]
+    if None in found:
+        return "\n".join(text for _, text in jinja)
+    waiting = [text for text in found if text]
+    texts = dict(jinja[1:])
+    parts: list[str] = []
+    while waiting:
+        parts.append(waiting.pop())
+        called = words(parts[-1])
+        # A macro that is called there is hidden as a whole.
+        waiting += [texts.pop(name) for name in list(texts) if name.lower() in called]
+    return "\n".join(parts)
+
+
+def words(text: str) -> frozenset[str]:
+    """The words of SQL or Jinja in lower case; `*` and `~` (which joins names) are words, too."""
+    return frozenset(word.lower() for word in _WORD.findall(text))
 
 
 def config_words(config: Mapping[str, Any]) -> frozenset[str]:
@@ -93,7 +105,7 @@ def config_words(config: Mapping[str, Any]) -> frozenset[str]:
             for inner in value:
                 walk(inner)
         elif isinstance(value, str):
-            found.update(word.lower() for word in _WORD.findall(value))
+            found.update(words(value))
 
     walk({key: value for key, value in config.items() if key not in ("meta", "docs", "tags", "group")})
     return frozenset(found)
@@ -157,15 +169,24 @@ def _reached(project: Project, node: Mapping[str, Any]) -> list[str]:
     return list(found)
 
 
-def _conditional(text: str) -> str:
-    """The Jinja of a model, and the SQL that stands between its block tags."""
+def _of_mode(text: str) -> str | None:
+    """What stands between `{% if is_incremental() %}` and `{% endif %}`; None if the mode is asked in another way."""
     parts: list[str] = []
-    depth, at = 0, 0
+    # For each open `if`, whether it asks for the mode.
+    opened: list[bool] = []
+    at = 0
     for tag in _TAG.finditer(text):
-        if depth:
-            parts.append(text[at : tag.start()])
-        if not tag[0].startswith("{#"):
-            parts.append(tag[0])
-        depth += bool(_OPENS.match(tag[0])) - bool(_CLOSES.match(tag[0]))
+        asks = bool(_MODE.search(tag[0])) and not tag[0].startswith("{#")
+        if any(opened):
+            parts.append(text[at : tag.start()] + tag[0])
         at = tag.end()
-    return " ".join([*parts, text[at:] if depth else ""])
+        branch = _IF.match(tag[0])
+        if asks and not branch and not _DEFINES.match(tag[0]):
+            return None
+        if branch and not branch[1]:
+            opened.append(asks)
+        elif branch and opened:
+            opened[-1] = opened[-1] or asks
+        elif _END_IF.match(tag[0]) and opened:
+            opened.pop()
+    return " ".join(parts)

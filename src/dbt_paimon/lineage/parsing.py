@@ -10,6 +10,7 @@ from sqlglot import expressions as exp
 from sqlglot.dialects.spark import Spark
 from sqlglot.errors import SqlglotError
 from sqlglot.optimizer.qualify import qualify
+from sqlglot.parsers.spark import SparkParser
 from sqlglot.schema import MappingSchema
 
 from dbt.adapters.paimon.plan.materialized_views.parsing import is_cte, name_of
@@ -18,7 +19,7 @@ from dbt.adapters.paimon.plan.materialized_views.parsing import is_cte, name_of
 NodeOf = Callable[[tuple[str, ...]], str]
 
 # Functions that sqlglot knows in Spark's SQL, in lower case.
-KNOWN_FUNCTIONS: Final = frozenset(name.lower() for name in Spark.Parser.FUNCTIONS)
+KNOWN_FUNCTIONS: Final = frozenset(name.lower() for name in SparkParser.FUNCTIONS)
 # Functions whose first argument may be a unit such as DAY, which is no column.
 _WITH_UNIT: Final = frozenset("date_add date_diff dateadd datediff timestampadd timestampdiff".split())
 _UNITS: Final = frozenset(
@@ -33,7 +34,7 @@ class Unresolved(Exception):
 class _AsWritten(Spark):
     """Spark's SQL, with functions as they are written: sqlglot otherwise replaces some by others that differ."""
 
-    class Parser(Spark.Parser):
+    class Parser(SparkParser):
         FUNCTIONS: ClassVar[dict[str, Any]] = {}
         STRICT_CAST = True
 
@@ -54,7 +55,9 @@ def resolved(sql: str, node_of: NodeOf, columns: Mapping[str, Sequence[str]]) ->
     """
     tree = parsed(sql)
     tables = _with_ids(tree, node_of)
-    known = {table.name: dict.fromkeys(columns[table.name], "string") for table in tables if columns.get(table.name)}
+    known: dict[str, object] = {
+        table.name: dict.fromkeys(columns[table.name], "string") for table in tables if columns.get(table.name)
+    }
     unknown = [table for table in tables if table.name not in known]
     for select in list(tree.find_all(exp.Select)):
         _expand_struct_stars(select)
@@ -142,19 +145,19 @@ def _fields(node: exp.Expr) -> list[str]:
     return [field.name.lower() for field in struct.expressions if isinstance(field, exp.ColumnDef)]
 
 
-def _columns_in_use(tree: exp.Query, unknown: Sequence[exp.Table]) -> dict[str, dict[str, str]]:
+def _columns_in_use(tree: exp.Query, unknown: Sequence[exp.Table]) -> dict[str, object]:
     """The columns that a query reads from relations whose columns are not known; raises Unresolved if it is unclear."""
     if any(map(_is_expression, tree.find_all(exp.Query))):
         raise Unresolved("it has a subquery, and reads a relation whose columns are not known")
     if any(select.is_star for select in tree.find_all(exp.Select)):
         # An invented column would become one of `*`.
         return {}
-    found: dict[str, dict[str, str]] = {}
+    found: dict[str, set[str]] = {}
     for table in unknown:
         select = table.find_ancestor(exp.Select)
         if select is not None and isinstance(table.parent, (exp.From, exp.Join)):
-            found.setdefault(table.name, {}).update(dict.fromkeys(_uses(select, table), "string"))
-    return found
+            found.setdefault(table.name, set()).update(_uses(select, table))
+    return {name: dict.fromkeys(sorted(columns), "string") for name, columns in found.items()}
 
 
 def _uses(select: exp.Select, table: exp.Table) -> set[str]:
@@ -168,11 +171,11 @@ def _uses(select: exp.Select, table: exp.Table) -> set[str]:
         for item in given if isinstance(given, list) else [given] if given else []:
             for column in item.find_all(exp.Column):
                 name = column.name.lower()
-                if column.table.lower() == table.alias_or_name.lower():
+                own = column.table.lower() == table.alias_or_name.lower()
+                perhaps = alone and not column.table
+                if own or (perhaps and (name not in aliases or name in names)):
                     names.add(name)
-                elif alone and not column.table and (name not in aliases or name in names):
-                    names.add(name)
-                elif alone and not column.table and part != "order":
+                elif perhaps and part != "order":
                     raise Unresolved(f"{name} may be a column of a relation whose columns are not known")
             if isinstance(item, exp.Alias):
                 aliases.add(item.alias.lower())

@@ -62,12 +62,14 @@ class Result:
         rows: the columns that decide which rows there are.
         star: the id of the relation whose columns, which are not known, are passed on as they are; '' if all columns
             are known.
+        inner: the columns of this name in any subquery or CTE, or here.
     """
 
     columns: Mapping[str, Output]
     text: str
     rows: frozenset[Field] = frozenset()
     star: str = ""
+    inner: Mapping[str, Output] = field(default_factory=dict)
 
     @property
     def reads(self) -> frozenset[Field]:
@@ -79,7 +81,9 @@ class Result:
 def read(sql: str, node_of: NodeOf, columns: Mapping[str, Sequence[str]]) -> Result:
     """What the columns and rows of a query are computed from; raises Unresolved (see `parsing.resolved`)."""
     try:
-        return _Reader().query(resolved(sql, node_of, columns), _Scope())
+        reader = _Reader()
+        result = reader.query(resolved(sql, node_of, columns), _Scope())
+        return replace(result, inner=reader.inner)
     except RecursionError as exc:
         raise Unresolved("it is nested too deep") from exc
 
@@ -150,6 +154,9 @@ class _Reads:
 class _Reader:
     """Follows the columns of a resolved query. Each method raises Unresolved for what it does not follow."""
 
+    def __init__(self) -> None:
+        self.inner: dict[str, Output] = {}
+
     def query(self, node: exp.Expr, scope: _Scope) -> Result:
         """The result of a SELECT, a set operation, or one of them in parentheses."""
         scope = self._with_ctes(node, scope)
@@ -180,10 +187,10 @@ class _Reader:
         reads, texts = _Reads(), ["select"]
         scope = self._with_sources(node, scope, reads, texts)
         columns, star = self._columns(node, scope, reads, texts)
+        for name, output in columns.items():
+            self.inner[name] = _both(self.inner[name], output) if name in self.inner else output
         scope = replace(scope, aliases=columns)
-        for clause in ("where", "group", "having", "qualify"):
-            if given := node.args.get(clause):
-                texts.append(self._text(given, scope, reads, decides_rows=True))
+        texts += self._clauses(node, ("where", "group", "having", "qualify"), scope, reads)
         group = node.args.get("group")
         if node.args.get("distinct") or (group is not None and group.args.get("all")):
             _all_columns(columns, reads, texts)
@@ -237,12 +244,7 @@ class _Reader:
         if node.args.get("by_name") or len(left.columns) != len(right.columns):
             raise Unresolved("the sides of a set operation have other columns")
         columns = {
-            name: Output(
-                _digest((mine.text, other.text)),
-                mine.values | other.values,
-                mine.rows | other.rows,
-                mine.certain and other.certain,
-            )
+            name: _both(mine, other)
             for (name, mine), other in zip(left.columns.items(), right.columns.values(), strict=True)
         }
         reads, texts = _Reads(), [type(node).__name__, str(bool(node.args.get("distinct"))), left.text, right.text]
@@ -254,12 +256,15 @@ class _Reader:
         """The result after LIMIT and OFFSET, whose rows ORDER BY chooses."""
         if not node.args.get("limit") and not node.args.get("offset"):
             return result
-        reads, texts = _Reads(), [result.text]
+        reads = _Reads()
         scope = replace(scope, aliases=result.columns)
-        for clause in ("order", "sort", "limit", "offset"):
-            if given := node.args.get(clause):
-                texts.append(self._text(given, scope, reads, decides_rows=True))
+        texts = [result.text, *self._clauses(node, ("order", "sort", "limit", "offset"), scope, reads)]
         return replace(result, text=_digest(texts), rows=result.rows | reads.rows | reads.values)
+
+    def _clauses(self, node: exp.Expr, names: Iterable[str], scope: _Scope, reads: _Reads) -> list[str]:
+        """The texts of clauses that decide which rows there are."""
+        given = [node.args[name] for name in names if node.args.get(name)]
+        return [self._text(each, scope, reads, decides_rows=True) for each in given]
 
     # -- sources ------------------------------------------------------------------------------------------------------
 
@@ -384,6 +389,11 @@ def _of_result(result: Result, label: str, reads: _Reads, texts: list[str]) -> _
     reads.rows |= result.rows
     texts += [result.text, result.star]
     return _Source(label, result)
+
+
+def _both(one: Output, other: Output) -> Output:
+    text = _digest((one.text, other.text))
+    return Output(text, one.values | other.values, one.rows | other.rows, one.certain and other.certain)
 
 
 def _renamed(result: Result, alias: Any) -> Result:
