@@ -35,7 +35,7 @@ def lineage(arguments: Sequence[str], column: str, *, up: bool, down: bool, as_j
 
 
 def changed(arguments: Sequence[str], state: str, *, full_refresh: bool, as_json: bool) -> list[str]:
-    """Print the nodes that are affected by the changes since a state; returns dbt's selectors of them, in the order of a run."""
+    """Print the nodes that the changes since a state affect, in the order of a run; returns dbt's selectors of them."""
     before = _state(state)
     refresh = ["--full-refresh"] if full_refresh else []
     project, order = _project([*refresh, *arguments], before)
@@ -98,13 +98,13 @@ def _state(folder: str) -> dict[str, Any]:
         found: dict[str, Any] = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError) as exc:
         raise click.ClickException(
-            f"--state {folder}: {path} cannot be read ({exc}). Give the folder of a manifest.json that `dbt compile` or "
-            "`dbt build` has written."
+            f"--state {folder}: {path} cannot be read ({exc}). Give the folder of a manifest.json that `dbt compile` "
+            "or `dbt build` has written."
         ) from None
     if not any(node.get("compiled_code") for node in found.get("nodes", {}).values()):
         raise click.ClickException(
-            f"--state {folder}: {path} has no compiled code, so no query can be compared. `dbt parse` and `dbt ls` leave "
-            "it out. Run `dbt compile` or `dbt build` on that state, and keep its manifest.json."
+            f"--state {folder}: {path} has no compiled code, so no query can be compared. `dbt parse` and `dbt ls` "
+            "leave it out. Run `dbt compile` or `dbt build` on that state, and keep its manifest.json."
         )
     return found
 

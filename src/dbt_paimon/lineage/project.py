@@ -66,10 +66,13 @@ class Project:
         """The id of each relation by its full name, by schema and name, and by name."""
         found: dict[tuple[str, ...], str] = {}
         for node_id, node in self.nodes.items():
-            if node.get("relation_name") and node["resource_type"] not in ("test", "function"):
-                parts = name_parts(node["relation_name"])
-                for start in range(len(parts)):
-                    found.setdefault(parts[start:], node_id)
+            if not node.get("relation_name") or node["resource_type"] in ("test", "function"):
+                continue
+            parts = name_parts(node["relation_name"])
+            for start in range(len(parts)):
+                found.setdefault(parts[start:], node_id)
+            # A view may be rendered with the catalog of tables, before dbt has listed its schema.
+            found.setdefault((str(node["database"] or "").lower(), *parts[1:]), node_id)
         return found
 
     def node_of(self, parts: tuple[str, ...]) -> str:
