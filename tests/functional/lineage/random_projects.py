@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Final
 
-KINDS: Final = ("view", "table", "table", "table")
+KINDS: Final = ("view", "view", "table")
 SHAPES: Final = "plain star join group window union union_star distinct cte exists scalar explode nested self".split()
 MACRO: Final = "{% macro scaled(x) %}(({{ x }}) * SCALE) % 101{% endmacro %}"
 
@@ -39,6 +39,8 @@ class Model:
     def columns(self) -> list[str]:
         if self.shape == "base":
             return ["id", *self.items]
+        if self.snapshot:
+            return self.parents[0].columns
         if self.shape in ("star", "nested"):
             return [*self.parents[0].columns, *self.items]
         if self.shape == "union_star":
@@ -142,7 +144,7 @@ def project(random: Random, prefix: str, size: int) -> Project:
     for at in range(2):
         rows = [(row, random.randrange(3), *(random.randrange(-5, 20) for _ in range(3))) for row in range(5)]
         items = {name: name for name in "gabc"}
-        models.append(Model(f"{prefix}_base{at}", "base", "table", rows=rows, items=items))
+        models.append(Model(f"{prefix}_base{at}", "base", ("view", "table")[at], rows=rows, items=items))
     for at in range(size):
         models.append(_model(random, f"{prefix}_m{at}", models))
     if random.random() < 0.5:
@@ -239,6 +241,8 @@ def edited(random: Random, before: Project) -> Project:
     while len(done) < random.choice((1, 1, 2)):
         name = random.choice(list(EDITS))
         models = [model for model in after.models if not model.snapshot]
+        # Mostly those that others read.
+        models = models[:3] if random.random() < 0.7 else models
         if what := EDITS[name](random, after, random.choice(models)):
             done.append(f"{name} of {what}")
     after.edit = "; ".join(done)
@@ -336,7 +340,8 @@ def _other_increment(_: Random, __: Project, model: Model) -> str:
 
 EDITS: Final[dict[str, Callable[[Random, Project, Model], str]]] = {
     "another expression": _another_expression,
-    "another expression (2)": _another_expression,
+    "another expression again": _another_expression,
+    "and another expression": _another_expression,
     "a new column": _new_column,
     "another filter": _other_filter,
     "another order of columns": _other_order,
