@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.paimon.overrides import OURS
 from dbt.adapters.paimon.spark.formatting import counted
 from dbt_paimon import selected_nodes
-from dbt_paimon.lineage import edges
+from dbt_paimon.lineage import changes, edges, macros
 from dbt_paimon.lineage.affected import affected
 from dbt_paimon.lineage.changes import Change, Kind
 from dbt_paimon.lineage.project import FOREIGN, Project, documented_columns
@@ -40,6 +42,7 @@ def changed(arguments: Sequence[str], state: str, *, full_refresh: bool, as_json
     refresh = ["--full-refresh"] if full_refresh else []
     project, order = _project([*refresh, *arguments], before)
     earlier = Project(before, project.given)
+    project = _in_the_mode_of(earlier, project, arguments)
     found = affected(earlier, project, full_refresh=full_refresh)
     found = {node_id: found[node_id] for node_id in sorted(found, key=lambda each: order.get(each, len(order)))}
     for node_id, change in found.items():
@@ -129,6 +132,61 @@ def _project(arguments: Sequence[str], before: Mapping[str, Any] | None = None) 
     given = _columns(adapters[0], manifest, unknown) if adapters and unknown else {}
     order = {result.node.unique_id.lower(): at for at, result in enumerate(found)}
     return Project(manifest, {**({} if before else documented), **given}), order
+
+
+def _in_the_mode_of(before: Project, project: Project, arguments: Sequence[str]) -> Project:
+    """The project with incremental models compiled for a first or a later run, as the earlier manifest has them.
+
+    In the schema of a pull request an incremental model has no table yet, so its query is that of a first run.
+    """
+    nodes = dict(project.manifest["nodes"])
+    differing = [
+        node_id
+        for node_id, node in project.nodes.items()
+        if node["config"].get("materialized") == "incremental"
+        and macros.hidden(project, node_id) is not None
+        and node_id in before.nodes
+        and changes.own(before, project, node_id).rows
+    ]
+    if not differing:
+        return project
+    selected = ["--select", *(_selector(project.nodes[node_id]) for node_id in differing)]
+    for is_later in (True, False):
+        with _forced_mode(is_later) as force:
+            results = selected_nodes.for_each(
+                lambda _, node: str(node.get("compiled_code") or ""),
+                [*arguments, *selected],
+                compiled=True,
+                resources=("model",),
+                on_begin=force,
+            )
+        for result in results:
+            name = result.node.unique_id
+            other = {**nodes[name], "compiled_code": result.value}
+            tried = Project({**project.manifest, "nodes": {**nodes, name: other}}, project.given)
+            if not changes.own(before, tried, name.lower()).rows:
+                nodes[name] = other
+    return Project({**project.manifest, "nodes": nodes}, project.given)
+
+
+@contextmanager
+def _forced_mode(is_later: bool) -> Iterator[Callable[[Any], None]]:
+    """A function that makes `is_incremental()` return a constant in a task of dbt; undone at the end."""
+    replaced: list[tuple[Any, str]] = []
+
+    def force(task: Any) -> None:
+        for macro in task.manifest.macros.values():
+            if macro.name == "is_incremental" and macro.package_name in OURS:
+                replaced.append((macro, macro.macro_sql))
+                macro.macro_sql = (
+                    f"{{% macro is_incremental() %}}{{% do return({str(is_later).lower()}) %}}{{% endmacro %}}"
+                )
+
+    try:
+        yield force
+    finally:
+        for macro, text in replaced:
+            macro.macro_sql = text
 
 
 def _as_json(manifest: Any) -> dict[str, Any]:
