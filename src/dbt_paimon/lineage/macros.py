@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any, Final
 
@@ -66,7 +66,8 @@ def hidden(project: Project, node_id: str) -> str | None:
 
     None if the compiled query is the same in every run.
     """
-    jinja = [(name.rpartition(" ")[2], text) for name, text in _jinja(project, project.nodes[node_id])]
+    # The macros of dbt and the adapter name no columns of a project.
+    jinja = [(name.rpartition(" ")[2], text) for name, text in _jinja(project, project.nodes[node_id], without=OURS)]
     if not any(_MODE.search(text) for _, text in jinja):
         return None
     found = [_of_mode(text) for _, text in jinja]
@@ -143,16 +144,19 @@ def _is_changed(before: Project, after: Project, name: str) -> bool:
     return bool(before.manifest["macros"].get(name, {}).get("macro_sql") != macro.get("macro_sql"))
 
 
-def _jinja(project: Project, node: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Name and text of a node, then of each macro that it calls, and the same of the ephemeral models that it reads."""
+def _jinja(project: Project, node: Mapping[str, Any], *, without: Sequence[str] = ()) -> Iterator[tuple[str, str]]:
+    """Name and text of a node, then of each macro that it calls, and the same of the ephemeral models that it reads.
+
+    The macros of the packages `without` are left out.
+    """
     yield "it", node.get("raw_code") or ""
     for name in _reached(project, node):
         macro = project.manifest["macros"].get(name, {})
-        if macro.get("name") not in _OF_MODE:
+        if macro.get("name") not in _OF_MODE and macro.get("package_name") not in without:
             yield f"its macro {macro.get('name', name)}", macro.get("macro_sql") or ""
     for parent in node.get("depends_on", {}).get("nodes", ()):
         if project.is_ephemeral(parent.lower()):
-            yield from _jinja(project, project.nodes[parent.lower()])
+            yield from _jinja(project, project.nodes[parent.lower()], without=without)
 
 
 def _reached(project: Project, node: Mapping[str, Any]) -> list[str]:
