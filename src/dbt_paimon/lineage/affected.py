@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from dbt_paimon.lineage import changes, macros
 from dbt_paimon.lineage.changes import Change, Kind
-from dbt_paimon.lineage.project import Project
+from dbt_paimon.lineage.project import Project, Query
 from dbt_paimon.lineage.queries import ANY, Field, Output, Result
 
 # Nodes that `dbt build` builds or tests.
@@ -51,10 +51,15 @@ def _from_parents(project: Project, node_id: str, opaque: str, found: Mapping[st
     parents = [name for name in parents if found[name].builds or found[name].rows or found[name].columns]
     change = Change()
     for parent in parents:
-        if not found[parent].rows and not found[parent].columns and (parent, ANY) not in query.reads:
+        if not _reaches(found[parent], parent, query, unclear=bool(opaque) or query.result is None):
             continue
         change = change.joined(_from_parent(project, node_id, parent, opaque, found[parent], named))
     return change
+
+
+def _reaches(change: Change, parent: str, query: Query, *, unclear: bool) -> bool:
+    """Whether a reader may see a change: it sees another order of columns only by `*`, which its query shows."""
+    return change.rows or bool(change.columns) or (change.builds and (unclear or (parent, ANY) in query.reads))
 
 
 def _from_parent(project: Project, node_id: str, parent: str, opaque: str, change: Change, named: set[str]) -> Change:

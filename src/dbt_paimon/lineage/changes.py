@@ -13,7 +13,7 @@ from dbt_paimon.lineage.project import Project, Query, name_parts
 from dbt_paimon.lineage.queries import Output, Result
 
 # Config keys that say nothing about a table.
-_IRRELEVANT: Final = frozenset("tags meta docs group access enabled packages static_analysis severity".split())
+_IRRELEVANT: Final = frozenset("tags meta docs group access enabled packages static_analysis".split())
 # Strategies that give the same table if they run twice on the same rows.
 _REPEATABLE: Final = frozenset(("upsert", "merge", "partial_update", "insert_overwrite", "delete+insert"))
 
@@ -201,7 +201,7 @@ def of_queries(before: Project, after: Project, node_id: str) -> Change:
     old, new = before.query(node_id), after.query(node_id)
     if old.result is None or new.result is None:
         return _of_texts(before, after, texts, new if new.result is None else old)
-    if reason := _hidden_difference(before, after, node_id):
+    if reason := _hidden_difference(before, after, node_id) or _other_case(*texts):
         return _rows(reason)
     return compared(old.result, new.result)
 
@@ -222,6 +222,13 @@ def _hidden_difference(before: Project, after: Project, node_id: str) -> str:
         ),
         "",
     )
+
+
+def _other_case(one: str, other: str) -> str:
+    """A reason if columns or fields have the same names in another case, which Spark writes into the table."""
+    old, new = parsing.names(one), parsing.names(other)
+    found = sorted(name for name in new if name in old and old[name] != new[name])
+    return f"another case of {', '.join(found)}" if found else ""
 
 
 def named_in(hidden: str, inner: Mapping[str, Output]) -> list[str]:

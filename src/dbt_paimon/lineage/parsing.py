@@ -91,6 +91,16 @@ def plain(sql: str, node_of: NodeOf) -> str:
     return repr(tree)
 
 
+def names(sql: str) -> dict[str, set[str]]:
+    """The names that a query gives to columns and fields, by the name in lower case; raises Unresolved."""
+    found: dict[str, set[str]] = {}
+    tree = parsed(sql)
+    given = [item.alias_or_name for select in tree.find_all(exp.Select) for item in select.expressions]
+    for name in (*given, *(alias.alias for alias in tree.find_all(exp.Alias))):
+        found.setdefault(name.lower(), set()).add(name)
+    return found
+
+
 def _with_ids(tree: exp.Query, node_of: NodeOf) -> list[exp.Table]:
     """Replace the names of relations by their ids; returns the relations. Their names become aliases."""
     found = [

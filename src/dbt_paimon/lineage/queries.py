@@ -366,11 +366,11 @@ class _Reader:
                 if value is not None and value is not False and value != []:
                     chooses = isinstance(node, (exp.Window, exp.Filter)) and name != "this"
                     inner = self._text(value, scope, reads, decides_rows=decides_rows or chooses)
-                    parts.append(f"{name}={inner}")
+                    # Of strings, only the names of functions have no case.
+                    parts.append(
+                        f"{name}={inner.lower() if isinstance(node, exp.Anonymous) and name == 'this' else inner}"
+                    )
             return f"({' '.join(parts)})"
-        if isinstance(node, str):
-            # The name of a function; a literal's text was handled above.
-            return node.lower()
         if isinstance(node, list):
             return f"[{', '.join(self._text(each, scope, reads, decides_rows=decides_rows) for each in node)}]"
         return repr(node)

@@ -29,6 +29,7 @@ QUERY = (
         (QUERY.replace("> 1", "> 2"), Kind.BREAKING, "", True),
         (QUERY.replace("left join", "join"), Kind.BREAKING, "", True),
         (QUERY.replace("c.id where", "c.id and c.name is not null where"), Kind.BREAKING, "", True),
+        (QUERY.replace("o.amount", "o.AMOUNT"), Kind.BREAKING, "", True),
         (QUERY.replace("select", "select distinct"), Kind.BREAKING, "", True),
         (QUERY + " limit 3", Kind.BREAKING, "", True),
         (QUERY + " order by 1", Kind.NOTHING, "", False),
@@ -54,6 +55,8 @@ def test_the_order_and_names_of_ctes_are_no_change() -> None:
         ("nvl(id, 0)", "coalesce(id, 0)"),
         ("1.0", "1.00"),
         ("'a'", "'A'"),
+        ("r'a'", "r'A'"),
+        ("x'0a'", "x'0b'"),
         ("to_date(note)", "date(note)"),
         ("count(*) over (partition by id)", "count(*) over (partition by state)"),
         ("id + amount * 2", "(id + amount) * 2"),
@@ -138,6 +141,29 @@ AMOUNT = "amount + 1 as amount"
 def test_what_reads_a_changed_column_is_affected(sql: str, reason: str) -> None:
     found = listed(node("m", sql), change=AMOUNT)
     assert reason in found["m"] if reason else found == {}
+
+
+@pytest.mark.parametrize(
+    ("sql", "is_affected"),
+    [
+        ("select id, amount from s.orders", False),
+        ("select * from s.orders", True),
+        ("select * from s.orders pivot (sum(id) for state in (1))", True),
+    ],
+)
+def test_another_order_of_columns_affects_who_reads_all(sql: str, is_affected: bool) -> None:
+    swapped = [
+        project(node("orders", f"select {text} from s.customers"), node("m", sql)) for text in ("id, name", "name, id")
+    ]
+    if "amount" in sql:
+        swapped = [
+            project(
+                node("orders", each.nodes["model.p.orders"]["raw_code"].replace("name", "name as amount")),
+                node("m", sql),
+            )
+            for each in swapped
+        ]
+    assert ("model.p.m" in affected(*swapped)) is is_affected
 
 
 def test_only_a_changed_column_is_followed() -> None:
