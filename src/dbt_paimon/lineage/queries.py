@@ -248,6 +248,10 @@ class _Reader:
             for (name, mine), other in zip(left.columns.items(), right.columns.values(), strict=True)
         }
         reads, texts = _Reads(), [type(node).__name__, str(bool(node.args.get("distinct"))), left.text, right.text]
+        if isinstance(node, exp.Except):
+            # The right side only takes rows away.
+            _all_columns(right.columns, reads, texts)
+            columns = dict(left.columns)
         if not isinstance(node, exp.Union) or node.args.get("distinct"):
             _all_columns(columns, reads, texts)
         return Result(columns, _digest(texts), left.rows | right.rows | reads.rows | reads.values)

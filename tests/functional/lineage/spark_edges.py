@@ -44,6 +44,12 @@ class Edges:
                 self._ctes[each.id()] = _ids(each.child().output())
         for child in elements(plan.children()):
             self._plan(child)
+        self._outputs(kind, plan)
+        for expression in elements(plan.expressions()):
+            self._aliases(expression)
+
+    def _outputs(self, kind: str, plan: Any) -> None:
+        """The attributes that a node makes without an alias."""
         if kind == "CTERelationRef":
             self._link(_ids(plan.output()), self._ctes[plan.cteId()])
         if kind in ("Union", "Intersect", "Except"):
@@ -53,8 +59,10 @@ class Edges:
             read = self._values(plan.generator())
             for each in _ids(plan.generatorOutput()):
                 self._from.setdefault(each, set()).update(read)
-        for expression in elements(plan.expressions()):
-            self._aliases(expression)
+        if kind == "Expand":
+            for projection in elements(plan.projections()):
+                for each, expression in zip(_ids(plan.output()), elements(projection), strict=True):
+                    self._from.setdefault(each, set()).update(self._values(expression))
 
     def _link(self, outputs: list[int], inputs: list[int]) -> None:
         for one, other in zip(outputs, inputs, strict=True):
