@@ -95,14 +95,14 @@ class _Source:
     label: str
     result: Result | None = None
     relation: str = ""
-    # Whether another state of the relation than the newest is read, or its metadata.
+    # Whether a system table or a branch of the relation is read.
+    is_metadata: bool = False
+    # Whether that, or another state than the newest.
     other_state: bool = False
 
     def column(self, name: str) -> Output:
         if self.result is None:
-            fields = {(self.relation, name)} if self.relation else set()
-            if self.other_state:
-                fields = {(self.relation, ANY)}
+            fields = {(self.relation, ANY if self.is_metadata else name)} if self.relation else set()
             return Output(f"{self.label}.{name}", frozenset(fields))
         found = self.result.columns.get(name)
         if found is None and not self.result.star:
@@ -324,7 +324,7 @@ class _Reader:
         other_state = bool(state) or base != name
         if other_state:
             reads.rows.add((base, ANY))
-        return _Source(label, relation=base, other_state=other_state)
+        return _Source(label, relation=base, is_metadata=base != name, other_state=other_state)
 
     def _values(self, node: exp.Values, label: str, scope: _Scope, reads: _Reads, texts: list[str]) -> _Source:
         text = self._text(node.expressions, scope, reads, decides_rows=True)

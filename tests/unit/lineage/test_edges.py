@@ -48,7 +48,7 @@ def shown(fields: frozenset[queries.Field]) -> str:
         ("select dateadd(day, 1, a) as x from t", "t.a", ""),
         ("select x from (select a, b from t) as z(x, y)", "t.a", ""),
         ("select n as x from unknown where m > 1", "unknown.n", "unknown.m"),
-        ("select a as x from t version as of 3", "t.*", "t.*"),
+        ("select a as x from t version as of 3", "t.a", "t.*"),
     ],
 )
 def test_edges_of_a_column(sql: str, values: str, rows: str) -> None:
