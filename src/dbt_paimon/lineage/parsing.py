@@ -159,7 +159,7 @@ def _columns_in_use(tree: exp.Query, unknown: Sequence[exp.Table]) -> dict[str, 
     """The columns that a query reads from relations whose columns are not known; raises Unresolved if it is unclear."""
     if any(map(_is_expression, tree.find_all(exp.Query))):
         raise Unresolved("it has a subquery, and reads a relation whose columns are not known")
-    if any(select.is_star for select in tree.find_all(exp.Select)):
+    if any(select is not None and select.is_star for select in (table.find_ancestor(exp.Select) for table in unknown)):
         # An invented column would become one of `*`.
         return {}
     found: dict[str, set[str]] = {}
