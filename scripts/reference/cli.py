@@ -76,7 +76,8 @@ def _shared(commands: list[click.Command]) -> set[str]:
 def _command(path: str, command: click.Command, shared: set[str]) -> str:
     own = [param for param in command.params if param.name not in shared]
     arguments = [param for param in own if isinstance(param, click.Argument)]
-    usage = " ".join(["dbt-paimon", path, *(param.metavar or f"[{param.name.upper()}…]" for param in arguments if param.name)])
+    shown = (param.metavar or f"[{param.name.upper()}…]" for param in arguments if param.name)
+    usage = " ".join(["dbt-paimon", path, *shown])
     link = page_link(PAGES[path.split(maxsplit=1)[0]])
     says = " ".join(str(command.help).split())
     options = _options([param for param in own if param not in arguments])
