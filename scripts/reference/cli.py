@@ -17,6 +17,8 @@ PAGES: Final = {
     "server": "deployment.md#a-warm-local-server",
     "stream": "streaming.md#continuous-streams",
     "plan": "results.md#before-a-run",
+    "lineage": "column-lineage.md",
+    "build": "column-lineage.md#build-what-a-change-affects",
     "report": "report.md",
     "diff": "pull-requests.md",
     "env": "environments.md",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -213,7 +213,10 @@ def stream(select: tuple[str, ...], exclude: tuple[str, ...], full_refresh: bool
 @_with_target
 @click.option(*("--select", "-s"), **_SELECTOR, help="Models, seeds and snapshots, in dbt's selection syntax.")
 @click.option("--exclude", **_SELECTOR, help="Nodes to exclude.")
-@click.option("--state", help="Folder of an earlier manifest, for state:modified and --defer.")
+@click.option(
+    "--state",
+    help="Folder of an earlier manifest, for state:modified and --defer; alone, the nodes that the changes affect.",
+)
 @click.option("--full-refresh", is_flag=True, help="Show what a run with --full-refresh would do.")
 @click.option("--threads", type=int, help="How many nodes to preview at once.")
 @click.option(
@@ -227,8 +230,12 @@ def stream(select: tuple[str, ...], exclude: tuple[str, ...], full_refresh: bool
 def plan(full_refresh: bool, output: str, fail_on_loss: bool, **selection: Any) -> None:
     """Show what `dbt run` would do with each node, without writing anything.
 
+    With --state and no selection or --defer: which nodes the changes since that state affect, and why.
     Exit code 1 if a node would fail.
     """
+    if selection["state"] and not (selection["select"] or selection["exclude"] or _passed("--defer", "--selector")):
+        _affected(selection, full_refresh=full_refresh, as_json=output == "json")
+        return
     found = preview.run(_dbt_arguments(**selection), full_refresh, as_json=output == "json")
     if output == "text":
         click.echo(preview.summary(found))
@@ -236,6 +243,67 @@ def plan(full_refresh: bool, output: str, fail_on_loss: bool, **selection: Any) 
         sys.exit(1)
     if fail_on_loss and any(node.loses for node in found):
         sys.exit(3)
+
+
+def _passed(*names: str) -> bool:
+    """Whether one of dbt's options was given."""
+    given = click.get_current_context().meta[_DBT_OPTIONS]
+    return any(word.partition("=")[0] in names for word in given)
+
+
+def _affected(selection: Mapping[str, Any], *, full_refresh: bool, as_json: bool) -> list[str]:
+    """Print the nodes that the changes since a state affect; returns dbt's selectors of them."""
+    # It imports sqlglot, which takes a second.
+    from dbt_paimon.lineage import command
+
+    target = {name: value for name, value in selection.items() if name not in ("select", "exclude", "state")}
+    return command.changed(_dbt_arguments(**target), selection["state"], full_refresh=full_refresh, as_json=as_json)
+
+
+@main.command(cls=_SelectingCommand)
+@_with_target
+@click.argument("column", metavar="MODEL[.COLUMN]")
+@click.option("--up", is_flag=True, help="Only what the column is computed from.")
+@click.option("--down", is_flag=True, help="Only what is computed from the column.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
+@click.option("--threads", type=int, help="How many nodes to compile at once.")
+def lineage(column: str, up: bool, down: bool, as_json: bool, **target: Any) -> None:
+    """Show which columns a column is computed from, and which are computed from it.
+
+    A value edge: the value is used. A row edge: it decides which rows there are (WHERE, JOIN, GROUP BY, windows).
+    """
+    from dbt_paimon.lineage import command
+
+    command.lineage(_dbt_arguments(**target), column, up=up or not down, down=down or not up, as_json=as_json)
+
+
+@main.command(context_settings={"ignore_unknown_options": True, "allow_extra_args": True})
+@_with_target
+@click.option("--affected", is_flag=True, required=True, help="Build what the changes since --state affect.")
+@click.option("--state", required=True, help="Folder of an earlier manifest with compiled code.")
+@click.option("--full-refresh", is_flag=True, help="Rebuild incremental models.")
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[DBT'S OPTIONS]…")
+def build(affected: bool, state: str, full_refresh: bool, arguments: tuple[str, ...], **target: str | None) -> None:
+    """Build and test the nodes that the changes since a state affect; without --affected, this is `dbt build`.
+
+    Prints the nodes with reasons first, as `dbt-paimon plan --state` does. All other options are dbt's.
+    """
+    from dbt.cli.main import cli
+
+    from dbt_paimon.lineage import command
+
+    if refused := sorted({"--select", "-s", "--selector", "--models", "-m"}.intersection(arguments)):
+        raise click.ClickException(
+            f"{refused[0]} and --affected both select nodes. Leave one out: `dbt-paimon build {refused[0]} …` builds a "
+            "selection. --exclude may stand beside --affected."
+        )
+    places = options(target)
+    # The options that change what is compiled; those of the run alone are dbt's.
+    selectors = command.changed(places, state, full_refresh=full_refresh, as_json=False)
+    if not selectors:
+        return
+    refresh = ["--full-refresh"] if full_refresh else []
+    cli.main(args=["build", *places, *refresh, "--state", state, *arguments, "--select", *selectors])
 
 
 @main.command(cls=_SelectingCommand)

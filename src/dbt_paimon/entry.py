@@ -5,17 +5,18 @@ from __future__ import annotations
 import sys
 
 from dbt_paimon import client
-from dbt_paimon.words import DBT, READ_COMMANDS, command
+from dbt_paimon.words import AFFECTED, DBT, READ_COMMANDS, command
 
 
 def main() -> None:
     """Run the command line, and exit with its code."""
     words = sys.argv[1:]
     name = command(words)
-    code = client.send(words) if name in DBT or name in READ_COMMANDS else None
+    is_dbts = name in DBT and not (name == "build" and AFFECTED in words)
+    code = client.send(words) if is_dbts or name in READ_COMMANDS else None
     if code is not None:
         sys.exit(code)
-    if name in DBT:
+    if is_dbts:
         from dbt.cli.main import cli
 
         cli()

@@ -14,7 +14,9 @@ DBT: Final = frozenset(
 # dbt's options with a value that only some commands accept.
 SOME_COMMANDS_ONLY: Final = frozenset(("--selector", "--target-path"))
 # Commands of `dbt-paimon` that only read tables; they run in the project's shell, if there is one.
-READ_COMMANDS: Final = frozenset(("diff", "plan", "report"))
+READ_COMMANDS: Final = frozenset(("diff", "lineage", "plan", "report"))
+# The option with which `build` is `dbt-paimon`'s own command.
+AFFECTED: Final = "--affected"
 # dbt's options with a value that may precede the command.
 WITH_VALUE: Final = frozenset(
     (

@@ -1,0 +1,271 @@
+"""Compares a node with the same node of an earlier manifest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import Any, Final
+
+from dbt_paimon.lineage import macros, parsing
+from dbt_paimon.lineage.parsing import Unresolved
+from dbt_paimon.lineage.project import Project, Query, name_parts
+from dbt_paimon.lineage.queries import Output, Result
+
+# Config keys that say nothing about a table.
+_IRRELEVANT: Final = frozenset("tags meta docs group access enabled packages static_analysis".split())
+# Strategies that give the same table if they run twice on the same rows.
+_REPEATABLE: Final = frozenset(("upsert", "merge", "partial_update", "insert_overwrite", "delete+insert"))
+
+IN_SOME_RUNS: Final = "SQL that only first or only later runs have"
+
+
+class Kind(str, Enum):
+    """What the change of a node's own code and config is."""
+
+    NOTHING = "nothing"
+    ADDITIVE = "additive"
+    BREAKING = "breaking"
+    NEW = "new"
+
+    def __str__(self) -> str:
+        return self.value
+
+
+@dataclass(frozen=True)
+class Change:
+    """How a node's table differs from what it was.
+
+    Attributes:
+        kind: of the node's own change; NOTHING if only what it reads has changed.
+        columns: the columns whose values may differ, among them new and lost ones.
+        rows: whether there may be other rows; then any column may differ.
+        builds: whether the node has to be built.
+        reasons: in words, one for each cause.
+    """
+
+    kind: Kind = Kind.NOTHING
+    columns: frozenset[str] = frozenset()
+    rows: bool = False
+    builds: bool = False
+    reasons: tuple[str, ...] = ()
+
+    def joined(self, other: Change) -> Change:
+        """Both changes of one node."""
+        reasons = tuple(dict.fromkeys((*self.reasons, *other.reasons)))
+        kind = max(self.kind, other.kind, key=list(Kind).index)
+        columns = self.columns | other.columns
+        return Change(kind, columns, self.rows or other.rows, self.builds or other.builds, reasons)
+
+
+def _rows(reason: str, kind: Kind = Kind.BREAKING) -> Change:
+    return Change(kind, rows=True, builds=True, reasons=(reason,))
+
+
+def own(before: Project, after: Project, node_id: str) -> Change:
+    """How a node differs by its own query and config from the earlier manifest."""
+    node, old = after.nodes[node_id], before.nodes.get(node_id)
+    if old is None:
+        return _rows("it is new", Kind.NEW)
+    for reason in _differences(before, after, node_id):
+        return _rows(reason)
+    if node["resource_type"] in ("seed", "source"):
+        change = Change()
+    elif node["resource_type"] == "function" or node.get("language", "sql") != "sql":
+        same = old.get("raw_code") == node.get("raw_code")
+        change = Change() if same else _rows("its code has changed")
+    else:
+        change = of_queries(before, after, node_id)
+    change = narrowed(after, node_id, change)
+    if not change.builds and _descriptions(old) != _descriptions(node):
+        return replace(change, builds=True, reasons=("its description has changed",))
+    return change
+
+
+def narrowed(project: Project, node_id: str, change: Change) -> Change:
+    """A change of a node's query as a change of its table, whose other columns and rows may follow the changed ones."""
+    if change.rows or not change.columns:
+        return change
+    node = project.nodes[node_id]
+    config = node["config"]
+    kind = config.get("materialized")
+    reason = ""
+    words = macros.config_words(config)
+    if kind == "snapshot":
+        reason = "a snapshot adds rows for changed ones"
+    elif named := sorted(change.columns & words):
+        reason = f"its config names {named[0]}"
+    elif any(config.get(key) for key in ("pre-hook", "post-hook", "pre_hook", "post_hook")):
+        reason = "its hooks may use the changed columns"
+    elif kind == "incremental":
+        reason = _not_repeatable(project, node_id, change)
+    elif kind not in ("table", "view", "materialized_view", "ephemeral", "test"):
+        reason = f"its materialization is {kind}"
+    return (
+        replace(change, rows=True, reasons=(*change.reasons, f"all of it may change: {reason}")) if reason else change
+    )
+
+
+def _not_repeatable(project: Project, node_id: str, change: Change) -> str:
+    """Why a changed column of an incremental model may change others; '' if it does not."""
+    config = project.nodes[node_id]["config"]
+    strategy = config.get("incremental_strategy") or ("upsert" if config.get("primary_key") else "append")
+    if strategy not in _REPEATABLE:
+        return f"its strategy is {strategy}"
+    if any("aggregat" in word for word in macros.config_words(config)):
+        return "it aggregates in its table"
+    hidden = macros.words(macros.hidden(project, node_id) or "")
+    if named := sorted(change.columns & hidden) or sorted({"*", "~"} & hidden):
+        return f"{IN_SOME_RUNS} may read {named[0]}"
+    return ""
+
+
+# -- config ----------------------------------------------------------------------------------------------------------
+
+
+def _differences(before: Project, after: Project, node_id: str) -> Iterator[str]:
+    """What else than the query differs, and may change rows."""
+    node, old = after.nodes[node_id], before.nodes[node_id]
+    mine, theirs = ({k: v for k, v in each["config"].items() if k not in _IRRELEVANT} for each in (node, old))
+    if changed := sorted(key for key in {*mine, *theirs} if mine.get(key) != theirs.get(key)):
+        yield f"its config has changed: {', '.join(changed)}"
+    if node["resource_type"] == "seed" and _checksum(node) != _checksum(old):
+        yield "its file has changed"
+    if node["resource_type"] == "seed" and _checksum(node).startswith("path"):
+        yield "its file is too large for dbt to compare"
+    if _constraints(node) != _constraints(old):
+        yield "its data types or constraints have changed"
+    if name_change := _renamed(before, after, node_id):
+        yield name_change
+    if node["resource_type"] in ("source", "function"):
+        return
+    if macro := macros.changed_macro(before, after, node_id):
+        yield f"{macro} has changed, which runs with it"
+
+
+def _checksum(node: Mapping[str, Any]) -> str:
+    return " ".join(map(str, (node.get("checksum") or {}).values()))
+
+
+def _renamed(before: Project, after: Project, node_id: str) -> str:
+    """A reason if the node's relation has another name, although the target is the same."""
+    old, new = (_relation(project, node_id) for project in (before, after))
+    if old == new:
+        return ""
+    if after.nodes[node_id]["resource_type"] == "source":
+        parts = ("identifier", "unrendered_database", "unrendered_schema")
+        one, other = ([each.nodes[node_id].get(part) for part in parts] for each in (before, after))
+        return "" if one == other and any("{" in str(part) for part in one) else "it is another table"
+    # In another target, as that of a pull request, every model has another name.
+    return "its table has another name" if _share_a_target(before, after) else ""
+
+
+def _share_a_target(before: Project, after: Project) -> bool:
+    return any(
+        _relation(before, node_id) == _relation(after, node_id) != ()
+        for node_id, node in after.nodes.items()
+        if node["resource_type"] != "source" and node_id in before.nodes
+    )
+
+
+def _relation(project: Project, node_id: str) -> tuple[str, ...]:
+    return name_parts(project.nodes[node_id].get("relation_name") or "")
+
+
+def _constraints(node: Mapping[str, Any]) -> Any:
+    contract = (node.get("contract") or {}).get("enforced")
+    columns = node.get("columns") or {}
+    types = {name: (column.get("data_type"), column.get("quote")) for name, column in columns.items()}
+    constraints = [node.get("constraints"), {name: column.get("constraints") for name, column in columns.items()}]
+    return [contract, types if contract or node["resource_type"] == "source" else None, constraints]
+
+
+def _descriptions(node: Mapping[str, Any]) -> Any:
+    """The comments that a run writes."""
+    persists = node["config"].get("persist_docs") or {}
+    columns = {name: column.get("description") for name, column in (node.get("columns") or {}).items()}
+    return [
+        node.get("description") if persists.get("relation") else None,
+        columns if persists.get("columns") else None,
+    ]
+
+
+# -- queries ---------------------------------------------------------------------------------------------------------
+
+
+def of_queries(before: Project, after: Project, node_id: str) -> Change:
+    """How a node's query differs, with relations compared by the nodes that they belong to."""
+    texts = [project.nodes[node_id].get("compiled_code") or "" for project in (before, after)]
+    if not texts[0]:
+        return _rows("the earlier manifest has no compiled code of it")
+    old, new = before.query(node_id), after.query(node_id)
+    if old.result is None or new.result is None:
+        return _of_texts(before, after, texts, new if new.result is None else old)
+    if reason := _hidden_difference(before, after, node_id) or _other_case(*texts):
+        return _rows(reason)
+    return compared(old.result, new.result)
+
+
+def _hidden_difference(before: Project, after: Project, node_id: str) -> str:
+    """What differs in the SQL that only first or only later runs have, or in columns that it names."""
+    one, other = (macros.hidden(project, node_id) for project in (before, after))
+    if one != other:
+        return f"{IN_SOME_RUNS} has changed"
+    old, new = before.query(node_id).result, after.query(node_id).result
+    if one is None or old is None or new is None:
+        return ""
+    return next(
+        (
+            f"{IN_SOME_RUNS} may read {name}"
+            for name in named_in(one, old.inner)
+            if _text(old, name) != _text(new, name)
+        ),
+        "",
+    )
+
+
+def _other_case(one: str, other: str) -> str:
+    """A reason if columns or fields have the same names in another case, which Spark writes into the table."""
+    old, new = parsing.names(one), parsing.names(other)
+    found = sorted(name for name in new if name in old and old[name] != new[name])
+    return f"another case of {', '.join(found)}" if found else ""
+
+
+def named_in(hidden: str, inner: Mapping[str, Output]) -> list[str]:
+    """The columns that the hidden SQL of a model names; all that its query has if that is not clear."""
+    words = macros.words(hidden)
+    return [name for name in inner if name in words or not words.isdisjoint(("*", "~"))]
+
+
+def _text(result: Result, name: str) -> str:
+    return result.inner[name].text if name in result.inner else ""
+
+
+def _of_texts(before: Project, after: Project, texts: list[str], unresolved: Query) -> Change:
+    """For queries that cannot be followed: no change if they are the same but for names, comments and format."""
+    try:
+        same = parsing.plain(texts[0], before.node_of) == parsing.plain(texts[1], after.node_of)
+    except Unresolved:
+        same = texts[0] == texts[1]
+    return Change() if same else _rows(f"its query has changed, and cannot be resolved: {unresolved.problem}")
+
+
+def compared(old: Result, new: Result) -> Change:
+    """How the result of a query differs."""
+    if old.text != new.text or old.star != new.star:
+        return _rows("its query has other rows")
+    added = new.columns.keys() - old.columns.keys()
+    lost = old.columns.keys() - new.columns.keys()
+    common = [name for name in new.columns if name in old.columns]
+    changed = {name for name in common if old.columns[name].text != new.columns[name].text}
+    reordered = common != [name for name in old.columns if name in new.columns]
+    reasons = [
+        *([f"another expression: {', '.join(sorted(changed))}"] if changed else []),
+        *([f"lost columns: {', '.join(sorted(lost))}"] if lost else []),
+        *([f"new columns: {', '.join(sorted(added))}"] if added else []),
+        *(["another order of columns"] if reordered else []),
+    ]
+    if not reasons:
+        return Change()
+    kind = Kind.BREAKING if changed or lost or reordered else Kind.ADDITIVE
+    return Change(kind, frozenset(added | lost | changed), builds=True, reasons=tuple(reasons))

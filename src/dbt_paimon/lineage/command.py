@@ -1,0 +1,226 @@
+"""Reads the manifests of a project and of an earlier state, and prints column lineage and affected nodes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon.overrides import OURS
+from dbt.adapters.paimon.spark.formatting import counted
+from dbt_paimon import selected_nodes
+from dbt_paimon.lineage import changes, edges, macros
+from dbt_paimon.lineage.affected import affected
+from dbt_paimon.lineage.changes import Change, Kind
+from dbt_paimon.lineage.project import FOREIGN, Project, documented_columns
+
+if TYPE_CHECKING:
+    from dbt.adapters.paimon.impl import PaimonAdapter
+
+_COMPILED: Final = ("model", "seed", "snapshot", "test")
+
+
+def lineage(arguments: Sequence[str], column: str, *, up: bool, down: bool, as_json: bool) -> None:
+    """Print the lineage of `model.column`, or of all columns of `model`; raises ClickException if there is no such."""
+    project, _ = _project(arguments)
+    node_id, columns = edges.find(project, column)
+    found = [edges.of(project, node_id, name, up=up, down=down) for name in columns]
+    if as_json:
+        click.echo(json.dumps([each.as_dict() for each in found], indent=2))
+    else:
+        click.echo("\n".join(line for each in found for line in each.lines()))
+
+
+def changed(arguments: Sequence[str], state: str, *, full_refresh: bool, as_json: bool) -> list[str]:
+    """Print the nodes that the changes since a state affect, in the order of a run; returns dbt's selectors of them."""
+    before = _state(state)
+    refresh = ["--full-refresh"] if full_refresh else []
+    project, order = _project([*refresh, *arguments], before)
+    earlier = Project(before, project.given)
+    project = _in_the_mode_of(earlier, project, arguments)
+    found = affected(earlier, project, full_refresh=full_refresh)
+    found = {node_id: found[node_id] for node_id in sorted(found, key=lambda each: order.get(each, len(order)))}
+    for node_id, change in found.items():
+        click.echo(_json(project, node_id, change) if as_json else "\n".join(_lines(project, node_id, change)))
+    if not as_json:
+        click.echo(_summary(project, found))
+    return [_selector(project.nodes[node_id]) for node_id in found]
+
+
+def _selector(node: Mapping[str, Any]) -> str:
+    """dbt's selector of exactly this node."""
+    return f"fqn:{'.'.join(node['fqn'])},resource_type:{node['resource_type']}"
+
+
+# -- text ------------------------------------------------------------------------------------------------------------
+
+
+def _lines(project: Project, node_id: str, change: Change) -> list[str]:
+    node = project.nodes[node_id]
+    what = {Kind.NOTHING: "affected"}.get(change.kind, str(change.kind))
+    where = "all rows" if change.rows else ", ".join(sorted(change.columns)) or "no rows"
+    return [f"{node['resource_type']} {node['name']}: {what} ({where})", *(f"  {each}" for each in change.reasons)]
+
+
+def _json(project: Project, node_id: str, change: Change) -> str:
+    node = project.nodes[node_id]
+    return json.dumps(
+        {
+            "unique_id": node["unique_id"],
+            "name": node["name"],
+            "resource_type": node["resource_type"],
+            "change": str(change.kind),
+            "rows": change.rows,
+            "columns": sorted(change.columns),
+            "reasons": list(change.reasons),
+        }
+    )
+
+
+def _summary(project: Project, found: Mapping[str, Change]) -> str:
+    def kinds(ids: Sequence[str]) -> int:
+        return sum(project.nodes[each]["resource_type"] != "test" for each in ids)
+
+    every = [each for each, node in project.nodes.items() if node["resource_type"] in _COMPILED]
+    every = [each for each in every if not project.is_ephemeral(each)]
+    tests = len(found) - kinds(list(found))
+    return f"{kinds(list(found))} of {counted(kinds(every), 'node')} and {counted(tests, 'test')} affected."
+
+
+# -- manifests -------------------------------------------------------------------------------------------------------
+
+
+def _state(folder: str) -> dict[str, Any]:
+    path = Path(folder, "manifest.json")
+    try:
+        found: dict[str, Any] = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError) as exc:
+        raise click.ClickException(
+            f"--state {folder}: {path} cannot be read ({exc}). Give the folder of a manifest.json that `dbt compile` "
+            "or `dbt build` has written."
+        ) from None
+    if not any(node.get("compiled_code") for node in found.get("nodes", {}).values()):
+        raise click.ClickException(
+            f"--state {folder}: {path} has no compiled code, so no query can be compared. `dbt parse` and `dbt ls` "
+            "leave it out. Run `dbt compile` or `dbt build` on that state, and keep its manifest.json."
+        )
+    return found
+
+
+def _project(arguments: Sequence[str], before: Mapping[str, Any] | None = None) -> tuple[Project, dict[str, int]]:
+    """Compile the project; returns it with the columns that Spark knows, and the position of each node in a run."""
+    tasks: list[Any] = []
+    adapters: list[PaimonAdapter] = []
+
+    def of_node(adapter: PaimonAdapter, node: Mapping[str, Any]) -> str:
+        adapters.append(adapter)
+        return str(node.get("compiled_code") or "")
+
+    found = selected_nodes.for_each(of_node, arguments, compiled=True, resources=_COMPILED, on_begin=tasks.append)
+    if not tasks:
+        raise click.ClickException("The project has no models, seeds, snapshots or tests.")
+    manifest = _as_json(tasks[0].manifest)
+    for result in found:
+        manifest["nodes"][result.node.unique_id]["compiled_code"] = result.value
+    documented = documented_columns([*manifest["sources"].values(), *manifest["nodes"].values()])
+    unknown = _unknown([Project(each) for each in (manifest, before) if each])
+    given = _columns(adapters[0], manifest, unknown) if adapters and unknown else {}
+    order = {result.node.unique_id.lower(): at for at, result in enumerate(found)}
+    return Project(manifest, {**({} if before else documented), **given}), order
+
+
+def _in_the_mode_of(before: Project, project: Project, arguments: Sequence[str]) -> Project:
+    """The project with incremental models compiled for a first or a later run, as the earlier manifest has them.
+
+    In the schema of a pull request an incremental model has no table yet, so its query is that of a first run.
+    """
+    nodes = dict(project.manifest["nodes"])
+    differing = [
+        node_id
+        for node_id, node in project.nodes.items()
+        if node["config"].get("materialized") == "incremental"
+        and macros.hidden(project, node_id) is not None
+        and node_id in before.nodes
+        and changes.own(before, project, node_id).rows
+    ]
+    if not differing:
+        return project
+    selected = ["--select", *(_selector(project.nodes[node_id]) for node_id in differing)]
+    for is_later in (True, False):
+        with _forced_mode(is_later) as force:
+            results = selected_nodes.for_each(
+                lambda _, node: str(node.get("compiled_code") or ""),
+                [*arguments, *selected],
+                compiled=True,
+                resources=("model",),
+                on_begin=force,
+            )
+        for result in results:
+            name = result.node.unique_id
+            other = {**nodes[name], "compiled_code": result.value}
+            tried = Project({**project.manifest, "nodes": {**nodes, name: other}}, project.given)
+            if not changes.own(before, tried, name.lower()).rows:
+                nodes[name] = other
+    return Project({**project.manifest, "nodes": nodes}, project.given)
+
+
+@contextmanager
+def _forced_mode(is_later: bool) -> Iterator[Callable[[Any], None]]:
+    """A function that makes `is_incremental()` return a constant in a task of dbt; undone at the end."""
+    replaced: list[tuple[Any, str]] = []
+
+    def force(task: Any) -> None:
+        for macro in task.manifest.macros.values():
+            if macro.name == "is_incremental" and macro.package_name in OURS:
+                replaced.append((macro, macro.macro_sql))
+                macro.macro_sql = (
+                    f"{{% macro is_incremental() %}}{{% do return({str(is_later).lower()}) %}}{{% endmacro %}}"
+                )
+
+    try:
+        yield force
+    finally:
+        for macro, text in replaced:
+            macro.macro_sql = text
+
+
+def _as_json(manifest: Any) -> dict[str, Any]:
+    """A manifest as dbt writes it into a file, so that both sides of a comparison look alike."""
+    from dbt_common.utils.encoding import JSONEncoder
+
+    found: dict[str, Any] = json.loads(
+        json.dumps(manifest.writable_manifest().to_dict(omit_none=False), cls=JSONEncoder)
+    )
+    return found
+
+
+def _unknown(projects: Sequence[Project]) -> set[str]:
+    """The relations whose columns a query needs, and the manifests do not have."""
+    queries = [project.query(node_id) for project in projects for node_id in project.nodes]
+    needed = {name.partition("$")[0] for query in queries for name in query.relations or ()}
+    return {name for name in needed if not any(project.columns(name) for project in projects)}
+
+
+def _columns(adapter: PaimonAdapter, manifest: Mapping[str, Any], names: set[str]) -> dict[str, tuple[str, ...]]:
+    """The columns of relations in Spark, by id; relations that do not exist, and files, are left out."""
+    nodes = {key.lower(): node for key, node in {**manifest["nodes"], **manifest["sources"]}.items()}
+    found: dict[str, tuple[str, ...]] = {}
+    with adapter.connection_named("lineage"):
+        for name in sorted(names):
+            node = nodes.get(name)
+            if node is None or name.startswith(FOREIGN):
+                continue
+            try:
+                relation = adapter.get_relation(
+                    node["database"], node["schema"], node.get("identifier") or node["alias"]
+                )
+                columns = adapter.get_columns_in_relation(relation) if relation is not None else []
+            except DbtRuntimeError:
+                continue
+            found[name] = tuple(column.name.lower() for column in columns)
+    return found

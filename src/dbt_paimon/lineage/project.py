@@ -1,0 +1,186 @@
+"""The nodes of a manifest with compiled code: what each column and the rows of each are computed from."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final
+
+from dbt_paimon.lineage import parsing, queries
+from dbt_paimon.lineage.parsing import Unresolved
+from dbt_paimon.lineage.queries import Field, Output, Result
+
+# Resource types with a relation or rows of their own; `function` is one that queries may call.
+KINDS: Final = frozenset(("model", "seed", "snapshot", "source", "test", "function"))
+# Prefix of the id of a relation that no node of the manifest has.
+FOREIGN: Final = "relation:"
+_PART: Final = re.compile(r"`((?:[^`]|``)*)`|([^.`]+)")
+_DBT_COLUMNS: Final = ("dbt_scd_id", "dbt_updated_at", "dbt_valid_from", "dbt_valid_to")
+
+
+@dataclass(frozen=True)
+class Query:
+    """A node's query.
+
+    Attributes:
+        relations: the ids of the relations that it names; None if it cannot be parsed.
+        result: its columns and rows; None if they cannot be followed.
+        problem: why they cannot be followed.
+    """
+
+    relations: frozenset[str] | None = frozenset()
+    result: Result | None = None
+    problem: str = ""
+
+    @property
+    def reads(self) -> frozenset[Field]:
+        return self.result.reads if self.result else frozenset()
+
+
+@dataclass(frozen=True)
+class Project:
+    """A manifest; ids and names of columns are in lower case.
+
+    Attributes:
+        manifest: as JSON, with `compiled_code`.
+        given: columns of relations that have no query in the manifest, such as sources, by id.
+    """
+
+    manifest: Mapping[str, Any]
+    given: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    _queries: dict[str, Query] = field(default_factory=dict, compare=False)
+
+    @cached_property
+    def nodes(self) -> Mapping[str, Mapping[str, Any]]:
+        """Models, seeds, snapshots, sources, tests and functions by id; those that are built before the sources."""
+        every = [*self.manifest["nodes"].values(), *self.manifest.get("functions", {}).values()]
+        every += self.manifest["sources"].values()
+        return {node["unique_id"].lower(): node for node in every if node["resource_type"] in KINDS}
+
+    @cached_property
+    def _by_name(self) -> Mapping[tuple[str, ...], str]:
+        """The id of each relation by its full name, by schema and name, and by name."""
+        found: dict[tuple[str, ...], str] = {}
+        for node_id, node in self.nodes.items():
+            if not node.get("relation_name") or node["resource_type"] in ("test", "function"):
+                continue
+            parts = name_parts(node["relation_name"])
+            for start in range(len(parts)):
+                found.setdefault(parts[start:], node_id)
+            # A view may be rendered with the catalog of tables, before dbt has listed its schema.
+            found.setdefault((str(node["database"] or "").lower(), *parts[1:]), node_id)
+        return found
+
+    def node_of(self, parts: tuple[str, ...]) -> str:
+        """The id of a relation by its name as written; with `$` and the rest for a system table or a branch."""
+        *front, last = (part.lower() for part in parts)
+        name, dollar, rest = last.partition("$")
+        given = (*front, name)
+        return self._by_name.get(given, FOREIGN + ".".join(given)) + dollar + rest
+
+    def is_ephemeral(self, node_id: str) -> bool:
+        return node_id in self.nodes and self.nodes[node_id]["config"].get("materialized") == "ephemeral"
+
+    def parents(self, node_id: str) -> list[str]:
+        """The ids that a node depends on; instead of an ephemeral model, those that it depends on."""
+        found: dict[str, None] = {}
+        for parent in self.nodes[node_id].get("depends_on", {}).get("nodes", ()):
+            name = parent.lower()
+            found |= dict.fromkeys(self.parents(name) if self.is_ephemeral(name) else (name,))
+        return list(found)
+
+    def query(self, node_id: str) -> Query:
+        """The query of a model, snapshot or test; one without relations for other nodes."""
+        if node_id not in self._queries:
+            # Its own table, which an incremental model may read, is not followed further.
+            self._queries[node_id] = Query(None, problem="it reads its own table")
+            self._queries[node_id] = self._read(self.nodes[node_id])
+        return self._queries[node_id]
+
+    def _read(self, node: Mapping[str, Any]) -> Query:
+        if node["resource_type"] in ("seed", "source", "function"):
+            return Query(problem=f"it is a {node['resource_type']}")
+        if node.get("language", "sql") != "sql":
+            return Query(None, problem="it is a Python model")
+        sql = node.get("compiled_code")
+        if not sql:
+            return Query(None, problem="the manifest has no compiled code of it")
+        try:
+            relations = frozenset(self.node_of(name) for name in parsing.relations(sql))
+        except Unresolved as reason:
+            return Query(None, problem=str(reason))
+        own = node["unique_id"].lower()
+        bases = {name.partition("$")[0] for name in relations}
+        columns = {name: _named(sql) if name == own else self.columns(name) for name in bases}
+        try:
+            result = queries.read(sql, self.node_of, columns)
+        except Unresolved as reason:
+            return Query(relations, problem=str(reason))
+        return Query(relations, _of_snapshot(node, result) if node["resource_type"] == "snapshot" else result)
+
+    def columns(self, node_id: str) -> Sequence[str]:
+        """The columns of a relation; empty if they are not known."""
+        if node_id not in self.nodes:
+            return self.given.get(node_id, ())
+        node = self.nodes[node_id]
+        if node["resource_type"] == "seed":
+            return seed_columns(node) or self.given.get(node_id, ())
+        if node["resource_type"] not in ("model", "snapshot"):
+            return self.given.get(node_id, ())
+        result = self.query(node_id).result
+        if result is None:
+            own = _named(node.get("compiled_code") or "") if node["resource_type"] == "model" else ()
+            return own or self.given.get(node_id, ())
+        if result.star:
+            passed = self.columns(result.star)
+            return (*passed, *(name for name in result.columns if name not in passed)) if passed else ()
+        return tuple(result.columns)
+
+
+def name_parts(relation_name: str) -> tuple[str, ...]:
+    """The parts of a relation's name in SQL, without backticks and in lower case."""
+    return tuple((quoted.replace("``", "`") or bare).lower() for quoted, bare in _PART.findall(relation_name))
+
+
+def documented_columns(nodes: Iterable[Mapping[str, Any]]) -> dict[str, tuple[str, ...]]:
+    """The columns that the project's files give for sources and Python models, by id; those without any left out."""
+    return {
+        node["unique_id"].lower(): tuple(name.lower() for name in node["columns"])
+        for node in nodes
+        if node.get("columns") and (node["resource_type"] == "source" or node.get("language") == "python")
+    }
+
+
+def seed_columns(seed: Mapping[str, Any]) -> tuple[str, ...]:
+    """The columns in the first line of a seed's file; empty if there is no such file."""
+    path = Path(seed.get("root_path") or "", seed["original_file_path"])
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            header = next(csv.reader(file, delimiter=seed["config"].get("delimiter") or ","), [])
+    except OSError:
+        return ()
+    return tuple(name.strip().lower() for name in header)
+
+
+def _named(sql: str) -> tuple[str, ...]:
+    """The columns that a query itself names; empty if it has a `*`."""
+    try:
+        tree = parsing.parsed(sql)
+    except Unresolved:
+        return ()
+    names = [name.lower() for name in tree.named_selects]
+    return () if tree.is_star or not all(names) else tuple(names)
+
+
+def _of_snapshot(node: Mapping[str, Any], result: Result) -> Result:
+    """The columns of a snapshot: those of its query, and dbt's, which all of them may change."""
+    named = node["config"].get("snapshot_meta_column_names") or {}
+    names = [*_DBT_COLUMNS, *(["dbt_is_deleted"] if node["config"].get("hard_deletes") == "new_record" else [])]
+    times = {str(node["config"].get("updated_at") or "").lower()}
+    updated = frozenset[Field]().union(*(output.values for name, output in result.columns.items() if name in times))
+    added = {(named.get(name) or name).lower(): Output(name, updated, result.reads - updated) for name in names}
+    return Result({**result.columns, **added}, result.text, result.rows, result.star)

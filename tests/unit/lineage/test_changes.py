@@ -1,0 +1,318 @@
+"""What a change of a model's code is, and which models below it are affected."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from dbt_paimon.lineage.affected import affected
+from dbt_paimon.lineage.changes import Kind, own
+from unit.lineage.manifests import node, project
+
+QUERY = (
+    "select o.id, o.amount, c.region from s.orders o left join s.customers c on o.customer = c.id where o.amount > 1"
+)
+
+
+@pytest.mark.parametrize(
+    ("other", "kind", "columns", "rows"),
+    [
+        (QUERY.replace("select", "SELECT -- why\n"), Kind.NOTHING, "", False),
+        (QUERY.replace("o.", "x.").replace("orders o", "orders as x"), Kind.NOTHING, "", False),
+        (QUERY.replace("o.amount,", "o.amount, o.note,"), Kind.ADDITIVE, "note", False),
+        (QUERY.replace("o.amount,", "o.amount + 1 as amount,"), Kind.BREAKING, "amount", False),
+        (QUERY.replace("o.amount,", "nvl(o.amount, 0) as amount,"), Kind.BREAKING, "amount", False),
+        (QUERY.replace("o.amount,", ""), Kind.BREAKING, "amount", False),
+        (QUERY.replace("o.amount,", "o.amount as total,"), Kind.BREAKING, "amount total", False),
+        (QUERY.replace("o.id, o.amount", "o.amount, o.id"), Kind.BREAKING, "", False),
+        (QUERY.replace("> 1", "> 2"), Kind.BREAKING, "", True),
+        (QUERY.replace("left join", "join"), Kind.BREAKING, "", True),
+        (QUERY.replace("c.id where", "c.id and c.name is not null where"), Kind.BREAKING, "", True),
+        (QUERY.replace("o.amount", "o.AMOUNT"), Kind.BREAKING, "", True),
+        (QUERY.replace("select", "select distinct"), Kind.BREAKING, "", True),
+        (QUERY + " limit 3", Kind.BREAKING, "", True),
+        (QUERY + " order by 1", Kind.NOTHING, "", False),
+        (QUERY.replace("s.customers", "s.orders").replace("region", "state as region"), Kind.BREAKING, "", True),
+    ],
+)
+def test_classes(other: str, kind: Kind, columns: str, rows: bool) -> None:
+    change = own(project(node("m", QUERY)), project(node("m", other)), "model.p.m")
+    assert (change.kind, change.columns, change.rows) == (kind, frozenset(columns.split()), rows)
+    assert change.builds is (kind is not Kind.NOTHING)
+
+
+def test_the_order_and_names_of_ctes_are_no_change() -> None:
+    one = "with a as (select id from s.orders), b as (select id, name from s.customers) select a.id, b.name from a join b on a.id = b.id"
+    other = "with y as (select id, name from s.customers), x as (select id from s.orders) select x.id, y.name from x join y on x.id = y.id"
+    assert own(project(node("m", one)), project(node("m", other)), "model.p.m").kind is Kind.NOTHING
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("cast(id as int)", "try_cast(id as int)"),
+        ("nvl(id, 0)", "coalesce(id, 0)"),
+        ("1.0", "1.00"),
+        ("'a'", "'A'"),
+        ("r'a'", "r'A'"),
+        ("x'0a'", "x'0b'"),
+        ("to_date(note)", "date(note)"),
+        ("count(*) over (partition by id)", "count(*) over (partition by state)"),
+        ("id + amount * 2", "(id + amount) * 2"),
+    ],
+)
+def test_expressions_that_are_not_the_same(one: str, other: str) -> None:
+    change = own(*(project(node("m", f"select {each} as x from s.orders")) for each in (one, other)), "model.p.m")
+    assert change.columns == {"x"}
+
+
+@pytest.mark.parametrize(
+    ("more", "reason"),
+    [
+        ({"config": {"primary_key": "id"}}, "its config has changed: primary_key"),
+        ({"kind": "view"}, "its config has changed: materialized"),
+        ({"constraints": [{"type": "not_null"}]}, "its data types or constraints have changed"),
+        ({"relation_name": "`paimon`.`s`.`another`"}, "its table has another name"),
+    ],
+)
+def test_changes_beside_the_query(more: dict[str, Any], reason: str) -> None:
+    change = own(project(node("m", QUERY)), project(node("m", QUERY, **more)), "model.p.m")
+    assert change.rows and change.reasons == (reason,)
+
+
+def test_tags_and_the_target_are_no_change() -> None:
+    tagged = node("m", QUERY, config={"tags": ["x"], "meta": {"owner": "y"}})
+    assert not own(project(node("m", QUERY)), project(tagged, schema="pr_7"), "model.p.m").builds
+
+
+def test_a_description_is_built_if_it_is_written() -> None:
+    config = {"persist_docs": {"relation": True}}
+    old, new = (project(node("m", QUERY, config=config, description=text)) for text in ("one", "other"))
+    change = own(old, new, "model.p.m")
+    assert change.builds and not change.rows and not change.columns
+
+
+# -- propagation -----------------------------------------------------------------------------------------------------
+
+ORDERS = "select id, customer, amount, state, note from s.raw"
+
+
+def listed(reader: dict[str, Any], *more: dict[str, Any], change: str, **given: Any) -> dict[str, str]:
+    """The affected nodes below `orders`, in which `change` replaces `amount`, with their reasons."""
+    sides = []
+    for text in ("amount", change):
+        copies = [
+            {**each, "depends_on": {"nodes": [], "macros": each["depends_on"]["macros"]}} for each in (reader, *more)
+        ]
+        sides.append(
+            project(
+                node("raw", "select 1 as id, 2 as customer, 3 as amount, 4 as state, 5 as note"),
+                node("orders", ORDERS.replace("amount", text)),
+                *copies,
+                **given,
+            )
+        )
+    found = affected(*sides)
+    return {name.rpartition(".")[2]: " ".join(each.reasons) for name, each in found.items() if "orders" not in name}
+
+
+AMOUNT = "amount + 1 as amount"
+
+
+@pytest.mark.parametrize(
+    ("sql", "reason"),
+    [
+        ("select id, state from s.orders", ""),
+        ("select count(*) as n from s.orders", ""),
+        ("select id, amount as x from s.orders", "x is computed from orders.amount"),
+        ("select id from s.orders where amount > 1", "orders.amount decides which rows it has"),
+        ("select id, row_number() over (order by amount) as x from s.orders", "x is computed from orders.amount"),
+        ("select c.id from s.customers c join s.orders o on c.id = o.id and o.amount > 1", "decides which rows"),
+        ("select c.id, o.state from s.customers c join s.orders o on c.id = o.id", ""),
+        ("select distinct state from s.orders", ""),
+        ("select * from s.orders", "amount is computed from orders.amount"),
+        ("select id from s.orders union select amount from s.orders", "decides which rows"),
+        ("select id from s.customers where id in (select amount from s.orders)", "decides which rows"),
+        ("select id from s.`orders$snapshots`", "decides which rows"),
+        ("select * from s.orders pivot (sum(id) for state in (1))", "its columns cannot be resolved"),
+    ],
+)
+def test_what_reads_a_changed_column_is_affected(sql: str, reason: str) -> None:
+    found = listed(node("m", sql), change=AMOUNT)
+    assert reason in found["m"] if reason else found == {}
+
+
+@pytest.mark.parametrize(
+    ("sql", "is_affected"),
+    [
+        ("select id, amount from s.orders", False),
+        ("select * from s.orders", True),
+        ("select * from s.orders pivot (sum(id) for state in (1))", True),
+    ],
+)
+def test_another_order_of_columns_affects_who_reads_all(sql: str, is_affected: bool) -> None:
+    swapped = [
+        project(node("orders", f"select {text} from s.customers"), node("m", sql)) for text in ("id, name", "name, id")
+    ]
+    if "amount" in sql:
+        swapped = [
+            project(
+                node("orders", each.nodes["model.p.orders"]["raw_code"].replace("name", "name as amount")),
+                node("m", sql),
+            )
+            for each in swapped
+        ]
+    assert ("model.p.m" in affected(*swapped)) is is_affected
+
+
+def test_only_a_changed_column_is_followed() -> None:
+    below = [
+        node("up", "select id, amount as x, state as y from s.orders"),
+        node("reads_y", "select y from s.up"),
+        node("reads_x", "select x from s.up"),
+    ]
+    assert list(listed(*below, change=AMOUNT)) == ["up", "reads_x"]
+
+
+def test_other_rows_affect_every_reader() -> None:
+    assert (
+        "orders may have other rows"
+        in listed(node("m", "select count(*) as n from s.orders"), change="amount from s.raw where id > 1 --")["m"]
+    )
+
+
+def test_a_new_column_affects_stars_alone() -> None:
+    readers = [node("star", "select * from s.orders"), node("named", "select id, amount from s.orders")]
+    assert list(listed(*readers, change="amount, 1 as more")) == ["star"]
+
+
+INCREMENT = "select id, state from s.orders {% if is_incremental() %} where amount > 1 {% endif %}"
+MACROS = {
+    "queries": "{% macro queries() %}{% do run_query('select 1') %}{% endmacro %}",
+    "plain": "{% macro plain() %}1{% endmacro %}",
+}
+
+
+def incremental(raw: str, sql: str = "select id, state from s.orders", **config: Any) -> dict[str, Any]:
+    config = {"incremental_strategy": "upsert", "primary_key": "id", **config}
+    return node("m", sql, kind="incremental", raw_code=raw, config=config)
+
+
+@pytest.mark.parametrize(
+    ("reader", "reason"),
+    [
+        (incremental("select id, state from s.orders"), ""),
+        (incremental(INCREMENT), "SQL that only first or only later runs have may read amount"),
+        (incremental("select id, state from s.orders {% if is_incremental() %} where state > 1 {% endif %}"), ""),
+        (
+            incremental(
+                "with q as (select id, state, amount as u from s.orders) select id, state from q {% if is_incremental() %} where u > 1 {% endif %}",
+                "with q as (select id, state, amount as u from s.orders) select id, state from q",
+            ),
+            "may read u",
+        ),
+        (incremental("{% set later = is_incremental() %} select id, amount from s.orders"), "may read amount"),
+        (
+            incremental("select id, state from s.orders", incremental_strategy="microbatch"),
+            "its strategy is microbatch",
+        ),
+        (node("m", "select id from s.orders", config={"post-hook": [{"sql": "delete from x"}]}), "it has hooks"),
+        (node("m", "select id from s.orders", config={"sql_header": "set x = 1"}), "it has a sql_header"),
+        (node("m", "def model(dbt, spark): return dbt.ref('s.orders')", language="python"), "it is a Python model"),
+        (node("m", "select id from s.orders", kind="own"), "its materialization is own"),
+        (
+            node("m", "select id from s.orders", depends_on={"nodes": [], "macros": ["macro.p.queries"]}),
+            "calls run_query",
+        ),
+        (node("m", "select id from s.orders", depends_on={"nodes": [], "macros": ["macro.p.plain"]}), ""),
+        (node("m", "select id from s.orders", kind="snapshot", resource="snapshot", config={"strategy": "check"}), ""),
+        (
+            node("m", "select * from s.orders", kind="snapshot", resource="snapshot", config={"strategy": "check"}),
+            "a snapshot adds rows",
+        ),
+    ],
+)
+def test_nodes_that_may_read_more_than_their_query(reader: dict[str, Any], reason: str) -> None:
+    found = listed(reader, change=AMOUNT, macros=MACROS)
+    assert reason in found["m"] if reason else found == {}
+
+
+@pytest.mark.parametrize(
+    ("config", "whole"),
+    [
+        ({}, False),
+        ({"sequence_field": "x"}, True),
+        ({"partition_by": ["x"]}, True),
+        ({"incremental_strategy": "append"}, True),
+        ({"merge_engine": "aggregation"}, True),
+        ({"fields": {"seq": {"sequence_group": ["x"]}}}, False),
+        ({"fields": {"x": {"sequence_group": ["y"]}}}, True),
+        ({"post-hook": ["update"]}, True),
+    ],
+)
+def test_a_changed_column_that_others_follow_changes_all(config: dict[str, Any], whole: bool) -> None:
+    one, other = (
+        project(incremental(sql, sql, **config))
+        for sql in ("select id, amount as x from s.orders", "select id, note as x from s.orders")
+    )
+    change = own(one, other, "model.p.m")
+    assert (change.columns, change.rows) == ({"x"}, whole)
+
+
+def test_sql_that_only_later_runs_have_is_compared() -> None:
+    one, other = (project(incremental(raw)) for raw in (INCREMENT, INCREMENT.replace("> 1", "> 2")))
+    assert own(one, other, "model.p.m").reasons == ("SQL that only first or only later runs have has changed",)
+
+
+def test_an_ephemeral_model_is_not_built_but_read_through() -> None:
+    ephemeral = node("e", "select id, amount from s.orders", kind="ephemeral", relation_name=None)
+    inlined = "with __dbt__cte__e as (select id, amount from s.orders) select amount from __dbt__cte__e"
+    reader = node("m", inlined, depends_on={"nodes": ["model.p.e"], "macros": []})
+    assert list(listed(ephemeral, reader, change=AMOUNT)) == ["m"]
+
+
+def test_a_seed_with_another_file_affects_its_readers() -> None:
+    old, new = (
+        project(
+            node(
+                "seeded",
+                kind="seed",
+                resource="seed",
+                checksum={"name": "sha256", "checksum": text},
+                original_file_path="no.csv",
+            ),
+            node("m", "select id from s.seeded"),
+        )
+        for text in "ab"
+    )
+    assert set(affected(old, new)) == {"seed.p.seeded", "model.p.m"}
+
+
+def test_a_full_refresh_gives_incremental_models_other_rows() -> None:
+    one, other = (
+        project(incremental(sql, sql), node("below", "select id from s.m"))
+        for sql in ("select id, amount as x from s.orders", "select id, note as x from s.orders")
+    )
+    assert set(affected(one, other)) == {"model.p.m"}
+    assert set(affected(one, other, full_refresh=True)) == {"model.p.m", "model.p.below"}
+
+
+def test_an_overriding_macro_affects_all() -> None:
+    dbts = {"name": "get_merge_sql", "package_name": "dbt", "macro_sql": "x", "depends_on": {"macros": []}}
+    sides = []
+    for text in "ab":
+        made = project(node("m", QUERY), macros={"get_merge_sql": text})
+        made.manifest["macros"]["macro.dbt.get_merge_sql"] = dbts
+        sides.append(made)
+    assert set(affected(*sides)) == {"model.p.m", "model.p.orders", "model.p.customers"}
+
+
+def test_a_state_without_compiled_code_is_changed() -> None:
+    old = project(node("m", QUERY))
+    old.manifest["nodes"]["model.p.m"]["compiled_code"] = None
+    assert "no compiled code" in own(old, project(node("m", QUERY)), "model.p.m").reasons[0]
+
+
+def test_a_new_model_is_listed() -> None:
+    assert affected(project(), project(node("m", QUERY)))["model.p.m"].kind is Kind.NEW

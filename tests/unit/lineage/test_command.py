@@ -1,0 +1,57 @@
+"""What the commands refuse, and which command line is whose."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from dbt_paimon import cli as own
+from dbt_paimon import entry
+from dbt_paimon.cli import main
+from dbt_paimon.lineage import command
+from unit.lineage.manifests import node
+
+
+@pytest.mark.parametrize("option", ["--select", "-s", "--selector"])
+def test_a_selection_beside_affected_is_refused(option: str) -> None:
+    done = CliRunner().invoke(main, ["build", "--affected", "--state", "x", option, "orders"])
+    assert done.exit_code == 1
+    assert f"{option} and --affected both select nodes. Leave one out" in done.output
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (None, "manifest.json cannot be read"),
+        ("{", "manifest.json cannot be read"),
+        (json.dumps({"nodes": {"model.p.m": {"raw_code": "select 1"}}}), "has no compiled code"),
+    ],
+)
+def test_a_state_that_cannot_be_compared_is_refused(tmp_path: Path, text: str | None, message: str) -> None:
+    if text:
+        (tmp_path / "manifest.json").write_text(text)
+    done = CliRunner().invoke(main, ["build", "--affected", "--state", str(tmp_path)])
+    assert done.exit_code == 1
+    assert message in done.output and "dbt compile" in done.output
+
+
+def test_a_node_is_selected_exactly() -> None:
+    assert command._selector(node("m")) == "fqn:p.m,resource_type:model"
+
+
+@pytest.mark.parametrize(
+    ("words", "whose"),
+    [(["build"], "dbt"), (["build", "--affected", "--state", "x"], "own"), (["plan", "--state", "x"], "own")],
+)
+def test_build_is_dbts_without_affected(words: list[str], whose: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    called: list[str] = []
+    monkeypatch.setattr(sys, "argv", ["dbt-paimon", *words])
+    monkeypatch.setattr(entry.client, "send", lambda _: None)
+    monkeypatch.setattr("dbt.cli.main.cli", lambda: called.append("dbt"))
+    monkeypatch.setattr(own, "main", lambda: called.append("own"))
+    entry.main()
+    assert called == [whose]
