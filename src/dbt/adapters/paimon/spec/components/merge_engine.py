@@ -134,19 +134,6 @@ def _sequence_rules(spec: TableSpec, versions: Versions) -> Found:
             yield own, f"'{name}' is the sequence field, which Paimon keeps itself. Remove its aggregate_function"
 
 
-def _snapshot_ordering_rules(spec: TableSpec, versions: Versions) -> Found:
-    # SchemaValidation.validateSnapshotSequenceOrdering, 2.0
-    name = "sequence.snapshot-ordering"
-    if not spec.is_true(name):
-        return
-    if not spec.primary_key:
-        yield name, "needs a primary key. Set primary_key, or remove it"
-    if "sequence.field" in spec.options:
-        yield name, "orders rows by table snapshot, and 'sequence.field' by a column. Remove one of the two"
-    if not spec.is_true("write-only"):
-        yield name, "needs 'write-only'='true', and compaction in a run of its own. Set it, or remove this"
-
-
 def _order_rules(spec: TableSpec, types: Types, versions: Versions) -> Found:
     # UserDefinedSeqComparator; a map causes the first read to fail [ran, 0.9.0].
     ordering = [("sequence.field", name) for name in spec.columns_in("sequence.field")]
@@ -202,7 +189,6 @@ COMPONENT: Final = Component(
         _delete_rules,
         _group_delete_rules,
         _aggregation_delete_rules,
-        _snapshot_ordering_rules,
     ),
     column_rules=(_order_rules, _rowkind_rules),
     guards={
