@@ -132,6 +132,6 @@ class TestDataTests:
         path.write_text("{{ config(skip_unchanged='true') }} select 1 as one where 1 = 0")
         try:
             (result,) = run_dbt(["test", "--select", "quoted"], expect_pass=False)
-            assert "true or false (the default) is needed" in result.message
+            assert "must be true or false" in result.message
         finally:
             path.unlink()

@@ -83,7 +83,7 @@ def collect_table_spec(
         auto_buckets=buckets.is_auto(config, options, problems),
     )
     safeguards.check(config, problems)
-    skipping.check(config, problems)
+    is_on(config, skipping.KEY, problems)
     spec = maintenance.checked(iceberg.with_compaction(spec), problems, versions)
     for name, other in doubled_options(options):
         problems.add(name, options[name], f"'{other}' sets it, too. Keep one of the two")
