@@ -13,7 +13,7 @@ from dbt.adapters.paimon.spec.component import Component, Found, OptionValue, Ty
 from dbt.adapters.paimon.spec.config_values import plain_columns
 from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.spec.table import TableSpec
-from dbt.adapters.paimon.sql.default_values import is_value
+from dbt.adapters.paimon.sql.plain_values import INTEGERS, MOMENTS, surely_fits
 from dbt.adapters.paimon.sql.type_trees import Array, Atom, Map, Struct, type_tree
 
 
@@ -129,14 +129,27 @@ def _default_value_rules(spec: TableSpec, versions: Versions) -> Found:
 
 
 def _default_type_rules(spec: TableSpec, types: Types, versions: Versions) -> Found:
-    # SchemaValidation.validateDefaultValues [ran, 0.9.0]
     for name, columns, value in spec.field_options("default-value"):
         for column in columns:
             kind = type_tree(types.get(column, "string"))
             if isinstance(kind, (Array, Map, Struct)):
                 yield name, f"'{column}' is {types[column]}, which cannot have a default. Write coalesce() in the model"
-            elif isinstance(kind, Atom) and not is_value(value, kind):
+            elif isinstance(kind, Atom) and not _is_value(value, kind):
                 yield name, f"'{column}' is {types[column]}, and the text is not a valid one. Write a {kind.name}"
+
+
+def _is_value(text: str, kind: Atom) -> bool:
+    """Whether a default is a value of a type, written in full.
+
+    Of others, Paimon silently cuts off a part, or takes NULL (CastExecutors, DefaultValueAssigner) [ran, 0.9.0].
+    """
+    if kind.name in ("char", "varchar"):
+        return len(text) <= kind.arguments[0]
+    if kind.name == "date" and len(text) > len("2024-01-31") or kind.name in MOMENTS and "T" in text:
+        return False
+    if kind.name in (*INTEGERS, *MOMENTS, "decimal", "double", "boolean"):
+        return surely_fits(text, str(kind))
+    return kind.name != "float" or surely_fits(text, "double")
 
 
 COMPONENT: Final = Component(
