@@ -145,7 +145,7 @@ def _is_value(text: str, kind: Atom) -> bool:
     """
     if kind.name in ("char", "varchar"):
         return len(text) <= kind.arguments[0]
-    if kind.name == "date" and len(text) > len("2024-01-31") or kind.name in MOMENTS and "T" in text:
+    if (kind.name == "date" and len(text) > len("2024-01-31")) or (kind.name in MOMENTS and "T" in text):
         return False
     if kind.name in (*INTEGERS, *MOMENTS, "decimal", "double", "boolean"):
         return surely_fits(text, str(kind))
