@@ -13,7 +13,7 @@ from dbt.adapters.paimon.spec.component import Columns, Component, Found, Proper
 from dbt.adapters.paimon.spec.config_values import columns_text
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql.data_types import type_name
-from dbt.adapters.paimon.sql.type_trees import Array, Atom, Map, Struct, TypeTree, type_tree
+from dbt.adapters.paimon.sql.type_trees import Atom, Map, TypeTree, parts_of, type_tree
 
 
 @dataclass
@@ -145,11 +145,7 @@ def _order_rules(spec: TableSpec, types: Types, versions: Versions) -> Found:
 
 
 def _has_no_order(tree: TypeTree | None) -> bool:
-    if isinstance(tree, Array):
-        return _has_no_order(tree.element)
-    if isinstance(tree, Struct):
-        return any(_has_no_order(kind) for _, kind in tree.fields)
-    return isinstance(tree, Map) or tree == Atom("variant")
+    return tree is not None and any(isinstance(part, Map) or part == Atom("variant") for part in parts_of(tree))
 
 
 def _changelog_rules(spec: TableSpec, versions: Versions) -> Found:
