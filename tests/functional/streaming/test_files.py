@@ -129,7 +129,7 @@ class TestFiles:
                 "the key ID differs from a described column in upper and lower case",
                 "landing.messages",
             ),
-            ('{"id":"4"', "not JSON", "landing.messages"),
+            ('{"id":"4"', "not one JSON object", "landing.messages"),
             ('{"id":3,"amount":0.001}', "amount: 0.001 does not fit decimal(10,2)", "landing.messages"),
         ]
         assert [(value, reason) for value, reason, _ in rows(dead % "lines")] == [

@@ -48,8 +48,8 @@ SENT_AT = 1_700_000_000_000
 BAD: dict[bytes | None, str] = {
     None: "there is no value",
     b"": "the value is empty",
-    b'{"flight":': "not JSON",
-    b'{"flight":1}{"flight":2}': "there is text after its JSON object",
+    b'{"flight":': "not one JSON object",
+    b'{"flight":1}{"flight":2}': "not one JSON object",
     b'{"flight":"x"}': 'flight: "x" does not fit bigint',
     b'{"status":"late"}': "flight: there is no value, and the column is not_null",
     b'{"flight":1,"status":"\xff"}': "not valid UTF-8",
