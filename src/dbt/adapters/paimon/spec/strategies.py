@@ -14,7 +14,7 @@ from typing import Any, Final
 from dbt.adapters.paimon.capabilities import Capability, Versions
 from dbt.adapters.paimon.concurrency.conflicts import REBUILD, REFRESH, SNAPSHOT
 from dbt.adapters.paimon.keys import COLUMNS, Key
-from dbt.adapters.paimon.options.table_options import squash, suggestion
+from dbt.adapters.paimon.options.table_options import did_you_mean, suggestion
 from dbt.adapters.paimon.spec import deleting
 from dbt.adapters.paimon.spec.build import collect_table_spec
 from dbt.adapters.paimon.spec.change_rows import ROWKIND, ordered_by_kind
@@ -44,8 +44,6 @@ _CONDITIONS: Final = ("matched_condition", "not_matched_condition", "merge_delet
 _SUBQUERY: Final = re.compile(r"\(\s*select\b", re.IGNORECASE)
 
 ON_SCHEMA_CHANGE: Final = ("ignore", "fail", "append_new_columns", "sync_all_columns")
-# Words that are too short for `suggestion`.
-_SCHEMA_CHANGE_ALIASES: Final[Mapping[str, str]] = {"sync": "sync_all_columns", "append": "append_new_columns"}
 
 # Set per statement, because the profile, a hook or a header may set a different overwrite mode for the session.
 _MODE: Final = "spark.sql.sources.partitionOverwriteMode"
@@ -150,13 +148,9 @@ def on_schema_change(config: Mapping[str, Any]) -> str:
 def _check_schema_change(config: Mapping[str, Any], problems: Problems) -> None:
     # dbt's incremental_validate_on_schema_change only warns and continues with 'ignore'.
     value = config.get("on_schema_change")
-    if value is None or value in ON_SCHEMA_CHANGE:
-        return
-    near = _SCHEMA_CHANGE_ALIASES.get(squash(str(value))) or suggestion(str(value), ON_SCHEMA_CHANGE, cutoff=0.6)
-    meant = f"Did you mean '{near}'? " if near else ""
-    problems.add_ignored(
-        "on_schema_change", value, f"not an allowed value. {meant}Allowed: {', '.join(ON_SCHEMA_CHANGE)}"
-    )
+    if value is not None and value not in ON_SCHEMA_CHANGE:
+        hint = did_you_mean(str(value), ON_SCHEMA_CHANGE, 0.6, label="Allowed")
+        problems.add_ignored("on_schema_change", value, f"not an allowed value. {hint}")
 
 
 def replace_fault(spec: TableSpec) -> str | None:

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from dbt.adapters.paimon.capabilities import FIELD_ATTRIBUTES, OLDEST_PAIMON, Versions, names_at
+from dbt.adapters.paimon.capabilities import FIELD_ATTRIBUTES, Versions
 from dbt.adapters.paimon.keys import COLUMNS, NUMBER, Key
-from dbt.adapters.paimon.options.table_options import squash, suggestion
+from dbt.adapters.paimon.options.table_options import did_you_mean, squash
 from dbt.adapters.paimon.spec.component import Component, Found, OptionValue, Types, config_key
 from dbt.adapters.paimon.spec.config_values import plain_columns
 from dbt.adapters.paimon.spec.problems import Problems
@@ -84,9 +84,7 @@ def _setting(column: str, key: str, value: Any, problems: Problems) -> Iterator[
     where = f"fields.{column}.{key}"
     attribute = _FIELD_ATTRIBUTES.get(squash(key))
     if attribute is None:
-        near = suggestion(key, [name.replace("-", "_") for name in FIELD_ATTRIBUTES], cutoff=0.6)
-        known = ", ".join(name.replace("-", "_") for name in names_at(FIELD_ATTRIBUTES, OLDEST_PAIMON))
-        hint = f"Did you mean '{near}'?" if near else f"Known: {known}"
+        hint = did_you_mean(key, [name.replace("-", "_") for name in FIELD_ATTRIBUTES], 0.6)
         problems.add(where, value, f"unknown key. {hint}")
         return
     members = ",".join(plain_columns(value, where, problems)) if attribute == "sequence-group" else value
