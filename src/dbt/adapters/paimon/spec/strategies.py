@@ -13,7 +13,6 @@ from typing import Any, Final
 
 from dbt.adapters.paimon.capabilities import Capability, Versions
 from dbt.adapters.paimon.concurrency.conflicts import REBUILD, REFRESH, SNAPSHOT
-from dbt.adapters.paimon.keys import COLUMNS, Key
 from dbt.adapters.paimon.options.table_options import did_you_mean, suggestion
 from dbt.adapters.paimon.spec import deleting
 from dbt.adapters.paimon.spec.build import collect_table_spec
@@ -409,26 +408,3 @@ def may_repeat(kind: str, spec: TableSpec) -> bool:
     if kind in (REBUILD, SNAPSHOT, REFRESH):
         return True
     return kind in STRATEGIES and STRATEGIES[kind].is_idempotent(spec)
-
-
-# dbt's own keys of incremental models whose values are the adapter's.
-DBT_KEYS: Final[Mapping[str, Key]] = {
-    "incremental_strategy": Key(
-        "How the rows of an increment are written",
-        values=tuple(STRATEGIES),
-        default=f"`{UPSERT}` with a primary key, `{MERGE}` with a `unique_key` alone, else `{APPEND}`",
-        page="strategies.md",
-    ),
-    "unique_key": Key(
-        f"The columns by which `{MERGE}` and `{DELETE_INSERT}` match rows",
-        COLUMNS,
-        default="the primary key",
-        page="strategies.md#columns",
-    ),
-    "on_schema_change": Key(
-        "What happens if the columns of the query differ from those of the table",
-        values=ON_SCHEMA_CHANGE,
-        default="`ignore`",
-        page="strategies.md#columns",
-    ),
-}
