@@ -275,17 +275,23 @@ _TEXT: Final = (
 
 def _checked_compact(reader: _Reader, action: Compact) -> Compact:
     order = action.order or ("order" if action.order_by else "")
-    if order and not action.order_by:
-        reader.add("order", "needs order_by, the columns to sort by. Set order_by, or remove it")
-    if order and action.strategy == "minor":
-        reader.add("strategy", "sorting rewrites whole partitions. Use full, or remove order_by")
-    if action.small_files == 1:
-        reader.add("small_files", "a whole number from 2 is needed. Write it as in 10")
     # Only the number of commits counts if it alone is given.
-    small_files = 0 if action.every_commits and "small_files" not in reader.values else action.small_files
+    by_commits = action.every_commits and "small_files" not in reader.values
+    small_files = 0 if by_commits else action.small_files
     partitions = _read_partitions(reader)
-    if "idle" in partitions and order:
-        reader.add("partitions", "older_than does not work with order_by. Use newest or where")
+    faults = (
+        ("order", order and not action.order_by, "needs order_by, the columns to sort by. Set order_by, or remove it"),
+        (
+            "strategy",
+            order and action.strategy == "minor",
+            "sorting rewrites whole partitions. Use full, or remove order_by",
+        ),
+        ("small_files", small_files == 1, "a whole number from 2 is needed. Write it as in 10"),
+        ("partitions", order and "idle" in partitions, "older_than does not work with order_by. Use newest or where"),
+    )
+    for key, is_wrong, reason in faults:
+        if is_wrong:
+            reader.add(key, reason)
     return replace(action, order=order, small_files=small_files, **partitions)
 
 
