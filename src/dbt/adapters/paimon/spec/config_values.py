@@ -68,4 +68,4 @@ def is_on(config: Mapping[str, Any], key: str, problems: Problems, default: str 
     text = default if value is None else str(value).lower()
     if text not in ("true", "false"):
         problems.add(key, value, "must be true or false. Set one of the two")
-    return text != "false"
+    return text == "true"

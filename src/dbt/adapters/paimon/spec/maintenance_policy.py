@@ -316,8 +316,8 @@ def _checked_snapshots(reader: _Reader, action: ExpireSnapshots) -> ExpireSnapsh
     high, low = action.retain_max, action.retain_min
     if reader.values.keys().isdisjoint(("retain_max", "older_than")):
         reader.problems.add(reader.where, None, "has nothing to expire. Set retain_max, older_than, or both")
-    if "retain_min" not in reader.values:
-        # If only the number is limited, that many snapshots are kept, whatever their age.
+    if str(reader.values.get("retain_min")) != str(low):
+        # Not given, or invalid. If only the number is limited, that many snapshots are kept, whatever their age.
         low = high if high is not None and not action.older_than else min(RETAIN_MIN, high or RETAIN_MIN)
     elif high is not None and low > high:
         reader.add("retain_min", f"is above retain_max={high}. Use {high} or less")
