@@ -219,4 +219,4 @@ class TestRefused:
         assert reason in self.refusal(project, name)
 
     def test_neither_true_nor_false(self, project):
-        assert "iceberg='maybe': must be true or false" in self.refusal(project, "quoted")
+        assert "iceberg='maybe': true or false" in self.refusal(project, "quoted")

@@ -263,7 +263,7 @@ _PARSERS: Final[Mapping[str, tuple[Callable[[Any], Any], str]]] = {
     COLUMNS: (_columns, "a column or a list of columns is needed. Write it as in ['customer_id']"),
     BOOLEAN: (
         lambda value: value if isinstance(value, bool) else None,
-        "must be true or false. Set one of the two",
+        "true or false is needed. Set one of the two",
     ),
     _SIZE: (_size, "a size is needed. Write a number and a unit, as in '1 gb'"),
 }
