@@ -8,12 +8,11 @@ from dataclasses import replace
 from dbt.adapters.paimon.capabilities import FIELD_ATTRIBUTES
 from dbt.adapters.paimon.keys import Key, keys_of
 from dbt.adapters.paimon.spec.components import GROUPED_KEYS, TABLE_KEYS
-from dbt.adapters.paimon.spec.components.fields import FIELD_KEYS
 from dbt.adapters.paimon.spec.config import STRATEGY_KEYS, STREAM_KEYS, VIEW_KEYS, PaimonConfig
 from dbt.adapters.paimon.spec.maintenance_policy import ACTION_KEYS, POLICY_KEYS
 from dbt.adapters.paimon.spec.run_tag import KEYS as TAG_KEYS
 from dbt.adapters.paimon.spec.spark_settings import KEY as SPARK_CONFIG
-from dbt.adapters.paimon.spec.strategies import DBT_KEYS
+from reference.described_keys import DBT_KEYS, FIELD_KEYS
 from reference.markdown import NOTHING, code, explained, table, takes
 from reference.options import default_of, takes_of
 

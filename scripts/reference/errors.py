@@ -24,10 +24,10 @@ from dbt.adapters.paimon.errors.messages import REMEDIES
 from dbt.adapters.paimon.keys import keys_of
 from dbt.adapters.paimon.spec.build import build_table_spec
 from dbt.adapters.paimon.spec.config import PaimonConfig
-from dbt.adapters.paimon.spec.foreign_config import ALWAYS, IN_INCREMENTAL, LEFT_OUT, is_foreign
+from dbt.adapters.paimon.spec.foreign_config import INSTEAD, INSTEAD_IN_INCREMENTAL, LEAVE_OUT, READERS, is_foreign
 from dbt.adapters.paimon.spec.problems import ConfigErrors
-from dbt.adapters.paimon.spec.strategies import DBT_KEYS
 from dbt.adapters.paimon.tables.changeset import ExistingTable, compute_changeset, refuse_rebuild
+from reference.described_keys import DBT_KEYS
 from reference.markdown import code, codes, plain, table
 
 # What Paimon 0.9 does with such a table.
@@ -111,12 +111,13 @@ def page() -> str:
         config="\n\n".join(_configs()),
         rebuild=table(("says",), ((plain(said),) for said in _changes())),
         warnings=table(("config", "says"), _warnings()),
-        ignored=table(
-            ("keys", "of", "instead"), ((codes(keys.split()), of, instead) for of, instead, keys in LEFT_OUT)
-        ),
+        ignored=table(("keys", "instead"), ((codes(keys.split()), instead) for instead, keys in INSTEAD.items())),
         refused=table(
-            ("key", "of", "instead"),
-            ((code(key), of, instead) for key, (of, instead) in {**IN_INCREMENTAL, **ALWAYS}.items()),
+            ("keys", "instead"),
+            (
+                (codes(keys.split()), instead)
+                for instead, keys in {**INSTEAD_IN_INCREMENTAL, LEAVE_OUT: " ".join(READERS)}.items()
+            ),
         ),
         added=table(("Spark or Paimon says", "dbt-paimon adds"), _added()),
     )

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from dbt_common.exceptions import CompilationError
 
+from dbt.adapters.paimon.sql.plain_values import surely_fits
 from dbt.adapters.paimon.writing import fixtures
-from dbt.adapters.paimon.writing.seed_values import surely_fits
 
 TYPES = {"id": "bigint", "t": "tinyint", "name": "varchar(3)"}
 

@@ -84,7 +84,7 @@ def test_an_action_that_is_switched_off():
         ({"compact": {"strategy": "minor"}}, {}, "needs Paimon >= 1.0, this is 0.9.0"),
         ({"compact": {"small_files": 1}}, {}, "a whole number from 2 is needed"),
         ({"compact": {"every_commits": "often"}}, {}, "a whole number from 1 is needed"),
-        ({"compact": {"after_run": "no"}}, {}, "must be true or false"),
+        ({"compact": {"after_run": "no"}}, {}, "true or false is needed"),
         ({"compact": {"order": "zorder"}}, {}, "needs order_by"),
         ({"compact": {"order_by": "a"}}, {"primary_key": "a"}, "only tables without primary_key"),
         ({"compact": {"order_by": "a"}}, {"bucket": 2, "bucket_key": "a"}, "only tables without primary_key"),

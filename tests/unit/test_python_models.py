@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from dbt.adapters.paimon.writing.python_models import unmet, with_null_strings
+from dbt.adapters.paimon.writing.python_models import with_null_strings
 
 pytestmark = pytest.mark.filterwarnings("ignore:The 'pyarrow_numpy' storage option:FutureWarning")
 
@@ -28,18 +28,3 @@ def test_other_columns_stay_and_names_may_repeat(text):
     assert with_null_strings(frame) is frame
     texts = frame.astype({"x": text}).set_axis(["x", "x"], axis=1)
     assert with_null_strings(texts).iloc[:, 1].tolist() == [None, "b"]
-
-
-@pytest.mark.parametrize(
-    ("package", "problem"),
-    [
-        ("pandas", ""),
-        ("pandas>=1.0", ""),
-        ("pandas==0.1", "pandas==0.1 is required, but "),
-        ("no-such-package", "is not installed"),
-        ("pandas = 2", "is not a valid requirement"),
-    ],
-)
-def test_packages(package: str, problem: str):
-    assert problem in unmet(package)
-    assert bool(problem) == bool(unmet(package))

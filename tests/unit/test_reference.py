@@ -16,6 +16,7 @@ from dbt_common.clients import jinja
 from dbt_common.utils import MACRO_PREFIX
 from jinja2 import nodes
 from reference import cli, errors, macros, pages
+from reference.described_keys import FIELD_KEYS
 from tests.unit import corpus
 
 from dbt.adapters.paimon import spec
@@ -23,7 +24,6 @@ from dbt.adapters.paimon.capabilities import FIELD_ATTRIBUTES
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.keys import keys_of
 from dbt.adapters.paimon.spec.components import GROUPED_KEYS, TABLE_KEYS
-from dbt.adapters.paimon.spec.components.fields import FIELD_KEYS
 from dbt.adapters.paimon.spec.config import STRATEGY_KEYS, STREAM_KEYS, VIEW_KEYS, PaimonConfig
 from dbt.adapters.paimon.spec.maintenance_policy import ACTION_KEYS, MaintenancePolicy
 from dbt.adapters.paimon.spec.strategies import STRATEGIES

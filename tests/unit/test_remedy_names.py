@@ -11,13 +11,13 @@ import click
 import pytest
 import tomllib
 from dbt.cli.main import cli as dbt_cli
+from reference.described_keys import DBT_KEYS
 
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.keys import keys_of
 from dbt.adapters.paimon.spec.config import PaimonConfig
-from dbt.adapters.paimon.spec.foreign_config import ALWAYS, IN_INCREMENTAL, LEFT_OUT
+from dbt.adapters.paimon.spec.foreign_config import INSTEAD, INSTEAD_IN_INCREMENTAL
 from dbt.adapters.paimon.spec.maintenance_policy import ACTIONS
-from dbt.adapters.paimon.spec.strategies import DBT_KEYS
 from dbt_paimon.cli import main as our_cli
 
 ROOT = Path(__file__).parents[2]
@@ -88,7 +88,7 @@ def test_names_in_messages(pattern, known):
 
 
 def test_keys_that_replace_those_of_other_adapters():
-    instead = [said for _, said, _ in LEFT_OUT] + [said for _, said in (IN_INCREMENTAL | ALWAYS).values()]
+    instead = [*INSTEAD, *INSTEAD_IN_INCREMENTAL]
     known = {
         *keys_of(PaimonConfig),
         *DBT_KEYS,

@@ -205,8 +205,8 @@ def test_partitions_can_be_replaced_under_every_merge_engine(engine, strategy):
 @pytest.mark.parametrize(
     ("requested", "spec", "config", "parts"),
     [
-        ("append", ENGINES["deduplicate"], {}, ["INSERT replaces the row of the same key", "Use 'upsert'"]),
-        ("append", ENGINES["first-row"], {}, ["INSERT keeps the row that was first"]),
+        ("append", ENGINES["deduplicate"], {}, ["cannot keep equal keys", "Use 'upsert'"]),
+        ("append", ENGINES["first-row"], {}, ["INSERT merges their rows"]),
         ("upsert", APPEND, {}, ["needs a primary key", "'merge' with unique_key"]),
         ("upsert", ENGINES["deduplicate"], {"unique_key": "code"}, ["unique_key='code'", "(id)", "'merge'"]),
         (
@@ -220,7 +220,7 @@ def test_partitions_can_be_replaced_under_every_merge_engine(engine, strategy):
             "merge",
             ENGINES["aggregation"],
             {},
-            ["no MERGE for merge_engine='aggregation'", "INSERT aggregates"],
+            ["no MERGE for merge_engine='aggregation'", "Use 'upsert'"],
         ),
         ("merge", APPEND, {}, ["needs unique_key"]),
         ("merge", ENGINES["deduplicate"], {"unique_key": "code"}, ["primary key column id"]),

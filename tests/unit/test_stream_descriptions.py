@@ -111,7 +111,7 @@ class TestProblems:
             },
         )
         for text in (
-            "external.file_format: a stream does not use it",
+            "external.file_format: not a key of a streamed source",
             "external.locatoin: not a key of a streamed source; did you mean location?",
             "external.location: 'broker:9092' is not the name of a topic",
             "external.value_format: 'jsn' is not one of json, debezium; did you mean json?",

@@ -370,9 +370,7 @@ def test_rules(config, where, reason):
         (pk(bucket=4, partition_by="dt"), P13, None),
         (pk(fields={"v": {"default_value": "0"}}), P09, None),
         (pk(fields={"v": {"default_value": "0"}}), P14, "gone since Paimon 1.2"),
-        (pk(tblproperties={"row-tracking.enabled": True}), P14, "is for tables without primary key"),
         ({"tblproperties": {"row-tracking.enabled": True}}, P14, None),
-        ({"tblproperties": {"data-evolution.enabled": True}}, P14, "needs 'row-tracking.enabled'"),
         (
             pk(changelog_producer="lookup", tblproperties={"full-compaction.delta-commits": 3}),
             P14,
@@ -383,7 +381,6 @@ def test_rules(config, where, reason):
             P20,
             "gone since Paimon 2.0",
         ),
-        (pk(tblproperties={"upsert-key": "v"}), P14, "is for tables without primary key"),
     ],
 )
 def test_rules_by_version(config, versions, reason):

@@ -95,7 +95,7 @@ def test_auto_tags_are_options():
             ("auto_tags.creation='sometimes'", "Did you mean 'period'?"),
         ),
         ({"auto_tags": "daily"}, ("a mapping is needed", "{'creation': 'process-time', 'period': 'daily'}")),
-        ({"wap": "maybe"}, ("wap='maybe': must be true or false",)),
+        ({"wap": "maybe"}, ("wap='maybe': true or false is needed",)),
         ({"wap": True, "materialized": "seed"}, ("a seed cannot be audited before its commit",)),
         ({"wap": True, "incremental_strategy": "microbatch"}, ("incremental_strategy='microbatch'",)),
         ({"wap": True, "incremental_strategy": "apply_changes"}, ("incremental_strategy='apply_changes'",)),

@@ -176,13 +176,13 @@ class TestNodes:
             assert nodes.overrides([*ours, Macro("shop", name, "b")]) != one
 
 
-@pytest.mark.parametrize("value", ["yes", "true", 1, []])
+@pytest.mark.parametrize("value", ["yes", 1, []])
 def test_config_of_another_type_is_refused(value):
     with pytest.raises(ConfigErrors, match="skip_unchanged"):
         build_table_spec({"skip_unchanged": value}, model="m", versions=Versions.of("0.9.0"))
 
 
-@pytest.mark.parametrize("value", [True, False, None])
+@pytest.mark.parametrize("value", [True, False, None, "true"])
 def test_config(value):
     build_table_spec({"skip_unchanged": value}, model="m", versions=Versions.of("0.9.0"))
 

@@ -48,8 +48,8 @@ SENT_AT = 1_700_000_000_000
 BAD: dict[bytes | None, str] = {
     None: "there is no value",
     b"": "the value is empty",
-    b'{"flight":': "not JSON",
-    b'{"flight":1}{"flight":2}': "there is text after its JSON object",
+    b'{"flight":': "not one JSON object",
+    b'{"flight":1}{"flight":2}': "not one JSON object",
     b'{"flight":"x"}': 'flight: "x" does not fit bigint',
     b'{"status":"late"}': "flight: there is no value, and the column is not_null",
     b'{"flight":1,"status":"\xff"}': "not valid UTF-8",
@@ -121,7 +121,7 @@ class TestJson:
 
     def test_a_missing_topic_is_an_error(self, project: Any, rows: Any, broker: Kafka) -> None:
         said = failure("misspelt")
-        assert "airport.misspelt" in said and broker.address in said and "Did you mean flight_status?" in said
+        assert "airport.misspelt" in said and broker.address in said and "there is no such topic" in said
         said = failure("elsewhere")
         assert "airport.elsewhere" in said and "127.0.0.1:1" in said and "does not answer" in said
 
@@ -143,7 +143,7 @@ class TestJson:
         broker.send("short_lived", messages(range(10, 30)))
         broker.forget("short_lived", before=25)
         said = failure("short_lived")
-        assert "15 of short_lived partition 0 (offsets 10 to 24)" in said and "--full-refresh" in said
+        assert "short_lived-0" in said and "its retention deleted them" in said and "--full-refresh" in said
         assert rows("select count(*) from {schema}.short_lived") == [(10,)]
         run_dbt(["run", "--select", "short_lived", "--full-refresh"])
         assert sorted(rows("select flight from {schema}.short_lived")) == [(number,) for number in range(25, 30)]

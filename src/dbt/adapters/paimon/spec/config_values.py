@@ -67,5 +67,5 @@ def is_on(config: Mapping[str, Any], key: str, problems: Problems, default: str 
     value = config.get(key)
     text = default if value is None else str(value).lower()
     if text not in ("true", "false"):
-        problems.add(key, value, "must be true or false. Set one of the two")
-    return text != "false"
+        problems.add(key, value, "true or false is needed. Set one of the two")
+    return text == "true"

@@ -14,143 +14,95 @@ from typing import Any, Final
 
 from dbt.adapters.paimon.capabilities import FILE_FORMATS
 
-_BUCKETS: Final = "Use `bucket` (a number) with `bucket_key`"
-_LAYOUT: Final = "Use `bucket_key`, or `order_by` in `compact` of the maintenance policy"
-_META: Final = "Use `tags` or `meta`"
-_EXPIRY: Final = "No row expires. Use `expire_partitions` of maintenance, or record_level.expire_time"
-_RIGHTS: Final = "Grant access in the warehouse and its catalog"
-_ENGINE: Final = "Use a target of the profile for each engine"
-_PLACE: Final = "The catalog decides where a table lives. Set `warehouse` in the profile"
-_SPARK: Final = "Use `spark_config`, for a node in its config, for all in the profile"
-_PYTHON: Final = "Python models run in dbt's own process"
-_OPTIONS: Final = "Use `tblproperties` with Paimon's option names"
-_NOTHING: Final = "Remove it: Paimon has no equivalent"
-
-# (adapter, what to use instead, keys)
-LEFT_OUT: Final = (
-    ("dbt-spark", _BUCKETS, "buckets clustered_by"),
-    ("dbt-spark", _PLACE, "location_root include_full_name_in_path"),
-    ("dbt-spark", _OPTIONS, "options"),
-    ("dbt-databricks", _LAYOUT, "liquid_clustered_by auto_liquid_cluster"),
-    ("dbt-databricks", "Use the compact macro with order_strategy='zorder' as a post_hook", "zorder skip_optimize"),
-    ("dbt-databricks", _META, "databricks_tags query_tags"),
-    ("dbt-databricks", _ENGINE, "databricks_compute"),
-    ("dbt-databricks", "Conditions name DBT_INTERNAL_SOURCE and DBT_INTERNAL_DEST", "source_alias target_alias"),
-    (
-        "dbt-databricks",
-        _NOTHING,
-        "use_safer_relation_operations view_update_via_alter incremental_apply_config_changes unique_tmp_table_suffix",
+# What to use instead -> keys of other adapters that change no rows.
+INSTEAD: Final[Mapping[str, str]] = {
+    "Use `bucket` (a number) with `bucket_key`": "buckets clustered_by dist bucketed_by bucket_count",
+    "The catalog decides where a table lives. Set `warehouse` in the profile": (
+        "location_root include_full_name_in_path storage_uri external_volume base_location_root "
+        "base_location_subpath external_location s3_data_dir s3_data_naming s3_tmp_table_dir"
     ),
-    (
-        "dbt-databricks",
-        _PYTHON,
+    "Use `tblproperties` with Paimon's option names": "options properties",
+    "Use `bucket_key`, or `order_by` in `compact` of the maintenance policy": (
+        "liquid_clustered_by auto_liquid_cluster cluster_by automatic_clustering sort sort_type order_by "
+        "sharding_key projections sort_by sorted_by"
+    ),
+    "Use the compact macro with order_strategy='zorder' as a post_hook": "zorder skip_optimize",
+    "Use `tags` or `meta`": "databricks_tags query_tags labels labels_from_meta resource_tags copy_tags",
+    "Use a target of the profile for each engine": (
+        "databricks_compute snowflake_warehouse snowflake_initialization_warehouse refresh_warehouse work_group "
+        "skip_workgroup_check"
+    ),
+    "Conditions name DBT_INTERNAL_SOURCE and DBT_INTERNAL_DEST": "source_alias target_alias",
+    "Remove it: Paimon has no equivalent": (
+        "use_safer_relation_operations view_update_via_alter incremental_apply_config_changes "
+        "unique_tmp_table_suffix enable_refresh refresh_interval_minutes max_staleness copy_materialization "
+        "intermediate_format enable_list_inference reservation tmp_relation_type target_lag scheduler "
+        "iceberg_version auto_refresh unlogged ha native_drop seed_by_insert force_batch partitions_limit "
+        "temp_schema field_delimiter view_security client_tags http_headers on_table_exists grace_period "
+        "force_on_cluster disable_on_cluster statistics statistics_sample_percent as_columnstore "
+        "prefer_single_alter_column column_type_expansion_max_rows drop_unmanaged_indexes query_options "
+        "query_options_raw build_options full_refresh_build table_refresh_method require_partition_filter"
+    ),
+    "Python models run in dbt's own process": (
         "cluster_id job_cluster_config create_notebook user_folder_for_python python_job_config environment_key "
-        "environment_dependencies additional_libs index_url http_path",
+        "environment_dependencies additional_libs index_url http_path notebook_template_id dataproc_cluster_name "
+        "enable_bigframes python_version imports use_anonymous_sproc external_access_integrations "
+        "artifact_repository"
     ),
-    ("dbt-bigquery and dbt-snowflake", _LAYOUT, "cluster_by"),
-    ("dbt-bigquery", _META, "labels labels_from_meta resource_tags"),
-    ("dbt-bigquery", "Remove it: Paimon has no such rule", "require_partition_filter"),
-    ("dbt-bigquery", _EXPIRY, "partition_expiration_days hours_to_expiration"),
-    ("dbt-bigquery", "Encrypt the store of the warehouse", "kms_key_name"),
-    ("dbt-bigquery", _RIGHTS, "grant_access_to"),
-    ("dbt-bigquery", _PLACE, "storage_uri"),
-    ("dbt-bigquery", "Use `stall_timeout` in the profile", "job_execution_timeout_seconds"),
-    (
-        "dbt-bigquery",
-        _NOTHING,
-        "enable_refresh refresh_interval_minutes max_staleness copy_materialization intermediate_format "
-        "enable_list_inference reservation",
+    "No row expires. Use `expire_partitions` of maintenance, or record_level.expire_time": (
+        "partition_expiration_days hours_to_expiration ttl"
     ),
-    ("dbt-bigquery", "Use `changelog_producer`", "enable_change_history"),
-    ("dbt-bigquery", _PYTHON, "notebook_template_id dataproc_cluster_name enable_bigframes"),
-    ("dbt-snowflake", "Use `snapshot_retention` for how long old states are kept", "transient"),
-    ("dbt-snowflake", _RIGHTS, "copy_grants secure"),
-    ("dbt-snowflake", _META, "copy_tags"),
-    ("dbt-snowflake", _LAYOUT, "automatic_clustering"),
-    ("dbt-snowflake", _ENGINE, "snowflake_warehouse snowflake_initialization_warehouse refresh_warehouse"),
-    ("dbt-snowflake", "dbt's query-comment is in each statement", "query_tag"),
-    ("dbt-snowflake", _PLACE, "external_volume base_location_root base_location_subpath"),
-    ("dbt-snowflake", _NOTHING, "tmp_relation_type target_lag scheduler iceberg_version"),
-    (
-        "dbt-snowflake",
-        _PYTHON,
-        "python_version imports use_anonymous_sproc external_access_integrations artifact_repository",
+    "Encrypt the store of the warehouse": "kms_key_name",
+    "Grant access in the warehouse and its catalog": (
+        "grant_access_to copy_grants secure lf_tags_config lf_grants lf_inherited_tags "
+        "auto_provision_aad_principals denies"
     ),
-    ("dbt-redshift", _BUCKETS, "dist"),
-    ("dbt-redshift", _LAYOUT, "sort sort_type"),
-    ("dbt-redshift", "Remove it: views read their tables by name", "bind"),
-    ("dbt-redshift", "Use `table_tag` for states that are kept", "backup"),
-    ("dbt-redshift", "dbt's query-comment is in each statement", "query_group"),
-    ("dbt-redshift and dbt-snowflake", _NOTHING, "auto_refresh"),
-    ("dbt-postgres", "Use `primary_key`, or file-index options in `tblproperties`", "indexes"),
-    ("dbt-postgres", _NOTHING, "unlogged"),
-    ("dbt-athena", _BUCKETS, "bucketed_by bucket_count"),
-    ("dbt-athena", _PLACE, "external_location s3_data_dir s3_data_naming s3_tmp_table_dir"),
-    ("dbt-athena", "This is a Paimon table", "table_type"),
-    ("dbt-athena", "Use `file_format`", "format"),
-    ("dbt-athena", "Use file.compression in `tblproperties`", "write_compression"),
-    ("dbt-athena", _RIGHTS, "lf_tags_config lf_grants lf_inherited_tags"),
-    ("dbt-athena", _ENGINE, "work_group skip_workgroup_check"),
-    ("dbt-athena", "Use `snapshot_retention`", "versions_to_keep"),
-    ("dbt-athena", _NOTHING, "ha native_drop seed_by_insert force_batch partitions_limit temp_schema field_delimiter"),
-    ("dbt-athena", _SPARK, "spark_encryption spark_cross_account_catalog spark_requester_pays engine_config"),
-    ("dbt-trino", _OPTIONS, "properties"),
-    ("dbt-trino", _NOTHING, "view_security client_tags http_headers on_table_exists grace_period"),
-    ("dbt-trino", "Use `on_schema_change`, which takes nested fields too", "sync_nested_columns"),
-    ("dbt-clickhouse", _LAYOUT, "order_by sharding_key projections"),
-    ("dbt-clickhouse", "Use `merge_engine`", "engine"),
-    ("dbt-clickhouse", _EXPIRY, "ttl"),
-    ("dbt-clickhouse", _SPARK, "settings query_settings"),
-    ("dbt-clickhouse", _NOTHING, "force_on_cluster disable_on_cluster"),
-    ("dbt-duckdb", _LAYOUT, "sort_by sorted_by"),
-    ("dbt-fabric", _NOTHING, "statistics statistics_sample_percent"),
-    ("dbt-fabric and dbt-sqlserver", _RIGHTS, "auto_provision_aad_principals denies"),
-    (
-        "dbt-sqlserver",
-        _NOTHING,
-        "as_columnstore prefer_single_alter_column column_type_expansion_max_rows drop_unmanaged_indexes "
-        "query_options query_options_raw build_options full_refresh_build table_refresh_method",
+    "Use `stall_timeout` in the profile": "job_execution_timeout_seconds",
+    "Use `changelog_producer`": "enable_change_history",
+    "dbt's query-comment is in each statement": "query_tag query_group",
+    "Remove it: views read their tables by name": "bind",
+    "Use `table_tag` for states that are kept": "backup",
+    "Use `primary_key`, or file-index options in `tblproperties`": "indexes",
+    "This is a Paimon table": "table_type",
+    "Use `file_format`": "format",
+    "Use file.compression in `tblproperties`": "write_compression",
+    "Use `snapshot_retention`": "transient versions_to_keep",
+    "Use `spark_config`, for a node in its config, for all in the profile": (
+        "spark_encryption spark_cross_account_catalog spark_requester_pays engine_config settings query_settings"
     ),
-)
-# Key -> (adapter, what to use instead).
-_KEYS: Final[Mapping[str, tuple[str, str]]] = {
-    key: (owner, instead) for owner, instead, keys in LEFT_OUT for key in keys.split()
+    "Use `on_schema_change`, which takes nested fields too": "sync_nested_columns",
+    "Use `merge_engine`": "engine",
 }
-
-_SOURCE_ROWS: Final = (
-    "Use a strategy that replaces them (insert_overwrite, delete+insert), or delete them in a post_hook"
-)
-_UPDATES: Final = "Use matched_condition"
-_INSERTS: Final = "Use not_matched_condition"
-_SETS: Final = "Compute the values in the query, and list the columns to write in merge_update_columns"
-_SEES: Final = "Make a table of its own without these rows: who can read files sees all rows, also those behind a view"
-# Keys that decide which rows an incremental model writes -> (adapter, what to use instead).
-IN_INCREMENTAL: Final[Mapping[str, tuple[str, str]]] = {
-    "not_matched_by_source_action": ("dbt-databricks", _SOURCE_ROWS),
-    "not_matched_by_source_condition": ("dbt-databricks", _SOURCE_ROWS),
-    "skip_matched_step": ("dbt-databricks", "Use matched_condition='false'"),
-    "skip_not_matched_step": ("dbt-databricks", "Use not_matched_condition='false'"),
-    "merge_with_schema_evolution": ("dbt-databricks", "Use on_schema_change='append_new_columns'"),
-    "update_condition": ("dbt-athena", _UPDATES),
-    "insert_condition": ("dbt-athena", _INSERTS),
-    "delete_condition": ("dbt-athena and dbt-fabric", "Use merge_delete_condition"),
-    "merge_update_columns_rules": ("dbt-athena", _SETS),
-    "merge_update_columns_default_rule": ("dbt-athena", _SETS),
-    "delete_not_matched_by_source": ("dbt-fabric", _SOURCE_ROWS),
-    "merge_update_condition": ("dbt-duckdb", _UPDATES),
-    "merge_insert_condition": ("dbt-duckdb", _INSERTS),
-    "merge_update_set_expressions": ("dbt-duckdb", _SETS),
-    "merge_on_using_columns": ("dbt-duckdb", "Use unique_key"),
-    "merge_clauses": ("dbt-duckdb", "Use matched_condition, not_matched_condition, merge_delete_condition"),
-    "inserts_only": ("dbt-clickhouse", "Use incremental_strategy='append'"),
-    "overwrite_columns": ("dbt-snowflake", "Give all columns in the query"),
+# The same for keys that decide which rows an incremental model writes.
+INSTEAD_IN_INCREMENTAL: Final[Mapping[str, str]] = {
+    "Use a strategy that replaces them (insert_overwrite, delete+insert), or delete them in a post_hook": (
+        "not_matched_by_source_action not_matched_by_source_condition delete_not_matched_by_source"
+    ),
+    "Use matched_condition='false'": "skip_matched_step",
+    "Use not_matched_condition='false'": "skip_not_matched_step",
+    "Use on_schema_change='append_new_columns'": "merge_with_schema_evolution",
+    "Use matched_condition": "update_condition merge_update_condition",
+    "Use not_matched_condition": "insert_condition merge_insert_condition",
+    "Use merge_delete_condition": "delete_condition",
+    "Compute the values in the query, and list the columns to write in merge_update_columns": (
+        "merge_update_columns_rules merge_update_columns_default_rule merge_update_set_expressions"
+    ),
+    "Use unique_key": "merge_on_using_columns",
+    "Use matched_condition, not_matched_condition, merge_delete_condition": "merge_clauses",
+    "Use incremental_strategy='append'": "inserts_only",
+    "Give all columns in the query": "overwrite_columns",
 }
 # Keys that decide who sees which rows.
-ALWAYS: Final[Mapping[str, tuple[str, str]]] = {
-    "row_filter": ("dbt-databricks", _SEES),
-    "row_access_policy": ("dbt-snowflake", _SEES),
-    "masks": ("dbt-sqlserver", _SEES),
-}
+READERS: Final = ("row_filter", "row_access_policy", "masks")
+LEAVE_OUT: Final = "Make a table of its own without these rows: who can read files sees all rows, also those behind a view"
+
+
+def _by_key(instead: Mapping[str, str]) -> dict[str, str]:
+    return {key: said for said, keys in instead.items() for key in keys.split()}
+
+
+_IGNORED: Final = _by_key(INSTEAD)
+_IN_INCREMENTAL: Final = _by_key(INSTEAD_IN_INCREMENTAL)
 # The partitions that dbt-bigquery replaces. It also empties those for which the query has no rows.
 _PARTITIONS: Final = "partitions"
 # Table formats that `file_format` may name in dbt-spark. In this adapter it names the format of data files.
@@ -163,19 +115,19 @@ class NoColumnError(ValueError):
 
 def is_foreign(key: str) -> bool:
     """Whether a config key belongs to another adapter."""
-    return key in _KEYS or key in IN_INCREMENTAL or key in ALWAYS or key == _PARTITIONS
+    return key in _IGNORED or key in _IN_INCREMENTAL or key in READERS or key == _PARTITIONS
 
 
 def refusals(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """(key, reason with remedy) for keys that decide which rows exist or who may see them."""
-    for key, (owner, instead) in ALWAYS.items():
+    for key in READERS:
         if config.get(key):
-            yield key, f"a key of {owner} that decides who sees which rows, and is not read here. {instead}"
+            yield key, f"a key of another adapter that decides who sees which rows, and is not read here. {LEAVE_OUT}"
     if config.get("materialized") != "incremental":
         return
-    for key, (owner, instead) in IN_INCREMENTAL.items():
+    for key, instead in _IN_INCREMENTAL.items():
         if config.get(key):
-            yield key, f"a key of {owner} that decides which rows there are, and is not read here. {instead}"
+            yield key, f"a key of another adapter that decides which rows there are, and is not read here. {instead}"
     if config.get(_PARTITIONS) and config.get("incremental_strategy") == "insert_overwrite":
         yield (
             _PARTITIONS,
@@ -235,11 +187,11 @@ def _no_column(kind: str, column: str, instead: str) -> str:
 def warnings(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """(key, reason with remedy) for keys that are ignored or read differently."""
     refused = {key for key, _ in refusals(config)}
-    others = {**_KEYS, **IN_INCREMENTAL, _PARTITIONS: ("dbt-bigquery", _NOTHING)}
-    for key, (owner, instead) in others.items():
+    others = {**_IGNORED, **_IN_INCREMENTAL, _PARTITIONS: "Remove it: Paimon has no equivalent"}
+    for key, instead in others.items():
         # An empty value may be a default of dbt-spark's config class.
         if config.get(key) and key not in refused:
-            yield key, f"a key of {owner} that is not read here. {instead}"
+            yield key, f"a key of another adapter that is not read here. {instead}"
     if config.get("materialized") == "view":
         return
     if is_table_format(config.get("file_format")):

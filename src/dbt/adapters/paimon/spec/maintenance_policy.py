@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from dbt.adapters.paimon.keys import BOOLEAN, COLUMNS, DURATION, NUMBER, Key
+from dbt.adapters.paimon.keys import BOOLEAN, COLUMNS, DURATION, NUMBER, Key, key_field, keys_of
 from dbt.adapters.paimon.options.table_options import is_duration, parse_duration, parse_memory_size, suggestion
+from dbt.adapters.paimon.options.values import split_columns
 from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.sql.procedures import COMPACT_STRATEGIES, EXPIRE_STRATEGIES, ORDER_STRATEGIES
 
@@ -22,6 +23,10 @@ ON_FAILURE: Final = ("warn", "error")
 MAX_BUCKET_SIZE: Final = 2 * 2**30
 
 
+_AFTER_RUN: Final = "Whether a run does this after its commit; otherwise only `maintain` does"
+_SIZE: Final = "a size, as in `'1 gb'`"
+
+
 @dataclass(frozen=True)
 class Compact:
     """Merge data files if a bucket has `small_files` small files, or after `every_commits` commits (0: not checked).
@@ -29,25 +34,48 @@ class Compact:
     At most one of `newest` (number of partitions), `idle` (partitions not written for this time) and `where` is set.
     """
 
-    strategy: str = "full"
-    order: str = ""
-    order_by: tuple[str, ...] = ()
+    strategy: str = key_field(
+        "full",
+        "`full` merges all levels of a bucket; `minor`, from Paimon 1.0, those that Paimon's own trigger would",
+        values=COMPACT_STRATEGIES,
+        default="`full`",
+    )
+    order: str = key_field(
+        "",
+        "The order in which `order_by` sorts the rows of an append table",
+        values=ORDER_STRATEGIES,
+        default="`order` with `order_by`",
+    )
+    order_by: tuple[str, ...] = key_field((), "The columns by which the rows are sorted while merging", COLUMNS)
     newest: int = 0
     idle: str = ""
     where: str = ""
-    small_files: int = SMALL_FILES
-    every_commits: int = 0
-    after_run: bool = True
+    small_files: int = key_field(
+        SMALL_FILES,
+        "Due when a bucket has this many files smaller than 70 % of `target-file-size` (by default 128 MB, "
+        "without a primary key 256 MB)",
+        NUMBER,
+        default=f"`{SMALL_FILES}`, without `every_commits`",
+    )
+    every_commits: int = key_field(0, "Due after this many commits since the last compaction", NUMBER)
+    after_run: bool = key_field(True, _AFTER_RUN, BOOLEAN, default="`true`")
 
 
 @dataclass(frozen=True)
 class ExpireSnapshots:
     """Expire table snapshots if there are more than `retain_max`, or if `older_than`; keep at least `retain_min`."""
 
-    retain_max: int | None = None
-    retain_min: int = RETAIN_MIN
-    older_than: str = ""
-    after_run: bool = True
+    retain_max: int | None = key_field(
+        None, "How many table snapshots are kept at most; this or `older_than` is required", NUMBER
+    )
+    retain_min: int = key_field(
+        RETAIN_MIN,
+        "How many are kept at any age",
+        NUMBER,
+        default=f"`{RETAIN_MIN}`, or `retain_max` without `older_than`",
+    )
+    older_than: str = key_field("", "How old a table snapshot may get", DURATION)
+    after_run: bool = key_field(True, _AFTER_RUN, BOOLEAN, default="`true`")
 
     @property
     def options(self) -> dict[str, str]:
@@ -64,19 +92,33 @@ class ExpireSnapshots:
 class ExpirePartitions:
     """Drop partitions older than `expiration_time`: by value, or (update-time) by their newest file."""
 
-    expiration_time: str
-    timestamp_formatter: str = ""
-    timestamp_pattern: str = ""
-    expire_strategy: str = "values-time"
-    after_run: bool = True
+    expiration_time: str = key_field("", "How old a partition may get", DURATION, default="required")
+    timestamp_formatter: str = key_field(
+        "", "The pattern by which a partition's value is read as a time", "a Java pattern"
+    )
+    timestamp_pattern: str = key_field(
+        "",
+        "How the partition columns are combined into that value",
+        "text, as in `$day $hour:00:00`",
+        default="the first column",
+    )
+    expire_strategy: str = key_field(
+        "values-time",
+        "Whether a partition's age is computed from its value or from its last write",
+        values=EXPIRE_STRATEGIES,
+        default="`values-time`",
+    )
+    after_run: bool = key_field(True, _AFTER_RUN, BOOLEAN, default="`true`")
 
 
 @dataclass(frozen=True)
 class RemoveOrphanFiles:
     """Delete orphan files. This lists the table's whole folder, so runs do it only with `after_run`."""
 
-    older_than: str = ORPHAN_AGE
-    after_run: bool = False
+    older_than: str = key_field(
+        ORPHAN_AGE, "How old a file must be, at least one day", DURATION, default=f"`{ORPHAN_AGE}`"
+    )
+    after_run: bool = key_field(False, _AFTER_RUN, BOOLEAN, default="`false`: it lists the table's whole folder")
 
 
 @dataclass(frozen=True)
@@ -86,8 +128,10 @@ class Rescale:
     This rewrites all rows, so runs do it only with `after_run`.
     """
 
-    max_bucket_size: int = MAX_BUCKET_SIZE
-    after_run: bool = False
+    max_bucket_size: int = key_field(
+        MAX_BUCKET_SIZE, "A table with `bucket: auto` gets more buckets when one is larger", _SIZE, default="`2 gb`"
+    )
+    after_run: bool = key_field(False, _AFTER_RUN, BOOLEAN, default="`false`: it rewrites all rows")
 
 
 @dataclass(frozen=True)
@@ -113,74 +157,21 @@ class MaintenancePolicy:
         return not any(getattr(self, action) for action in ACTIONS)
 
 
-_AFTER_RUN: Final = "Whether a run does this after its commit; otherwise only `maintain` does"
-# Action -> its keys.
-ACTION_KEYS: Final[Mapping[str, Mapping[str, Key]]] = {
-    "compact": {
-        "strategy": Key(
-            "`full` merges all levels of a bucket; `minor`, from Paimon 1.0, those that Paimon's own trigger would",
-            values=COMPACT_STRATEGIES,
-            default="`full`",
-        ),
-        "order": Key(
-            "The order in which `order_by` sorts the rows of an append table",
-            values=ORDER_STRATEGIES,
-            default="`order` with `order_by`",
-        ),
-        "order_by": Key("The columns by which the rows are sorted while merging", COLUMNS),
-        "partitions": Key(
-            "Only these partitions: the newest by value, those not written lately, or those that meet a condition",
-            "`newest`, `{newest: 3}`, `{older_than: '1 d'}` or `{where: \"dt > '2024-01-01'\"}`",
-            default="all",
-        ),
-        "small_files": Key(
-            "Due when a bucket has this many files smaller than 70 % of `target-file-size` (by default 128 MB, "
-            "without a primary key 256 MB)",
-            NUMBER,
-            default=f"`{SMALL_FILES}`, without `every_commits`",
-        ),
-        "every_commits": Key("Due after this many commits since the last compaction", NUMBER),
-        "after_run": Key(_AFTER_RUN, BOOLEAN, default="`true`"),
-    },
-    "expire_snapshots": {
-        "retain_max": Key("How many table snapshots are kept at most; this or `older_than` is required", NUMBER),
-        "retain_min": Key(
-            "How many are kept at any age",
-            NUMBER,
-            default=f"`{RETAIN_MIN}`, or `retain_max` without `older_than`",
-        ),
-        "older_than": Key("How old a table snapshot may get", DURATION),
-        "after_run": Key(_AFTER_RUN, BOOLEAN, default="`true`"),
-    },
-    "expire_partitions": {
-        "expiration_time": Key("How old a partition may get", DURATION, default="required"),
-        "timestamp_formatter": Key("The pattern by which a partition's value is read as a time", "a Java pattern"),
-        "timestamp_pattern": Key(
-            "How the partition columns are combined into that value",
-            "text, as in `$day $hour:00:00`",
-            default="the first column",
-        ),
-        "expire_strategy": Key(
-            "Whether a partition's age is computed from its value or from its last write",
-            values=EXPIRE_STRATEGIES,
-            default="`values-time`",
-        ),
-        "after_run": Key(_AFTER_RUN, BOOLEAN, default="`true`"),
-    },
-    "remove_orphan_files": {
-        "older_than": Key("How old a file must be, at least one day", DURATION, default=f"`{ORPHAN_AGE}`"),
-        "after_run": Key(_AFTER_RUN, BOOLEAN, default="`false`: it lists the table's whole folder"),
-    },
-    "rescale": {
-        "max_bucket_size": Key(
-            "A table with `bucket: auto` gets more buckets when one is larger",
-            "a size, as in `'1 gb'`",
-            default="`2 gb`",
-        ),
-        "after_run": Key(_AFTER_RUN, BOOLEAN, default="`false`: it rewrites all rows"),
-    },
+_KINDS: Final[Mapping[str, type]] = {
+    "compact": Compact,
+    "expire_snapshots": ExpireSnapshots,
+    "expire_partitions": ExpirePartitions,
+    "remove_orphan_files": RemoveOrphanFiles,
+    "rescale": Rescale,
 }
-ACTIONS: Final = tuple(ACTION_KEYS)
+ACTIONS: Final = tuple(_KINDS)
+# Action -> its keys.
+ACTION_KEYS: Final = {name: keys_of(kind) for name, kind in _KINDS.items()}
+ACTION_KEYS["compact"]["partitions"] = Key(
+    "Only these partitions: the newest by value, those not written lately, or those that meet a condition",
+    "`newest`, `{newest: 3}`, `{older_than: '1 d'}` or `{where: \"dt > '2024-01-01'\"}`",
+    default="all",
+)
 # Keys of a policy that are not actions.
 POLICY_KEYS: Final[Mapping[str, Key]] = {
     "on_failure": Key(
@@ -197,181 +188,160 @@ def read_policy(value: Any, problems: Problems) -> MaintenancePolicy | None:
     if value is None or value == {}:
         return None
     top = _Reader("maintenance", value, problems, (*ACTIONS, *POLICY_KEYS), "{'compact': {'small_files': 10}}")
-    if not top.flag("enabled", default=True):
+    own = top.read(POLICY_KEYS)
+    if own.get("enabled") is False:
         return None
     actions: dict[str, Any] = {}
-    for name, (read, example) in _READERS.items():
-        given = top.get(name)
+    for name, kind in _KINDS.items():
+        given, (example, checked) = top.values.get(name), _READERS[name]
         # null and false remove an action that a folder has set; true means all defaults.
         if given is None or given is False:
             continue
         reader = _Reader(f"maintenance.{name}", {} if given is True else given, problems, ACTION_KEYS[name], example)
-        action = read(reader)
-        actions[name] = replace(action, after_run=reader.flag("after_run", default=action.after_run))
-    return MaintenancePolicy(**actions, on_failure=top.one_of("on_failure", ON_FAILURE, "warn"))
+        actions[name] = checked(reader, kind(**reader.read(keys_of(kind))))
+    return MaintenancePolicy(**actions, on_failure=own.get("on_failure", "warn"))
 
 
 class _Reader:
-    """Reads the keys of one mapping by their types, and reports unknown keys."""
+    """Reads the keys of one mapping, and reports unknown keys."""
 
     def __init__(self, where: str, value: Any, problems: Problems, keys: Collection[str], example: str) -> None:
         self.where, self.problems = where, problems
-        self.values: Mapping[str, Any] = value if isinstance(value, Mapping) else {}
+        given: Mapping[str, Any] = value if isinstance(value, Mapping) else {}
         if not isinstance(value, Mapping):
             problems.add(where, value, f"a mapping is needed. Write it as in {example}")
-        problems.add_unknown(where, self.values, keys)
-
-    def get(self, key: str) -> Any:
-        return self.values.get(key)
+        problems.add_unknown(where, given, keys)
+        self.values = {key: item for key, item in given.items() if item is not None}
 
     def add(self, key: str, reason: str) -> None:
-        self.problems.add(f"{self.where}.{key}", self.get(key), reason)
+        self.problems.add(f"{self.where}.{key}", self.values.get(key), reason)
 
-    def one_of(self, key: str, allowed: Sequence[str], default: str) -> str:
-        value = self.get(key)
-        if value is None:
-            return default
-        if not isinstance(value, str) or value.lower() not in allowed:
-            near = suggestion(str(value), allowed, cutoff=0.6)
-            self.add(key, f"Did you mean '{near}'?" if near else f"not allowed. Use {' or '.join(allowed)}")
-            return default
-        return value.lower()
+    def read(self, keys: Mapping[str, Key]) -> dict[str, Any]:
+        """The values of those of some keys that are given and valid; adds a problem for each invalid value."""
+        given = {name: key for name, key in keys.items() if name in self.values}
+        parsed = {name: self._parsed(name, self.values[name], key) for name, key in given.items()}
+        return {name: value for name, value in parsed.items() if value is not None}
 
-    def number(self, key: str, least: int = 1) -> int | None:
-        value = self.get(key)
-        if value is None:
+    def _parsed(self, name: str, value: Any, key: Key) -> Any:
+        if key.values:
+            if isinstance(value, str) and value.lower() in key.values:
+                return value.lower()
+            near = suggestion(str(value), key.values, cutoff=0.6)
+            self.add(name, f"Did you mean '{near}'?" if near else f"not allowed. Use {' or '.join(key.values)}")
             return None
-        if not str(value).isdigit() or int(value) < least:
-            self.add(key, f"a whole number from {least} is needed. Write it as in {max(least, 10)}")
-            return None
-        return int(value)
-
-    def duration(self, key: str, default: str = "") -> str:
-        value = self.get(key)
-        if value is None:
-            return default
-        if not is_duration(str(value)):
-            self.add(key, "a duration is needed. Write a whole number and a unit, as in '2 d' or '12 h'")
-            return default
-        return str(value)
-
-    def text(self, key: str) -> str:
-        value = self.get(key)
-        if value is not None and (not isinstance(value, str) or not value.strip()):
-            self.add(key, "a string is needed. Write it in quotes, or remove it")
-            return ""
-        return value or ""
-
-    def size(self, key: str, default: int) -> int:
-        value = self.get(key)
-        if value is None:
-            return default
-        try:
-            size = parse_memory_size(str(value))
-        except ValueError:
-            size = 0
-        if size <= 0:
-            self.add(key, "a size is needed. Write a number and a unit, as in '1 gb'")
-        return size or default
-
-    def flag(self, key: str, default: bool) -> bool:
-        value = self.get(key)
-        if value is None:
-            return default
-        if not isinstance(value, bool):
-            self.add(key, "must be true or false. Set one of the two")
-            return default
-        return value
-
-    def columns(self, key: str) -> tuple[str, ...]:
-        value = self.get(key)
-        names = [value] if isinstance(value, str) else value or []
-        if not isinstance(names, (list, tuple)) or not all(isinstance(n, str) and n.strip() for n in names):
-            self.add(key, "a column or a list of columns is needed. Write it as in ['customer_id']")
-            return ()
-        return tuple(part.strip() for name in names for part in name.split(",") if part.strip())
+        parse, needed = _PARSERS.get(key.takes, _TEXT)
+        parsed = parse(value)
+        if parsed is None:
+            self.add(name, needed)
+        return parsed
 
 
-def _read_order(reader: _Reader) -> tuple[str, tuple[str, ...]]:
-    order_by = reader.columns("order_by")
-    order = reader.one_of("order", ORDER_STRATEGIES, "order" if order_by else "")
-    if order and not order_by:
-        reader.add("order", "needs order_by, the columns to sort by. Set order_by, or remove it")
-    return order, order_by
+def _columns(value: Any) -> tuple[str, ...] | None:
+    names = [value] if isinstance(value, str) else value
+    if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) and name.strip() for name in names):
+        return None
+    return tuple(column for name in names for column in split_columns(name))
 
 
-def _read_compact(reader: _Reader) -> Compact:
-    order, order_by = _read_order(reader)
-    strategy = reader.one_of("strategy", COMPACT_STRATEGIES, "full")
-    if order and strategy == "minor":
-        reader.add("strategy", "sorting rewrites whole partitions. Use full, or remove order_by")
-    commits = reader.number("every_commits") or 0
-    # Merging needs at least two files.
-    small = reader.number("small_files", least=2) or (0 if commits else SMALL_FILES)
-    newest, idle, condition = _read_partitions(reader)
-    if idle and order:
-        reader.add("partitions", "older_than does not work with order_by. Use newest or where")
-    return Compact(strategy, order, order_by, newest, idle, condition, small, commits)
+def _size(value: Any) -> int | None:
+    try:
+        return parse_memory_size(str(value)) or None
+    except ValueError:
+        return None
 
 
-def _read_partitions(reader: _Reader) -> tuple[int, str, str]:
-    value = reader.get("partitions")
+# What a key takes -> (a function that returns the value, or None if it is invalid; what is needed and the remedy).
+_PARSERS: Final[Mapping[str, tuple[Callable[[Any], Any], str]]] = {
+    NUMBER: (
+        lambda value: int(value) if str(value).isdigit() and int(value) else None,
+        "a whole number from 1 is needed. Write it as in 10",
+    ),
+    DURATION: (
+        lambda value: str(value) if is_duration(str(value)) else None,
+        "a duration is needed. Write a whole number and a unit, as in '2 d' or '12 h'",
+    ),
+    COLUMNS: (_columns, "a column or a list of columns is needed. Write it as in ['customer_id']"),
+    BOOLEAN: (
+        lambda value: value if isinstance(value, bool) else None,
+        "true or false is needed. Set one of the two",
+    ),
+    _SIZE: (_size, "a size is needed. Write a number and a unit, as in '1 gb'"),
+}
+_TEXT: Final = (
+    lambda value: value if isinstance(value, str) and value.strip() else None,
+    "a string is needed. Write it in quotes, or remove it",
+)
+
+
+def _checked_compact(reader: _Reader, action: Compact) -> Compact:
+    order = action.order or ("order" if action.order_by else "")
+    # Only the number of commits counts if it alone is given.
+    by_commits = action.every_commits and "small_files" not in reader.values
+    small_files = 0 if by_commits else action.small_files
+    partitions = _read_partitions(reader)
+    faults = (
+        ("order", order and not action.order_by, "needs order_by, the columns to sort by. Set order_by, or remove it"),
+        (
+            "strategy",
+            order and action.strategy == "minor",
+            "sorting rewrites whole partitions. Use full, or remove order_by",
+        ),
+        ("small_files", small_files == 1, "a whole number from 2 is needed. Write it as in 10"),
+        ("partitions", order and "idle" in partitions, "older_than does not work with order_by. Use newest or where"),
+    )
+    for key, is_wrong, reason in faults:
+        if is_wrong:
+            reader.add(key, reason)
+    return replace(action, order=order, small_files=small_files, **partitions)
+
+
+def _read_partitions(reader: _Reader) -> dict[str, Any]:
+    value = reader.values.get("partitions")
     if value is None:
-        return 0, "", ""
+        return {}
     if value == "newest":
-        return 1, "", ""
+        return {"newest": 1}
     example = "'newest', {'newest': 3}, {'older_than': '1 d'} or {'where': \"dt > '2024-01-01'\"}"
     if not isinstance(value, Mapping):
         reader.add("partitions", f"not understood. Write {example}")
-        return 0, "", ""
-    keys = ("newest", "older_than", "where")
+        return {}
+    keys = {"newest": Key("", NUMBER), "older_than": Key("", DURATION), "where": Key("")}
     inner = _Reader(f"{reader.where}.partitions", value, reader.problems, keys, example)
-    if sum(item is not None for item in value.values()) != 1:
+    if len(inner.values) != 1:
         reader.add("partitions", f"one of newest, older_than and where is needed. Write {example}")
-    return inner.number("newest") or 0, inner.duration("older_than"), inner.text("where")
+    return {"idle" if name == "older_than" else name: item for name, item in inner.read(keys).items()}
 
 
-def _read_snapshots(reader: _Reader) -> ExpireSnapshots:
-    high, low = reader.number("retain_max"), reader.number("retain_min")
-    age = reader.duration("older_than")
-    if reader.get("retain_max") is None and reader.get("older_than") is None:
+def _checked_snapshots(reader: _Reader, action: ExpireSnapshots) -> ExpireSnapshots:
+    high, low = action.retain_max, action.retain_min
+    if reader.values.keys().isdisjoint(("retain_max", "older_than")):
         reader.problems.add(reader.where, None, "has nothing to expire. Set retain_max, older_than, or both")
-    if low is not None and high is not None and low > high:
+    if str(reader.values.get("retain_min")) != str(low):
+        # Not given, or invalid. If only the number is limited, that many snapshots are kept, whatever their age.
+        low = high if high is not None and not action.older_than else min(RETAIN_MIN, high or RETAIN_MIN)
+    elif high is not None and low > high:
         reader.add("retain_min", f"is above retain_max={high}. Use {high} or less")
         low = high
-    if low is None:
-        # If only the number is limited, that many snapshots are kept, whatever their age.
-        low = high if high is not None and not age else min(RETAIN_MIN, high or RETAIN_MIN)
-    return ExpireSnapshots(high, low, age)
+    return replace(action, retain_min=low)
 
 
-def _read_expire_partitions(reader: _Reader) -> ExpirePartitions:
-    if reader.get("expiration_time") is None:
+def _checked_partitions(reader: _Reader, action: ExpirePartitions) -> ExpirePartitions:
+    if "expiration_time" not in reader.values:
         reader.add("expiration_time", "required. Write a number and a unit, as in '90 d'")
-    return ExpirePartitions(
-        reader.duration("expiration_time"),
-        reader.text("timestamp_formatter"),
-        reader.text("timestamp_pattern"),
-        reader.one_of("expire_strategy", EXPIRE_STRATEGIES, "values-time"),
-    )
+    return action
 
 
-def _read_orphans(reader: _Reader) -> RemoveOrphanFiles:
-    age = reader.duration("older_than", ORPHAN_AGE)
-    if parse_duration(age) < parse_duration(ORPHAN_AGE):
+def _checked_orphans(reader: _Reader, action: RemoveOrphanFiles) -> RemoveOrphanFiles:
+    if parse_duration(action.older_than) < parse_duration(ORPHAN_AGE):
         reader.add("older_than", f"the files of a running writer may be younger. Use '{ORPHAN_AGE}' or more")
-    return RemoveOrphanFiles(age)
+    return action
 
 
-def _read_rescale(reader: _Reader) -> Rescale:
-    return Rescale(reader.size("max_bucket_size", MAX_BUCKET_SIZE))
-
-
-# Action -> (its reader, an example for messages).
-_READERS: Final[Mapping[str, tuple[Callable[[_Reader], Any], str]]] = {
-    "compact": (_read_compact, "{'small_files': 10}"),
-    "expire_snapshots": (_read_snapshots, "{'retain_max': 20}"),
-    "expire_partitions": (_read_expire_partitions, "{'expiration_time': '90 d'}"),
-    "remove_orphan_files": (_read_orphans, "{'older_than': '3 d'}"),
-    "rescale": (_read_rescale, "{'max_bucket_size': '1 gb'}"),
+# Action -> (an example for messages, what completes and checks it).
+_READERS: Final[Mapping[str, tuple[str, Callable[[_Reader, Any], Any]]]] = {
+    "compact": ("{'small_files': 10}", _checked_compact),
+    "expire_snapshots": ("{'retain_max': 20}", _checked_snapshots),
+    "expire_partitions": ("{'expiration_time': '90 d'}", _checked_partitions),
+    "remove_orphan_files": ("{'older_than': '3 d'}", _checked_orphans),
+    "rescale": ("{'max_bucket_size': '1 gb'}", lambda reader, action: action),
 }

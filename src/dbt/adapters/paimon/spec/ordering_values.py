@@ -12,8 +12,8 @@ from typing import Any
 
 from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.spec.table import TableSpec
-from dbt.adapters.paimon.sql.text import quoted, string_literal
-from dbt.adapters.paimon.sql.type_trees import Array, Atom, Struct, TypeTree, type_tree
+from dbt.adapters.paimon.sql.text import string_literal
+from dbt.adapters.paimon.sql.type_trees import Atom, TypeTree, any_part, type_tree
 
 _FLOATING = ("float", "double")
 
@@ -27,7 +27,7 @@ def select_list(columns: Sequence[PaimonColumn], spec: TableSpec, model: Mapping
         for column in columns
         if column.name in ordering
         and (tree := type_tree(column.dtype)) is not None
-        and (condition := _has_nan(column.quoted, tree))
+        and (condition := any_part(column.quoted, tree, _is_nan))
     }
     if not conditions:
         return None
@@ -39,20 +39,8 @@ def select_list(columns: Sequence[PaimonColumn], spec: TableSpec, model: Mapping
     )
 
 
-def _has_nan(expression: str, tree: TypeTree, depth: int = 0) -> str:
-    """A SQL condition for a value that is or contains NaN; '' for a type without floating-point numbers."""
-    # Maps need no case: Paimon allows them neither as keys nor as sequence fields.
-    if isinstance(tree, Atom):
-        return f"isnan({expression})" if tree.name in _FLOATING else ""
-    if isinstance(tree, Array):
-        element = f"__dbt_{depth}"
-        inner = _has_nan(element, tree.element, depth + 1)
-        return f"exists({expression}, {element} -> {inner})" if inner else ""
-    if isinstance(tree, Struct):
-        fields = (_has_nan(f"{expression}.{quoted(name)}", kind, depth) for name, kind in tree.fields)
-        found = list(filter(None, fields))
-        return f"({' or '.join(found)})" if found else ""
-    return ""
+def _is_nan(value: str, tree: TypeTree) -> str:
+    return f"isnan({value})" if isinstance(tree, Atom) and tree.name in _FLOATING else ""
 
 
 def _column_sql(column: PaimonColumn, has_nan: str, model: Mapping[str, Any], is_key: bool) -> str:

@@ -8,7 +8,6 @@ from typing import Any, Final
 
 from dbt.adapters.paimon.keys import BOOLEAN
 from dbt.adapters.paimon.spec.component import Component, config_key
-from dbt.adapters.paimon.spec.problems import Problems
 
 KEY: Final = "skip_unchanged"
 
@@ -29,13 +28,6 @@ class Keys:
 COMPONENT: Final = Component(keys=Keys)
 
 
-def check(config: Mapping[str, Any], problems: Problems) -> None:
-    """Add a problem for a value that is neither true nor false."""
-    value = config.get(KEY)
-    if value is not None and not isinstance(value, bool):
-        problems.add(KEY, value, "true or false (the default) is needed. Set one of the two")
-
-
 def is_on(config: Mapping[str, Any]) -> bool:
     """Whether a node may be skipped."""
-    return config.get(KEY) is True
+    return str(config.get(KEY)).lower() == "true"

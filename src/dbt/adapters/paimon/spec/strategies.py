@@ -13,8 +13,7 @@ from typing import Any, Final
 
 from dbt.adapters.paimon.capabilities import Capability, Versions
 from dbt.adapters.paimon.concurrency.conflicts import REBUILD, REFRESH, SNAPSHOT
-from dbt.adapters.paimon.keys import COLUMNS, Key
-from dbt.adapters.paimon.options.table_options import squash, suggestion
+from dbt.adapters.paimon.options.table_options import did_you_mean, suggestion
 from dbt.adapters.paimon.spec import deleting
 from dbt.adapters.paimon.spec.build import collect_table_spec
 from dbt.adapters.paimon.spec.change_rows import ROWKIND, ordered_by_kind
@@ -44,16 +43,6 @@ _CONDITIONS: Final = ("matched_condition", "not_matched_condition", "merge_delet
 _SUBQUERY: Final = re.compile(r"\(\s*select\b", re.IGNORECASE)
 
 ON_SCHEMA_CHANGE: Final = ("ignore", "fail", "append_new_columns", "sync_all_columns")
-# Words that are too short for `suggestion`.
-_SCHEMA_CHANGE_ALIASES: Final[Mapping[str, str]] = {"sync": "sync_all_columns", "append": "append_new_columns"}
-
-# For error messages: the effect of INSERT on each merge engine.
-_INSERT_MEANS: Final[Mapping[str, str]] = {
-    "deduplicate": "INSERT replaces the row of the same key",
-    "partial-update": "INSERT fills the columns that are not null",
-    "aggregation": "INSERT aggregates into the row of the same key",
-    "first-row": "INSERT keeps the row that was first",
-}
 
 # Set per statement, because the profile, a hook or a header may set a different overwrite mode for the session.
 _MODE: Final = "spark.sql.sources.partitionOverwriteMode"
@@ -113,9 +102,17 @@ def plan_incremental(
 ) -> IncrementalPlan:
     """The table and the strategy of an incremental model; raises ConfigErrors with the problems of both."""
     problems = Problems(model, warn=warn)
-    spec = collect_table_spec(config, problems=problems, constraints=constraints, columns=columns, versions=versions)
-    strategy = collect_strategy(spec, config, versions, problems)
+    plan = collect_plan(config, problems=problems, constraints=constraints, columns=columns, versions=versions)
     problems.raise_if_any()
+    return plan
+
+
+def collect_plan(
+    config: Mapping[str, Any], *, problems: Problems, versions: Versions, **contract: Any
+) -> IncrementalPlan:
+    """Like `plan_incremental`, but adds to `problems`. If there are any, do not use the returned plan."""
+    spec = collect_table_spec(config, problems=problems, versions=versions, **contract)
+    strategy = collect_strategy(spec, config, versions, problems)
     return IncrementalPlan(ordered_by_kind(spec) if strategy == APPLY_CHANGES else spec, strategy)
 
 
@@ -150,13 +147,9 @@ def on_schema_change(config: Mapping[str, Any]) -> str:
 def _check_schema_change(config: Mapping[str, Any], problems: Problems) -> None:
     # dbt's incremental_validate_on_schema_change only warns and continues with 'ignore'.
     value = config.get("on_schema_change")
-    if value is None or value in ON_SCHEMA_CHANGE:
-        return
-    near = _SCHEMA_CHANGE_ALIASES.get(squash(str(value))) or suggestion(str(value), ON_SCHEMA_CHANGE, cutoff=0.6)
-    meant = f"Did you mean '{near}'? " if near else ""
-    problems.add_ignored(
-        "on_schema_change", value, f"not an allowed value. {meant}Allowed: {', '.join(ON_SCHEMA_CHANGE)}"
-    )
+    if value is not None and value not in ON_SCHEMA_CHANGE:
+        hint = did_you_mean(str(value), ON_SCHEMA_CHANGE, 0.6, label="Allowed")
+        problems.add_ignored("on_schema_change", value, f"not an allowed value. {hint}")
 
 
 def replace_fault(spec: TableSpec) -> str | None:
@@ -180,12 +173,7 @@ _STRATEGY: Final = "incremental_strategy"
 
 def _append(request: _Request) -> _Faults:
     if request.spec.primary_key:
-        means = _insert_means(request.spec)
-        yield _STRATEGY, f"a primary-key table cannot keep equal keys: {means}. Use 'upsert'"
-
-
-def _insert_means(spec: TableSpec) -> str:
-    return _INSERT_MEANS.get(spec.merge_engine, "INSERT merges")
+        yield _STRATEGY, "a primary-key table cannot keep equal keys: INSERT merges their rows. Use 'upsert'"
 
 
 def _upsert(request: _Request) -> _Faults:
@@ -201,10 +189,7 @@ def _upsert(request: _Request) -> _Faults:
 def _merge(request: _Request) -> _Faults:
     spec = request.spec
     if spec.merge_engine not in _MERGEABLE:
-        yield (
-            _STRATEGY,
-            f"Paimon has no MERGE for merge_engine='{spec.merge_engine}'. Use 'upsert': {_insert_means(spec)}",
-        )
+        yield _STRATEGY, f"Paimon has no MERGE for merge_engine='{spec.merge_engine}'. Use 'upsert'"
     if not request.unique_key:
         yield _STRATEGY, "needs unique_key, to match rows by. Set unique_key, or use 'append'"
     yield from _merge_column_faults(request)
@@ -287,7 +272,7 @@ def _insert_overwrite(request: _Request) -> _Faults:
 
 def _delete_insert(request: _Request) -> _Faults:
     if fault := replace_fault(request.spec):
-        yield _STRATEGY, f"{fault}. Use 'upsert' ({_insert_means(request.spec)}), or 'insert_overwrite'"
+        yield _STRATEGY, f"{fault}. Use 'upsert', or 'insert_overwrite'"
     if not request.unique_key:
         yield _STRATEGY, "needs unique_key, to know what to delete. Set unique_key, or use 'append'"
 
@@ -311,39 +296,30 @@ def _apply_changes(request: _Request) -> _Faults:
 
 
 def _change_row_faults(spec: TableSpec) -> _Faults:
-    sort_order = spec.options.get("sequence.field.sort-order", "").lower()
-    checks = (
-        # PartialUpdateMergeFunction, AggregateMergeFunction and FirstRowMergeFunction: add()
-        (
-            spec.merge_engine == "deduplicate",
+    # PartialUpdateMergeFunction, AggregateMergeFunction and FirstRowMergeFunction: add()
+    if spec.merge_engine != "deduplicate":
+        yield (
             _STRATEGY,
-            f"a change row replaces the whole row and a delete removes it, which "
+            "a change row replaces the whole row and a delete removes it, which "
             f"merge_engine='{spec.merge_engine}' does not do. Use 'deduplicate', or 'upsert'",
-        ),
-        (
-            ROWKIND in spec.options,
+        )
+    if ROWKIND not in spec.options:
+        yield (
             _STRATEGY,
             "needs rowkind_field, the column that says whether a row is an insert, an update or a delete. "
             "Set it, or use 'upsert'",
-        ),
-        (
-            bool(spec.sequence_columns),
+        )
+    if not spec.sequence_columns:
+        yield (
             _STRATEGY,
-            "needs sequence_field, to recognize a late change: a log position, a version or a timestamp "
-            "of the source. Set it",
-        ),
-        (
-            sort_order != "descending",
-            "tblproperties['sequence.field.sort-order']",
-            "the change with the greatest sequence is the newest. Remove it",
-        ),
-        (
-            not spec.is_true("ignore-delete"),
-            "tblproperties['ignore-delete']",
-            "makes the table drop every delete. Remove it, or use 'upsert'",
-        ),
-    )
-    return ((key, reason) for is_met, key, reason in checks if not is_met)
+            "needs sequence_field, to recognize a late change: a log position, a version or a timestamp of the "
+            "source. Set it",
+        )
+    if spec.options.get("sequence.field.sort-order", "").lower() == "descending":
+        where = "tblproperties['sequence.field.sort-order']"
+        yield where, "the change with the greatest sequence is the newest. Remove it"
+    if spec.is_true("ignore-delete"):
+        yield "tblproperties['ignore-delete']", "makes the table drop every delete. Remove it, or use 'upsert'"
 
 
 def _same_key(request: _Request) -> _Faults:
@@ -432,26 +408,3 @@ def may_repeat(kind: str, spec: TableSpec) -> bool:
     if kind in (REBUILD, SNAPSHOT, REFRESH):
         return True
     return kind in STRATEGIES and STRATEGIES[kind].is_idempotent(spec)
-
-
-# dbt's own keys of incremental models whose values are the adapter's.
-DBT_KEYS: Final[Mapping[str, Key]] = {
-    "incremental_strategy": Key(
-        "How the rows of an increment are written",
-        values=tuple(STRATEGIES),
-        default=f"`{UPSERT}` with a primary key, `{MERGE}` with a `unique_key` alone, else `{APPEND}`",
-        page="strategies.md",
-    ),
-    "unique_key": Key(
-        f"The columns by which `{MERGE}` and `{DELETE_INSERT}` match rows",
-        COLUMNS,
-        default="the primary key",
-        page="strategies.md#columns",
-    ),
-    "on_schema_change": Key(
-        "What happens if the columns of the query differ from those of the table",
-        values=ON_SCHEMA_CHANGE,
-        default="`ignore`",
-        page="strategies.md#columns",
-    ),
-}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
@@ -80,6 +80,25 @@ def parts_of(tree: TypeTree) -> Iterator[TypeTree]:
             inner = []
     for kind in inner:
         yield from parts_of(kind)
+
+
+def any_part(value: str, tree: TypeTree, condition: Callable[[str, TypeTree], str], depth: int = 0) -> str:
+    """SQL for whether a value, or one that it contains at any depth, meets a condition; '' if no type in it has one.
+
+    `condition` returns the SQL for a value of a type, or ''.
+    """
+    found = [condition(value, tree)]
+    if isinstance(tree, Array):
+        element = f"__dbt_{depth}"
+        inner = any_part(element, tree.element, condition, depth + 1)
+        found.append(f"exists({value}, {element} -> {inner})" if inner else "")
+    if isinstance(tree, Map):
+        for function, kind in (("map_keys", tree.key), ("map_values", tree.value)):
+            found.append(any_part(f"{function}({value})", Array(kind), condition, depth))
+    if isinstance(tree, Struct):
+        found += [any_part(f"{value}.{quoted(name)}", kind, condition, depth) for name, kind in tree.fields]
+    conditions = " or ".join(filter(None, found))
+    return f"({conditions})" if conditions and isinstance(tree, (Map, Struct)) else conditions
 
 
 class _UnreadableError(ValueError):

@@ -381,8 +381,6 @@ class Streams:
             return note
         checkpoints.check_fits(note, model["unique_id"], identities, checkpoint.location)
         note = checkpoint.migrated(note)
-        for each, offset in zip(stream.inputs, checkpoint.last_offsets(), strict=False):
-            each.check_offset(self._session, offset)
         if note.inputs != identities:
             note = replace(note, inputs=identities)
             checkpoint.write_note(note)

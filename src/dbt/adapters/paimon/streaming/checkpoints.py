@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -29,6 +30,8 @@ PLANS: Final = "dbt_plans"
 # The key of a Kafka source's topic IDs in its identity; older brokers have no such IDs.
 TOPIC_IDS: Final = "topic ids"
 _NOTE: Final = "dbt.json"
+# The number of files checked concurrently.
+_PARALLEL_CHECKS: Final = 8
 
 
 @dataclass(frozen=True)
@@ -142,7 +145,22 @@ def check_fits(note: Note, model: str, inputs: Sequence[Mapping[str, str]], loca
     )
 
 
-def files_of_batch(session: SparkSession, location: str, index: int, batch: int) -> list[str]:
+def missing_files(session: SparkSession, location: str, index: int, batch: int) -> list[str]:
+    """The files of a batch that do not exist, as URIs: Spark would treat them as empty."""
+    jvm: Any = session._jvm
+    conf = session._jsparkSession.sessionState().newHadoopConf()
+
+    def exists(uri: str) -> bool:
+        path = jvm.org.apache.hadoop.fs.Path(jvm.java.net.URI(uri))
+        return bool(path.getFileSystem(conf).exists(path))
+
+    files = _files_of_batch(session, location, index, batch)
+    # Object stores answer slowly.
+    with ThreadPoolExecutor(_PARALLEL_CHECKS) as pool:
+        return [file for file, is_there in zip(files, pool.map(exists, files), strict=True) if not is_there]
+
+
+def _files_of_batch(session: SparkSession, location: str, index: int, batch: int) -> list[str]:
     """The files of a batch, from Spark's log of a file source (FileStreamSourceLog) in a checkpoint."""
     checkpoint = HadoopFolder(session, location)
     first, last = _log_offset(checkpoint, index, batch - 1) + 1, _log_offset(checkpoint, index, batch)

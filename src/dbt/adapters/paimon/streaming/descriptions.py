@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,6 +13,7 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.catalogs.catalog import location_scheme, option_text
 from dbt.adapters.paimon.errors.redaction import secrets_of
+from dbt.adapters.paimon.options.table_options import suggestion
 
 KAFKA: Final = "kafka"
 JSON: Final = "json"
@@ -36,8 +36,6 @@ KAFKA_METADATA: Final[Mapping[str, str]] = {
 FILE_METADATA: Final[Mapping[str, str]] = {"_file": "string"}
 
 _KEYS: Final = ("using", "location", "value_format", "options")
-# dbt's own keys in `external`, for external tables of a database.
-_EXTERNAL_TABLES_KEYS: Final = ("file_format", "row_format", "tbl_properties", "partitions")
 _TOPIC: Final = re.compile(r"[A-Za-z0-9._-]{1,249}")
 _TYPE: Final = re.compile(
     r"boolean|tinyint|smallint|int|bigint|float|double|decimal\(\d+,\d+\)|string|(?:var)?char\(\d+\)|binary|date"
@@ -72,20 +70,11 @@ _KIND_OPTIONS: Final[Mapping[str, Sequence[str]]] = {
     ],
     PARQUET: [*_FILE_OPTIONS, "mergeSchema", "datetimeRebaseMode", "int96RebaseMode"],
 }
-# Options that the adapter sets itself, and what to use instead.
-_OWN_OPTIONS: Final[Mapping[str, str]] = {
-    **dict.fromkeys(("subscribe", "subscribepattern", "assign"), "list the topics in location, separated by commas"),
-    **dict.fromkeys(
-        ("mode", "columnnameofcorruptrecord"),
-        "messages that cannot be parsed go to the dead letters: see on_bad_message",
-    ),
-    **dict.fromkeys(("basepath", "path"), "set location to the folder"),
-    "includeheaders": "headers are always read: see the column _headers",
-    "inferschema": "the types are those of the source's columns",
-    "enforceschema": "the header of a file must have the columns of the source, in the same order",
-    "wholetext": "a file has one JSON object per line",
-    "endingoffsets": "a stream always reads everything",
-}
+# Options that the adapter sets itself, in lower case.
+_OWN_OPTIONS: Final = (
+    "subscribe subscribepattern assign includeheaders endingoffsets mode columnnameofcorruptrecord basepath path "
+    "inferschema enforceschema wholetext"
+).split()
 
 
 @dataclass(frozen=True)
@@ -167,9 +156,7 @@ def with_defaults(options: Mapping[str, Any], defaults: Mapping[str, Any]) -> di
 
 def _key_problems(external: Mapping[str, Any]) -> Iterator[str]:
     for key in external:
-        if key in _EXTERNAL_TABLES_KEYS:
-            yield f"external.{key}: a stream does not use it; the keys are {', '.join(_KEYS)}"
-        elif key not in _KEYS:
+        if key not in _KEYS:
             yield f"external.{key}: not a key of a streamed source; {_suggestion(key, _KEYS)}"
     using = external.get("using")
     if using is None:
@@ -234,15 +221,11 @@ def _option_name_problem(using: Any, name: str) -> str:
     if not known or (using == KAFKA and name.startswith("kafka.")) or small in {option.lower() for option in known}:
         return ""
     if small in _OWN_OPTIONS:
-        return f"set by the adapter itself; {_OWN_OPTIONS[small]}"
+        return "set by the adapter itself; remove it"
     if using == JSON and small == "multiline":
         return "a file must have one JSON object per line"
-    return f"not an option of Spark's {using} reader; {_option_hint(using, name, known)}"
-
-
-def _option_hint(using: Any, name: str, known: Sequence[str]) -> str:
-    servers = _suggestion(f"kafka.{name}", ("kafka.bootstrap.servers",)) if using == KAFKA else ""
-    return servers if servers.startswith("did") else _suggestion(name, known)
+    meant = (*known, "kafka.bootstrap.servers") if using == KAFKA else known
+    return f"not an option of Spark's {using} reader; {_suggestion(name, meant)}"
 
 
 def _columns(
@@ -311,8 +294,6 @@ def _folder(location: str, root: Path) -> str:
     return str(root / Path(location.removeprefix("file:")).expanduser())
 
 
-def _suggestion(name: str, known: Iterable[str]) -> str:
-    known = sorted(known)
-    by_small = {word.lower(): word for word in known}
-    close = get_close_matches(name.lower(), by_small, n=1)
-    return f"did you mean {by_small[close[0]]}?" if close else f"use one of {', '.join(known)}"
+def _suggestion(name: str, known: Sequence[str]) -> str:
+    near = suggestion(name, known, cutoff=0.6)
+    return f"did you mean {near}?" if near else f"use one of {', '.join(sorted(known))}"

@@ -10,9 +10,9 @@ from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 
 from dbt.adapters.paimon.errors import messages
 from dbt.adapters.paimon.errors.messages import Remedy
+from dbt.adapters.paimon.errors.redaction import redact_text
 from dbt.adapters.paimon.streaming import checkpoints
 from dbt.adapters.paimon.streaming.inputs import Input
-from dbt.adapters.paimon.streaming.sources import files
 
 # Errors of Structured Streaming and its sources; `errors.messages` has the errors of Spark and Paimon.
 _REMEDIES: Final = (
@@ -40,10 +40,17 @@ _REMEDIES: Final = (
         "files to a folder that is read as a stream; remove old ones after they have been read.",
     ),
     Remedy(
+        r"CSV file: ",
+        "Describe all columns of the files in the source, with the same names in the same order; or correct the file "
+        "without renaming it. The batches written so far are complete, and the next run continues with this file.",
+    ),
+    Remedy(
         r"Concurrent update to the log|Multiple streaming jobs detected",
         "Another process uses the same checkpoint: stop it.",
     ),
 )
+# The messages of CSVHeaderChecker: their lines name the columns and the file.
+_CSV_HEADER: Final = re.compile(r"(?:CSV header does not|Number of column in CSV header).*?CSV file: \S+", re.DOTALL)
 
 
 def dbt_error(exc: Exception, model: str, inputs: Sequence[Input]) -> Exception:
@@ -56,12 +63,12 @@ def dbt_error(exc: Exception, model: str, inputs: Sequence[Input]) -> Exception:
         for each in inputs
     )
     where = f"model '{model}', which reads {sources}"
-    if problem := files.header_problem(text):
-        return DbtRuntimeError(f"{where}: {problem}")
     # A message about expired files of a table already has its remedy.
     known = () if messages.EXPIRED in text else _REMEDIES
     advice = next((remedy.advice for remedy in known if re.search(remedy.pattern, text)), "")
-    return DbtDatabaseError(f"{where}: {messages.shorten(text)}\n{advice}".rstrip())
+    header = _CSV_HEADER.search(text)
+    shown = redact_text(header[0]) if header else messages.shorten(text)
+    return DbtDatabaseError(f"{where}: {shown}\n{advice}".rstrip())
 
 
 def new_columns(model: str, found: Mapping[str, Mapping[str, str]]) -> DbtRuntimeError:

@@ -11,8 +11,6 @@ from dbt.adapters.paimon.errors import messages
 from dbt.adapters.paimon.errors.redaction import redact_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from pyspark.sql import SparkSession
 
 # Hadoop's errors if no file system is registered for the scheme, or its class is not on the classpath.
@@ -86,11 +84,6 @@ class HadoopFolder:
         self._files.rename(draft, coming)
         self._files.delete(path, False)
         self._files.rename(coming, path)
-
-    def missing(self, paths: Iterable[str]) -> list[str]:
-        """Those of some files, given as URIs, that do not exist."""
-        uri, path = self._jvm.java.net.URI, self._jvm.org.apache.hadoop.fs.Path
-        return [each for each in paths if not self._files.exists(path(uri(each)))]
 
     def delete_file(self, name: str) -> None:
         self._files.delete(self._at(name), False)

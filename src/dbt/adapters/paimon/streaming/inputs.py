@@ -128,9 +128,6 @@ class Input:
     def check_beginning(self, session: SparkSession) -> None:
         """Raise DbtRuntimeError, with the alternatives, if the source does not have the requested beginning."""
 
-    def check_offset(self, session: SparkSession, offset: str) -> None:
-        """Raise DbtRuntimeError if rows after `offset`, the source's JSON for the last batch's end, are lost."""
-
     def check_batch(self, session: SparkSession, checkpoint: str, index: int, batch: int) -> None:
         """Raise DbtRuntimeError if raw rows are missing, which Spark would skip silently.
 

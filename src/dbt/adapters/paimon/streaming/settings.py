@@ -9,10 +9,9 @@ from typing import Any, Final
 
 from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.spec import strategies
-from dbt.adapters.paimon.spec.build import collect_table_spec
-from dbt.adapters.paimon.spec.change_rows import ordered_by_kind
 from dbt.adapters.paimon.spec.config import DEAD_LETTER, DEFAULT_PROCESSING_TIME, FAIL
 from dbt.adapters.paimon.spec.problems import Problems
+from dbt.adapters.paimon.spec.strategies import IncrementalPlan, collect_plan
 from dbt.adapters.paimon.spec.table import TableSpec
 
 _ON_BAD_MESSAGE: Final = (DEAD_LETTER, FAIL)
@@ -40,23 +39,20 @@ class StreamSettings:
 
 
 @dataclass(frozen=True)
-class StreamPlan:
+class StreamPlan(IncrementalPlan):
     """The table, strategy and settings of a streaming model."""
 
-    spec: TableSpec
-    strategy: str
     settings: StreamSettings
 
 
 def plan_stream(model: Mapping[str, Any], versions: Versions) -> StreamPlan:
     """Read a streaming model's config; raises ConfigErrors with every problem."""
     config, problems = model["config"], Problems(model.get("name", ""))
-    constraints, columns = model.get("constraints") or [], model.get("columns") or {}
-    spec = collect_table_spec(config, problems=problems, constraints=constraints, columns=columns, versions=versions)
-    strategy = strategies.collect_strategy(spec, config, versions, problems)
-    settings = collect_settings(config, spec, strategy, problems)
+    contract = {"constraints": model.get("constraints") or [], "columns": model.get("columns") or {}}
+    plan = collect_plan(config, problems=problems, versions=versions, **contract)
+    settings = collect_settings(config, plan.spec, plan.strategy, problems)
     problems.raise_if_any()
-    return StreamPlan(ordered_by_kind(spec) if strategy == strategies.APPLY_CHANGES else spec, strategy, settings)
+    return StreamPlan(plan.spec, plan.strategy, settings)
 
 
 def collect_settings(config: Mapping[str, Any], spec: TableSpec, strategy: str, problems: Problems) -> StreamSettings:

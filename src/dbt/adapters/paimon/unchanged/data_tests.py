@@ -12,6 +12,7 @@ from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
 from dbt.adapters.paimon.spark import responses
 from dbt.adapters.paimon.spec import skipping
+from dbt.adapters.paimon.spec.config_values import is_on
 from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.unchanged import nodes
 from dbt.adapters.paimon.unchanged.fingerprints import CannotSkip, Fingerprinter
@@ -49,9 +50,9 @@ class DataTests:
         """
         self._tested.pop(test["unique_id"], None)
         problems = Problems(test["name"])
-        skipping.check(test["config"], problems)
+        skips = is_on(test["config"], skipping.KEY, problems)
         problems.raise_if_any()
-        if not skipping.is_on(test["config"]):
+        if not skips:
             return None
         result = None
         with self._fingerprinter.reason_logged(test):

@@ -9,6 +9,7 @@ from typing import Any, Final
 from dbt_common.exceptions import CompilationError
 
 from dbt.adapters.paimon.sql.literals import is_nested, typed_value
+from dbt.adapters.paimon.sql.plain_values import INTEGERS, surely_fits
 from dbt.adapters.paimon.sql.text import string_literal
 from dbt.adapters.paimon.writing import seed_values
 
@@ -68,7 +69,7 @@ def cell_sql(value: Any, data_type: str, where: str, check_values: bool = True) 
         text = _string(value, kind)
         if text.strip().lower() in _NULLS and not _is_string(kind):
             return f"cast(null as {kind})"
-        if kind.strip().lower() in seed_values.INTEGERS:
+        if kind.strip().lower() in INTEGERS:
             return f"cast({_integer(text, kind, where)} as {kind})"
         return _checked(text, kind, where)
 
@@ -90,7 +91,7 @@ def _expression(sql: str, data_type: str, where: str) -> str:
 def _string(value: Any, data_type: str) -> str:
     if not isinstance(value, bool):
         return str(value)
-    is_number = data_type.strip().lower().startswith((*seed_values.INTEGERS, "decimal", "float", "double"))
+    is_number = data_type.strip().lower().startswith((*INTEGERS, "decimal", "float", "double"))
     return str(int(value)) if is_number else str(value).lower()
 
 
@@ -101,7 +102,7 @@ def _integer(text: str, data_type: str, where: str) -> int:
         number = Decimal("nan")
     # An exponent may make the number too large to be written out.
     is_whole = number.is_finite() and number.adjusted() < _MAX_DIGITS and number == int(number)
-    if not is_whole or int(number) not in seed_values.INTEGERS[data_type.strip().lower()]:
+    if not is_whole or int(number) not in INTEGERS[data_type.strip().lower()]:
         raise CompilationError(_problem(text, data_type, where))
     return int(number)
 
@@ -109,7 +110,7 @@ def _integer(text: str, data_type: str, where: str) -> int:
 def _checked(text: str, data_type: str, where: str) -> str:
     kind, literal = data_type.strip().lower(), string_literal(text)
     cast = f"cast({literal} as {data_type})"
-    if _is_string(kind) or seed_values.surely_fits(text, kind):
+    if _is_string(kind) or surely_fits(text, kind):
         return cast
     bad = seed_values.bad_text(literal, data_type)
     return f"if({bad}, raise_error({string_literal(_problem(text, data_type, where))}), {cast})"

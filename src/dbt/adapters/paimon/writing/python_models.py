@@ -7,12 +7,9 @@ import numbers
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from functools import reduce
-from importlib import metadata
 from typing import TYPE_CHECKING, Any, Final
 
-from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
-from packaging.requirements import InvalidRequirement, Requirement
 
 from dbt.adapters.paimon.errors import excerpts, messages, python_text
 from dbt.adapters.paimon.machine import installation
@@ -25,8 +22,6 @@ if TYPE_CHECKING:
 
     from dbt.adapters.paimon.capabilities import Versions
     from dbt.adapters.paimon.spark.handles import Handle
-
-logger = AdapterLogger("Paimon")
 
 _BIGINT: Final = range(-(2**63), 2**63)
 
@@ -45,11 +40,6 @@ def stage(
             option; or there is no local session.
     """
     session = handle.session
-    for problem in filter(None, map(unmet, (model.get("config") or {}).get("packages") or ())):
-        logger.warning(
-            f"Python model '{model['name']}': packages: {problem}. dbt installs no packages for a model. Install it "
-            f"in dbt's own Python: {sys.executable} -m pip install …"
-        )
     path = model.get("original_file_path") or model["name"]
     code = "\n" * _lines_above(model, file) + code
     # `spark` is also defined, as in a notebook.
@@ -74,19 +64,6 @@ def _lines_above(model: Mapping[str, Any], file: str) -> int:
     """The number of lines that dbt strips from the beginning of a model's file."""
     raw = (model.get("raw_code") or "").strip()
     return file[: file.index(raw)].count("\n") if raw and raw in file else 0
-
-
-def unmet(package: str) -> str:
-    """Why this Python does not satisfy an entry of `packages`; '' if it does."""
-    try:
-        wanted = Requirement(package)
-        has = metadata.version(wanted.name)
-    except InvalidRequirement:
-        return f"'{package}' is not a valid requirement. Write it as for pip, as in numpy>=2"
-    except metadata.PackageNotFoundError:
-        return f"{package} is not installed"
-    is_met = wanted.specifier.contains(has, prereleases=True)
-    return "" if is_met else f"{package} is required, but {has} is installed"
 
 
 def _refuse_unknown_options(tree: ast.AST, name: str, path: str, versions: Versions) -> None:

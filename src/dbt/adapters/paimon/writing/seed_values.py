@@ -7,18 +7,17 @@ in the file. So is a time of day in a `date` column: dbt's own tests have such s
 
 from __future__ import annotations
 
-import datetime as dt
 import math
 import re
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import Final
 
+from dbt.adapters.paimon.sql.plain_values import DECIMAL, precision_and_scale
 from dbt.adapters.paimon.sql.text import string_literal
 
 # Spark's casts do not check the length; writes do, but their error names neither file nor column.
 _SIZED_TEXT: Final = re.compile(r"(?:var)?char(?:acter)?\s*\(\s*(\d+)\s*\)")
-_DECIMAL: Final = re.compile(r"(?:decimal|dec|numeric)\s*(?:\(\s*(?P<precision>\d+)\s*(?:,\s*(?P<scale>\d+)\s*)?\))?")
 _DAY: Final = r"[+-]?\d{4,}-\d{1,2}-\d{1,2}"
 _TIME: Final = r"\d{1,2}(:\d{1,2}(:\d{1,2}(\.\d{0,6}0*)?)?)?"
 _ZONE: Final = r"(\s*[^\d\s:.].*)?"
@@ -30,14 +29,6 @@ _MOMENTS: Final[Mapping[str, str]] = {
     "timestamp_ntz": rf"^\s*{_DAY}([ T]{_TIME})?\s*$",
 }
 _FLOATS: Final = ("float", "real", "double")
-_BITS: Final = {"tinyint": 8, "smallint": 16, "int": 32, "integer": 32, "bigint": 64}
-INTEGERS: Final[Mapping[str, range]] = {
-    name: range(-(2 ** (bits - 1)), 2 ** (bits - 1)) for name, bits in _BITS.items()
-}
-_INTEGER: Final = re.compile(r"-?[0-9]{1,19}")
-_NUMBER: Final = re.compile(r"-?([0-9]+)(?:\.([0-9]+))?")
-_EXACT_DIGITS: Final = 15
-_PLAIN_MOMENT: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}([ T][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?)?")
 _HINTS: Final[Mapping[str, str]] = {
     "date": "which is written 2024-01-31",
     **dict.fromkeys(
@@ -58,44 +49,14 @@ def bad_text(cell: str, data_type: str, lossless: bool = True) -> str:
     if not lossless:
         return f"{cell} is not null and {value} is null"
     loses = ""
-    if found := _DECIMAL.fullmatch(kind):
-        precision, scale = _precision_and_scale(found)
+    if found := DECIMAL.fullmatch(kind):
+        precision, scale = precision_and_scale(found)
         loses = f" or coalesce(try_cast({cell} as decimal(38,{38 - (precision - scale)})) <> {value}, false)"
     elif kind in _MOMENTS:
         loses = f" or not {cell} rlike {string_literal(_MOMENTS[kind])}"
     elif kind in _FLOATS:
         loses = f" or {_float_differs(cell, value)}"
     return f"{cell} is not null and ({value} is null{loses})"
-
-
-def surely_fits(text: str, data_type: str) -> bool:
-    """Whether a string certainly fits a type without loss; False if only Spark can tell."""
-    kind = data_type.lower().strip()
-    if kind in INTEGERS:
-        return _INTEGER.fullmatch(text) is not None and int(text) in INTEGERS[kind]
-    if kind in _MOMENTS:
-        return _is_moment(text)
-    if not (number := _NUMBER.fullmatch(text)):
-        return False
-    whole, fraction = len(number[1]), len(number[2] or "")
-    if found := _DECIMAL.fullmatch(kind):
-        precision, scale = _precision_and_scale(found)
-        return whole <= precision - scale and fraction <= scale
-    return kind == "double" and whole + fraction <= _EXACT_DIGITS
-
-
-def _precision_and_scale(decimal: re.Match[str]) -> tuple[int, int]:
-    return int(decimal["precision"] or 10), int(decimal["scale"] or 0)
-
-
-def _is_moment(text: str) -> bool:
-    if not _PLAIN_MOMENT.fullmatch(text):
-        return False
-    try:
-        dt.datetime.fromisoformat(text[:19])
-    except ValueError:
-        return False
-    return True
 
 
 def not_valid(data_type: str) -> str:

@@ -15,9 +15,9 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import CompilationError, DbtRuntimeError
 
+from dbt.adapters.paimon.errors import messages
 from dbt.adapters.paimon.errors.deprecations import warn
 from dbt.adapters.paimon.options.table_options import suggestion
 from dbt.adapters.paimon.sql.text import quoted
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from dbt.adapters.paimon.spark.handles import Handle
 
-logger = AdapterLogger("Paimon")
 ConvertType = Callable[["agate.Table", int], "str | None"]
 # Warns about a value that is accepted anyway; without this callback, the value is refused.
 Warn = Callable[[str], None]
@@ -317,9 +316,12 @@ def _refuse_strings(
         cursor = handle.cursor()
         cursor.execute(f"select {texts} from {quoted(raw)}")
         (bad,) = cursor.fetchall()
-    except Exception:
-        _refuse_bad_types(handle, [column for _, column in checked], model)
-        raise
+    except Exception as exc:
+        types = ", ".join(f"column {column.name}: '{column.data_type}'" for _, column in checked)
+        raise DbtRuntimeError(
+            f"{_where(model)}: column_types: the file's strings cannot be cast to these types ({types}). Use types of "
+            f"Spark: string, bigint, decimal(10,2), date, timestamp, …\n{messages.shorten(messages.error_text(exc))}"
+        ) from exc
     problems = [
         f"column {column.name}: {value!r} is {not_valid(column.data_type)}"
         for (_, column), value in zip(checked, bad, strict=True)
@@ -329,26 +331,6 @@ def _refuse_strings(
         _refuse_or_warn(
             f"{_where(model)}: {'; '.join(problems)}. Correct the file, or the column's type under column_types.", loses
         )
-
-
-def _refuse_bad_types(handle: Handle, columns: Sequence[SeedColumn], model: Mapping[str, Any]) -> None:
-    for column in columns:
-        if not _casts_strings_to(handle, column.data_type):
-            raise DbtRuntimeError(
-                f"{_where(model)}: column_types: column {column.name}: Spark cannot cast a string to "
-                f"'{column.data_type}'. Use one of Spark's types: string, bigint, decimal(10,2), date, "
-                "timestamp, …"
-            )
-
-
-def _casts_strings_to(handle: Handle, data_type: str) -> bool:
-    cursor = handle.cursor()
-    try:
-        cursor.execute(f"select cast('' as {data_type})")
-        return bool(cursor.description)
-    except Exception as exc:  # noqa: BLE001 - any exception means that Spark does not accept the type
-        logger.debug(f"Spark cannot cast a string to {data_type}: {exc}")
-        return False
 
 
 def _where(model: Mapping[str, Any]) -> str:

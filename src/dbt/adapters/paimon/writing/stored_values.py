@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from dbt.adapters.paimon.capabilities import Capability, Versions
-from dbt.adapters.paimon.sql.text import quoted
-from dbt.adapters.paimon.sql.type_trees import Array, Atom, Map, Struct, TypeTree, parts_of
+from dbt.adapters.paimon.sql.type_trees import Array, Atom, Map, Struct, TypeTree, any_part, parts_of
 
 _ZEROS = {"float": "0F", "double": "0D"}
 
@@ -34,24 +33,14 @@ def _collects_distinct(column: str, options: Mapping[str, str]) -> bool:
     return function == "collect" and options.get(f"fields.{column}.distinct", "").lower() == "true"
 
 
-def null_around_struct(value: str, tree: TypeTree, depth: int = 0) -> str:
+def null_around_struct(value: str, tree: TypeTree) -> str:
     """SQL condition: a value has NULL in place of a struct that contains a struct; '' if the type has no such struct.
 
     Source: NestedColumnReader and NestedPrimitiveColumnReader at release-0.9.0.
     """
-    if isinstance(tree, Array):
-        element = f"__dbt_{depth}"
-        inner = null_around_struct(element, tree.element, depth + 1)
-        return f"exists({value}, {element} -> {inner})" if inner else ""
-    parts: tuple[str, ...] = ()
-    if isinstance(tree, Map):
-        parts = (
-            null_around_struct(f"map_keys({value})", Array(tree.key), depth),
-            null_around_struct(f"map_values({value})", Array(tree.value), depth),
-        )
-    elif isinstance(tree, Struct):
-        outer = any(isinstance(kind, Struct) for _, kind in tree.fields)
-        fields = (null_around_struct(f"{value}.{quoted(name)}", kind, depth) for name, kind in tree.fields)
-        parts = (f"{value} is null" if outer else "", *fields)
-    found = list(filter(None, parts))
-    return f"({' or '.join(found)})" if found else ""
+    return any_part(value, tree, _is_null_around_struct)
+
+
+def _is_null_around_struct(value: str, tree: TypeTree) -> str:
+    has_struct = isinstance(tree, Struct) and any(isinstance(kind, Struct) for _, kind in tree.fields)
+    return f"{value} is null" if has_struct else ""

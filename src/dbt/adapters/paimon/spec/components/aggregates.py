@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from dbt.adapters.paimon.capabilities import Capability, Versions
@@ -124,53 +123,23 @@ def _function_setting_rules(spec: TableSpec, versions: Versions) -> Found:
             yield name, f"{no_distinct} Remove it"
 
 
-@dataclass(frozen=True)
-class _Aggregate:
-    """The column types that an aggregate function accepts, as a pattern and in words, and the remedy for others."""
-
-    types: str
-    words: str
-    instead: str
-
-
-_SUM: Final = _Aggregate(
-    r"(tinyint|smallint|int|bigint|float|double|decimal)\b",
-    "numbers",
-    "Cast the column in the model, or use 'max' or 'last_value'",
-)
-_ORDER: Final = _Aggregate(
+# Functions -> (a pattern of the column types that they accept, the same in words). All others accept every type.
+_ACCEPTED: Final[Mapping[str, tuple[str, str]]] = {
+    "sum product": (r"(tinyint|smallint|int|bigint|float|double|decimal)\b", "numbers"),
     # InternalRowUtils.compare [ran, 0.9.0]
-    r"(?!(boolean|variant|array|map|struct)\b)",
-    "types that have an order (no boolean, array, map or struct)",
-    "Use 'bool_or' or 'bool_and' for a boolean, 'last_value' for the others",
-)
-_BOOL: Final = _Aggregate("boolean", "boolean", "Cast the column in the model, or use 'max' or 'min'")
-_SKETCH: Final = _Aggregate("binary", "binary", "Give a serialized sketch or bitmap, or use another function")
-_ROWS: Final = _Aggregate("array<struct<", "array<struct<…>>", "Give array(named_struct(…)), or use 'collect'")
-
-# Functions that are missing here accept every type.
-_AGGREGATES: Final[Mapping[str, _Aggregate]] = {
-    "sum": _SUM,
-    "product": _SUM,
-    "max": _ORDER,
-    "min": _ORDER,
-    "listagg": _Aggregate("string|varchar", "string", "Cast the column to string in the model"),
-    "bool_and": _BOOL,
-    "bool_or": _BOOL,
-    "collect": _Aggregate("array<", "array", "Give array(column) in the model, or use 'listagg'"),
-    "merge_map": _Aggregate("map<", "map", "Give map(key, value) in the model, or use 'last_value'"),
-    "merge_map_with_keytime": _Aggregate(
-        r"map<[^<]+,struct<[^,]+,",
-        "map<…, struct<…>> with two fields or more",
-        "Give the value and its time as a struct, or use 'merge_map'",
+    "max min": (
+        r"(?!(boolean|variant|array|map|struct)\b)",
+        "types that have an order (no boolean, array, map or struct)",
     ),
-    "nested_update": _ROWS,
-    "nested_partial_update": _ROWS,
-    "theta_sketch": _SKETCH,
-    "hll_sketch": _SKETCH,
-    "rbm32": _SKETCH,
-    "rbm64": _SKETCH,
+    "listagg": ("string|varchar", "string"),
+    "bool_and bool_or": ("boolean", "boolean"),
+    "collect": ("array<", "array"),
+    "merge_map": ("map<", "map"),
+    "merge_map_with_keytime": (r"map<[^<]+,struct<[^,]+,", "map<…, struct<…>> with two fields or more"),
+    "nested_update nested_partial_update": ("array<struct<", "array<struct<…>>"),
+    "theta_sketch hll_sketch rbm32 rbm64": ("binary", "binary"),
 }
+_ACCEPTED_BY: Final = {name: types for names, types in _ACCEPTED.items() for name in names.split()}
 
 
 def _aggregate_type_rules(spec: TableSpec, types: Types, versions: Versions) -> Found:
@@ -196,10 +165,9 @@ def _aggregate_type_rules(spec: TableSpec, types: Types, versions: Versions) -> 
 
 
 def _aggregate_fault(function: str, data_type: str, versions: Versions) -> str | None:
-    if not (known := _AGGREGATES.get(function)):
-        return None
-    if not re.match(known.types, data_type.replace(" ", "").lower()):
-        return f"'{function}' takes {known.words}. {known.instead}"
+    types, words = _ACCEPTED_BY.get(function, ("", ""))
+    if not re.match(types, data_type.replace(" ", "").lower()):
+        return f"'{function}' takes {words}. Use 'last_value', or cast the column in the model"
     if function == "listagg" and type_name(data_type) == "varchar":
         return versions.explain(Capability.LISTAGG_ON_VARCHAR) or None
     return None

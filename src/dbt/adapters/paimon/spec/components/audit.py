@@ -29,25 +29,23 @@ def read(config: Mapping[str, Any], options: Mapping[str, str], problems: Proble
     """Whether the rows are audited before they are published."""
     if not is_on(config, "wap", problems):
         return False
-    value, strategy = config["wap"], config.get("incremental_strategy")
-    if config.get("materialized") in ("seed", "snapshot"):
-        problems.add("wap", value, f"a {config['materialized']} cannot be audited before its commit. Use it on models")
-    elif strategy in ("microbatch", "apply_changes"):
-        problems.add(
-            "wap",
-            value,
-            f"does not work with incremental_strategy='{strategy}'. Use upsert, merge, "
-            "insert_overwrite, delete+insert or append",
-        )
-    elif missing := versions.explain(Capability.BRANCHES):
-        problems.add("wap", value, missing)
-    if options.get("bucket") == "-2":
-        problems.add(
-            "wap",
-            True,
-            "rows of postpone buckets cannot be audited before they are compacted. Use other buckets, or remove it",
-        )
+    if fault := _fault(config, options, versions):
+        problems.add("wap", config["wap"], fault)
     return True
+
+
+def _fault(config: Mapping[str, Any], options: Mapping[str, str], versions: Versions) -> str:
+    strategy = config.get("incremental_strategy")
+    if config.get("materialized") in ("seed", "snapshot"):
+        return f"a {config['materialized']} cannot be audited before its commit. Use it on models"
+    if strategy in ("microbatch", "apply_changes"):
+        return (
+            f"does not work with incremental_strategy='{strategy}'. Use upsert, merge, insert_overwrite, "
+            "delete+insert or append"
+        )
+    if options.get("bucket") == "-2":
+        return "rows of postpone buckets cannot be audited before they are compacted. Use other buckets, or remove it"
+    return versions.explain(Capability.BRANCHES)
 
 
 COMPONENT: Final = Component(keys=Keys)

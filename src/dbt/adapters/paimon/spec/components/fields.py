@@ -6,14 +6,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from dbt.adapters.paimon.capabilities import FIELD_ATTRIBUTES, OLDEST_PAIMON, Versions, names_at
-from dbt.adapters.paimon.keys import COLUMNS, NUMBER, Key
-from dbt.adapters.paimon.options.table_options import squash, suggestion
+from dbt.adapters.paimon.capabilities import FIELD_ATTRIBUTES, Versions
+from dbt.adapters.paimon.options.table_options import did_you_mean, squash
 from dbt.adapters.paimon.spec.component import Component, Found, OptionValue, Types, config_key
 from dbt.adapters.paimon.spec.config_values import plain_columns
 from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.spec.table import TableSpec
-from dbt.adapters.paimon.sql.default_values import is_value
+from dbt.adapters.paimon.sql.plain_values import INTEGERS, MOMENTS, surely_fits
 from dbt.adapters.paimon.sql.type_trees import Array, Atom, Map, Struct, type_tree
 
 
@@ -29,32 +28,6 @@ class Keys:
     )
 
 
-# Keys of a column in `fields`; `capabilities.FIELD_ATTRIBUTES` has the first Paimon version of each.
-FIELD_KEYS: Final[Mapping[str, Key]] = {
-    "aggregate_function": Key("The function that merges the column's values", page="merge-engines.md"),
-    "ignore_retract": Key("Whether the function ignores `-U` and `-D` rows", page="merge-engines.md"),
-    "default_value": Key("The value of the column for rows that have NULL; until Paimon 1.1", page="merge-engines.md"),
-    "sequence_group": Key(
-        "The columns that are updated together, in the order of this one", COLUMNS, page="merge-engines.md"
-    ),
-    "distinct": Key("Whether `collect` and `listagg` keep each value once", page="merge-engines.md"),
-    "list_agg_delimiter": Key("The separator of `listagg`", default="a comma", page="merge-engines.md"),
-    "stats_mode": Key("The statistics of the column in data files: `none`, `counts`, `full`, `truncate(16)`"),
-    "nested_key": Key("The key of the nested rows of `nested_update`", COLUMNS, page="merge-engines.md"),
-    "count_limit": Key("The most nested rows that `nested_update` keeps", NUMBER, page="merge-engines.md"),
-    "ts_field": Key("The field of `merge_map_with_keytime` with the time of a value", "a field"),
-    "nested_sequence_field": Key("The field that orders nested rows with the same key", "a field"),
-    "nested_key_null_strategy": Key("How nested rows with a NULL key are handled"),
-    "map.storage_layout": Key("How a map is laid out in files"),
-    "map.shared_shredding.max_columns": Key("The most columns that a shredded map is stored in", NUMBER),
-    "map.shared_shredding.column_placement_policy": Key("Which keys of a shredded map get which column"),
-    "pk_vector.index.type": Key("The type of a vector index of the column"),
-    "pk_vector.index.options": Key("Options of that index"),
-    "pk_vector.distance.metric": Key("The metric of that index"),
-    "pk_full_text.index.options": Key("Options of a full-text index of the column"),
-    "pk_btree.index.options": Key("Options of a B-tree index of the column"),
-    "pk_bitmap.index.options": Key("Options of a bitmap index of the column"),
-}
 _FIELD_ATTRIBUTES: Final = {squash(name): name for name in FIELD_ATTRIBUTES}
 
 
@@ -84,9 +57,7 @@ def _setting(column: str, key: str, value: Any, problems: Problems) -> Iterator[
     where = f"fields.{column}.{key}"
     attribute = _FIELD_ATTRIBUTES.get(squash(key))
     if attribute is None:
-        near = suggestion(key, [name.replace("-", "_") for name in FIELD_ATTRIBUTES], cutoff=0.6)
-        known = ", ".join(name.replace("-", "_") for name in names_at(FIELD_ATTRIBUTES, OLDEST_PAIMON))
-        hint = f"Did you mean '{near}'?" if near else f"Known: {known}"
+        hint = did_you_mean(key, [name.replace("-", "_") for name in FIELD_ATTRIBUTES], 0.6)
         problems.add(where, value, f"unknown key. {hint}")
         return
     members = ",".join(plain_columns(value, where, problems)) if attribute == "sequence-group" else value
@@ -129,14 +100,27 @@ def _default_value_rules(spec: TableSpec, versions: Versions) -> Found:
 
 
 def _default_type_rules(spec: TableSpec, types: Types, versions: Versions) -> Found:
-    # SchemaValidation.validateDefaultValues [ran, 0.9.0]
     for name, columns, value in spec.field_options("default-value"):
         for column in columns:
             kind = type_tree(types.get(column, "string"))
             if isinstance(kind, (Array, Map, Struct)):
                 yield name, f"'{column}' is {types[column]}, which cannot have a default. Write coalesce() in the model"
-            elif isinstance(kind, Atom) and not is_value(value, kind):
+            elif isinstance(kind, Atom) and not _is_value(value, kind):
                 yield name, f"'{column}' is {types[column]}, and the text is not a valid one. Write a {kind.name}"
+
+
+def _is_value(text: str, kind: Atom) -> bool:
+    """Whether a default is a value of a type, written in full.
+
+    Of others, Paimon silently cuts off a part, or takes NULL (CastExecutors, DefaultValueAssigner) [ran, 0.9.0].
+    """
+    if kind.name in ("char", "varchar"):
+        return len(text) <= kind.arguments[0]
+    if (kind.name == "date" and len(text) > len("2024-01-31")) or (kind.name in MOMENTS and "T" in text):
+        return False
+    if kind.name in (*INTEGERS, *MOMENTS, "decimal", "double", "boolean"):
+        return surely_fits(text, str(kind))
+    return kind.name != "float" or surely_fits(text, "double")
 
 
 COMPONENT: Final = Component(

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from dbt.adapters.paimon.capabilities import Capability, Versions
 from dbt.adapters.paimon.keys import BOOLEAN
+from dbt.adapters.paimon.spec import config_values
 from dbt.adapters.paimon.spec.component import Component, Found, config_key
 from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.spec.table import POSTPONE_BUCKET, TableSpec
@@ -41,15 +42,10 @@ class Keys:
 
 def read(config: Mapping[str, Any], options: dict[str, str], problems: Problems) -> None:
     """Add the option for `iceberg: true`, or a problem for a value that is neither true nor false."""
-    value = config.get(KEY)
-    if value is None or str(value).lower() == "false":
+    if not config_values.is_on(config, KEY, problems):
         return
-    if str(value).lower() != "true":
-        problems.add(KEY, value, "true or false (the default) is needed. Set one of the two")
-    elif STORAGE not in options:
-        options[STORAGE] = _TABLE_LOCATION
-    elif options[STORAGE] == _OFF:
-        problems.add(KEY, value, f"contradicts '{STORAGE}'='{_OFF}'. Keep one of the two")
+    if options.setdefault(STORAGE, _TABLE_LOCATION) == _OFF:
+        problems.add(KEY, config[KEY], f"contradicts '{STORAGE}'='{_OFF}'. Keep one of the two")
 
 
 def is_on(spec: TableSpec) -> bool:

@@ -123,15 +123,6 @@ def _moving_key_rules(spec: TableSpec, versions: Versions) -> Found:
         )
 
 
-def _keyed_rules(spec: TableSpec, versions: Versions) -> Found:
-    # SchemaValidation: validateTableSchema (upsert key), validateChangelogReadSequenceNumber
-    if "upsert-key" in spec.options and spec.primary_key:
-        yield "upsert-key", "is for tables without primary key. Remove it"
-    name = "table-read.sequence-number.enabled"
-    if spec.is_true(name) and not spec.primary_key:
-        yield name, "needs a primary key; other tables number no rows. Set primary_key, or remove it"
-
-
 def _key_type_rules(spec: TableSpec, types: Types, versions: Versions) -> Found:
     # SchemaValidation.validateOnlyContainPrimitiveType, validateBucket
     keys = (
@@ -167,7 +158,7 @@ COMPONENT: Final = Component(
     # `read` reads it.
     values={"primary_key": lambda value, key, problems: None},
     columns=("upsert-key",),
-    rules=(_key_rules, _unkeyed_rules, _moving_key_rules, _keyed_rules),
+    rules=(_key_rules, _unkeyed_rules, _moving_key_rules),
     column_rules=(_key_type_rules,),
     advice=(_keys_in_several_partitions,),
 )

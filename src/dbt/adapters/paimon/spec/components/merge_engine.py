@@ -13,7 +13,7 @@ from dbt.adapters.paimon.spec.component import Columns, Component, Found, Proper
 from dbt.adapters.paimon.spec.config_values import columns_text
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql.data_types import type_name
-from dbt.adapters.paimon.sql.type_trees import Array, Atom, Map, Struct, TypeTree, type_tree
+from dbt.adapters.paimon.sql.type_trees import Atom, Map, TypeTree, parts_of, type_tree
 
 
 @dataclass
@@ -134,19 +134,6 @@ def _sequence_rules(spec: TableSpec, versions: Versions) -> Found:
             yield own, f"'{name}' is the sequence field, which Paimon keeps itself. Remove its aggregate_function"
 
 
-def _snapshot_ordering_rules(spec: TableSpec, versions: Versions) -> Found:
-    # SchemaValidation.validateSnapshotSequenceOrdering, 2.0
-    name = "sequence.snapshot-ordering"
-    if not spec.is_true(name):
-        return
-    if not spec.primary_key:
-        yield name, "needs a primary key. Set primary_key, or remove it"
-    if "sequence.field" in spec.options:
-        yield name, "orders rows by table snapshot, and 'sequence.field' by a column. Remove one of the two"
-    if not spec.is_true("write-only"):
-        yield name, "needs 'write-only'='true', and compaction in a run of its own. Set it, or remove this"
-
-
 def _order_rules(spec: TableSpec, types: Types, versions: Versions) -> Found:
     # UserDefinedSeqComparator; a map causes the first read to fail [ran, 0.9.0].
     ordering = [("sequence.field", name) for name in spec.columns_in("sequence.field")]
@@ -158,11 +145,7 @@ def _order_rules(spec: TableSpec, types: Types, versions: Versions) -> Found:
 
 
 def _has_no_order(tree: TypeTree | None) -> bool:
-    if isinstance(tree, Array):
-        return _has_no_order(tree.element)
-    if isinstance(tree, Struct):
-        return any(_has_no_order(kind) for _, kind in tree.fields)
-    return isinstance(tree, Map) or tree == Atom("variant")
+    return tree is not None and any(isinstance(part, Map) or part == Atom("variant") for part in parts_of(tree))
 
 
 def _changelog_rules(spec: TableSpec, versions: Versions) -> Found:
@@ -202,7 +185,6 @@ COMPONENT: Final = Component(
         _delete_rules,
         _group_delete_rules,
         _aggregation_delete_rules,
-        _snapshot_ordering_rules,
     ),
     column_rules=(_order_rules, _rowkind_rules),
     guards={

@@ -36,7 +36,6 @@ _TRUNCATION: Final = (
     "op 't' has no row: the source's table was truncated. The target table keeps its rows: delete older ones with "
     f"`dbt run-operation delete_rows` where {POSITION} is less than "
 )
-_LOG_MESSAGE: Final = "op 'm' has no row: it is a message in the source's log (pg_logical_emit_message)"
 # Debezium's placeholder for a value that the database did not send (`unavailable.value.placeholder`): as a string, as
 # base64 bytes, in an array and in a map.
 _UNSENT: Final = "__debezium_unavailable_value"
@@ -247,7 +246,6 @@ class DebeziumMessages(ValueFormat):
             "'no Debezium envelope: op is missing. The message may be flattened, or of a different topic'",
         )
         yield "__tmp_op = 't'", f"concat({string_literal(_TRUNCATION)}, coalesce(__tmp_position, 'its own'))"
-        yield "__tmp_op = 'm'", string_literal(_LOG_MESSAGE)
         yield ("__tmp_kind is null", "concat('unknown op \\'', left(__tmp_op, 100), '\\': known are c, u, d and r')")
         yield (
             "__tmp_image is null and __tmp_op = 'd'",
@@ -289,31 +287,23 @@ class DebeziumMessages(ValueFormat):
                     "IDENTITY FULL on the source's table"
                 ),
             )
-            plain = string_literal(f" cannot be stored exactly as {column.data_type}")
             yield (
                 f"{text} is not null and {value_column(index)} is null",
-                f"concat({string_literal(f'column {column.name}: ')}, left({text}, 200), "
-                f"{self._remedy(index, column, plain)})",
+                f"concat({string_literal(f'column {column.name}: ')}, left({text}, 200), {self._misfit(column)})",
             )
 
-    def _remedy(self, index: int, column: DebeziumColumn, plain: str) -> str:
-        """SQL for the rest of a message about a value that does not fit, with a remedy."""
-        field, kind = f"__tmp_fields[{string_literal(column.name)}]", column.target.kind
-        if column.semantic or kind not in ("timestamp", "timestamp_ntz", "decimal"):
-            return plain
-        if kind == "decimal":
-            may_be = f"{_text(index)} rlike '[A-Za-z=]'"
-            ask = (
-                f"; bytes need a scale: write `meta: {{semantic: {debezium_types.DECIMAL}}}` in the column, or set "
-                "decimal.handling.mode=string"
-            )
-        else:
-            may_be = f"{_text(index)} rlike '^-?[0-9]+$'"
-            ask = (
-                "; a number needs a unit: write `meta: {semantic: io.debezium.time.MicroTimestamp}` in the column, "
-                "or io.debezium.time.Timestamp for milliseconds"
-            )
-        return f"concat({plain}, if({field} is null and {may_be}, {string_literal(ask)}, ''))"
+    def _misfit(self, column: DebeziumColumn) -> str:
+        """SQL for the rest of a message about a value that does not fit."""
+        plain = f" cannot be stored exactly as {column.data_type}"
+        if column.semantic or column.target.kind not in ("timestamp", "timestamp_ntz", "decimal"):
+            return string_literal(plain)
+        unknown = (
+            f"{plain}; the message has no schema, so a number of time units needs `meta: {{semantic: "
+            "io.debezium.time.MicroTimestamp}}` in the column (or io.debezium.time.Timestamp for milliseconds), and "
+            f"bytes need `meta: {{semantic: {debezium_types.DECIMAL}}}`"
+        )
+        has_schema = f"__tmp_fields[{string_literal(column.name)}] is not null"
+        return f"if({has_schema}, {string_literal(plain)}, {string_literal(unknown)})"
 
 
 def _meta(described: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -123,12 +123,13 @@ class JsonMessages(ValueFormat):
         return (
             (f"cast(value as string) as {text}",),
             (f"{marked_sql(text)} as {marked}",),
-            (f"{parsed_sql(marked, 'map<string,string>')} as {both}",),
+            # An array of the message and `_END`; any other result means that it is not one JSON object.
+            (f"from_json(concat('[', {marked}, ',{_END}]'), 'array<map<string,string>>', {_OPTIONS}) as {both}",),
             (f"case when size({both}) = 2 and map_contains_key({both}[1], 'end') then {both}[0] end as {fields}",),
             (*values, f"array_except(map_keys({fields}), {names}) as {unknown}"),
             tuple(typed),
             (
-                f"{self._problem(text, marked, fields, unknown)} as {PROBLEM}",
+                f"{self._problem(text, fields, unknown)} as {PROBLEM}",
                 row_sql(self.columns),
                 f"{self._undeclared(fields, unknown)} as {UNDECLARED}",
             ),
@@ -141,7 +142,7 @@ class JsonMessages(ValueFormat):
             "where marked is not null group by lower(field)"
         )
 
-    def _problem(self, text: str, marked: str, fields: str, unknown: str) -> str:
+    def _problem(self, text: str, fields: str, unknown: str) -> str:
         keys = f"map_keys({fields})"
         twice = f"substr(filter({keys}, (k, i) -> array_position({keys}, k) <= i)[0], 2)"
         small = _array(f"s{column.name.lower()}" for column in self.columns)
@@ -152,7 +153,7 @@ class JsonMessages(ValueFormat):
   when not {is_utf8_sql(text)} then 'not valid UTF-8'
   when contains({text}, '\\\\u') and {escaped_sql(text)} rlike {string_literal(_HALF_PAIR)}
     then 'half of a surrogate pair, which is not a character'
-  when {fields} is null then {_no_object_sql(marked)}
+  when {fields} is null then 'not one JSON object'
   when size({keys}) <> size(array_distinct({keys})) then concat('a key occurs twice: ', {twice})
   when array_contains({unknown}, 's') then 'a key is empty'
   when size({unknown}) > 0 and size({other}) > 0
@@ -214,11 +215,6 @@ def unmarked_sql(marked: str) -> str:
         rf"""when i % 2 = 0 then part when startswith(part, 'n') then substr(part, 2) """
         rf"""else concat('"', substr(part, 2), '"') end), ''), '\\u0022', '\\"'), '\\u005c', '\\\\')"""
     )
-
-
-def parsed_sql(marked: str, data_type: str) -> str:
-    """Marked JSON parsed to an array of its value and `_END`; any other result means that it is not JSON."""
-    return f"from_json(concat('[', {marked}, ',{_END}]'), 'array<{data_type}>', {_OPTIONS})"
 
 
 def value_sql(marked: str, column: SourceColumn, text: str = "", *, untyped: bool = False) -> str:
@@ -324,15 +320,6 @@ def _problem_sql(column: SourceColumn, index: int) -> str:
     if not column.nullable:
         cases.append(f"when {marked} is null then concat({name}, 'there is no value, and the column is not_null')")
     return f"case {' '.join(cases)} end"
-
-
-def _no_object_sql(marked: str) -> str:
-    values = parsed_sql(marked, "string")
-    return (
-        f"case when size({values}) = 2 and {values}[1] = '{_END}' then 'JSON, but not an object' "
-        f"when from_json({marked}, 'map<string,string>', {_OPTIONS}) is not null "
-        "then 'there is text after its JSON object' else 'not JSON' end"
-    )
 
 
 def _array(texts: Iterable[str]) -> str:

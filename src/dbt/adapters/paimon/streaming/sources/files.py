@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -42,35 +41,6 @@ _RAW: Final = (
     "_metadata.file_modification_time as received_at",
     f"{_PATH} as _file",
 )
-
-
-# The number of files checked concurrently.
-_PARALLEL_CHECKS: Final = 8
-# Messages of Spark's CSVHeaderChecker.
-_HEADER: Final = re.compile(
-    r"CSV header does not conform to the schema\.\s+Header: (?P<found>[^\n]*)\s+Schema: (?P<wanted>[^\n]*)\n"
-    r".*?CSV file: (?P<file>[^\n]*)",
-    re.DOTALL,
-)
-_WIDTH: Final = re.compile(
-    r"Number of column in CSV header is not equal to number of fields in the schema:\s+"
-    r"Header length: (?P<found>\d+), schema size: \d+\s+CSV file: (?P<file>[^\n]*)"
-)
-
-
-def header_problem(text: str) -> str:
-    """The message for a CSV header that ended a stream, with the remedy; empty if `text` is a different error."""
-    found = _HEADER.search(text) or _WIDTH.search(text)
-    if found is None:
-        return ""
-    parts = found.groupdict()
-    names = parts["found"].strip() if "wanted" in parts else f"{parts['found']} columns"
-    wanted = f", but the source describes {parts['wanted'].strip()}" if "wanted" in parts else ""
-    return (
-        f"the header of {redact_text(parts['file'].strip())} has {names}{wanted.removesuffix(f', {_CORRUPT}')}. "
-        "Describe all columns of the files in the source, with the same names in the same order; or correct the file "
-        "without renaming it. The batches written so far are complete, and the next run continues with this file."
-    )
 
 
 def csv_options(given: Mapping[str, str]) -> dict[str, str]:
@@ -109,22 +79,10 @@ class FileInput(DescribedInput):
         return parsed(frame, self.value_format)
 
     def check_batch(self, session: SparkSession, checkpoint: str, index: int, batch: int) -> None:
-        """Refuse to write a batch if one of its files is missing: Spark would treat it as an empty file."""
+        """Refuse to write a batch if one of its files is missing."""
         if self._is_on("ignoremissingfiles"):
             return
-        jvm: Any = session._jvm
-        conf = session._jsparkSession.sessionState().newHadoopConf()
-
-        def exists(name: str) -> bool:
-            # The names in the log are URIs.
-            path = jvm.org.apache.hadoop.fs.Path(jvm.java.net.URI(name))
-            return bool(path.getFileSystem(conf).exists(path))
-
-        paths = checkpoints.files_of_batch(session, checkpoint, index, batch)
-        # Object stores answer slowly.
-        with ThreadPoolExecutor(_PARALLEL_CHECKS) as pool:
-            missing = [path for path, is_there in zip(paths, pool.map(exists, paths), strict=True) if not is_there]
-        if missing:
+        if missing := checkpoints.missing_files(session, checkpoint, index, batch):
             raise DbtRuntimeError(
                 f"source '{self.description.label}': {len(missing)} file(s) were removed after the stream had listed "
                 f"them and before they were read, the first is {redact_text(missing[0])}. Restore them, and run again; "

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, Final, NoReturn, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from dbt_common.exceptions import DbtRuntimeError
 
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 BOOTSTRAP_SERVERS: Final = "kafka.bootstrap.servers"
 _SOURCE_CLASS: Final = "org.apache.spark.sql.kafka010.KafkaSourceProvider"
 # The timeout for requests of Kafka's admin client, in milliseconds.
-_ADMIN_TIMEOUT_MS: Final = 15_000
+_ADMIN_TIMEOUT_MS: Final = "15000"
 # Uuid.ZERO_UUID, from a broker without topic ids.
 _NO_ID: Final = "A" * 22
 _DEFAULTS: Final = {"startingOffsets": "earliest", "failOnDataLoss": "true", "maxOffsetsPerTrigger": "1000000"}
@@ -89,35 +88,6 @@ class KafkaInput(DescribedInput):
         assert self.value_format is not None
         return parsed(reader.load().selectExpr(*_RAW_COLUMNS), self.value_format)
 
-    def check_offset(self, session: SparkSession, offset: str) -> None:
-        if self._accepts_data_loss:
-            return
-        read_to: Mapping[str, Mapping[str, int]] = json.loads(offset)
-        wanted = [(topic, int(number)) for topic, partitions in read_to.items() for number in partitions]
-        first = self._partition_offsets(session, wanted, "earliest")
-        last = self._partition_offsets(session, wanted, "latest")
-        expired, recreated = [], []
-        for topic, partition in wanted:
-            at = read_to[topic][str(partition)]
-            begins = first.get((topic, partition))
-            if begins is None or at > last.get((topic, partition), -1):
-                recreated.append(f"{topic} partition {partition}")
-            elif at < begins:
-                expired.append(f"{begins - at} of {topic} partition {partition} (offsets {at} to {begins - 1})")
-        if expired:
-            raise DbtRuntimeError(
-                f"{self._where}: the topic's retention deleted messages before the stream read them: "
-                f"{'; '.join(expired)}. Either run the model with --full-refresh to rebuild the table from what is "
-                "left, or set options={'failOnDataLoss': 'false'} in stream(...) to continue after the gap. To prevent "
-                "this, raise the topic's retention.ms."
-            )
-        if recreated:
-            raise DbtRuntimeError(
-                f"{self._where}: these partitions are missing or end before the stream's last offset: "
-                f"{', '.join(recreated)}. The topic was deleted and recreated, or this is a different cluster. Run the "
-                "model with --full-refresh to read the topic from its beginning, or set the right broker."
-            )
-
     def lag(self, session: SparkSession, progress: Mapping[str, Any]) -> int | None:
         """The number of messages between the end of the batch and the newest message."""
         latest, end = _parse_offsets(progress.get("latestOffset")), _parse_offsets(progress.get("endOffset"))
@@ -143,87 +113,45 @@ class KafkaInput(DescribedInput):
         return next(values, "").lower() == "false"
 
     def _topic_ids(self, session: SparkSession) -> str:
-        """The ids of the topics, as `topic=id`, or empty without ids. Refuses a topic that does not exist."""
-        topics, jvm = self.description.topics, cast("Any", session._jvm)
-        with self._admin(session) as admin:
-            existing = {str(name) for name in admin.listTopics().names().get()}
-            if missing := [topic for topic in topics if topic not in existing]:
-                self._refuse_missing(missing, existing)
-            requested = jvm.java.util.ArrayList()
-            for topic in topics:
-                requested.add(topic)
-            found = admin.describeTopics(requested).allTopicNames().get()
-            ids = {topic: found[topic].topicId().toString() for topic in sorted(topics)}
-            return ", ".join(f"{topic}={known}" for topic, known in ids.items() if known != _NO_ID)
-
-    def _refuse_missing(self, missing: Sequence[str], existing: Collection[str]) -> NoReturn:
-        close = sorted({name for topic in missing for name in get_close_matches(topic, existing, n=3)})
-        near = f"Did you mean {' or '.join(close)}?" if close else f"Existing topics: {_listed_topics(existing)}."
-        raise DbtRuntimeError(
-            f"source '{self.description.label}': there is no topic {', '.join(missing)} at {self._servers}. "
-            f"{near} Correct external.location of the source, create the topic, or give the user the "
-            "permission to see it (DESCRIBE)."
-        )
-
-    def _partition_offsets(
-        self, session: SparkSession, wanted: Sequence[tuple[str, int]], which: str
-    ) -> dict[tuple[str, int], int]:
-        """The 'earliest' or 'latest' offset of each partition that exists."""
-        jvm: Any = session._jvm
-        with self._admin(session) as admin:
-            spec = getattr(jvm.org.apache.kafka.clients.admin.OffsetSpec, which)()
-            requested = jvm.java.util.HashMap()
-            parts = {each: jvm.org.apache.kafka.common.TopicPartition(*each) for each in wanted}
-            for part in parts.values():
-                requested.put(part, spec)
-            answer = admin.listOffsets(requested)
-            offsets = {each: _offset_or_none(answer.partitionResult(part)) for each, part in parts.items()}
-        return {each: offset for each, offset in offsets.items() if offset is not None}
-
-    @contextmanager
-    def _admin(self, session: SparkSession) -> Iterator[Any]:
-        """Kafka's admin client in the JVM; its exceptions are raised as DbtRuntimeError."""
-        jvm: Any = session._jvm
+        """The ids of the topics, as `topic=id`, or empty without ids; raises DbtRuntimeError if a topic is missing."""
         self._check_jars(session)
-        conf = jvm.java.util.HashMap()
+        jvm = cast("Any", session._jvm)
+        conf, topics, admin = jvm.java.util.HashMap(), jvm.java.util.ArrayList(), None
         for name, value in self.options.items():
             if name.startswith("kafka."):
                 conf.put(name.removeprefix("kafka."), value)
         for name in ("request.timeout.ms", "default.api.timeout.ms"):
-            conf.put(name, str(_ADMIN_TIMEOUT_MS))
-        admin = None
+            conf.put(name, _ADMIN_TIMEOUT_MS)
+        for topic in self.description.topics:
+            topics.add(topic)
         try:
             # Kafka uses the thread's context class loader for the classes named in its options.
             with _class_loader(jvm, session):
                 admin = jvm.org.apache.kafka.clients.admin.AdminClient.create(conf)
-            yield admin
-        except DbtRuntimeError:
-            raise
+            found = admin.describeTopics(topics).allTopicNames().get()
+            ids = {topic: found[topic].topicId().toString() for topic in sorted(self.description.topics)}
         except Exception as exc:
             raise self._dbt_error(messages.error_text(exc)) from exc
         finally:
             if admin is not None:
                 admin.close(jvm.java.time.Duration.ofSeconds(1))
+        return ", ".join(f"{topic}={known}" for topic, known in ids.items() if known != _NO_ID)
 
     def _dbt_error(self, text: str) -> DbtRuntimeError:
-        if re.search(r"TimeoutException|DisconnectException", text):
-            return UnavailableError(
-                f"{self._where} does not answer within {_ADMIN_TIMEOUT_MS // 1000} seconds. "
-                f"Check that the broker is running and that {BOOTSTRAP_SERVERS} is an address that this machine can "
-                "reach (kafka_options in profiles.yml), and run again: the stream continues where it stopped."
-            )
         # The host name of a stopped container does not resolve until the container restarts: a retry may succeed.
-        if "No resolvable bootstrap urls" in text:
+        if re.search(r"TimeoutException|DisconnectException|No resolvable bootstrap urls", text):
             return UnavailableError(
-                f"{self._where}: no such host. Correct {BOOTSTRAP_SERVERS} (kafka_options in profiles.yml)."
+                f"{self._where} does not answer. Check that the broker is running and that {BOOTSTRAP_SERVERS} is an "
+                "address that this machine can reach (kafka_options in profiles.yml), and run again: the stream "
+                "continues where it stopped."
             )
-        if re.search(r"AuthorizationException|AuthenticationException", text):
+        if "UnknownTopicOrPartitionException" in text:
             return DbtRuntimeError(
-                f"{self._where}: the broker rejects this user: {_cause(text)}. Check kafka.security.protocol and "
-                "kafka.sasl.* in kafka_options of profiles.yml, and the user's permissions on the topic."
+                f"{self._where}: there is no such topic. Correct external.location of the source, or create the topic."
             )
         return DbtRuntimeError(
-            f"{self._where}: {_cause(text)}. Check kafka_options in profiles.yml and external.options of the source."
+            f"{self._where}: {_cause(text)}. Check kafka_options in profiles.yml, external.options of the source, and "
+            "the user's permissions on the topic."
         )
 
     def _check_jars(self, session: SparkSession) -> None:
@@ -252,15 +180,6 @@ def _class_loader(jvm: Any, session: SparkSession) -> Iterator[None]:
         thread.setContextClassLoader(before)
 
 
-def _offset_or_none(answer: Any) -> int | None:
-    try:
-        return int(answer.get().offset())
-    except Exception as exc:
-        if "UnknownTopicOrPartition" in str(exc):
-            return None
-        raise
-
-
 def _parse_offsets(value: Any) -> dict[str, dict[str, int]]:
     read = json.loads(value) if isinstance(value, str) else value
     return read if isinstance(read, dict) else {}
@@ -269,9 +188,3 @@ def _parse_offsets(value: Any) -> dict[str, dict[str, int]]:
 def _cause(text: str) -> str:
     causes = re.findall(r"(?:^|Caused by: |: )(?:[\w.$]+(?:Exception|Error)): ([^\n]+)", text)
     return redact_text(causes[-1] if causes else text.strip().splitlines()[0]).strip().rstrip(".")
-
-
-def _listed_topics(names: Collection[str]) -> str:
-    shown = sorted(name for name in names if not name.startswith("__"))
-    more = f" and {len(shown) - 10} more" if len(shown) > 10 else ""
-    return f"{', '.join(shown[:10])}{more}" if shown else "none yet"

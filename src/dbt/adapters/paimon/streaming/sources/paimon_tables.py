@@ -186,13 +186,11 @@ class PaimonTableInput(Input):
             raise DbtRuntimeError(f"stream({self.call.label}): {exc.msg}") from None
 
     def check_batch(self, session: SparkSession, checkpoint: str, index: int, batch: int) -> None:
-        """Refuse to write a batch if one of its range files is missing: Spark would treat it as an empty file."""
-        assert self._planned is not None
-        paths = checkpoints.files_of_batch(session, checkpoint, index, batch)
-        if gone := self._planned.missing(paths):
+        """Refuse to write a batch if one of its range files is missing."""
+        if gone := checkpoints.missing_files(session, checkpoint, index, batch):
             raise DbtRuntimeError(
-                f"stream({self.call.label}): {', '.join(gone)} of {self._planned.folder} is missing, and "
-                "without it the rows of the batch are unknown. Run the model once with --full-refresh."
+                f"stream({self.call.label}): {', '.join(gone)} is missing, and without it the rows of the batch are "
+                "unknown. Run the model once with --full-refresh."
             )
 
     def rows_of(self, batch: int, progress: Mapping[str, Any]) -> int:

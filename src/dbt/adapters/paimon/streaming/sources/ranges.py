@@ -92,10 +92,6 @@ class PlannedRanges:
                 return
             self._files.delete_file(name)
 
-    def missing(self, paths: Sequence[str]) -> list[str]:
-        """The names of the files that do not exist at their paths."""
-        return sorted(path.rpartition("/")[2] for path in self._files.missing(paths))
-
     def _names(self) -> list[str]:
         return sorted(name for name in self._files.names() if name.endswith(SUFFIX) and not name.startswith("."))
 
