@@ -94,7 +94,9 @@ INSTEAD_IN_INCREMENTAL: Final[Mapping[str, str]] = {
 }
 # Keys that decide who sees which rows.
 READERS: Final = ("row_filter", "row_access_policy", "masks")
-LEAVE_OUT: Final = "Make a table of its own without these rows: who can read files sees all rows, also those behind a view"
+LEAVE_OUT: Final = (
+    "Make a table of its own without these rows: who can read files sees all rows, also those behind a view"
+)
 
 
 def _by_key(instead: Mapping[str, str]) -> dict[str, str]:
