@@ -4,15 +4,25 @@ from __future__ import annotations
 
 import gc
 import json
+import os
 import sys
-from collections.abc import Iterator
-from functools import lru_cache
+from collections.abc import Callable, Iterator
+from dataclasses import fields
+from functools import lru_cache, wraps
+from operator import attrgetter
+from pathlib import Path
 from typing import Any
 
-from dbt.clients import jinja_static
+from dbt.artifacts.schemas.manifest import WritableManifest
+from dbt.clients import jinja, jinja_static
+from dbt.contracts.graph.nodes import Macro
+from dbt.parser import manifest
 from dbt_common import behavior_flags
+from dbt_common.constants import SECRET_ENV_PREFIX
+from dbt_common.exceptions import base
 from dbt_common.tests import enable_test_caching
 from dbt_common.utils.encoding import JSONEncoder
+from py4j import java_gateway
 
 
 def pytest_configure() -> None:
@@ -23,6 +33,12 @@ def pytest_configure() -> None:
     behavior_flags.BehaviorFlagRendered._default_source = staticmethod(_caller)
     jinja_static.get_environment = lru_cache(jinja_static.get_environment)
     JSONEncoder.iterencode = _iterencode
+    base.env_secrets = _env_secrets
+    manifest.generate_runtime_docs_context = _later(manifest.generate_runtime_docs_context)
+    manifest.get_rendered = _rendered
+    WritableManifest.write = _write_manifest
+    for package in (java_gateway.JVMView, java_gateway.JavaPackage):
+        package.__getattr__ = _found_once(package.__getattr__)
 
 
 def pytest_collection_finish() -> None:
@@ -47,3 +63,69 @@ def _caller() -> str:
 def _iterencode(encoder: JSONEncoder, value: Any, _one_shot: bool = False) -> Iterator[str]:
     """Encode a manifest in C, as `json.dumps` does but `json.dump` does not. The text is the same."""
     return iter(json.JSONEncoder.iterencode(encoder, value, _one_shot=True))
+
+
+def _env_secrets() -> list[str]:
+    """The values of the secret environment variables. dbt decodes all variables for each exception that it creates."""
+    prefix = SECRET_ENV_PREFIX.encode()
+    names = [os.fsdecode(name) for name in os.environ._data if os.fsencode(name).startswith(prefix)]
+    return [os.environ[name] for name in names if os.environ[name].strip()]
+
+
+def _later(context_of: Callable[..., dict[str, Any]]) -> Callable[..., Callable[[], dict[str, Any]]]:
+    """Create the context of a description when it is rendered: dbt creates one for each of 700 macros."""
+    return wraps(context_of)(lambda *arguments: lambda: context_of(*arguments))
+
+
+def _rendered(text: str, context: Callable[[], dict[str, Any]]) -> str:
+    """Render a description, and create its context only if there is Jinja in it."""
+    jinja_in_it = not isinstance(text, str) or jinja._HAS_RENDER_CHARS_PAT.search(text)
+    return jinja.get_rendered(text, context()) if jinja_in_it else text
+
+
+def _found_once(look_up: Callable[[Any, str], Any]) -> Callable[[Any, str], Any]:
+    """Remember Java packages and classes. To see that `org.apache` is no class, a JVM looks into its 250 jars."""
+
+    def get(self: Any, name: str) -> Any:
+        found = look_up(self, name)
+        # A class may be imported later, so a name in capitals that is a package for now is not remembered.
+        if isinstance(found, java_gateway.JavaClass) or (
+            isinstance(found, java_gateway.JavaPackage) and name.islower()
+        ):
+            self.__dict__[name] = found
+        return found
+
+    return get
+
+
+_MACROS_HERE = "<macros>"
+# What `manifest.json` has of a macro, except when it was parsed.
+_of_macro = attrgetter(*(each.name for each in fields(Macro) if each.name != "created_at"))
+# A macro's fields, and its JSON before and after the time.
+_MACROS: dict[str, tuple[Any, str, str]] = {}
+
+
+def _write_manifest(self: WritableManifest, path: str) -> None:
+    """Write a manifest as dbt does, and encode again only the macros that have changed since the last one."""
+    macros, self.macros = self.macros, {}
+    try:
+        found = self.to_dict(omit_none=False, context={"artifact": True})
+    finally:
+        self.macros = macros
+    text = json.dumps(found | {"macros": _MACROS_HERE}, cls=JSONEncoder)
+    nodes = getattr(macros, "node_mapping", macros)
+    in_json = ", ".join(f"{json.dumps(name)}: {_macro_json(nodes[name], macros, name)}" for name in nodes)
+    file = Path(path)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text.replace(json.dumps(_MACROS_HERE), f"{{{in_json}}}", 1), "utf-8")
+
+
+def _macro_json(node: Macro, resources: Any, name: str) -> str:
+    known, seen = _MACROS.get(name), _of_macro(node)
+    if known is None or known[0] != seen:
+        text = json.dumps(resources[name].to_dict(omit_none=False, context={"artifact": True}), cls=JSONEncoder)
+        time = f'"created_at": {json.dumps(node.created_at)}'
+        assert text.count(time) == 1
+        known = (seen, *text.split(time))
+        _MACROS[name] = known
+    return f'{known[1]}"created_at": {json.dumps(node.created_at)}{known[2]}'

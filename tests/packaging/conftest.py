@@ -117,12 +117,14 @@ def shell(links: Path, request: pytest.FixtureRequest, tmp_path: Path) -> Shell:
     """A new user's shell, with an empty home folder and no caches."""
     environ = {key: value for key, value in os.environ.items() if key not in doc_pages.LEAKS}
     (tmp_path / "home").mkdir()
+    # Seconds that end up in a page are those of a user's JVM.
+    timed = request.config.getoption("--every-python") or request.config.getoption("--transcript")
     environ |= {
         "HOME": str(tmp_path / "home"),
         "PIP_FIND_LINKS": str(links),
         "DBT_SEND_ANONYMOUS_USAGE_STATS": "false",
         # Java gets the home folder from the system, not from HOME.
-        "JAVA_TOOL_OPTIONS": f"-Duser.home={tmp_path / 'home'}",
+        "JAVA_TOOL_OPTIONS": f"-Duser.home={tmp_path / 'home'} {'' if timed else doc_pages.SHORT_LIVED}".strip(),
     }
     if repository := request.config.getoption("--repository"):
         environ["DEFAULT_ARTIFACT_REPOSITORY"] = repository

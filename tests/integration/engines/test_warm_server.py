@@ -19,6 +19,7 @@ import pytest
 import yaml
 
 from dbt.adapters.paimon.spark import server, server_token
+from doc_pages import SHORT_LIVED
 from integration import own_group
 from integration.services.stranger import attempt
 
@@ -49,7 +50,12 @@ class Folder:
             "schema": "warm",
             "warehouse": "{{ env_var('LAKE', '') or '%s' }}" % (self.path / "lake"),
             "catalog_options": {"s3.secret-key": "hush-hush"},
-            "spark_config": {"spark.master": "local[2]", "spark.driver.memory": "1g", **more},
+            "spark_config": {
+                "spark.master": "local[2]",
+                "spark.driver.memory": "1g",
+                "spark.driver.extraJavaOptions": SHORT_LIVED,
+                **more,
+            },
         }
         profiles = {"warm": {"target": "dev", "outputs": {"dev": target}}}
         (self.path / "profiles.yml").write_text(yaml.safe_dump(profiles))
