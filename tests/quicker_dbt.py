@@ -67,8 +67,9 @@ def _iterencode(encoder: JSONEncoder, value: Any, _one_shot: bool = False) -> It
 
 def _env_secrets() -> list[str]:
     """The values of the secret environment variables. dbt decodes all variables for each exception that it creates."""
-    prefix = SECRET_ENV_PREFIX.encode()
-    names = [os.fsdecode(name) for name in os.environ._data if os.fsencode(name).startswith(prefix)]
+    # A test may replace os.environ by a plain dictionary.
+    encoded = getattr(os.environ, "_data", os.environ)
+    names = [os.fsdecode(name) for name in encoded if os.fsencode(name).startswith(SECRET_ENV_PREFIX.encode())]
     return [os.environ[name] for name in names if os.environ[name].strip()]
 
 

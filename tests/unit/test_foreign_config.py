@@ -49,7 +49,7 @@ def test_config_that_changes_no_row_is_warned_about(owner, materialized):
         ({"delete_condition": "s.gone"}, "merge_delete_condition"),
         ({"inserts_only": True}, "incremental_strategy='append'"),
         ({"incremental_strategy": "insert_overwrite", "partitions": ["current_date"]}, "pre_hook"),
-        ({"row_access_policy": "p on (id)"}, "in a view"),
+        ({"row_access_policy": "p on (id)"}, "Make a table of its own"),
     ],
 )
 def test_config_that_decides_which_rows_exist_is_refused(config, remedy):

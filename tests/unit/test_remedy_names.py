@@ -95,6 +95,7 @@ def test_keys_that_replace_those_of_other_adapters():
         *ACTIONS,
         *MACROS,
         *keys_of(PaimonCredentials),
+        "order_by",
         "order_strategy",
         "meta",
         "tags",

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.metadata import snapshots
+from dbt.adapters.paimon.metadata import schemas, snapshots
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.state.kinds import Kind
 from dbt.adapters.paimon.state.tables import option_sql, version_in
@@ -133,8 +133,8 @@ def read(adapter: PaimonAdapter) -> Journal | None:
     """The journal of the adapter's target schema; None if it has none. Raises NewerStateError."""
     table = _table(home_of(adapter))
     try:
-        options = dict(adapter.query(f"select key, value from {table.system_table('options')}"))
-        version_in(Kind.ENVIRONMENT, options, table)
+        found = schemas.newest_first(adapter.query, table)
+        version_in(Kind.ENVIRONMENT, found[0].options if found else {}, table)
         rows = adapter.query(f"select content from {table.render()}")
     except DbtRuntimeError as exc:
         if metadata.is_not_found(exc):
