@@ -72,7 +72,7 @@ def hidden(project: Project, node_id: str) -> str | None:
         return None
     found = [_of_mode(text) for _, text in jinja]
     if None in found:
-        return "\n".join(text for _, text in jinja)
+        return "\n".join(sorted(text for _, text in jinja))
     waiting = [text for text in found if text]
     texts = dict(jinja[1:])
     parts: list[str] = []
@@ -81,7 +81,8 @@ def hidden(project: Project, node_id: str) -> str | None:
         called = words(parts[-1])
         # A macro that is called there is hidden as a whole.
         waiting += [texts.pop(name) for name in list(texts) if name.lower() in called]
-    return "\n".join(parts)
+    # dbt lists the macros of a node in any order.
+    return "\n".join(sorted(parts))
 
 
 def words(text: str) -> frozenset[str]:
