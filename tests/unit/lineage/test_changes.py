@@ -265,6 +265,14 @@ def test_sql_that_only_later_runs_have_is_compared() -> None:
     assert own(one, other, "model.p.m").reasons == ("SQL that only first or only later runs have has changed",)
 
 
+def test_a_macro_in_a_branch_that_dbt_did_not_take_is_found() -> None:
+    raw = "select id, state from s.orders {% if is_incremental() %} where {{ hidden_column() }} > 1 {% endif %}"
+    found = listed(
+        incremental(raw), change=AMOUNT, macros={"hidden_column": "{% macro hidden_column() %}amount{% endmacro %}"}
+    )
+    assert "may read amount" in found["m"]
+
+
 def test_the_order_of_macros_is_no_change() -> None:
     raw = "select id, state from s.orders {% if is_incremental() %} where {{ one() }} > {{ other() }} {% endif %}"
     texts = {name: f"{{% macro {name}() %}}{name}_column{{% endmacro %}}" for name in ("one", "other")}
