@@ -72,7 +72,7 @@ def hidden(project: Project, node_id: str) -> str | None:
         return None
     found = [_of_mode(text) for _, text in jinja]
     if None in found:
-        return "\n".join(text for _, text in jinja)
+        return "\n".join(sorted(text for _, text in jinja))
     waiting = [text for text in found if text]
     texts = dict(jinja[1:])
     parts: list[str] = []
@@ -81,7 +81,8 @@ def hidden(project: Project, node_id: str) -> str | None:
         called = words(parts[-1])
         # A macro that is called there is hidden as a whole.
         waiting += [texts.pop(name) for name in list(texts) if name.lower() in called]
-    return "\n".join(parts)
+    # dbt lists the macros of a node in any order.
+    return "\n".join(sorted(parts))
 
 
 def words(text: str) -> frozenset[str]:
@@ -160,16 +161,26 @@ def _jinja(project: Project, node: Mapping[str, Any], *, without: Sequence[str] 
 
 
 def _reached(project: Project, node: Mapping[str, Any]) -> list[str]:
-    """The ids of the macros that a node calls, and of those that they call."""
+    """The ids of the macros that a node calls, and of those that they call.
+
+    dbt lists the macros that it has met while it parsed. Those in a branch that it did not take are found by name.
+    """
+    every = project.manifest["macros"]
+    by_name = {macro["name"]: key for key, macro in every.items() if macro["package_name"] not in OURS}
+
+    def called(depends_on: Mapping[str, Any], text: str) -> list[str]:
+        return [*depends_on.get("macros", ()), *(by_name[word] for word in _WORD.findall(text) if word in by_name)]
+
     found: dict[str, None] = {}
-    waiting = list(node.get("depends_on", {}).get("macros", ()))
+    waiting = called(node.get("depends_on", {}), node.get("raw_code") or "")
     while waiting:
         name = waiting.pop()
-        macro = project.manifest["macros"].get(name, {})
+        macro = every.get(name, {})
         if name not in found:
             found[name] = None
             if macro.get("name") not in _OF_MODE:
-                waiting += macro.get("depends_on", {}).get("macros", ())
+                own = "" if macro.get("package_name") in OURS else macro.get("macro_sql") or ""
+                waiting += called(macro.get("depends_on", {}), own)
     return list(found)
 
 

@@ -265,6 +265,25 @@ def test_sql_that_only_later_runs_have_is_compared() -> None:
     assert own(one, other, "model.p.m").reasons == ("SQL that only first or only later runs have has changed",)
 
 
+def test_a_macro_in_a_branch_that_dbt_did_not_take_is_found() -> None:
+    raw = "select id, state from s.orders {% if is_incremental() %} where {{ hidden_column() }} > 1 {% endif %}"
+    found = listed(
+        incremental(raw), change=AMOUNT, macros={"hidden_column": "{% macro hidden_column() %}amount{% endmacro %}"}
+    )
+    assert "may read amount" in found["m"]
+
+
+def test_the_order_of_macros_is_no_change() -> None:
+    raw = "select id, state from s.orders {% if is_incremental() %} where {{ one() }} > {{ other() }} {% endif %}"
+    texts = {name: f"{{% macro {name}() %}}{name}_column{{% endmacro %}}" for name in ("one", "other")}
+    sides = []
+    for order in (("one", "other"), ("other", "one")):
+        model = incremental(raw)
+        model["depends_on"]["macros"] = [f"macro.p.{name}" for name in order]
+        sides.append(project(model, macros=texts))
+    assert not own(*sides, "model.p.m").builds
+
+
 def test_an_ephemeral_model_is_not_built_but_read_through() -> None:
     ephemeral = node("e", "select id, amount from s.orders", kind="ephemeral", relation_name=None)
     inlined = "with __dbt__cte__e as (select id, amount from s.orders) select amount from __dbt__cte__e"
