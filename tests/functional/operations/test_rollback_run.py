@@ -35,6 +35,18 @@ class TestRollbackRun:
     def models(self) -> dict[str, str]:
         return MODELS
 
+    @pytest.fixture(scope="class")
+    def seeds(self) -> dict[str, str]:
+        return {"loaded.csv": "n\n1\n"}
+
+    def test_seeds(self, project: Any, rows: Any) -> None:
+        run_dbt(["seed"])
+        Path(project.project_root, "seeds", "loaded.csv").write_text("n\n2\n")
+        run_dbt(["seed"])
+        assert rows("select n from {schema}.loaded") == [(2,)]
+        undo()
+        assert rows("select n from {schema}.loaded") == [(1,)]
+
     def test_all_tables_or_no_table(self, project: Any, rows: Any) -> None:
         def found() -> dict[str, list[int]]:
             return {name: [n for (n,) in rows(f"select n from {{schema}}.{name} order by n")] for name in TABLES}

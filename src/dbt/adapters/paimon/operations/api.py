@@ -89,11 +89,17 @@ class Operations:
         return version
 
     def tables_before_run(
-        self, results: str | None, invocation_id: str | None, exclude: Sequence[str], drop_tags: bool
+        self,
+        nodes: Sequence[Node],
+        results: str | None,
+        invocation_id: str | None,
+        exclude: Sequence[str],
+        drop_tags: bool,
     ) -> list[tuple[PaimonRelation, str]]:
         """The tables that a run wrote, each with the state to roll back to.
 
         Args:
+            nodes: the project's nodes.
             results: the run_results.json, relative to the project; None for the last run in the target folder.
             invocation_id: the expected invocation; None for any.
             drop_tags: whether later tags of users may be deleted.
@@ -104,7 +110,7 @@ class Operations:
         config = self._adapter.config
         path = Path(config.project_root, results) if results else Path(config.project_target_path, KEPT)
         found = []
-        for node in run_rollbacks.without(run_rollbacks.ran(path, invocation_id), exclude):
+        for node in run_rollbacks.without(run_rollbacks.ran(path, invocation_id, nodes), exclude):
             table = self._adapter.get_relation(*node.relation)
             is_in_paimon = node.relation[0] in self._adapter.credentials.paimon_catalogs
             if table is None or not (table.is_table and is_in_paimon):

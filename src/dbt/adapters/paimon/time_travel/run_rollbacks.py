@@ -11,6 +11,7 @@ from typing import Any
 
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.paimon.adapter_protocol import Node
 from dbt.adapters.paimon.metadata.snapshots import Commit
 
 
@@ -35,12 +36,13 @@ class Ran:
         return self.unique_id.split(".")[2]
 
 
-def ran(results: Path, invocation_id: str | None) -> list[Ran]:
+def ran(results: Path, invocation_id: str | None, nodes: Iterable[Node]) -> list[Ran]:
     """The nodes that an invocation ran, in order.
 
     Args:
         results: a `run_results.json`.
         invocation_id: the expected invocation; None for any.
+        nodes: the project's nodes; dbt's results do not name the relations of seeds.
 
     Raises:
         DbtRuntimeError: the file cannot be read, or is of a different invocation.
@@ -58,7 +60,8 @@ def ran(results: Path, invocation_id: str | None) -> list[Ran]:
             f"rollback_run: {results} is of the invocation {found}, not of {invocation_id}. Give the file of that "
             "run: results: path/to/run_results.json"
         )
-    return [node for result in content["results"] if (node := _node(result)) is not None]
+    seeds = {node["unique_id"]: node["relation_name"] for node in nodes if node["resource_type"] == "seed"}
+    return [node for result in content["results"] if (node := _node(seeds, result)) is not None]
 
 
 def before(node: Ran, commits: Iterable[Commit]) -> int | None:
@@ -100,9 +103,10 @@ def without(nodes: Sequence[Ran], exclude: Sequence[str]) -> list[Ran]:
     return [node for node in nodes if node.name not in exclude]
 
 
-def _node(result: Mapping[str, Any]) -> Ran | None:
+def _node(seeds: Mapping[str, str], result: Mapping[str, Any]) -> Ran | None:
     """The node of a result; None if it has no relation or did not run."""
-    parts = str(result.get("relation_name") or "").strip("`").split("`.`")
+    name = result.get("relation_name") or seeds.get(result["unique_id"])
+    parts = str(name or "").strip("`").split("`.`")
     times = span(result)
     if len(parts) != 3 or times is None:
         return None
