@@ -10,9 +10,9 @@ import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.metadata.snapshots import Commit
-from dbt_paimon.env import affected, journal
+from dbt_paimon.env import journal, modified
 from dbt_paimon.env.journal import Base, Journal, Node, State
-from dbt_paimon.env.project import named
+from dbt_paimon.env.project import schema_suffix
 
 NODE = Node(
     "model.shop.days",
@@ -35,13 +35,13 @@ OURS = commit(4, user="dbtp-ab12_77_uuid")
 
 @pytest.mark.parametrize(("given", "name"), [("pr-123", "pr_123"), ("PR_7", "pr_7"), ("7", "7")])
 def test_names(given: str, name: str) -> None:
-    assert named(given) == name
+    assert schema_suffix(given) == name
 
 
 @pytest.mark.parametrize("given", ["", "a/b", "_x", "a.b", "é", "a" * 64])
 def test_names_that_are_refused(given: str) -> None:
     with pytest.raises(DbtRuntimeError, match="cannot be part of a schema's name"):
-        named(given)
+        schema_suffix(given)
 
 
 def test_the_journal_as_stored() -> None:
@@ -111,15 +111,15 @@ def model(materialized: str = "table", strategy: str | None = None, macros: tupl
     ],
 )
 def test_what_is_left_out(node: Any, why: str) -> None:
-    reason = affected.left_out(node)
+    reason = modified.reason_not_built(node)
     assert (why in reason) if why else not reason
 
 
 def test_schemas_that_do_not_depend_on_the_target() -> None:
     here = {"model.shop.a": ("paimon", "shop__pr_7", "a"), "model.shop.b": ("paimon", "marts", "b")}
     production = {"model.shop.a": ("paimon", "shop", "a"), "model.shop.b": ("paimon", "marts", "b")}
-    affected.refuse_same_relation(here, production, ["model.shop.a"])
+    modified.refuse_same_relation(here, production, ["model.shop.a"])
     with pytest.raises(
         DbtRuntimeError, match=r"model\.shop\.b would be built as paimon\.marts\.b, which is production's"
     ):
-        affected.refuse_same_relation(here, production, ["model.shop.a", "model.shop.b"])
+        modified.refuse_same_relation(here, production, ["model.shop.a", "model.shop.b"])

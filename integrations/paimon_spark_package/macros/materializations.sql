@@ -16,7 +16,7 @@
     {%- do return(false) -%}
   {%- endif -%}
   {#- After a run that was killed between two renames, the table still has its old name (restored by paimon_restore). -#}
-  {%- set found = paimon_spark.paimon_tables_named([this, paimon_spark.paimon_beside(this, '__dbt_old')]) -%}
+  {%- set found = paimon_spark.paimon_existing([this, paimon_spark.paimon_with_suffix(this, '__dbt_old')]) -%}
   {%- do return(found | length > 0) -%}
 {% endmacro %}
 

@@ -22,7 +22,7 @@
 
 {#- Build a new table beside the old one, and swap them when it is complete. The history of the old one goes. -#}
 {% macro paimon_rebuild(columns, wanted, exists, source) %}
-  {%- set new, old = paimon_spark.paimon_beside(this, '__dbt_new'), paimon_spark.paimon_beside(this, '__dbt_old') -%}
+  {%- set new, old = paimon_spark.paimon_with_suffix(this, '__dbt_new'), paimon_spark.paimon_with_suffix(this, '__dbt_old') -%}
   {%- set partitions = [] -%}
   {%- for name in wanted.partition_by -%}{%- do partitions.append(adapter.quote(name)) -%}{%- endfor -%}
   {%- do paimon_spark.paimon_execute('drop table if exists ' ~ new) -%}
@@ -42,8 +42,8 @@
 
 {#- Whether a table exists. One that a killed run left under its old name gets its name back. -#}
 {% macro paimon_restore(relation) %}
-  {%- set old = paimon_spark.paimon_beside(relation, '__dbt_old') -%}
-  {%- set found = paimon_spark.paimon_tables_named([relation, old]) -%}
+  {%- set old = paimon_spark.paimon_with_suffix(relation, '__dbt_old') -%}
+  {%- set found = paimon_spark.paimon_existing([relation, old]) -%}
   {%- if old.identifier | lower in found and relation.identifier | lower not in found -%}
     {%- do paimon_spark.paimon_execute('alter table ' ~ old ~ ' rename to ' ~ relation) -%}
   {%- elif found | length == 2 -%}
@@ -53,7 +53,7 @@
 {% endmacro %}
 
 {#- Which of some relations of one schema exist, in lower case. Asks Spark, not dbt's cache: another run may have made them. -#}
-{% macro paimon_tables_named(relations) %}
+{% macro paimon_existing(relations) %}
   {%- set wanted = relations | map(attribute='identifier') | map('lower') | list -%}
   {%- set found = [] -%}
   {%- for row in run_query('show tables in ' ~ relations[0].without_identifier() ~ " like '" ~ wanted | join('|') ~ "'").rows -%}
@@ -74,7 +74,7 @@
   {%- do return({'columns': columns, 'partitions': partitions}) -%}
 {% endmacro %}
 
-{% macro paimon_beside(relation, suffix) %}
+{% macro paimon_with_suffix(relation, suffix) %}
   {%- do return(relation.incorporate(path={'identifier': relation.identifier ~ suffix})) -%}
 {% endmacro %}
 

@@ -13,10 +13,10 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.metadata import files
 from dbt.adapters.paimon.spark.formatting import counted, size
-from dbt_paimon.env import affected, journal
+from dbt_paimon.env import journal, modified
 from dbt_paimon.env.drop import drop_schemas
 from dbt_paimon.env.journal import Journal, Node, Place, State
-from dbt_paimon.env.project import Project, call, complete, dbt, parse
+from dbt_paimon.env.project import Project, dbt, parse, ran_all, with_adapter
 
 if TYPE_CHECKING:
     from dbt.adapters.paimon.impl import PaimonAdapter
@@ -28,7 +28,7 @@ class _Planned:
 
     journal: Journal
     views: Sequence[tuple[Place, Place]]
-    left_out: Sequence[str]
+    not_built: Sequence[str]
 
 
 def create(project: Project, state: str, *, full_refresh: bool) -> bool:
@@ -42,20 +42,20 @@ def create(project: Project, state: str, *, full_refresh: bool) -> bool:
     state = str(Path(state).absolute())
     with project.in_environment() as arguments:
         planned = _plan(project, arguments, state)
-        for line in planned.left_out:
+        for line in planned.not_built:
             click.echo(line)
-        made = call(arguments, lambda adapter: _begin(adapter, planned))
+        made = with_adapter(arguments, lambda adapter: _begin(adapter, planned))
         if not full_refresh:
             _start_from_production(arguments, made, state)
-        views = call(arguments, lambda adapter: _create_views(adapter, planned.views))
+        views = with_adapter(arguments, lambda adapter: _create_views(adapter, planned.views))
         chosen = ["--select", *(node.selector for node in made.nodes)]
         refresh = ["--full-refresh"] if full_refresh else []
         deferred = ["--defer", "--favor-state", "--state", state]
-        passed = not made.nodes or complete(
+        passed = not made.nodes or ran_all(
             dbt(["build", *arguments, *chosen, *deferred, *refresh]), (node.unique_id for node in made.nodes)
         )
         if passed:
-            call(arguments, lambda adapter: journal.write(adapter, replace(made, state=State.BUILT)))
+            with_adapter(arguments, lambda adapter: journal.write(adapter, replace(made, state=State.BUILT)))
     schemas = ", ".join(place[1] for place in made.schemas)
     click.echo(f"{schemas}: {counted(len(made.nodes), 'node')} built, {counted(views, 'view')} of production's tables.")
     if not passed:
@@ -67,16 +67,16 @@ def create(project: Project, state: str, *, full_refresh: bool) -> bool:
 
 def _plan(project: Project, arguments: Sequence[str], state: str) -> _Planned:
     """Decide what is built, and where; sends no statement."""
-    known = affected.places_in_state(state)
-    changed = affected.affected_nodes(project, state)
+    known = modified.places_in_state(state)
+    changed = modified.modified_nodes(project, state)
     production, here = parse(project.in_production()), parse(arguments)
-    affected.refuse_other_target(known, production, changed)
-    nodes: dict[str, Any] = {key: node for key, node in here.nodes.items() if affected.has_relation(node)}
-    places = {key: affected.place_of(node) for key, node in nodes.items()}
-    originals = {key: affected.place_of(production.nodes[key]) for key in nodes}
-    reasons = {key: affected.left_out(nodes[key]) for key in changed if key in nodes}
+    modified.refuse_other_target(known, production, changed)
+    nodes: dict[str, Any] = {key: node for key, node in here.nodes.items() if modified.has_relation(node)}
+    places = {key: modified.place_of(node) for key, node in nodes.items()}
+    originals = {key: modified.place_of(production.nodes[key]) for key in nodes}
+    reasons = {key: modified.reason_not_built(nodes[key]) for key in changed if key in nodes}
     built = [key for key, reason in reasons.items() if not reason]
-    affected.refuse_same_relation(places, originals, built)
+    modified.refuse_same_relation(places, originals, built)
     made = tuple(
         Node(
             key,
@@ -127,7 +127,7 @@ def _start_from_production(arguments: Sequence[str], made: Journal, state: str) 
     chosen = ["--select", *(node.selector for node in clones)]
     if not dbt(["clone", *arguments, *chosen, "--state", state, "--full-refresh"]).success:
         raise DbtRuntimeError("env create: production's rows could not be cloned. dbt's messages above say why.")
-    for line in call(arguments, lambda adapter: _copies(adapter, clones)):
+    for line in with_adapter(arguments, lambda adapter: _copies(adapter, clones)):
         click.echo(line)
 
 

@@ -150,7 +150,7 @@ def write(adapter: PaimonAdapter, journal: Journal) -> None:
         "content": journal.to_json(),
         "options": option_sql(Kind.ENVIRONMENT),
     }
-    adapter.execute_macro("paimon__keep_environment", kwargs=arguments, macro_resolver=adapter.get_macro_resolver())
+    adapter.execute_macro("paimon__write_journal", kwargs=arguments, macro_resolver=adapter.get_macro_resolver())
 
 
 def home_of(adapter: PaimonAdapter) -> Place:

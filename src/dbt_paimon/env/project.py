@@ -70,7 +70,7 @@ class Project:
             yield options(given)
 
 
-def named(name: str) -> str:
+def schema_suffix(name: str) -> str:
     """An environment's name as part of a schema's name: `pr-123` becomes `pr_123`; refuses other characters."""
     part = name.lower().replace("-", "_")
     if not _NAME.fullmatch(part):
@@ -93,7 +93,7 @@ def dbt(words: Sequence[str]) -> Any:
     return ran
 
 
-def complete(ran: Any, nodes: Iterable[str]) -> bool:
+def ran_all(ran: Any, nodes: Iterable[str]) -> bool:
     """Whether a dbt command succeeded, and has run all of these nodes."""
     return bool(ran.success) and {*nodes} <= {result.node.unique_id for result in ran.result.results}
 
@@ -104,7 +104,7 @@ def parse(arguments: Sequence[str]) -> Manifest:
     return manifest
 
 
-def call(arguments: Sequence[str], function: Callable[[PaimonAdapter], T]) -> T:
+def with_adapter(arguments: Sequence[str], function: Callable[[PaimonAdapter], T]) -> T:
     """Call a function with the adapter of a target and an open connection, and return its result.
 
     It runs as `dbt run-operation` does, so that the adapter can render macros.
@@ -129,7 +129,7 @@ def call(arguments: Sequence[str], function: Callable[[PaimonAdapter], T]) -> T:
     task.RunOperationTask = Task  # type: ignore[misc]
     try:
         # dbt wants the name of a macro; the task calls the function instead.
-        dbt(["run-operation", "paimon__keep_environment", *arguments, "--log-level", "none", "--no-write-json"])
+        dbt(["run-operation", "paimon__write_journal", *arguments, "--log-level", "none", "--no-write-json"])
     finally:
         task.RunOperationTask = before  # type: ignore[misc]
     if errors:

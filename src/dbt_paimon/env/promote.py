@@ -16,9 +16,9 @@ import click
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.spark.formatting import counted
-from dbt_paimon.env import affected, journal
+from dbt_paimon.env import journal, modified
 from dbt_paimon.env.journal import Journal, Node, State
-from dbt_paimon.env.project import Project, call, complete, dbt, parse
+from dbt_paimon.env.project import Project, dbt, parse, ran_all, with_adapter
 
 if TYPE_CHECKING:
     from dbt.adapters.paimon.impl import PaimonAdapter
@@ -37,12 +37,12 @@ def promote(project: Project) -> None:
         if found.state is State.PROMOTED:
             click.echo(f"{project.name} is promoted already.")
             return
-        finish(project, arguments, found)
+        publish_remaining(project, arguments, found)
 
 
 def read(project: Project, arguments: Sequence[str]) -> Journal:
     """The journal of an environment; raises DbtRuntimeError if there is no such environment."""
-    found = call(arguments, journal.read)
+    found = with_adapter(arguments, journal.read)
     if found is None:
         raise DbtRuntimeError(
             f"There is no environment {project.name}. Create it: dbt-paimon env create {project.name} --state PATH"
@@ -50,7 +50,7 @@ def read(project: Project, arguments: Sequence[str]) -> Journal:
     return found
 
 
-def finish(project: Project, arguments: Sequence[str], found: Journal) -> None:
+def publish_remaining(project: Project, arguments: Sequence[str], found: Journal) -> None:
     """Publish the tables of an environment that are not published yet.
 
     Args:
@@ -62,20 +62,20 @@ def finish(project: Project, arguments: Sequence[str], found: Journal) -> None:
             f"the code, and create it again: dbt-paimon env create {found.name} --state PATH"
         )
     _refuse_other_code(project, found)
-    missing = call(project.in_production(), lambda adapter: _unpublished(adapter, found))
+    missing = with_adapter(project.in_production(), lambda adapter: _unpublished(adapter, found))
     found = replace(found, state=State.PROMOTING)
-    call(arguments, lambda adapter: journal.write(adapter, found))
+    with_adapter(arguments, lambda adapter: journal.write(adapter, found))
     if missing:
         chosen = ["--select", *(node.selector for node in missing)]
         with _publishing(found, {node.unique_id: node for node in missing}):
             ran = dbt(["build", *project.in_production(), *chosen, "--full-refresh", "--threads", "1"])
-        if not complete(ran, (node.unique_id for node in missing)):
+        if not ran_all(ran, (node.unique_id for node in missing)):
             raise DbtRuntimeError(
                 f"env promote {found.name}: some tables are published, and some are not. dbt's messages above say why. "
                 f"Correct the cause, and finish it: dbt-paimon env promote {found.name}"
             )
     found = replace(found, state=State.PROMOTED, done=tuple(node.unique_id for node in found.nodes))
-    call(arguments, lambda adapter: journal.write(adapter, found))
+    with_adapter(arguments, lambda adapter: journal.write(adapter, found))
     click.echo(f"{found.name} is promoted: {counted(len(found.nodes), 'node')}.")
 
 
@@ -87,7 +87,7 @@ def _refuse_other_code(project: Project, found: Journal) -> None:
         for node in found.nodes
         if node.unique_id not in nodes
         or str(nodes[node.unique_id].checksum.checksum) != node.checksum
-        or affected.place_of(nodes[node.unique_id]) != node.production
+        or modified.place_of(nodes[node.unique_id]) != node.production
     ]
     if changed:
         raise DbtRuntimeError(
@@ -102,11 +102,11 @@ def _unpublished(adapter: PaimonAdapter, found: Journal) -> list[Node]:
     left = [node for node in found.nodes if node.unique_id not in found.done]
     changes = ((node, journal.change_of(adapter, found, node)) for node in left)
     if changed := [f"{node.shown}: {change}" for node, change in changes if change]:
-        raise DbtRuntimeError(_changed(found, changed))
+        raise DbtRuntimeError(_changed_message(found, changed))
     return [node for node in left if not journal.is_superseded(found, journal.commits_of(adapter, node))]
 
 
-def _changed(found: Journal, changed: Sequence[str]) -> str:
+def _changed_message(found: Journal, changed: Sequence[str]) -> str:
     listed = "".join(f"\n  {line}" for line in changed)
     if found.state is State.PROMOTING:
         remedy = (
@@ -199,7 +199,7 @@ class _Promotion:
         builds.hold(journal.relation(node.production).incorporate(type="table"))
         if change := journal.change_of(adapter, self._journal, node):
             builds.release()
-            raise DbtRuntimeError(_changed(self._journal, [f"{node.shown}: {change}"]))
+            raise DbtRuntimeError(_changed_message(self._journal, [f"{node.shown}: {change}"]))
         adapter.changes.mark_promotion(node.unique_id, self._journal.mark)
 
     def end(self, adapter: Any, result: Any) -> Any:

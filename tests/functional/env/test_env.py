@@ -126,7 +126,7 @@ def done(result: Result, code: int = 0) -> str:
 
 
 class TestFromCreateToDrop(Shop):
-    def test_the_way(
+    def test_full_lifecycle(
         self, env: Env, change: Any, production: Any, rows: Any, project: Any, schemas: Any, warehouse: Path
     ) -> None:
         here, table = f"{project.test_schema}__pr_7", f"paimon.{project.test_schema}.`customers${{}}`"

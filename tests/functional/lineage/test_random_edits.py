@@ -82,7 +82,7 @@ class TestRandomEdits:
         edits = {name: drawn[int(name[1:].partition("_")[0])][1].edit for name in differing}
         assert edits == {}
 
-    def test_nothing_that_differs_is_left_out(self, outcome: Any, drawn: Any) -> None:
+    def test_every_changed_table_is_built(self, outcome: Any, drawn: Any) -> None:
         changed = changed_tables(outcome)
         assert changed - outcome["built"] == set()
         modified = {name for name in outcome["whole"] if name in text_changed(outcome)}

@@ -86,7 +86,7 @@ def test_tags_and_the_target_are_no_change() -> None:
     assert not own(project(node("m", QUERY)), project(tagged, schema="pr_7"), "model.p.m").builds
 
 
-def test_a_description_is_built_if_it_is_written() -> None:
+def test_a_persisted_description_builds_the_node() -> None:
     config = {"persist_docs": {"relation": True}}
     old, new = (project(node("m", QUERY, config=config, description=text)) for text in ("one", "other"))
     change = own(old, new, "model.p.m")
@@ -151,7 +151,7 @@ def test_what_reads_a_changed_column_is_affected(sql: str, reason: str) -> None:
         ("select * from s.orders pivot (sum(id) for state in (1))", True),
     ],
 )
-def test_another_order_of_columns_affects_who_reads_all(sql: str, is_affected: bool) -> None:
+def test_reordered_columns_affect_readers_of_star(sql: str, is_affected: bool) -> None:
     swapped = [
         project(node("orders", f"select {text} from s.customers"), node("m", sql)) for text in ("id, name", "name, id")
     ]
@@ -175,7 +175,7 @@ def test_only_a_changed_column_is_followed() -> None:
     assert list(listed(*below, change=AMOUNT)) == ["up", "reads_x"]
 
 
-def test_other_rows_affect_every_reader() -> None:
+def test_changed_rows_affect_every_reader() -> None:
     assert (
         "orders may have other rows"
         in listed(node("m", "select count(*) as n from s.orders"), change="amount from s.raw where id > 1 --")["m"]
@@ -251,7 +251,7 @@ def test_nodes_that_may_read_more_than_their_query(reader: dict[str, Any], reaso
         ({"post-hook": ["update"]}, True),
     ],
 )
-def test_a_changed_column_that_others_follow_changes_all(config: dict[str, Any], whole: bool) -> None:
+def test_a_changed_key_or_sequence_column_changes_all_rows(config: dict[str, Any], whole: bool) -> None:
     one, other = (
         project(incremental(sql, sql, **config))
         for sql in ("select id, amount as x from s.orders", "select id, note as x from s.orders")
@@ -308,7 +308,7 @@ def test_a_seed_with_another_file_affects_its_readers() -> None:
     assert set(affected(old, new)) == {"seed.p.seeded", "model.p.m"}
 
 
-def test_a_full_refresh_gives_incremental_models_other_rows() -> None:
+def test_full_refresh_changes_all_rows_of_incremental_models() -> None:
     one, other = (
         project(incremental(sql, sql), node("below", "select id from s.m"))
         for sql in ("select id, amount as x from s.orders", "select id, note as x from s.orders")

@@ -1,5 +1,5 @@
 {#- The journal of an environment (see the Python module dbt_paimon.env.journal): one row, which one commit replaces. -#}
-{% macro paimon__keep_environment(journal, content, options) %}
+{% macro paimon__write_journal(journal, content, options) %}
   {%- call statement('create_journal') -%}
     create table if not exists {{ journal.render() }} (content string) using paimon tblproperties ({{ options }})
   {%- endcall -%}

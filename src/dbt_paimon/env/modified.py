@@ -22,7 +22,7 @@ _KINDS: Final = ("model", "seed", "snapshot")
 _READS_CHANGES: Final = ".paimon_changes"
 
 
-def affected_nodes(project: Project, state: str) -> list[str]:
+def modified_nodes(project: Project, state: str) -> list[str]:
     """The unique ids of the models, seeds and snapshots that differ from production's manifest, or read such a node.
 
     Args:
@@ -35,7 +35,7 @@ def affected_nodes(project: Project, state: str) -> list[str]:
     return [json.loads(line)["unique_id"] for line in found or ()]
 
 
-def left_out(node: Any) -> str:
+def reason_not_built(node: Any) -> str:
     """Why an environment cannot build a node of the manifest and promote its rows; '' if it can."""
     kind = str(node.config.materialized)
     strategy = str(node.config.get("incremental_strategy") or "")
@@ -81,9 +81,9 @@ def places_in_state(state: str) -> dict[str, Place]:
     }
 
 
-def refuse_other_target(known: Mapping[str, Place], here: Manifest, affected: Iterable[str]) -> None:
+def refuse_other_target(known: Mapping[str, Place], here: Manifest, modified: Iterable[str]) -> None:
     """Refuse a production target whose unaffected nodes have other names than in production's manifest."""
-    unaffected = known.keys() - set(affected)
+    unaffected = known.keys() - set(modified)
     for key in sorted(unaffected):
         node: Any = here.nodes.get(key)
         if node is not None and has_relation(node) and place_of(node) != known[key]:
@@ -93,9 +93,9 @@ def refuse_other_target(known: Mapping[str, Place], here: Manifest, affected: It
             )
 
 
-def refuse_same_relation(here: Mapping[str, Place], production: Mapping[str, Place], affected: Iterable[str]) -> None:
+def refuse_same_relation(here: Mapping[str, Place], production: Mapping[str, Place], modified: Iterable[str]) -> None:
     """Refuse an environment in which a node would be built in production's own relation."""
-    if same := sorted(key for key in affected if here[key] == production[key]):
+    if same := sorted(key for key in modified if here[key] == production[key]):
         place = ".".join(here[same[0]])
         raise DbtRuntimeError(
             f"env create: {same[0]} would be built as {place}, which is production's. Its schema does not depend on "
