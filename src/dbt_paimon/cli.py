@@ -406,7 +406,7 @@ def diff(
 
 @main.group("env")
 def env_group() -> None:
-    """Environments: what a change affects is built beside production, and published together."""
+    """Environments: build and test changed nodes beside production, then publish their tables with one command."""
 
 
 @env_group.command()

@@ -1,4 +1,4 @@
-"""`dbt-paimon env create`: builds and tests what a change affects, beside production."""
+"""`dbt-paimon env create`: builds and tests changed nodes and their readers beside production."""
 
 from __future__ import annotations
 
@@ -24,7 +24,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _Planned:
-    """What `create` will do, before the first statement; `views`: pairs of a view and production's relation."""
+    """What `create` will do, decided before the first statement.
+
+    Attributes:
+        views: pairs of a view and the production relation that it selects from.
+        not_built: one message for each modified node that is not built.
+    """
 
     journal: Journal
     views: Sequence[tuple[Place, Place]]
@@ -32,13 +37,13 @@ class _Planned:
 
 
 def create(project: Project, state: str, *, full_refresh: bool) -> bool:
-    """Create or replace an environment, build its affected nodes and run their data tests; whether all passed.
+    """Create or replace an environment, build its nodes, run their data tests, and return whether everything passed.
 
     Args:
-        state: the folder of production's manifest.
-        full_refresh: whether incremental models are built in full, instead of from production's rows.
+        state: the folder of production's manifest.json.
+        full_refresh: build incremental models in full instead of starting from production's rows.
     """
-    # dbt reads a relative folder from the project's, not from the current one.
+    # dbt resolves a relative path against the project's folder, not the working directory.
     state = str(Path(state).absolute())
     with project.in_environment() as arguments:
         planned = _plan(project, arguments, state)
@@ -60,13 +65,13 @@ def create(project: Project, state: str, *, full_refresh: bool) -> bool:
     click.echo(f"{schemas}: {counted(len(made.nodes), 'node')} built, {counted(views, 'view')} of production's tables.")
     if not passed:
         click.echo(
-            f"A node or a data test failed. Correct it, and run env create {project.name} again, before env promote."
+            f"A node or data test failed. Correct it, and run env create {project.name} again before env promote."
         )
     return passed
 
 
 def _plan(project: Project, arguments: Sequence[str], state: str) -> _Planned:
-    """Decide what is built, and where; sends no statement."""
+    """Plan which nodes and views to create in which schemas. Sends no statement."""
     known = modified.places_in_state(state)
     changed = modified.modified_nodes(project, state)
     production, here = parse(project.in_production()), parse(arguments)
@@ -100,7 +105,10 @@ def _plan(project: Project, arguments: Sequence[str], state: str) -> _Planned:
 
 
 def _begin(adapter: PaimonAdapter, planned: _Planned) -> Journal:
-    """Drop an older environment of this name, and write the journal, with production's newest table snapshots."""
+    """Drop an older environment of this name, create the schemas, and write the journal.
+
+    The journal records the latest snapshots of production's tables.
+    """
     old = journal.read(adapter)
     if old is not None:
         if old.state is State.PROMOTING:
@@ -120,7 +128,7 @@ def _begin(adapter: PaimonAdapter, planned: _Planned) -> Journal:
 
 
 def _start_from_production(arguments: Sequence[str], made: Journal, state: str) -> None:
-    """Give the incremental models production's rows: by a branch, or by a copy where there can be none."""
+    """Clone production's incremental tables: as branches, or as copies of tables that cannot have a branch."""
     clones = [node for node in made.nodes if node.materialized == "incremental" and node.base.kind == "table"]
     if not clones:
         return
@@ -132,7 +140,7 @@ def _start_from_production(arguments: Sequence[str], made: Journal, state: str) 
 
 
 def _copies(adapter: PaimonAdapter, clones: Sequence[Node]) -> list[str]:
-    """One line for each clone that is a copy, with its size."""
+    """One message for each clone that is a copy, with its rows and bytes."""
     found = ((node, adapter.get_relation(*node.here)) for node in clones)
     copies = [(node, relation) for node, relation in found if relation is not None and relation.is_table]
     totals = ((node, files.totals(adapter.query, relation)) for node, relation in copies)
@@ -140,9 +148,9 @@ def _copies(adapter: PaimonAdapter, clones: Sequence[Node]) -> list[str]:
 
 
 def _create_views(adapter: PaimonAdapter, views: Sequence[tuple[Place, Place]]) -> int:
-    """Create a view of production's relation for each node that is not affected; returns how many there are.
+    """Create the views of production's relations, and return how many were created.
 
-    Only in the target's own catalog: others (catalogs.yml) may have no views.
+    Creates views only in the target's own catalog: other catalogs (catalogs.yml) may not support views.
     """
     made = 0
     for place, original in views:

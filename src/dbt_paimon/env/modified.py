@@ -1,4 +1,7 @@
-"""Which nodes an environment builds: those that a change affects."""
+"""Selects the nodes that an environment builds: changed nodes and everything that reads them (`state:modified+`).
+
+`dbt-paimon build --affected` selects fewer readers, because it follows columns (see `dbt_paimon.lineage`).
+"""
 
 from __future__ import annotations
 
@@ -23,10 +26,10 @@ _READS_CHANGES: Final = ".paimon_changes"
 
 
 def modified_nodes(project: Project, state: str) -> list[str]:
-    """The unique ids of the models, seeds and snapshots that differ from production's manifest, or read such a node.
+    """The unique ids of the models, seeds and snapshots that dbt selects with `state:modified+`.
 
     Args:
-        state: the folder of production's manifest.
+        state: the folder of production's manifest.json.
     """
     kinds = [word for kind in _KINDS for word in ("--resource-type", kind)]
     chosen = ["--select", "state:modified+", "--state", state, *kinds]
@@ -36,43 +39,43 @@ def modified_nodes(project: Project, state: str) -> list[str]:
 
 
 def reason_not_built(node: Any) -> str:
-    """Why an environment cannot build a node of the manifest and promote its rows; '' if it can."""
+    """Why an environment cannot build a node and promote its rows; '' if it can."""
     kind = str(node.config.materialized)
     strategy = str(node.config.get("incremental_strategy") or "")
     if kind == "snapshot":
-        return "a snapshot in an environment would begin without its history"
+        return "a snapshot built there would lack production's history"
     if kind == "streaming":
-        return "a stream would begin with a checkpoint of its own"
+        return "a stream built there would start with an empty checkpoint"
     if kind in (MATERIALIZED_VIEW, "dynamic_table"):
-        return "a refresh depends on what the view has read so far"
+        return "its refresh depends on what production's view has already read"
     if strategy == APPLY_CHANGES:
-        return f"{strategy} keeps the deletes in a second table"
+        return f"{strategy} keeps deletes in a second table, which a promotion does not publish"
     if strategy == MICROBATCH:
-        return "dbt writes it in batches, and not in one commit"
+        return "dbt writes a microbatch model in several commits"
     if any(name.endswith(_READS_CHANGES) for name in node.depends_on.macros):
-        return "paimon_changes reads on from the model's own last run"
+        return "paimon_changes reads only the changes since the model's last run"
     return ""
 
 
 def has_relation(node: Any) -> bool:
-    """Whether a node of the manifest has a table or view."""
+    """Whether a node is stored as a table or view."""
     return str(node.resource_type) in _KINDS and str(node.config.materialized) != "ephemeral"
 
 
 def place_of(node: Any) -> Place:
-    """Catalog, schema and name of a node of the manifest."""
+    """The catalog, schema and name of a node's relation."""
     return (str(node.database), str(node.schema), str(node.alias))
 
 
 def places_in_state(state: str) -> dict[str, Place]:
-    """Unique id -> place, from production's manifest.json. Raises DbtRuntimeError if it cannot be read."""
+    """The place of each node in production's manifest.json, by unique id. Raises DbtRuntimeError if unreadable."""
     path = Path(state, "manifest.json")
     try:
         nodes: Mapping[str, Any] = json.loads(path.read_text("utf-8"))["nodes"]
     except (OSError, ValueError, KeyError) as exc:
         raise DbtRuntimeError(
-            f"env create: {path} cannot be read as a manifest of dbt ({exc!r}). Give the folder of the manifest.json "
-            "that production's last run wrote: --state production"
+            f"env create: {path} cannot be read as a manifest ({exc!r}). Pass the folder with the manifest.json "
+            "of production's last run: --state production"
         ) from exc
     return {
         key: (str(node["database"]), str(node["schema"]), str(node["alias"]))
@@ -82,22 +85,24 @@ def places_in_state(state: str) -> dict[str, Place]:
 
 
 def refuse_other_target(known: Mapping[str, Place], here: Manifest, modified: Iterable[str]) -> None:
-    """Refuse a production target whose unaffected nodes have other names than in production's manifest."""
-    unaffected = known.keys() - set(modified)
-    for key in sorted(unaffected):
+    """Refuse a production target in which unmodified nodes have different names than in production's manifest."""
+    unmodified = known.keys() - set(modified)
+    for key in sorted(unmodified):
         node: Any = here.nodes.get(key)
         if node is not None and has_relation(node) and place_of(node) != known[key]:
             raise DbtRuntimeError(
-                f"env create: in the manifest of --state, {node.name} is {'.'.join(known[key])}, but in this target "
-                f"it is {'.'.join(place_of(node))}. Choose production's target (--target), or give this one's manifest."
+                f"env create: {node.name} is {'.'.join(known[key])} in the manifest of --state, but "
+                f"{'.'.join(place_of(node))} in this target. Set --target to production's target, or --state to a "
+                "manifest of this target."
             )
 
 
 def refuse_same_relation(here: Mapping[str, Place], production: Mapping[str, Place], modified: Iterable[str]) -> None:
-    """Refuse an environment in which a node would be built in production's own relation."""
+    """Refuse an environment that would overwrite a relation of production."""
     if same := sorted(key for key in modified if here[key] == production[key]):
         place = ".".join(here[same[0]])
         raise DbtRuntimeError(
-            f"env create: {same[0]} would be built as {place}, which is production's. Its schema does not depend on "
-            "the target's: let generate_schema_name use target.schema, or leave out a fixed schema. Nothing was done."
+            f"env create: {same[0]} would be built as {place}, which is production's relation, because its schema "
+            "does not depend on the target's. Make generate_schema_name use target.schema, or remove the fixed schema. "
+            "Nothing was done."
         )
