@@ -178,7 +178,7 @@ class TestFromCreateToDrop(Shop):
 
 class TestInterrupted(Shop):
     @pytest.mark.parametrize("heal", ["promote", "drop"])
-    def test_a_promotion_is_finished(
+    def test_an_interrupted_promotion_is_finished(
         self, env: Env, change: Any, production: Any, monkeypatch: pytest.MonkeyPatch, heal: str
     ) -> None:
         old = production()
@@ -210,7 +210,7 @@ def fails_after(times: int) -> Callable[..., None]:
 
 
 class TestRefused(Shop):
-    def test_production_has_changed(
+    def test_changed_production_is_not_overwritten(
         self, env: Env, change: Any, production: Any, rows: Any, schemas: dict[str, str]
     ) -> None:
         change()
@@ -227,7 +227,7 @@ class TestRefused(Shop):
         done(env("promote", "pr-7"))
         assert production()["added"] == [(3,)]
 
-    def test_what_cannot_be_promoted(self, env: Env, change: Any, project: Any, production: Any) -> None:
+    def test_invalid_environments_are_refused(self, env: Env, change: Any, project: Any, production: Any) -> None:
         old = production()
         write_file(
             CUSTOMERS.replace("sum(amount)", "nullif(sum(amount), 200)"),
