@@ -107,7 +107,7 @@ def _plan(project: Project, arguments: Sequence[str], state: str) -> _Planned:
 def _begin(adapter: PaimonAdapter, planned: _Planned) -> Journal:
     """Drop an older environment of this name, create the schemas, and write the journal.
 
-    The journal records the latest snapshots of production's tables.
+    The journal records the latest table snapshots of production.
     """
     old = journal.read(adapter)
     if old is not None:

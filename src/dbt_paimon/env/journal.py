@@ -49,8 +49,8 @@ class Base:
 
     Attributes:
         kind: table, view, or '' if the relation did not exist.
-        snapshot: the id of the latest snapshot; 0 without a snapshot.
-        at: when that snapshot was committed, in seconds since the epoch.
+        snapshot: the id of the latest table snapshot; 0 if there is no table snapshot.
+        at: when that table snapshot was committed, in seconds since the epoch.
     """
 
     kind: str = ""
@@ -60,7 +60,7 @@ class Base:
 
 @dataclass(frozen=True)
 class Node:
-    """A node that the environment builds, its relations there (`here`) and in production, and its code's checksum."""
+    """A node that the environment builds: its relations in the environment (`here`) and production, and its checksum."""
 
     unique_id: str
     fqn: str
@@ -192,7 +192,7 @@ def is_published(journal: Journal, commits: Sequence[Commit]) -> bool:
 
 
 def is_superseded(journal: Journal, commits: Sequence[Commit]) -> bool:
-    """Whether the promotion has written a table and another writer has written it since.
+    """Whether the promotion has written a table, and other runs have written it since.
 
     The promotion does not publish such a table again.
     """

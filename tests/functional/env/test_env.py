@@ -162,8 +162,8 @@ class TestFromCreateToDrop(Shop):
         assert not {(here,), (f"{here}_marts",)} & set(rows("show databases in paimon"))
         assert "There is no environment" in done(env("promote", "pr-7"), 1)
 
-        # rollback_run undoes a promotion like any other run, except for `keyed`, which was swapped, and `added`, which is
-        # new.
+        # rollback_run undoes a promotion like any other run. It cannot undo `keyed`, which was swapped, and `added`, which
+        # is new.
         run_dbt(["run-operation", "rollback_run", "--args", "{exclude: [keyed, added]}", *places_of(project)])
         undone = production()
         assert {name: undone[name] for name in ("customers", "days")} == {
