@@ -97,11 +97,11 @@ def _plan(project: Project, arguments: Sequence[str], state: str) -> _Planned:
     views = [(places[key], originals[key]) for key in others]
     schemas = {(place[0], place[1], "") for place in (*(places[key] for key in built), *(view for view, _ in views))}
     ident = uuid.uuid4().hex[:16]
-    left = [
+    not_built = [
         f"{nodes[key].name} is not built in the environment: {reason}." for key, reason in reasons.items() if reason
     ]
-    made_of = Journal(project.name, ident, State.BUILDING, ("", "", ""), tuple(sorted(schemas)), made)
-    return _Planned(made_of, views, left)
+    planned = Journal(project.name, ident, State.BUILDING, ("", "", ""), tuple(sorted(schemas)), made)
+    return _Planned(planned, views, not_built)
 
 
 def _begin(adapter: PaimonAdapter, planned: _Planned) -> Journal:

@@ -60,7 +60,7 @@ class Base:
 
 @dataclass(frozen=True)
 class Node:
-    """A node that the environment builds: its relations in the environment (`here`) and production, and its checksum."""
+    """A node that the environment builds, with its relations in the environment (`here`) and in production."""
 
     unique_id: str
     fqn: str

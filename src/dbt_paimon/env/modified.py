@@ -43,9 +43,9 @@ def reason_not_built(node: Any) -> str:
     kind = str(node.config.materialized)
     strategy = str(node.config.get("incremental_strategy") or "")
     if kind == "snapshot":
-        return "a snapshot built there would lack production's history"
+        return "a snapshot in an environment would lack production's history"
     if kind == "streaming":
-        return "a stream built there would start with an empty checkpoint"
+        return "a stream in an environment would start with an empty checkpoint"
     if kind in (MATERIALIZED_VIEW, "dynamic_table"):
         return "its refresh depends on what production's view has already read"
     if strategy == APPLY_CHANGES:

@@ -1,4 +1,4 @@
-"""`dbt-paimon env`: an environment from create to drop, the files that it copies, and the commands that it refuses."""
+"""`dbt-paimon env`: the steps from create to drop, interrupted promotions, and refusals."""
 
 from __future__ import annotations
 
