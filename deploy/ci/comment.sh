@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Comment on the pull request: how the rows differ, and what the promotion will do with each table.
+# Comment on the pull request: the rows that differ, and the promotion's plan for each table.
 # Reads ENV_NAME, STATE, TARGET_NAME, PROJECT_FOLDER, CREATED (success or failure), PR, GH_TOKEN.
 set -euo pipefail
 source "$(dirname "$0")/settings.sh"
@@ -11,10 +11,10 @@ failed=0
   echo "## Environment \`$ENV_NAME\`"
   echo
   if [ "${CREATED:-success}" != success ]; then
-    echo "A node or a data test **failed**, so this environment cannot be promoted. The job's log says which."
+    echo "A node or data test **failed**, so this environment cannot be promoted. See the job's log."
     echo
   fi
-  # A table that cannot be compared has its reason in the output.
+  # If a table cannot be compared, the output says why.
   paimon env diff "$ENV_NAME" --output markdown || failed=1
   echo
   echo "<details><summary>What the promotion will do</summary>"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Build and test what the pull request changes. Reads ENV_NAME, STATE, TARGET_NAME, PROJECT_FOLDER.
+# Build and test the changes of the pull request. Reads ENV_NAME, STATE, TARGET_NAME, PROJECT_FOLDER.
 set -euo pipefail
 source "$(dirname "$0")/settings.sh"
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Publish the environment's tables in production, or finish doing so. Reads ENV_NAME, TARGET_NAME, PROJECT_FOLDER.
+# Publish the environment's tables in production, or finish an interrupted promotion. Reads ENV_NAME, TARGET_NAME, PROJECT_FOLDER.
 set -euo pipefail
 source "$(dirname "$0")/settings.sh"
 

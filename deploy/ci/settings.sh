@@ -1,7 +1,7 @@
 # shellcheck shell=bash
-# What the other scripts share: dbt-paimon with the project and the target of the action's inputs.
+# Sourced by the other scripts: runs dbt-paimon with the project and target of the action's inputs.
 
-# dbt reads a relative --state from the project's folder, and not from the current one.
+# dbt resolves a relative --state against the project's folder, not the working directory.
 STATE=$(realpath -m "${STATE:-.}")
 
 # Usage: paimon COMMAND ARGUMENTS…

@@ -24,7 +24,7 @@ from dbt_paimon.diff import sides
 from dbt_paimon.env import command as environments
 from dbt_paimon.env.create import create as create_environment
 from dbt_paimon.env.project import Project as EnvironmentProject
-from dbt_paimon.env.project import named
+from dbt_paimon.env.project import schema_suffix
 from dbt_paimon.env.promote import promote as promote_environment
 from dbt_paimon.plan import command as preview
 from dbt_paimon.report import charts
@@ -406,7 +406,7 @@ def diff(
 
 @main.group("env")
 def env_group() -> None:
-    """Environments: what a change affects is built beside production, and published together."""
+    """Environments: build and test changed nodes beside production, then publish their tables with one command."""
 
 
 @env_group.command()
@@ -419,7 +419,7 @@ def create(name: str, state: str, full_refresh: bool, **target: str | None) -> N
 
     The target is production's. Exit code 1 if a node or a data test fails.
     """
-    if not create_environment(EnvironmentProject(target, named(name)), state, full_refresh=full_refresh):
+    if not create_environment(EnvironmentProject(target, schema_suffix(name)), state, full_refresh=full_refresh):
         sys.exit(1)
 
 
@@ -439,7 +439,7 @@ def diff_of_environment(name: str, samples: int, output: str, **target: str | No
 
     Exit code 1 if a table could not be compared.
     """
-    found = environments.diff(EnvironmentProject(target, named(name)), samples=samples, output=output)
+    found = environments.diff(EnvironmentProject(target, schema_suffix(name)), samples=samples, output=output)
     if output == diffs.TEXT:
         click.echo(diffs.summary(found))
     if any(difference.problem for difference in found):
@@ -451,7 +451,7 @@ def diff_of_environment(name: str, samples: int, output: str, **target: str | No
 @click.argument("name")
 def promote(name: str, **target: str | None) -> None:
     """Publish all tables of the environment NAME in production, one after another, or finish doing so."""
-    promote_environment(EnvironmentProject(target, named(name)))
+    promote_environment(EnvironmentProject(target, schema_suffix(name)))
 
 
 @env_group.command()
@@ -460,7 +460,7 @@ def promote(name: str, **target: str | None) -> None:
 @click.option("--force", is_flag=True, help="Drop it even if its promotion is not complete.")
 def drop(name: str, force: bool, **target: str | None) -> None:
     """Drop the environment NAME; an interrupted promotion is finished first."""
-    environments.drop(EnvironmentProject(target, named(name)), force=force)
+    environments.drop(EnvironmentProject(target, schema_suffix(name)), force=force)
 
 
 @main.command()

@@ -1,4 +1,4 @@
-"""Environments: their names, their journal, and what counts as a change of production."""
+"""Environments: names, the journal, which nodes are built, and which commits count as a change of production."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.metadata.snapshots import Commit
-from dbt_paimon.env import affected, journal
+from dbt_paimon.env import journal, modified
 from dbt_paimon.env.journal import Base, Journal, Node, State
-from dbt_paimon.env.project import named
+from dbt_paimon.env.project import schema_suffix
 
 NODE = Node(
     "model.shop.days",
@@ -34,17 +34,17 @@ OURS = commit(4, user="dbtp-ab12_77_uuid")
 
 
 @pytest.mark.parametrize(("given", "name"), [("pr-123", "pr_123"), ("PR_7", "pr_7"), ("7", "7")])
-def test_names(given: str, name: str) -> None:
-    assert named(given) == name
+def test_schema_suffix(given: str, name: str) -> None:
+    assert schema_suffix(given) == name
 
 
 @pytest.mark.parametrize("given", ["", "a/b", "_x", "a.b", "é", "a" * 64])
-def test_names_that_are_refused(given: str) -> None:
+def test_invalid_names_are_refused(given: str) -> None:
     with pytest.raises(DbtRuntimeError, match="cannot be part of a schema's name"):
-        named(given)
+        schema_suffix(given)
 
 
-def test_the_journal_as_stored() -> None:
+def test_journal_survives_json() -> None:
     kept = replace(JOURNAL, state=State.PROMOTING, done=("model.shop.days",))
     assert Journal.of_json(kept.to_json()) == kept
 
@@ -70,10 +70,10 @@ def test_changes_of_production(monkeypatch: pytest.MonkeyPatch, commits: list[Co
     assert journal.change_of(adapter, JOURNAL, NODE) == change
 
 
-def test_a_table_that_the_promotion_made_a_view(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_table_that_became_a_view(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(journal, "commits_of", lambda adapter, node: ())
     adapter: Any = SimpleNamespace(get_relation=lambda *place: SimpleNamespace(is_table=False))
-    assert journal.change_of(adapter, JOURNAL, NODE) == "it was a table, and is a view now"
+    assert journal.change_of(adapter, JOURNAL, NODE) == "it was a table, and is now a view"
     assert not journal.change_of(adapter, JOURNAL, replace(NODE, materialized="view"))
 
 
@@ -87,7 +87,7 @@ def test_a_table_that_the_promotion_made_a_view(monkeypatch: pytest.MonkeyPatch)
         ([commit(3), OURS, commit(5), replace(OURS, snapshot=6)], False),
     ],
 )
-def test_writes_after_the_promotion(commits: list[Commit], superseded: bool) -> None:
+def test_a_later_write_supersedes_the_promotion(commits: list[Commit], superseded: bool) -> None:
     assert journal.is_superseded(JOURNAL, commits) is superseded
 
 
@@ -102,24 +102,24 @@ def model(materialized: str = "table", strategy: str | None = None, macros: tupl
         (model(), ""),
         (model("view"), ""),
         (model("incremental", "merge"), ""),
-        (model("snapshot"), "without its history"),
-        (model("streaming"), "a checkpoint of its own"),
-        (model("materialized_view"), "what the view has read so far"),
+        (model("snapshot"), "lack production's history"),
+        (model("streaming"), "an empty checkpoint"),
+        (model("materialized_view"), "view has already read"),
         (model("incremental", "apply_changes"), "a second table"),
-        (model("incremental", "microbatch"), "in batches"),
-        (model("incremental", macros=("macro.dbt_paimon.paimon_changes",)), "model's own last run"),
+        (model("incremental", "microbatch"), "several commits"),
+        (model("incremental", macros=("macro.dbt_paimon.paimon_changes",)), "since the model's last run"),
     ],
 )
-def test_what_is_left_out(node: Any, why: str) -> None:
-    reason = affected.left_out(node)
+def test_reason_not_built(node: Any, why: str) -> None:
+    reason = modified.reason_not_built(node)
     assert (why in reason) if why else not reason
 
 
-def test_schemas_that_do_not_depend_on_the_target() -> None:
+def test_a_fixed_schema_is_refused() -> None:
     here = {"model.shop.a": ("paimon", "shop__pr_7", "a"), "model.shop.b": ("paimon", "marts", "b")}
     production = {"model.shop.a": ("paimon", "shop", "a"), "model.shop.b": ("paimon", "marts", "b")}
-    affected.refuse_same_relation(here, production, ["model.shop.a"])
+    modified.refuse_same_relation(here, production, ["model.shop.a"])
     with pytest.raises(
         DbtRuntimeError, match=r"model\.shop\.b would be built as paimon\.marts\.b, which is production's"
     ):
-        affected.refuse_same_relation(here, production, ["model.shop.a", "model.shop.b"])
+        modified.refuse_same_relation(here, production, ["model.shop.a", "model.shop.b"])

@@ -1,26 +1,26 @@
-{#- A table whose rows each run replaces, in one commit. Its table snapshots and tags stay. -#}
+{#- A table: each run replaces all rows in one commit. Table snapshots and tags stay. -#}
 {% materialization paimon_table, adapter='spark' %}
   {{ return(paimon_spark.paimon_write(increment=false)) }}
 {% endmaterialization %}
 
-{#- A table to which each run adds rows by its `incremental_strategy`: append, upsert, partial_update or insert_overwrite. -#}
+{#- An incremental table: each run writes by `incremental_strategy` (append, upsert, partial_update, insert_overwrite). -#}
 {% materialization paimon_incremental, adapter='spark' %}
   {{ return(paimon_spark.paimon_write(increment=not should_full_refresh())) }}
 {% endmaterialization %}
 
-{#- As dbt's is_incremental(), which knows only the materialization `incremental`. -#}
+{#- Like dbt's is_incremental(), which is false for every materialization but `incremental`. -#}
 {% macro is_paimon_incremental() %}
   {%- if not execute or config.get('materialized') != 'paimon_incremental' or should_full_refresh() -%}
     {%- do return(false) -%}
   {%- elif not run_query("show schemas like '" ~ this.schema ~ "'").rows -%}
     {%- do return(false) -%}
   {%- endif -%}
-  {#- After a run that was killed between two renames, the table still has its old name (restored by paimon_restore). -#}
-  {%- set found = paimon_spark.paimon_tables_named([this, paimon_spark.paimon_beside(this, '__dbt_old')]) -%}
+  {#- If a run was killed between the two renames, only the `__dbt_old` table exists. paimon_restore renames it back. -#}
+  {%- set found = paimon_spark.paimon_existing([this, paimon_spark.paimon_with_suffix(this, '__dbt_old')]) -%}
   {%- do return(found | length > 0) -%}
 {% endmacro %}
 
-{#- A run of one model. increment: add rows if the table exists. -#}
+{#- Run one model. increment: if the table exists, add rows instead of replacing all of them. -#}
 {% macro paimon_write(increment) %}
   {%- set wanted = paimon_spark.paimon_settings() -%}
   {%- do paimon_spark.paimon_check_session(wanted) -%}

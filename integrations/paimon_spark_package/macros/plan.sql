@@ -1,4 +1,4 @@
-{#- The config of the model: {'primary_key': [], 'partition_by': [], 'options': {}, 'strategy': ''}. -#}
+{#- Check the model's config and return {'primary_key': [], 'partition_by': [], 'options': {}, 'strategy': ''}. -#}
 {% macro paimon_settings() %}
   {%- set given = config.get('meta', {}).get('paimon', {}) -%}
   {%- for key in given if key not in ['primary_key', 'partition_by', 'options'] -%}
@@ -16,7 +16,7 @@
   {%- if lists.primary_key -%}{%- do options.update({'primary-key': lists.primary_key | join(',')}) -%}{%- endif -%}
   {%- set strategy = config.get('incremental_strategy') or ('upsert' if lists.primary_key else 'append') -%}
   {%- if strategy not in ['append', 'upsert', 'partial_update', 'insert_overwrite'] -%}
-    {%- do paimon_spark.paimon_refuse('incremental_strategy is append, upsert, partial_update or insert_overwrite, not ' ~ strategy ~ '.') -%}
+    {%- do paimon_spark.paimon_refuse('incremental_strategy must be append, upsert, partial_update or insert_overwrite, not ' ~ strategy ~ '.') -%}
   {%- elif (strategy == 'append') == (lists.primary_key | length > 0) and strategy in ['append', 'upsert'] -%}
     {%- do paimon_spark.paimon_refuse('append is for tables without a primary_key, upsert for tables with one.') -%}
   {%- elif strategy == 'partial_update' and options.get('merge-engine') != 'partial-update' -%}
@@ -27,20 +27,20 @@
   {%- do return({'primary_key': lists.primary_key, 'partition_by': lists.partition_by, 'options': options, 'strategy': strategy}) -%}
 {% endmacro %}
 
-{#- Refuse a session in which a statement would do something else than it says. -#}
+{#- Refuse a session whose settings would make a statement write the wrong rows. -#}
 {% macro paimon_check_session(wanted) %}
   {%- set catalog = run_query('select current_catalog()').rows[0][0] -%}
   {%- set caches = 'spark.sql.catalog.' ~ catalog ~ '.cache-enabled' -%}
   {%- if run_query('set `' ~ caches ~ '`').rows[0][1] | string | lower != 'false' -%}
-    {%- do paimon_spark.paimon_refuse('Set ' ~ caches ~ ' to false in Spark. With the cache, a session writes to a table that another one has replaced.') -%}
+    {%- do paimon_spark.paimon_refuse('Set ' ~ caches ~ ' to false in Spark. With the cache, a session may write to a table that another session has replaced.') -%}
   {%- endif -%}
   {%- set mode = 'spark.sql.sources.partitionOverwriteMode' -%}
   {%- if wanted.strategy == 'insert_overwrite' and run_query('set ' ~ mode).rows[0][1] | lower != 'dynamic' -%}
-    {%- do paimon_spark.paimon_refuse('insert_overwrite needs ' ~ mode ~ '=dynamic in Spark. Otherwise it would delete the other partitions.') -%}
+    {%- do paimon_spark.paimon_refuse('insert_overwrite needs ' ~ mode ~ '=dynamic in Spark. In static mode it would also delete the partitions that the query does not return.') -%}
   {%- endif -%}
 {% endmacro %}
 
-{#- What the run does: {'rebuild': bool, 'overwrite': bool, 'insert': [names], 'add': [columns], 'options': {}}. -#}
+{#- Plan the run: {'rebuild': bool, 'overwrite': bool, 'insert': [names], 'add': [columns], 'options': {}}. -#}
 {% macro paimon_plan(columns, wanted, exists, increment) %}
   {%- if not exists -%}{%- do return({'rebuild': true}) -%}{%- endif -%}
   {%- set table = paimon_spark.paimon_described(this) -%}
@@ -54,7 +54,7 @@
   {%- endfor -%}
   {%- if table.partitions | map('lower') | list != wanted.partition_by | map('lower') | list -%}{%- do other.append('partition_by') -%}{%- endif -%}
   {%- if other and not should_full_refresh() -%}
-    {%- do paimon_spark.paimon_refuse('An existing table cannot change its ' ~ other | join(', ') ~ '. Run once with --full-refresh.') -%}
+    {%- do paimon_spark.paimon_refuse('These settings of an existing table cannot be changed: ' ~ other | join(', ') ~ '. Run once with --full-refresh to build a new table.') -%}
   {%- endif -%}
 
   {%- set types, asked, add, changed = {}, [], [], [] -%}
@@ -69,13 +69,13 @@
 
   {%- if increment and (changed or (missing and not partial) or (add and config.get('on_schema_change') != 'append_new_columns')) -%}
     {%- do paimon_spark.paimon_refuse('The columns of the query differ from those of the table: new ' ~ add | map(attribute='name') | list ~ ', missing ' ~ missing
-      ~ ', of another type ' ~ changed ~ ". Run with --full-refresh. For new columns alone, on_schema_change='append_new_columns' does.") -%}
+      ~ ', changed type ' ~ changed ~ ". Run with --full-refresh. If columns are only added, on_schema_change='append_new_columns' is enough.") -%}
   {%- elif other or (not increment and (changed or missing)) -%}
     {%- do return({'rebuild': true}) -%}
   {%- endif -%}
   {%- set options = {} -%}
   {%- for name, value in wanted.options.items() if name not in shape and now.get(name) != value -%}{%- do options.update({name: value}) -%}{%- endfor -%}
-  {#- REPLACE WHERE takes no list of columns, so they stand in the order of the table. -#}
+  {#- REPLACE WHERE takes no column list, so the query's columns must be in the table's order. -#}
   {%- set order = types | select('in', asked) | list + add | map(attribute='name') | list -%}
   {%- do return({'rebuild': false, 'insert': order, 'add': add, 'options': options,
     'overwrite': 'all' if not increment else 'partitions' if wanted.strategy == 'insert_overwrite' else ''}) -%}

@@ -20,9 +20,9 @@
   select {{ names | join(', ') }} from {{ source }}
 {%- endmacro %}
 
-{#- Build a new table beside the old one, and swap them when it is complete. The history of the old one goes. -#}
+{#- Build a new table, swap it with the old one when it is complete, and drop the old table with its history. -#}
 {% macro paimon_rebuild(columns, wanted, exists, source) %}
-  {%- set new, old = paimon_spark.paimon_beside(this, '__dbt_new'), paimon_spark.paimon_beside(this, '__dbt_old') -%}
+  {%- set new, old = paimon_spark.paimon_with_suffix(this, '__dbt_new'), paimon_spark.paimon_with_suffix(this, '__dbt_old') -%}
   {%- set partitions = [] -%}
   {%- for name in wanted.partition_by -%}{%- do partitions.append(adapter.quote(name)) -%}{%- endfor -%}
   {%- do paimon_spark.paimon_execute('drop table if exists ' ~ new) -%}
@@ -40,10 +40,10 @@
   {%- do paimon_spark.paimon_execute('drop table if exists ' ~ old) -%}
 {% endmacro %}
 
-{#- Whether a table exists. One that a killed run left under its old name gets its name back. -#}
+{#- Return whether a table exists. First restore its name if a killed run left it as `__dbt_old`. -#}
 {% macro paimon_restore(relation) %}
-  {%- set old = paimon_spark.paimon_beside(relation, '__dbt_old') -%}
-  {%- set found = paimon_spark.paimon_tables_named([relation, old]) -%}
+  {%- set old = paimon_spark.paimon_with_suffix(relation, '__dbt_old') -%}
+  {%- set found = paimon_spark.paimon_existing([relation, old]) -%}
   {%- if old.identifier | lower in found and relation.identifier | lower not in found -%}
     {%- do paimon_spark.paimon_execute('alter table ' ~ old ~ ' rename to ' ~ relation) -%}
   {%- elif found | length == 2 -%}
@@ -52,8 +52,8 @@
   {%- do return(found | length > 0) -%}
 {% endmacro %}
 
-{#- Which of some relations of one schema exist, in lower case. Asks Spark, not dbt's cache: another run may have made them. -#}
-{% macro paimon_tables_named(relations) %}
+{#- The lower-case names of those relations (all in one schema) that exist. Queries Spark, not dbt's cache, which misses tables of other runs. -#}
+{% macro paimon_existing(relations) %}
   {%- set wanted = relations | map(attribute='identifier') | map('lower') | list -%}
   {%- set found = [] -%}
   {%- for row in run_query('show tables in ' ~ relations[0].without_identifier() ~ " like '" ~ wanted | join('|') ~ "'").rows -%}
@@ -62,7 +62,7 @@
   {%- do return(found) -%}
 {% endmacro %}
 
-{#- {'columns': [{'name', 'type'}], 'partitions': [names]} of a table or view. -#}
+{#- Describe a table or view: {'columns': [{'name', 'type'}], 'partitions': [names]}. -#}
 {% macro paimon_described(relation) %}
   {%- set columns, partitions, part = [], [], [''] -%}
   {%- for row in run_query('describe ' ~ relation).rows -%}
@@ -74,7 +74,7 @@
   {%- do return({'columns': columns, 'partitions': partitions}) -%}
 {% endmacro %}
 
-{% macro paimon_beside(relation, suffix) %}
+{% macro paimon_with_suffix(relation, suffix) %}
   {%- do return(relation.incorporate(path={'identifier': relation.identifier ~ suffix})) -%}
 {% endmacro %}
 
@@ -88,7 +88,7 @@
   {%- endfor -%}
 {%- endmacro %}
 
-{#- Run a statement without rows. Over Thrift, dbt's run_query fails on these. -#}
+{#- Run a statement that returns no rows, for which dbt's run_query fails over Thrift. -#}
 {% macro paimon_execute(text) %}
   {%- call statement() -%}{{ text }}{%- endcall -%}
 {% endmacro %}

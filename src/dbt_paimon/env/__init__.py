@@ -1,1 +1,1 @@
-"""`dbt-paimon env`: environments over production's tables, and their promotion."""
+"""`dbt-paimon env`: builds changes beside production, and publishes them."""

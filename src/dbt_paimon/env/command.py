@@ -14,8 +14,8 @@ from dbt_paimon.diff.sides import Kind, Side
 from dbt_paimon.env import journal
 from dbt_paimon.env.drop import drop_schemas
 from dbt_paimon.env.journal import State
-from dbt_paimon.env.project import Project, call
-from dbt_paimon.env.promote import finish, read
+from dbt_paimon.env.project import Project, with_adapter
+from dbt_paimon.env.promote import publish_remaining, read
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,7 +27,7 @@ _NOW = Side(Kind.NOW)
 
 
 def diff(project: Project, *, samples: int, output: str) -> list[Difference]:
-    """Compare each affected node with production's table, and print the differences."""
+    """Compare each node that the environment built with production's table, and print the differences."""
     with project.in_environment() as arguments:
         found = read(project, arguments)
         if not found.nodes:
@@ -44,17 +44,17 @@ def diff(project: Project, *, samples: int, output: str) -> list[Difference]:
 
 
 def drop(project: Project, *, force: bool) -> None:
-    """Drop an environment; finishes an interrupted promotion first, unless `force`."""
+    """Drop an environment. Finishes an interrupted promotion first, unless `force` is set."""
     with project.in_environment() as arguments:
-        found = call(arguments, journal.read)
+        found = with_adapter(arguments, journal.read)
         if found is not None and found.state is State.PROMOTING:
             if force:
-                click.echo(f"The promotion of {found.name} stays incomplete:")
-                for line in call(project.in_production(), lambda adapter: _published(adapter, found)):
+                click.echo(f"The promotion of {found.name} is left incomplete:")
+                for line in with_adapter(project.in_production(), lambda adapter: _published(adapter, found)):
                     click.echo(f"  {line}")
             else:
-                click.echo(f"The promotion of {found.name} was interrupted. It is finished first.")
-                finish(project, arguments, found)
+                click.echo(f"The promotion of {found.name} was interrupted. Finishing it before the drop.")
+                publish_remaining(project, arguments, found)
 
         def drop_all(adapter: PaimonAdapter) -> bool:
             own = journal.home_of(adapter)
@@ -63,12 +63,12 @@ def drop(project: Project, *, force: bool) -> None:
             drop_schemas(adapter, found.schemas if found else [own])
             return True
 
-        if not call(arguments, drop_all):
+        if not with_adapter(arguments, drop_all):
             raise DbtRuntimeError(f"There is no environment {project.name}. Nothing was done.")
     click.echo(f"{project.name} is dropped.")
 
 
 def _published(adapter: PaimonAdapter, found: journal.Journal) -> list[str]:
-    """One line for each node: whether production has its new rows."""
+    """One line for each node, which says whether production has the new or the old rows."""
     published = ((node, journal.is_published(found, journal.commits_of(adapter, node))) for node in found.nodes)
     return [f"{node.shown}: {'new' if is_new else 'old'}" for node, is_new in published]

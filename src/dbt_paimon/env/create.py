@@ -1,4 +1,4 @@
-"""`dbt-paimon env create`: builds and tests what a change affects, beside production."""
+"""`dbt-paimon env create`: builds and tests changed nodes and their readers beside production."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.metadata import files
 from dbt.adapters.paimon.spark.formatting import counted, size
-from dbt_paimon.env import affected, journal
+from dbt_paimon.env import journal, modified
 from dbt_paimon.env.drop import drop_schemas
 from dbt_paimon.env.journal import Journal, Node, Place, State
-from dbt_paimon.env.project import Project, call, complete, dbt, parse
+from dbt_paimon.env.project import Project, dbt, parse, ran_all, with_adapter
 
 if TYPE_CHECKING:
     from dbt.adapters.paimon.impl import PaimonAdapter
@@ -24,59 +24,64 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _Planned:
-    """What `create` will do, before the first statement; `views`: pairs of a view and production's relation."""
+    """What `create` will do, decided before the first statement.
+
+    Attributes:
+        views: pairs of a view and the production relation that it selects from.
+        not_built: one message for each modified node that is not built.
+    """
 
     journal: Journal
     views: Sequence[tuple[Place, Place]]
-    left_out: Sequence[str]
+    not_built: Sequence[str]
 
 
 def create(project: Project, state: str, *, full_refresh: bool) -> bool:
-    """Create or replace an environment, build its affected nodes and run their data tests; whether all passed.
+    """Create or replace an environment, build its nodes, run their data tests, and return whether everything passed.
 
     Args:
-        state: the folder of production's manifest.
-        full_refresh: whether incremental models are built in full, instead of from production's rows.
+        state: the folder of production's manifest.json.
+        full_refresh: build incremental models in full instead of starting from production's rows.
     """
-    # dbt reads a relative folder from the project's, not from the current one.
+    # dbt resolves a relative path against the project's folder, not the working directory.
     state = str(Path(state).absolute())
     with project.in_environment() as arguments:
         planned = _plan(project, arguments, state)
-        for line in planned.left_out:
+        for line in planned.not_built:
             click.echo(line)
-        made = call(arguments, lambda adapter: _begin(adapter, planned))
+        made = with_adapter(arguments, lambda adapter: _begin(adapter, planned))
         if not full_refresh:
             _start_from_production(arguments, made, state)
-        views = call(arguments, lambda adapter: _create_views(adapter, planned.views))
+        views = with_adapter(arguments, lambda adapter: _create_views(adapter, planned.views))
         chosen = ["--select", *(node.selector for node in made.nodes)]
         refresh = ["--full-refresh"] if full_refresh else []
         deferred = ["--defer", "--favor-state", "--state", state]
-        passed = not made.nodes or complete(
+        passed = not made.nodes or ran_all(
             dbt(["build", *arguments, *chosen, *deferred, *refresh]), (node.unique_id for node in made.nodes)
         )
         if passed:
-            call(arguments, lambda adapter: journal.write(adapter, replace(made, state=State.BUILT)))
+            with_adapter(arguments, lambda adapter: journal.write(adapter, replace(made, state=State.BUILT)))
     schemas = ", ".join(place[1] for place in made.schemas)
     click.echo(f"{schemas}: {counted(len(made.nodes), 'node')} built, {counted(views, 'view')} of production's tables.")
     if not passed:
         click.echo(
-            f"A node or a data test failed. Correct it, and run env create {project.name} again, before env promote."
+            f"A node or data test failed. Correct it, and run env create {project.name} again before env promote."
         )
     return passed
 
 
 def _plan(project: Project, arguments: Sequence[str], state: str) -> _Planned:
-    """Decide what is built, and where; sends no statement."""
-    known = affected.places_in_state(state)
-    changed = affected.affected_nodes(project, state)
+    """Plan which nodes and views to create in which schemas. Sends no statement."""
+    known = modified.places_in_state(state)
+    changed = modified.modified_nodes(project, state)
     production, here = parse(project.in_production()), parse(arguments)
-    affected.refuse_other_target(known, production, changed)
-    nodes: dict[str, Any] = {key: node for key, node in here.nodes.items() if affected.has_relation(node)}
-    places = {key: affected.place_of(node) for key, node in nodes.items()}
-    originals = {key: affected.place_of(production.nodes[key]) for key in nodes}
-    reasons = {key: affected.left_out(nodes[key]) for key in changed if key in nodes}
+    modified.refuse_other_target(known, production, changed)
+    nodes: dict[str, Any] = {key: node for key, node in here.nodes.items() if modified.has_relation(node)}
+    places = {key: modified.place_of(node) for key, node in nodes.items()}
+    originals = {key: modified.place_of(production.nodes[key]) for key in nodes}
+    reasons = {key: modified.reason_not_built(nodes[key]) for key in changed if key in nodes}
     built = [key for key, reason in reasons.items() if not reason]
-    affected.refuse_same_relation(places, originals, built)
+    modified.refuse_same_relation(places, originals, built)
     made = tuple(
         Node(
             key,
@@ -92,15 +97,18 @@ def _plan(project: Project, arguments: Sequence[str], state: str) -> _Planned:
     views = [(places[key], originals[key]) for key in others]
     schemas = {(place[0], place[1], "") for place in (*(places[key] for key in built), *(view for view, _ in views))}
     ident = uuid.uuid4().hex[:16]
-    left = [
+    not_built = [
         f"{nodes[key].name} is not built in the environment: {reason}." for key, reason in reasons.items() if reason
     ]
-    made_of = Journal(project.name, ident, State.BUILDING, ("", "", ""), tuple(sorted(schemas)), made)
-    return _Planned(made_of, views, left)
+    planned = Journal(project.name, ident, State.BUILDING, ("", "", ""), tuple(sorted(schemas)), made)
+    return _Planned(planned, views, not_built)
 
 
 def _begin(adapter: PaimonAdapter, planned: _Planned) -> Journal:
-    """Drop an older environment of this name, and write the journal, with production's newest table snapshots."""
+    """Drop an older environment of this name, create the schemas, and write the journal.
+
+    The journal records the latest table snapshots of production.
+    """
     old = journal.read(adapter)
     if old is not None:
         if old.state is State.PROMOTING:
@@ -120,19 +128,19 @@ def _begin(adapter: PaimonAdapter, planned: _Planned) -> Journal:
 
 
 def _start_from_production(arguments: Sequence[str], made: Journal, state: str) -> None:
-    """Give the incremental models production's rows: by a branch, or by a copy where there can be none."""
+    """Clone production's incremental tables: as branches, or as copies of tables that cannot have a branch."""
     clones = [node for node in made.nodes if node.materialized == "incremental" and node.base.kind == "table"]
     if not clones:
         return
     chosen = ["--select", *(node.selector for node in clones)]
     if not dbt(["clone", *arguments, *chosen, "--state", state, "--full-refresh"]).success:
         raise DbtRuntimeError("env create: production's rows could not be cloned. dbt's messages above say why.")
-    for line in call(arguments, lambda adapter: _copies(adapter, clones)):
+    for line in with_adapter(arguments, lambda adapter: _copies(adapter, clones)):
         click.echo(line)
 
 
 def _copies(adapter: PaimonAdapter, clones: Sequence[Node]) -> list[str]:
-    """One line for each clone that is a copy, with its size."""
+    """One message for each clone that is a copy, with its rows and bytes."""
     found = ((node, adapter.get_relation(*node.here)) for node in clones)
     copies = [(node, relation) for node, relation in found if relation is not None and relation.is_table]
     totals = ((node, files.totals(adapter.query, relation)) for node, relation in copies)
@@ -140,9 +148,9 @@ def _copies(adapter: PaimonAdapter, clones: Sequence[Node]) -> list[str]:
 
 
 def _create_views(adapter: PaimonAdapter, views: Sequence[tuple[Place, Place]]) -> int:
-    """Create a view of production's relation for each node that is not affected; returns how many there are.
+    """Create the views of production's relations, and return how many were created.
 
-    Only in the target's own catalog: others (catalogs.yml) may have no views.
+    Creates views only in the target's own catalog: other catalogs (catalogs.yml) may not support views.
     """
     made = 0
     for place, original in views:

@@ -1,4 +1,4 @@
-"""Drops the schemas of an environment, with the branches of production's tables that it uses."""
+"""Drops the schemas of an environment, and its branches of production's tables."""
 
 from __future__ import annotations
 
@@ -13,14 +13,17 @@ if TYPE_CHECKING:
 
 
 def drop_schemas(adapter: PaimonAdapter, schemas: Iterable[Place]) -> None:
-    """Drop schemas and the branches behind their views; the schema of the journal last, so that a retry can go on."""
+    """Drop schemas, and the branches that their views read.
+
+    Drops the journal's schema last, so that an interrupted drop can be repeated.
+    """
     own = adapter.credentials.schema
     for place in sorted(schemas, key=lambda each: each[1] == own):
         database, schema, _ = place
         if schema not in adapter.list_schemas(database):
             continue
         relation = journal.relation(place).without_identifier()
-        # The branches first: their views, which lead to them, are dropped with the schema.
+        # Drop the branches first: they are found through views, which are dropped with the schema.
         for branch in adapter.clones.in_schema(relation):
             adapter.clones.end(branch)
         adapter.drop_schema(relation)

@@ -1,7 +1,7 @@
-"""The journal of an environment: what it was built from, and how far its promotion is.
+"""The journal of an environment: the state of production that it was built from, and the progress of its promotion.
 
-It is one row of a table in the environment's schema. One commit replaces it, so a process that is killed leaves the old
-or the new journal, on every store and catalog.
+The journal is one row of a table in the environment's schema. Each write replaces the row in one commit, so a process
+that is killed leaves the old or the new journal, on every store and catalog.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Place = tuple[str, str, str]
 
 
 class State(Enum):
-    """How far an environment is."""
+    """The stage that an environment has reached."""
 
     # Its tables are incomplete, or a data test has failed.
     BUILDING = "building"
@@ -45,12 +45,12 @@ class State(Enum):
 
 @dataclass(frozen=True)
 class Base:
-    """What production had under a node's name when the environment was created.
+    """The state of a node's production relation when the environment was created.
 
     Attributes:
-        kind: table, view, or '' if there was neither.
-        snapshot: the newest table snapshot; 0 if there was none.
-        at: when it was committed, in seconds since the epoch.
+        kind: table, view, or '' if the relation did not exist.
+        snapshot: the id of the latest table snapshot; 0 if there is no table snapshot.
+        at: when that table snapshot was committed, in seconds since the epoch.
     """
 
     kind: str = ""
@@ -60,7 +60,7 @@ class Base:
 
 @dataclass(frozen=True)
 class Node:
-    """An affected node: its relations in the environment and in production, and its code's checksum."""
+    """A node that the environment builds, with its relations in the environment (`here`) and in production."""
 
     unique_id: str
     fqn: str
@@ -77,16 +77,16 @@ class Node:
 
     @property
     def shown(self) -> str:
-        """The name of production's relation in messages."""
+        """The production relation's name for messages: schema.name."""
         return ".".join(self.production[1:])
 
 
 @dataclass(frozen=True)
 class Journal:
-    """An environment.
+    """The stored state of an environment.
 
     Attributes:
-        ident: marks the commits of the promotion.
+        ident: a random id, which is part of the promotion's commit user.
         home: the catalog and schema of the journal.
         schemas: all schemas of the environment.
         done: the unique ids of the nodes whose publication is complete, hooks included.
@@ -102,11 +102,11 @@ class Journal:
 
     @property
     def mark(self) -> str:
-        """The prefix of the commit user of the promotion's commits."""
+        """The prefix of the promotion's commit user."""
         return f"{Kind.PROMOTION_MARK.value}-{self.ident}"
 
     def to_json(self) -> str:
-        """The journal as stored."""
+        """The journal as the JSON text that is stored."""
         return json.dumps({**asdict(self), "state": self.state.value})
 
     @classmethod
@@ -130,7 +130,7 @@ def _place(parts: Any) -> Place:
 
 
 def read(adapter: PaimonAdapter) -> Journal | None:
-    """The journal of the adapter's target schema; None if it has none. Raises NewerStateError."""
+    """Read the journal in the target's schema; None if the schema contains no journal. Raises NewerStateError."""
     table = _table(home_of(adapter))
     try:
         found = schemas.newest_first(adapter.query, table)
@@ -144,17 +144,17 @@ def read(adapter: PaimonAdapter) -> Journal | None:
 
 
 def write(adapter: PaimonAdapter, journal: Journal) -> None:
-    """Store a journal in its schema, which must exist."""
+    """Store a journal in its `home` schema, which must exist."""
     arguments = {
         "journal": _table(journal.home),
         "content": journal.to_json(),
         "options": option_sql(Kind.ENVIRONMENT),
     }
-    adapter.execute_macro("paimon__keep_environment", kwargs=arguments, macro_resolver=adapter.get_macro_resolver())
+    adapter.execute_macro("paimon__write_journal", kwargs=arguments, macro_resolver=adapter.get_macro_resolver())
 
 
 def home_of(adapter: PaimonAdapter) -> Place:
-    """Catalog and schema of the adapter's target."""
+    """The catalog and schema of the adapter's target."""
     return (adapter.credentials.database or "", adapter.credentials.schema, "")
 
 
@@ -163,14 +163,14 @@ def _table(home: Place) -> PaimonRelation:
 
 
 def relation(place: Place) -> PaimonRelation:
-    """A place as a relation; its type is not known."""
+    """The relation at a place, without a type."""
     database, schema, identifier = place
     created: PaimonRelation = PaimonRelation.create(database=database, schema=schema, identifier=identifier)
     return created
 
 
 def base_of(adapter: PaimonAdapter, place: Place) -> Base:
-    """What is at a place now."""
+    """The current state of the relation at a place."""
     found = adapter.get_relation(*place)
     if found is None:
         return Base()
@@ -181,26 +181,29 @@ def base_of(adapter: PaimonAdapter, place: Place) -> Base:
 
 
 def commits_of(adapter: PaimonAdapter, node: Node) -> tuple[Commit, ...]:
-    """The commits of production's table of a node, oldest first; empty if it is not a table."""
+    """The commits of a node's production table, oldest first; empty if production has no such table."""
     found = adapter.get_relation(*node.production)
     return snapshots.by_sql(adapter.query, found) if found is not None and found.is_table else ()
 
 
 def is_published(journal: Journal, commits: Sequence[Commit]) -> bool:
-    """Whether the promotion has written a table's rows."""
+    """Whether one of a table's commits is the promotion's."""
     return any(commit.user.startswith(f"{journal.mark}_") for commit in commits)
 
 
 def is_superseded(journal: Journal, commits: Sequence[Commit]) -> bool:
-    """Whether something else has written a table after the promotion; its rows stay."""
+    """Whether the promotion has written a table, and other runs have written it since.
+
+    The promotion does not publish such a table again.
+    """
     writers = [commit.user.startswith(f"{journal.mark}_") for commit in commits if not commit.is_upkeep]
     return any(writers) and not writers[-1]
 
 
 def change_of(adapter: PaimonAdapter, journal: Journal, node: Node) -> str:
-    """What has changed in production under a node's name since the environment was created; '' if nothing.
+    """How a node's production relation has changed since the environment was created; '' if it is unchanged.
 
-    Compactions and ANALYZE change no rows, and do not count. The promotion's own commit does not count.
+    Compactions and ANALYZE do not count, because they change no rows. The promotion's own commit does not count either.
     """
     commits = commits_of(adapter, node)
     if is_published(journal, commits):
@@ -208,10 +211,10 @@ def change_of(adapter: PaimonAdapter, journal: Journal, node: Node) -> str:
     found, base = adapter.get_relation(*node.production), node.base
     kind = "" if found is None else "table" if found.is_table else "view"
     if kind == node.materialized == "view":
-        # It is replaced by its own query, also if the promotion has already put it in the place of a table.
+        # The promotion replaces a view by its new query, even if it has already replaced a table by this view.
         return ""
     if kind != base.kind:
-        return f"it was {_words(base.kind)}, and is {_words(kind)} now"
+        return f"it was {_words(base.kind)}, and is now {_words(kind)}"
     newest = commits[-1].snapshot if commits else 0
     if newest < base.snapshot or any(each.snapshot == base.snapshot and each.at != base.at for each in commits):
         return "it was dropped and built again, or rolled back"
@@ -220,4 +223,4 @@ def change_of(adapter: PaimonAdapter, journal: Journal, node: Node) -> str:
 
 
 def _words(kind: str) -> str:
-    return f"a {kind}" if kind else "not there"
+    return f"a {kind}" if kind else "missing"

@@ -1,7 +1,7 @@
 """Runs dbt in a project's production target, or in one of its environments.
 
-An environment is the production target with another schema: `<schema>__<name>`. dbt and its macros (custom schemas,
-`target.name`) need no change, because dbt reads this target from a temporary profiles.yml.
+An environment is the production target with the schema `<schema>__<name>`. dbt reads this target from a temporary
+profiles.yml, so the project's macros (custom schemas, `target.name`) need no change.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ _NAME: Final = re.compile(r"[a-z0-9][a-z0-9_]{0,62}")
 
 @dataclass(frozen=True)
 class Project:
-    """A project with its production target, and the name of an environment.
+    """A project, its production target, and the name of one environment.
 
     Attributes:
         target: dbt's options that choose the project and the production target.
-        name: the environment's name as part of a schema's name.
+        name: the environment's name as schema names contain it, such as pr_7.
     """
 
     target: Mapping[str, str | None]
@@ -55,7 +55,7 @@ class Project:
 
     @contextmanager
     def in_environment(self) -> Iterator[list[str]]:
-        """dbt's options for the environment's target; its profiles.yml exists inside the block."""
+        """Yield dbt's options for the environment's target, whose profiles.yml exists only inside the block."""
         from dbt.config.profile import read_profile
 
         production = load_profile(**self.target)
@@ -70,8 +70,8 @@ class Project:
             yield options(given)
 
 
-def named(name: str) -> str:
-    """An environment's name as part of a schema's name: `pr-123` becomes `pr_123`; refuses other characters."""
+def schema_suffix(name: str) -> str:
+    """Convert an environment's name to a schema suffix: `pr-123` becomes `pr_123`. Refuses other characters."""
     part = name.lower().replace("-", "_")
     if not _NAME.fullmatch(part):
         raise DbtRuntimeError(
@@ -93,21 +93,21 @@ def dbt(words: Sequence[str]) -> Any:
     return ran
 
 
-def complete(ran: Any, nodes: Iterable[str]) -> bool:
-    """Whether a dbt command succeeded, and has run all of these nodes."""
+def ran_all(ran: Any, nodes: Iterable[str]) -> bool:
+    """Whether a dbt command succeeded and ran all of these nodes."""
     return bool(ran.success) and {*nodes} <= {result.node.unique_id for result in ran.result.results}
 
 
 def parse(arguments: Sequence[str]) -> Manifest:
-    """The project's manifest in a target; sends no statement."""
+    """Parse the project for a target, and return the manifest. Sends no statement."""
     manifest: Manifest = dbt(["--quiet", "parse", *arguments, "--no-write-json"]).result
     return manifest
 
 
-def call(arguments: Sequence[str], function: Callable[[PaimonAdapter], T]) -> T:
-    """Call a function with the adapter of a target and an open connection, and return its result.
+def with_adapter(arguments: Sequence[str], function: Callable[[PaimonAdapter], T]) -> T:
+    """Call a function with a target's adapter on an open connection, and return the function's result.
 
-    It runs as `dbt run-operation` does, so that the adapter can render macros.
+    The call runs inside `dbt run-operation`, so that the adapter can render macros.
     """
     from dbt.adapters.factory import get_adapter
     from dbt.task import run_operation as task
@@ -128,8 +128,8 @@ def call(arguments: Sequence[str], function: Callable[[PaimonAdapter], T]) -> T:
     before = task.RunOperationTask
     task.RunOperationTask = Task  # type: ignore[misc]
     try:
-        # dbt wants the name of a macro; the task calls the function instead.
-        dbt(["run-operation", "paimon__keep_environment", *arguments, "--log-level", "none", "--no-write-json"])
+        # run-operation requires the name of an existing macro, but this task calls the function instead.
+        dbt(["run-operation", "paimon__write_journal", *arguments, "--log-level", "none", "--no-write-json"])
     finally:
         task.RunOperationTask = before  # type: ignore[misc]
     if errors:

@@ -1,8 +1,8 @@
 """`dbt-paimon env promote`: publishes the tables of an environment, one after another, each by one commit.
 
-The environment keeps all new rows until it is dropped. So a promotion that was killed is finished: the journal has the
-nodes that are complete, and all others are published. The commit user of the promotion's commits, stored in the same
-commit as the rows, distinguishes them from other writes.
+The environment keeps all new rows until it is dropped, so a promotion that was killed can be finished: the journal
+lists the published nodes, and `env promote` publishes the others. The promotion's commits have a commit user of their
+own, stored in the same commit as the rows, which distinguishes them from other writes.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ import click
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.spark.formatting import counted
-from dbt_paimon.env import affected, journal
+from dbt_paimon.env import journal, modified
 from dbt_paimon.env.journal import Journal, Node, State
-from dbt_paimon.env.project import Project, call, complete, dbt, parse
+from dbt_paimon.env.project import Project, dbt, parse, ran_all, with_adapter
 
 if TYPE_CHECKING:
     from dbt.adapters.paimon.impl import PaimonAdapter
@@ -29,20 +29,20 @@ def promote(project: Project) -> None:
     """Publish all tables of an environment, or finish a promotion that was interrupted.
 
     Raises:
-        DbtRuntimeError: the environment is not complete and tested, its code has changed, or production has changed in
-            a table that would be overwritten. Nothing is written then.
+        DbtRuntimeError: the environment is incomplete or failed a test, its code has changed, or production has
+            changed a table that would be overwritten. In these cases nothing is written.
     """
     with project.in_environment() as arguments:
         found = read(project, arguments)
         if found.state is State.PROMOTED:
-            click.echo(f"{project.name} is promoted already.")
+            click.echo(f"{project.name} is already promoted.")
             return
-        finish(project, arguments, found)
+        publish_remaining(project, arguments, found)
 
 
 def read(project: Project, arguments: Sequence[str]) -> Journal:
-    """The journal of an environment; raises DbtRuntimeError if there is no such environment."""
-    found = call(arguments, journal.read)
+    """Read an environment's journal. Raises DbtRuntimeError if there is no such environment."""
+    found = with_adapter(arguments, journal.read)
     if found is None:
         raise DbtRuntimeError(
             f"There is no environment {project.name}. Create it: dbt-paimon env create {project.name} --state PATH"
@@ -50,7 +50,7 @@ def read(project: Project, arguments: Sequence[str]) -> Journal:
     return found
 
 
-def finish(project: Project, arguments: Sequence[str], found: Journal) -> None:
+def publish_remaining(project: Project, arguments: Sequence[str], found: Journal) -> None:
     """Publish the tables of an environment that are not published yet.
 
     Args:
@@ -58,68 +58,69 @@ def finish(project: Project, arguments: Sequence[str], found: Journal) -> None:
     """
     if found.state is State.BUILDING:
         raise DbtRuntimeError(
-            f"env promote {found.name}: it is not complete, or a data test failed in it. Nothing was written. Correct "
-            f"the code, and create it again: dbt-paimon env create {found.name} --state PATH"
+            f"env promote {found.name}: a node or data test of the environment failed, or its creation was "
+            "interrupted. Nothing was written. Correct the code, and create the environment again: "
+            f"dbt-paimon env create {found.name} --state PATH"
         )
     _refuse_other_code(project, found)
-    missing = call(project.in_production(), lambda adapter: _unpublished(adapter, found))
+    missing = with_adapter(project.in_production(), lambda adapter: _unpublished(adapter, found))
     found = replace(found, state=State.PROMOTING)
-    call(arguments, lambda adapter: journal.write(adapter, found))
+    with_adapter(arguments, lambda adapter: journal.write(adapter, found))
     if missing:
         chosen = ["--select", *(node.selector for node in missing)]
         with _publishing(found, {node.unique_id: node for node in missing}):
             ran = dbt(["build", *project.in_production(), *chosen, "--full-refresh", "--threads", "1"])
-        if not complete(ran, (node.unique_id for node in missing)):
+        if not ran_all(ran, (node.unique_id for node in missing)):
             raise DbtRuntimeError(
-                f"env promote {found.name}: some tables are published, and some are not. dbt's messages above say why. "
-                f"Correct the cause, and finish it: dbt-paimon env promote {found.name}"
+                f"env promote {found.name}: not all tables are published. dbt's messages above say why. Correct the "
+                f"cause, and finish the promotion: dbt-paimon env promote {found.name}"
             )
     found = replace(found, state=State.PROMOTED, done=tuple(node.unique_id for node in found.nodes))
-    call(arguments, lambda adapter: journal.write(adapter, found))
+    with_adapter(arguments, lambda adapter: journal.write(adapter, found))
     click.echo(f"{found.name} is promoted: {counted(len(found.nodes), 'node')}.")
 
 
 def _refuse_other_code(project: Project, found: Journal) -> None:
-    """Refuse if the checkout is not the code that the environment was built and tested with."""
+    """Refuse a checkout whose code differs from the code that the environment was built and tested with."""
     nodes: Mapping[str, Any] = parse(project.in_production()).nodes
     changed = [
         node.unique_id
         for node in found.nodes
         if node.unique_id not in nodes
         or str(nodes[node.unique_id].checksum.checksum) != node.checksum
-        or affected.place_of(nodes[node.unique_id]) != node.production
+        or modified.place_of(nodes[node.unique_id]) != node.production
     ]
     if changed:
         raise DbtRuntimeError(
-            f"env promote {found.name}: this checkout has other code or names than the environment was built with: "
-            f"{', '.join(changed)}. Nothing was written. Check out that code, or create the environment again: "
-            f"dbt-paimon env create {found.name} --state PATH"
+            f"env promote {found.name}: in this checkout, these nodes differ from the code that the environment was "
+            f"built with: {', '.join(changed)}. Nothing was written. Check out that code, or create the environment "
+            f"again: dbt-paimon env create {found.name} --state PATH"
         )
 
 
 def _unpublished(adapter: PaimonAdapter, found: Journal) -> list[Node]:
-    """The nodes whose publication is not complete; refuses if production has changed in one of them."""
+    """The nodes that are still to be published. Refuses if production has changed one of their tables."""
     left = [node for node in found.nodes if node.unique_id not in found.done]
     changes = ((node, journal.change_of(adapter, found, node)) for node in left)
     if changed := [f"{node.shown}: {change}" for node, change in changes if change]:
-        raise DbtRuntimeError(_changed(found, changed))
+        raise DbtRuntimeError(_changed_message(found, changed))
     return [node for node in left if not journal.is_superseded(found, journal.commits_of(adapter, node))]
 
 
-def _changed(found: Journal, changed: Sequence[str]) -> str:
+def _changed_message(found: Journal, changed: Sequence[str]) -> str:
     listed = "".join(f"\n  {line}" for line in changed)
     if found.state is State.PROMOTING:
         remedy = (
             "Other tables of this promotion may be published already. Run `dbt build` in production, which builds "
-            f"these with the new code, and drop the environment: dbt-paimon env drop {found.name} --force"
+            f"the listed tables with the new code, and drop the environment: dbt-paimon env drop {found.name} --force"
         )
     else:
         remedy = (
-            f"Create the environment again from production as it is: dbt-paimon env create {found.name} --state PATH"
+            f"Create the environment again from the current production: dbt-paimon env create {found.name} --state PATH"
         )
     return (
         f"env promote {found.name}: production has changed since the environment was created, and these changes would "
-        f"be lost:{listed}\nThese tables were not written. {remedy}"
+        f"be lost:{listed}\nThe listed tables were not written. {remedy}"
     )
 
 
@@ -127,8 +128,8 @@ def _changed(found: Journal, changed: Sequence[str]) -> str:
 def _publishing(found: Journal, missing: Mapping[str, Node]) -> Iterator[None]:
     """Inside the block, `dbt build` writes the environment's rows instead of running the models' queries.
 
-    So a promotion does what a run with --full-refresh does, by the adapter's own code: hooks, locks, altered columns
-    and options, one commit, a swap if the primary key changed.
+    A promotion therefore runs the same adapter code as `--full-refresh`: hooks, locks, changed columns and options, one
+    commit per table, and a swap if the primary key changed.
     """
     from dbt.task import build as task
     from dbt.task.run import ModelRunner
@@ -137,7 +138,7 @@ def _publishing(found: Journal, missing: Mapping[str, Node]) -> Iterator[None]:
     promotion = _Promotion(found, missing)
 
     class Seed(SeedRunner):
-        """A seed's rows are in its file, in the checkout whose code was tested."""
+        """Loads the seed's file: the checkout contains the file that was tested."""
 
         def execute(self, model: Any, manifest: Any) -> Any:
             promotion.begin(self.adapter, model)
@@ -145,7 +146,7 @@ def _publishing(found: Journal, missing: Mapping[str, Node]) -> Iterator[None]:
 
     class Model(ModelRunner):
         def compile(self, manifest: Any) -> Any:
-            # A view has no rows: its own query is published.
+            # A view stores no rows, so the promotion publishes its query.
             return super().compile(manifest) if _is_view(self.node) else promotion.compiled(self.adapter, self.node)
 
         def execute(self, model: Any, manifest: Any) -> Any:
@@ -155,7 +156,7 @@ def _publishing(found: Journal, missing: Mapping[str, Node]) -> Iterator[None]:
     class Task(task.BuildTask):
         def get_node_selector(self, no_unit_tests: bool = False) -> Any:
             selector: Any = super().get_node_selector(no_unit_tests)
-            # dbt's selection also finds data tests, and a folder with a node's name: nothing else may run.
+            # dbt's selection also matches data tests, and folders named like a node: run only the nodes themselves.
             selector.node_is_match = lambda node: node.unique_id in missing
             return selector
 
@@ -178,7 +179,7 @@ class _Promotion:
         self._missing = missing
 
     def compiled(self, adapter: Any, model: Any) -> Any:
-        """The node, whose query is now the environment's rows."""
+        """Replace the node's query by one that reads the node's rows from the environment, and return the node."""
         node = self._missing[model.unique_id]
         original: PaimonRelation | None = adapter.get_relation(*node.here)
         if original is None:
@@ -187,23 +188,23 @@ class _Promotion:
         resolver = adapter.get_macro_resolver()
         sql = str(adapter.execute_macro("paimon__promoted_rows", kwargs=arguments, macro_resolver=resolver))
         model.compiled, model.extra_ctes_injected, model.language, model.compiled_code = True, True, "sql", sql
-        # The rows have passed their tests. A model with `full_refresh: false` would add them to its old rows.
+        # The rows have passed their tests, so no audit. With `full_refresh: false` they would be added to the old rows.
         model.config["full_refresh"], model.config["wap"] = True, False
         return model
 
     def begin(self, adapter: Any, model: Any) -> None:
-        """Lock production's table until its node ends, refuse if it has changed, and mark the commits that follow."""
+        """Lock the node's production table until the node ends, refuse if it has changed, and mark the next commits."""
         node, builds = self._missing[model.unique_id], adapter.plans.builds
         if _is_view(model):
             return
         builds.hold(journal.relation(node.production).incorporate(type="table"))
         if change := journal.change_of(adapter, self._journal, node):
             builds.release()
-            raise DbtRuntimeError(_changed(self._journal, [f"{node.shown}: {change}"]))
+            raise DbtRuntimeError(_changed_message(self._journal, [f"{node.shown}: {change}"]))
         adapter.changes.mark_promotion(node.unique_id, self._journal.mark)
 
     def end(self, adapter: Any, result: Any) -> Any:
-        """Store that a node's publication is complete, and return the node's result."""
+        """Record in the journal that a node is published, and return the node's result."""
         self._journal = replace(self._journal, done=(*self._journal.done, result.node.unique_id))
         journal.write(adapter, self._journal)
         return result

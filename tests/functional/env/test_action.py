@@ -1,4 +1,4 @@
-"""The scripts of the action in deploy/ci, as a pull request's jobs run them: opened, commented, merged, closed."""
+"""The scripts of the action in deploy/ci, in the order of a pull request: create, comment, promote, drop."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from doc_pages import ROOT
 from functional.env.test_env import CUSTOMERS, ORDERS, places_of
 
 ACTION = ROOT / "deploy/ci"
-# `gh pr comment 7 … --body-file FILE`
+# A replacement for gh: saves the arguments, and the file in `gh pr comment 7 … --body-file FILE`.
 GH = '#!/bin/sh\necho "$@" > "$COMMENTS/arguments"\nfor last; do :; done\ncp "$last" "$COMMENTS/comment.md"\n'
 
 
@@ -81,7 +81,7 @@ class TestPullRequest:
 
     @staticmethod
     def tools(folder: Path) -> None:
-        """Write the commands that the scripts call: this checkout's dbt-paimon, and a `gh` that keeps the comment."""
+        """Write the commands that the scripts call: this checkout's dbt-paimon, and a `gh` that saves the comment."""
         paimon = f'#!/bin/sh\nexec "{sys.executable}" -m dbt_paimon.cli "$@"\n'
         for name, text in {"gh": GH, "dbt-paimon": paimon}.items():
             (folder / name).write_text(text)

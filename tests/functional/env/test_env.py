@@ -1,4 +1,4 @@
-"""`dbt-paimon env`: an environment from create to drop, what it copies, and what it refuses."""
+"""`dbt-paimon env`: the steps from create to drop, interrupted promotions, and refusals."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ MODELS = {
     "rates.sql": RATES,
     "shop.yml": PROPERTIES,
 }
-# The change of the pull request: it alters values, a primary key and columns, and adds a model.
+# The change in the pull request: it alters values, a primary key and columns, and adds a model.
 CHANGED = {
     "customers.sql": CUSTOMERS.replace("sum(amount)", "sum(amount) filter (where status = 'paid')"),
     "keyed.sql": "{{ config(materialized='table', primary_key=['day', 'note'], bucket=1) }}"
@@ -52,7 +52,7 @@ Env = Callable[..., Result]
 
 
 class Shop:
-    """A project in production, whose manifest is in the folder `production`."""
+    """A project that is built in production; the folder `production` contains its manifest."""
 
     @pytest.fixture(scope="class")
     def models(self) -> dict[str, str]:
@@ -69,7 +69,7 @@ class Shop:
 
     @pytest.fixture
     def env(self, project: Any, rows: Any) -> Iterator[Env]:
-        """Function: runs `dbt-paimon env` in the state of production that the code makes."""
+        """Function: runs `dbt-paimon env`. Production has been built with the original code."""
         for name, text in MODELS.items():
             write_file(text, project.project_root, "models", name)
         write_file(FEES, project.project_root, "seeds", "fees.csv")
@@ -92,7 +92,7 @@ class Shop:
 
     @pytest.fixture
     def change(self, project: Any) -> Callable[[], None]:
-        """Function: makes the change of the pull request."""
+        """Function: writes the changes of the pull request into the project."""
 
         def make() -> None:
             for name, text in CHANGED.items():
@@ -116,7 +116,7 @@ class Shop:
 
 
 def places_of(project: Any) -> list[str]:
-    """dbt's options for the test's project: dbt would take them from the flags of the last command."""
+    """dbt's options for the test's project. Without them, dbt would use the flags of the previous command."""
     return ["--project-dir", str(project.project_root), "--profiles-dir", str(project.profiles_dir)]
 
 
@@ -126,7 +126,7 @@ def done(result: Result, code: int = 0) -> str:
 
 
 class TestFromCreateToDrop(Shop):
-    def test_the_way(
+    def test_full_lifecycle(
         self, env: Env, change: Any, production: Any, rows: Any, project: Any, schemas: Any, warehouse: Path
     ) -> None:
         here, table = f"{project.test_schema}__pr_7", f"paimon.{project.test_schema}.`customers${{}}`"
@@ -135,7 +135,7 @@ class TestFromCreateToDrop(Shop):
         change()
         done(env("create", "pr-7", "--state", "production"))
 
-        # Production is as it was, and its rows were not copied: the environment has files of rebuilt tables only.
+        # Production is unchanged, and its rows were not copied: the environment's files belong to rebuilt tables.
         assert production() == old
         assert rows(f"select * from {table.format('snapshots')}") == history
         assert rows(f"select branch_name from {table.format('branches')}") == [(here,)]
@@ -151,9 +151,9 @@ class TestFromCreateToDrop(Shop):
 
         done(env("promote", "pr-7"))
         assert production() == new
-        # One commit more, and the history is still there.
+        # The promotion added one commit and kept the history.
         assert rows(f"select * from {table.format('snapshots')} order by 1")[:-1] == history
-        assert "promoted already" in done(env("promote", "pr-7"))
+        assert "already promoted" in done(env("promote", "pr-7"))
 
         done(env("drop", "pr-7"))
         assert production() == new
@@ -162,8 +162,8 @@ class TestFromCreateToDrop(Shop):
         assert not {(here,), (f"{here}_marts",)} & set(rows("show databases in paimon"))
         assert "There is no environment" in done(env("promote", "pr-7"), 1)
 
-        # A promotion is a run like any other, for what undoes runs; `keyed` was swapped, `added` is new, and dbt's results
-        # do not name the table of a seed.
+        # rollback_run undoes a promotion like any other run. It cannot undo `keyed`, which was swapped, and `added`, which
+        # is new.
         run_dbt(["run-operation", "rollback_run", "--args", "{exclude: [keyed, added]}", *places_of(project)])
         undone = production()
         assert {name: undone[name] for name in ("customers", "days")} == {
@@ -178,7 +178,7 @@ class TestFromCreateToDrop(Shop):
 
 class TestInterrupted(Shop):
     @pytest.mark.parametrize("heal", ["promote", "drop"])
-    def test_a_promotion_is_finished(
+    def test_an_interrupted_promotion_is_finished(
         self, env: Env, change: Any, production: Any, monkeypatch: pytest.MonkeyPatch, heal: str
     ) -> None:
         old = production()
@@ -199,7 +199,7 @@ class TestInterrupted(Shop):
 
 
 def fails_after(times: int) -> Callable[..., None]:
-    """A replacement of `journal.write` that fails after some calls."""
+    """A replacement for `journal.write` that succeeds the given number of times, then fails."""
     write, left = journal.write, [None] * times
 
     def limited(*arguments: Any) -> None:
@@ -210,7 +210,7 @@ def fails_after(times: int) -> Callable[..., None]:
 
 
 class TestRefused(Shop):
-    def test_production_has_changed(
+    def test_changed_production_is_not_overwritten(
         self, env: Env, change: Any, production: Any, rows: Any, schemas: dict[str, str]
     ) -> None:
         change()
@@ -222,12 +222,12 @@ class TestRefused(Shop):
         assert "customers:" not in refused
         assert "env create pr_7" in refused
         assert production() == changed
-        # The remedy.
+        # Do what the message says.
         done(env("create", "pr-7", "--state", "production"))
         done(env("promote", "pr-7"))
         assert production()["added"] == [(3,)]
 
-    def test_what_cannot_be_promoted(self, env: Env, change: Any, project: Any, production: Any) -> None:
+    def test_invalid_environments_are_refused(self, env: Env, change: Any, project: Any, production: Any) -> None:
         old = production()
         write_file(
             CUSTOMERS.replace("sum(amount)", "nullif(sum(amount), 200)"),
@@ -236,7 +236,7 @@ class TestRefused(Shop):
             "customers.sql",
         )
         assert "not_null_customers_revenue" in done(env("create", "pr-7", "--state", "production"), 1)
-        assert "a data test failed in it" in done(env("promote", "pr-7"), 1)
+        assert "a node or data test of the environment failed" in done(env("promote", "pr-7"), 1)
         change()
         done(env("create", "pr-7", "--state", "production"))
         write_file(DAYS.replace("sum(", "max("), project.project_root, "models", "days.sql")

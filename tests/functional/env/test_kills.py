@@ -1,6 +1,7 @@
-"""A promotion that is killed at any time can be finished: after `env promote` or `env drop`, all tables are new or old.
+"""A promotion can be killed at any time: after `env promote` or `env drop`, all tables are new, or all are old.
 
-PROMOTION_KILLS=20 makes more kills than CI, at random times, and PROMOTION_KILL_RECORD is a file for what became of each.
+PROMOTION_KILLS=20 kills more promotions than CI does, also at random times. PROMOTION_KILL_RECORD names a file to which
+the result of each kill is appended.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from functional.env.test_env import CHANGED, MODELS, done, places_of
 
 TESTS = Path(__file__).parents[2]
 KILLS = int(os.environ.get("PROMOTION_KILLS", "2"))
-# The most dangerous points first: CI tries only these.
+# The most dangerous points come first. CI tries the first two: PROMOTION_KILLS is 2 by default.
 POINTS: list[dict[str, Any]] = [
     {"table": "customers", "statement": "insert overwrite", "when": "after"},
     {"table": "keyed", "statement": "insert into", "when": "after"},
@@ -36,7 +37,7 @@ POINTS: list[dict[str, Any]] = [
     *at("_dbt_environment", "insert overwrite"),
     {"table": "days", "statement": "insert overwrite", "when": "during", "delay": 0.2},
 ]
-# The promotion takes some 10 seconds after its first statement.
+# Random kills come within this many seconds: a promotion takes about 10 seconds after its first statement.
 LONGEST = float(os.environ.get("PROMOTION_SECONDS", "10"))
 ALTERED = "{{{{ config(materialized='table') }}}} select day, revenue as {} from {{{{ ref('days') }}}}"
 TABLES = ("customers", "days", "keyed", "altered", "added")
@@ -61,7 +62,7 @@ class TestKills:
 
     @pytest.fixture(scope="class")
     def built(self, project: Any, rows: Any, warehouse: Path, tmp_path_factory: Any) -> Iterator[dict[str, Any]]:
-        """The tables of the environment, old and new, and a copy of the warehouse before the promotion."""
+        """The old and new rows of the tables, and a copy of the warehouse before the promotion."""
         schema = project.test_schema
         run_dbt(["build", *places_of(project)])
         old = tables_of(rows, schema)
@@ -79,7 +80,7 @@ class TestKills:
 
     @pytest.fixture
     def before(self, built: dict[str, Any], warehouse: Path) -> dict[str, Any]:
-        """The same, with the warehouse as it was before the promotion."""
+        """Restores the warehouse to its state before the promotion, and returns `built`."""
         for part in built["copy"].iterdir():
             shutil.rmtree(warehouse / part.name, ignore_errors=True)
             shutil.copytree(part, warehouse / part.name, symlinks=True)
@@ -95,9 +96,9 @@ class TestKills:
         states = {name: state_of(name, between, before) for name in TABLES}
         record({"point": point, "killed": code == -signal.SIGKILL, "between": states, "heal": heal})
         assert code == -signal.SIGKILL or "after_seconds" in point
-        # Each table by itself is never without its rows.
+        # Each table always has its old or its new rows, except `altered`, whose columns change before its rows.
         assert "neither" not in {state for name, state in states.items() if name != "altered"}
-        # A promotion that never began stays undone by `drop`.
+        # If the promotion had not started, `drop` leaves the old rows.
         assert healed == before["new"] or (heal == "drop" and healed == before["old"] == between)
 
 
@@ -112,7 +113,7 @@ def tables_of(rows: Callable[[str], Any], schema: str, customers: str = "paimon"
 
 
 def state_of(name: str, between: dict[str, Any], before: dict[str, Any]) -> str:
-    """Whether a table has its old or its new rows."""
+    """Whether a table has its `old` or its `new` rows, or `neither`."""
     known = [state for state in ("old", "new") if between[name] == before[state][name]]
     return known[0] if known else "neither"
 
@@ -128,7 +129,7 @@ def killed(point: dict[str, Any], arguments: list[str]) -> int:
 
 
 def record(figures: dict[str, Any]) -> None:
-    """Append what became of a kill to the file PROMOTION_KILL_RECORD."""
+    """Append the result of a kill to the file PROMOTION_KILL_RECORD."""
     if path := os.environ.get("PROMOTION_KILL_RECORD"):
         with Path(path).open("a", encoding="utf-8") as file:
             file.write(json.dumps(figures) + "\n")

@@ -1,4 +1,4 @@
-"""Random small projects, and random edits of them: models with integer columns, as SQL files."""
+"""Random small projects of SQL models with integer columns, and random edits of these projects."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ MACRO: Final = "{% macro scaled(x) %}(({{ x }}) * SCALE) % 101{% endmacro %}"
 
 @dataclass
 class Model:
-    """A model: `items` are its columns, name and expression; `p` and `q` are the aliases of its parents."""
+    """A model. `items` maps column names to expressions, in which `p` and `q` are the aliases of the parents."""
 
     name: str
     shape: str
     kind: str
     parents: list[Model] = field(default_factory=list)
     items: dict[str, str] = field(default_factory=dict)
-    # The second side of a union.
+    # The expressions of a union's second SELECT.
     others: list[str] = field(default_factory=list)
     where: str = ""
     on: str = ""
@@ -31,8 +31,9 @@ class Model:
     is_distinct: bool = False
     comment: str = ""
     config: str = ""
+    # An incremental model's condition under is_incremental().
     hidden: str = "p.a > 0 or true"
-    # Nodes that are snapshots of this one.
+    # Whether this model is a snapshot of its parent.
     snapshot: bool = False
 
     @property
@@ -139,7 +140,7 @@ class Project:
 
 
 def project(random: Random, prefix: str, size: int) -> Project:
-    """A project of `size` models over two tables of constants."""
+    """A project of two base models, which select constants, and at least `size` models that read them."""
     models: list[Model] = []
     for at in range(2):
         rows = [(row, random.randrange(3), *(random.randrange(-5, 20) for _ in range(3))) for row in range(5)]
@@ -235,13 +236,13 @@ def _condition(random: Random, columns: list[str], alias: str) -> str:
 
 
 def edited(random: Random, before: Project) -> Project:
-    """The same project after one or two edits; `edit` says which."""
+    """A copy of a project after one or two edits, which its attribute `edit` describes."""
     after = deepcopy(before)
     done: list[str] = []
     while len(done) < random.choice((1, 1, 2)):
         name = random.choice(list(EDITS))
         models = [model for model in after.models if not model.snapshot]
-        # Mostly those that others read.
+        # Mostly edit the first models, which other models read.
         models = models[:3] if random.random() < 0.7 else models
         if what := EDITS[name](random, after, random.choice(models)):
             done.append(f"{name} of {what}")
@@ -249,7 +250,7 @@ def edited(random: Random, before: Project) -> Project:
     return after
 
 
-def _another_expression(random: Random, _: Project, model: Model) -> str:
+def _change_expression(random: Random, _: Project, model: Model) -> str:
     names = [name for name in model.items if name != "id"]
     if not names or model.shape == "union_star":
         return ""
@@ -263,7 +264,7 @@ def _another_expression(random: Random, _: Project, model: Model) -> str:
     return f"{model.name}.{name}"
 
 
-def _new_column(random: Random, project: Project, model: Model) -> str:
+def _add_column(random: Random, project: Project, model: Model) -> str:
     if model.shape in ("union", "union_star", "group", "distinct"):
         return ""
     stars = [each for each in project.models if each.shape == "union_star"]
@@ -275,14 +276,14 @@ def _new_column(random: Random, project: Project, model: Model) -> str:
     return model.name
 
 
-def _other_filter(random: Random, _: Project, model: Model) -> str:
+def _change_filter(random: Random, _: Project, model: Model) -> str:
     if model.shape in ("base", "union_star", "exists", "scalar"):
         return ""
     model.where = _condition(random, model.parents[0].columns, "p")
     return model.name
 
 
-def _other_order(random: Random, _: Project, model: Model) -> str:
+def _reorder_columns(random: Random, _: Project, model: Model) -> str:
     if len(model.items) < 2 or model.shape in ("union", "group"):
         return ""
     names = list(model.items)
@@ -291,7 +292,7 @@ def _other_order(random: Random, _: Project, model: Model) -> str:
     return model.name
 
 
-def _other_row(random: Random, _: Project, model: Model) -> str:
+def _change_row(random: Random, _: Project, model: Model) -> str:
     if model.shape != "base":
         return ""
     at = random.randrange(len(model.rows))
@@ -299,39 +300,39 @@ def _other_row(random: Random, _: Project, model: Model) -> str:
     return model.name
 
 
-def _other_join(random: Random, _: Project, model: Model) -> str:
+def _change_join(random: Random, _: Project, model: Model) -> str:
     if not model.on or model.shape == "explode":
         return ""
     model.join = random.choice(("left join", "join", "full join"))
     return model.name
 
 
-def _other_union(random: Random, _: Project, model: Model) -> str:
+def _change_union(random: Random, _: Project, model: Model) -> str:
     if not model.shape.startswith("union") and model.shape != "cte":
         return ""
-    # Of a CTE, this is the order.
+    # For the shape `cte`, this swaps the order of the CTEs.
     model.is_distinct = not model.is_distinct
     return model.name
 
 
-def _only_text(_: Random, __: Project, model: Model) -> str:
-    model.comment = "-- another comment\n{# and another #}\n"
+def _change_comment(_: Random, __: Project, model: Model) -> str:
+    model.comment = "-- a new comment\n{# and a Jinja comment #}\n"
     return model.name
 
 
-def _other_macro(_: Random, project: Project, __: Model) -> str:
+def _change_macro(_: Random, project: Project, __: Model) -> str:
     project.scale += 1
     return "the macro"
 
 
-def _other_kind(_: Random, __: Project, model: Model) -> str:
+def _change_materialization(_: Random, __: Project, model: Model) -> str:
     if model.kind == "incremental" or model.shape == "base":
         return ""
     model.kind = {"table": "view", "view": "table"}[model.kind]
     return model.name
 
 
-def _other_increment(_: Random, __: Project, model: Model) -> str:
+def _change_increment(_: Random, __: Project, model: Model) -> str:
     if model.kind != "incremental":
         return ""
     model.hidden = "p.b > 3 or true"
@@ -339,17 +340,18 @@ def _other_increment(_: Random, __: Project, model: Model) -> str:
 
 
 EDITS: Final[dict[str, Callable[[Random, Project, Model], str]]] = {
-    "another expression": _another_expression,
-    "another expression again": _another_expression,
-    "and another expression": _another_expression,
-    "a new column": _new_column,
-    "another filter": _other_filter,
-    "another order of columns": _other_order,
-    "another row": _other_row,
-    "another join": _other_join,
-    "UNION for UNION ALL": _other_union,
-    "another comment": _only_text,
-    "another macro": _other_macro,
-    "another materialization": _other_kind,
-    "another increment": _other_increment,
+    # Three entries, because this is the most common edit.
+    "changed expression": _change_expression,
+    "changed expression 2": _change_expression,
+    "changed expression 3": _change_expression,
+    "new column": _add_column,
+    "changed filter": _change_filter,
+    "changed column order": _reorder_columns,
+    "changed row": _change_row,
+    "changed join": _change_join,
+    "UNION for UNION ALL": _change_union,
+    "changed comment": _change_comment,
+    "changed macro": _change_macro,
+    "changed materialization": _change_materialization,
+    "changed condition under is_incremental()": _change_increment,
 }

@@ -1,4 +1,4 @@
-"""Value edges of a query from the plan that Spark has analyzed."""
+"""Finds the value edges of a query in Spark's analyzed plan."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ Field = tuple[str, str]
 
 
 class Edges:
-    """Follows the attributes of an analyzed plan by their ids, down to tables and views, which are not followed."""
+    """Follows the ids of attributes through an analyzed plan, down to tables and views. Does not look inside views."""
 
     def __init__(self) -> None:
         self._base: dict[int, Field] = {}
         self._from: dict[int, set[int]] = {}
-        # CTEs by id: what they return.
+        # CTE id -> the ids of the CTE's output attributes.
         self._ctes: dict[int, list[int]] = {}
 
     def of(self, frame: Any) -> dict[str, set[Field]]:
-        """The columns that each output column of a query is computed from, as (schema.table, column)."""
+        """For each output column of a query, the columns that it is computed from, as (schema.table, column)."""
         plan = frame._jdf.queryExecution().analyzed()
         self._plan(plan)
         return {str(each.name()).lower(): self._bases(_id(each), set()) for each in elements(plan.output())}
@@ -49,7 +49,7 @@ class Edges:
             self._aliases(expression)
 
     def _outputs(self, kind: str, plan: Any) -> None:
-        """The attributes that a node makes without an alias."""
+        """Link the output attributes that a plan node creates without an alias."""
         if kind == "CTERelationRef":
             self._link(_ids(plan.output()), self._ctes[plan.cteId()])
         if kind in ("Union", "Intersect", "Except"):
@@ -77,7 +77,7 @@ class Edges:
             self._aliases(child)
 
     def _values(self, expression: Any) -> set[int]:
-        """The attributes whose values an expression uses, without those that order or divide rows or filter them."""
+        """The attributes that an expression's value is computed from, without those that only order, group or filter rows."""
         kind = expression.getClass().getSimpleName()
         if kind == "WindowExpression":
             return self._values(expression.windowFunction())

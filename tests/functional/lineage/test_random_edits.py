@@ -1,4 +1,4 @@
-"""After random edits of random projects, `build --affected` gives the tables that a whole build gives.
+"""After random edits of random projects, `build --affected` produces the same tables as a full build.
 
 LINEAGE_EDITS=300 LINEAGE_SEED=7 pytest tests/functional/lineage/test_random_edits.py
 """
@@ -48,9 +48,9 @@ class TestRandomEdits:
 
     @pytest.fixture(scope="class")
     def outcome(self, project: Any, drawn: Any, rows: Any) -> dict[str, Any]:
-        """The tables at the start, after `build --affected`, and after everything was built on top of that.
+        """The tables before the edits, after `build --affected`, and after a full build that follows.
 
-        The last build would repair what the one before it has left out: rebuilt tables, and rows that a snapshot or
+        The full build would repair whatever `build --affected` missed: tables to rebuild, and rows that a snapshot or
         an incremental model lacks.
         """
         root = Path(project.project_root)
@@ -77,12 +77,12 @@ class TestRandomEdits:
             "built": {result["unique_id"].rpartition(".")[2] for result in results},
         }
 
-    def test_both_builds_give_the_same_tables(self, outcome: Any, drawn: Any) -> None:
+    def test_both_builds_produce_the_same_tables(self, outcome: Any, drawn: Any) -> None:
         differing = [name for name in outcome["whole"] if outcome["whole"][name] != outcome["affected"][name]]
         edits = {name: drawn[int(name[1:].partition("_")[0])][1].edit for name in differing}
         assert edits == {}
 
-    def test_nothing_that_differs_is_left_out(self, outcome: Any, drawn: Any) -> None:
+    def test_every_changed_table_is_built(self, outcome: Any, drawn: Any) -> None:
         changed = changed_tables(outcome)
         assert changed - outcome["built"] == set()
         modified = {name for name in outcome["whole"] if name in text_changed(outcome)}
@@ -92,10 +92,10 @@ class TestRandomEdits:
         print(
             dict(figures), Counter(edit.partition(" of ")[0] for _, after in drawn for edit in after.edit.split("; "))
         )
-        # The list is shorter than everything, and not empty.
+        # Some nodes are built, but not all.
         assert 0 < len(outcome["built"]) < len(outcome["whole"])
 
-    @pytest.mark.skipif(SEED != 1, reason="other edits need not meet a fault")
+    @pytest.mark.skipif(SEED != 1, reason="with other seeds, the edits may not reach the planted faults")
     @pytest.mark.parametrize("fault", ["rows", "expressions", "propagation"])
     def test_a_planted_fault_is_found(self, outcome: Any, fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
         FAULTS[fault](monkeypatch)
@@ -105,7 +105,7 @@ class TestRandomEdits:
 
 
 def write(root: Path, projects: list[random_projects.Project]) -> None:
-    """Write the models of all projects; each has its own macro `scaled`."""
+    """Write the models of all projects, and a macro `scaled<number>` for each project."""
     shutil.rmtree(root / "models", ignore_errors=True)
     for number, each in enumerate(projects):
         for name, text in each.files(f"p{number}").items():
@@ -118,13 +118,13 @@ def write(root: Path, projects: list[random_projects.Project]) -> None:
 
 
 def tables(rows: Any, schema: str, models: list[random_projects.Model]) -> dict[str, list[str]]:
-    """The sorted rows of each table and view, as JSON with names of columns in their order."""
+    """The sorted rows of each table and view, as JSON objects that show the order of the columns."""
     found: dict[str, list[str]] = {model.name: [] for model in models}
     for at in range(0, len(models), 20):
         parts = []
         for model in models[at : at + 20]:
             table = f"{'spark_catalog' if model.kind == 'view' else 'paimon'}.{schema}.{model.name}"
-            # dbt's other columns have times, and hashes of times.
+            # dbt's other columns in snapshots contain times, or hashes of times.
             kept = f"{', '.join(model.columns)}, dbt_valid_to is null as is_valid" if model.snapshot else "*"
             parts.append(
                 f"select '{model.name}', to_json(struct({kept}), map('ignoreNullFields', 'false')) from {table}"
@@ -135,7 +135,7 @@ def tables(rows: Any, schema: str, models: list[random_projects.Model]) -> dict[
 
 
 def text_changed(outcome: Any) -> set[str]:
-    """The nodes with other compiled code or materialization."""
+    """The nodes whose compiled code or materialization has changed."""
     before, after = (
         {
             node["name"]: (node.get("compiled_code"), node["config"]["materialized"])
@@ -147,7 +147,7 @@ def text_changed(outcome: Any) -> set[str]:
 
 
 def changed_tables(outcome: Any) -> set[str]:
-    """The tables that the edits change."""
+    """The tables whose rows or columns the edits have changed."""
     return {name for name in outcome["whole"] if outcome["whole"][name] != outcome["start"].get(name)}
 
 
@@ -155,30 +155,30 @@ def changed_tables(outcome: Any) -> set[str]:
 
 
 def _no_row_edges(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A filter or a join by a changed column changes no rows."""
+    """Loses the row edges of queries: filters and joins on a changed column do not affect the model."""
     read = queries.read
     monkeypatch.setattr(queries, "read", lambda *given: replace(read(*given), rows=frozenset()))
 
 
-def _first_column_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of a change, only one column is followed."""
+def _drop_first_column(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Loses the first of a change's columns, in alphabetical order. The other columns are followed."""
     compared = changes.compared
 
-    def one(*given: Any) -> Any:
+    def without_first(*given: Any) -> Any:
         change = compared(*given)
         return replace(change, columns=frozenset(sorted(change.columns)[1:]))
 
-    monkeypatch.setattr(changes, "compared", one)
+    monkeypatch.setattr(changes, "compared", without_first)
 
 
-def _no_other_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A node's other rows are not followed to its readers."""
+def _no_changed_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Does not pass on the changed rows of a node to its readers."""
     own = changes.own
     monkeypatch.setattr(changes, "own", lambda *given: replace(own(*given), rows=False))
 
 
 FAULTS = {
     "rows": _no_row_edges,
-    "expressions": _first_column_only,
-    "propagation": _no_other_rows,
+    "expressions": _drop_first_column,
+    "propagation": _no_changed_rows,
 }

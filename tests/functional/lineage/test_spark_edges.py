@@ -1,4 +1,4 @@
-"""The value edges of queries are those of the plans that Spark has analyzed."""
+"""The value edges of queries are the same as in Spark's analyzed plans."""
 
 from __future__ import annotations
 

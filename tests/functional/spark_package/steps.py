@@ -1,7 +1,7 @@
-"""Runs dbt with a target of `type: spark` in a process of its own, as its Spark settings differ from the other tests'.
+"""Runs dbt with a target of `type: spark` in a separate process, because other tests use different Spark settings.
 
-Reads a list of steps from stdin. A step is {'dbt': words} or {'sql': statement}. Prints an answer for each as JSON: the messages
-of the nodes that failed, or the rows.
+Reads a list of steps from stdin. A step is {'dbt': words} or {'sql': statement}. Prints the answers as a JSON list: for a dbt
+step the messages of the nodes that failed, for an SQL step the rows. The last answer is whether dbt-paimon was imported.
 """
 
 from __future__ import annotations

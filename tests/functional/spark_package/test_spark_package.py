@@ -1,4 +1,4 @@
-"""integrations/paimon_spark_package with dbt-spark's own adapter: what its README says, without dbt-paimon."""
+"""integrations/paimon_spark_package with dbt-spark's adapter and without dbt-paimon: the behavior that its README describes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from dbt.adapters.paimon.spark.runtime import Runtime
 PACKAGE = Path(__file__).parents[3] / "integrations" / "paimon_spark_package"
 README = (PACKAGE / "README.md").read_text("utf-8")
 FAILS = "case when id = {{ var('fails', 0) }} then raise_error('boom') else 'new' end"
-# The key changes with the variable `key`.
+# The variable `key` sets the primary key.
 ORDERS = (
     """
 {{ config(materialized='paimon_incremental', post_hook='{{ paimon_spark.paimon_compact(this) }}',
@@ -43,7 +43,7 @@ DAYS = """
 {% if paimon_spark.is_paimon_incremental() %}select 20 as n, 'b' as day
 {% else %}select 1 as n, 'a' as day union all select 2, 'b'{% endif %}
 """
-# One partition less in the second run, one column more in the third.
+# Without one partition in the second run, with an added column in the third.
 TOTALS = """
 {{ config(meta={'paimon': {'partition_by': ['day']}}) }}
 select n, day {{ var('more', '') }} from {{ ref('days') }} where n <> {{ var('without', 0) }}
@@ -53,7 +53,7 @@ MODELS = {"orders": ORDERS, "flights": FLIGHTS, "days": DAYS, "totals": TOTALS, 
 
 _ALL = {"dbt": ["run"]}
 _SHOP = {"sql": "show tables in shop"}
-# Each with a name: a test says what its answer has to be.
+# Step name -> step. Tests look up the answers by these names.
 STEPS: dict[str, dict[str, Any]] = {
     "first run fails": {"dbt": ["run", "--select", "orders", "--vars", "fails: 2"]},
     "after a first run that failed": _SHOP,
@@ -75,7 +75,7 @@ STEPS: dict[str, dict[str, Any]] = {
     "orders after both": {"sql": "select * from shop.orders"},
     "rebuild": {"dbt": ["run", "-f", "--select", "orders", "--vars", "key: id status"]},
     "rebuilt orders": {"sql": "select * from shop.orders"},
-    # As a run that was killed between the two renames leaves it.
+    # The state after a run that was killed between the two renames.
     "killed": {"sql": "alter table shop.orders rename to shop.orders__dbt_old"},
     "run after a kill": {"dbt": ["run", "--select", "orders", "--vars", "key: id status"]},
     "orders after a kill": {"sql": "select * from shop.orders"},
@@ -85,7 +85,7 @@ STEPS: dict[str, dict[str, Any]] = {
 
 @pytest.fixture(scope="module")
 def answers(tmp_path_factory: pytest.TempPathFactory, spark_config: dict[str, Any]) -> dict[str, Any]:
-    """The answer to each step, of one process with the README's profile."""
+    """Step name -> answer. One process with the README's profile runs all steps."""
     folder = tmp_path_factory.mktemp("spark_package")
     _write(folder, spark_config)
     done = subprocess.run(
@@ -104,7 +104,7 @@ def answers(tmp_path_factory: pytest.TempPathFactory, spark_config: dict[str, An
 
 
 def _write(folder: Path, spark_config: dict[str, Any]) -> None:
-    """Write the project, with the README's profile for this machine's jars."""
+    """Write the project, and the README's profile with the jars of this machine."""
     block = next(text for text in README.split("```") if text.startswith("yaml\n# profiles.yml"))
     profile = yaml.safe_load(block.removeprefix("yaml\n"))
     outputs = profile["shop"]["outputs"]
@@ -115,7 +115,7 @@ def _write(folder: Path, spark_config: dict[str, Any]) -> None:
         readme |= {"spark.jars.packages": ",".join(jars.packages), "spark.jars.excludes": ",".join(EXCLUDES)}
     readme["spark.sql.catalog.paimon.warehouse"] = str(folder / "warehouse")
     small = {"spark.ui.enabled": "false", "spark.driver.host": "127.0.0.1", "spark.driver.memory": "1g"}
-    # dbt-spark takes texts only.
+    # dbt-spark accepts only strings.
     readme |= {key: str(value) for key, value in spark_config.items()} | small
     static = readme | {"spark.sql.sources.partitionOverwriteMode": "static"}
     outputs["static"] = outputs["dev"] | {"server_side_parameters": static}
@@ -131,7 +131,7 @@ def _write(folder: Path, spark_config: dict[str, Any]) -> None:
         (folder / name).write_text(text)
 
 
-def test_only_dbt_spark(answers):
+def test_dbt_paimon_is_not_loaded(answers):
     assert not answers["dbt-paimon is loaded"]
 
 
@@ -152,20 +152,20 @@ def test_second_run(answers):
     assert [kind for _, kind in answers["commits of orders"]] == ["APPEND", "COMPACT"] * 2
 
 
-def test_a_column_keeps_the_history(answers):
+def test_adding_a_column_keeps_the_history(answers):
     assert answers["a column more"] == []
     assert answers["totals with a column"] == [[1, "a", 7], [20, "b", 7]]
     assert [kind for _, kind in answers["commits of totals"]] == ["APPEND", "OVERWRITE", "OVERWRITE"]
 
 
-def test_refused(answers):
+def test_refused_runs_write_nothing(answers):
     refusals = "".join(answers["refused"])
-    assert "cannot change its primary-key" in refusals
+    assert "cannot be changed: primary-key" in refusals
     assert "partitionOverwriteMode=dynamic" in refusals
     assert answers["days after a refusal"] == answers["days"]
 
 
-def test_a_rebuild_replaces_the_table_when_it_is_complete(answers):
+def test_a_rebuild_swaps_tables_only_when_complete(answers):
     assert "boom" in answers["rebuild fails"][0]
     assert answers["orders after both"] == answers["orders"]
     assert answers["rebuild"] == []

@@ -1,4 +1,4 @@
-"""Small manifests as dbt writes them, for unit tests."""
+"""Builds small manifests in dbt's format, for unit tests."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ def node(name: str, sql: str = "", *, kind: str = "table", resource: str = "mode
 
 
 def base(name: str) -> dict[str, Any]:
-    """A model of constants with the columns above."""
+    """A model that selects constants, with the columns that COLUMNS lists for its name."""
     columns = ", ".join(f"{at} as {column}" for at, column in enumerate(COLUMNS[f"model.p.{name}"].split()))
     return node(name, f"select {columns}")
 
 
 def project(*nodes: dict[str, Any], macros: dict[str, str] | None = None, schema: str = "s") -> Project:
-    """A project of these nodes, over `orders` and `customers`; a node depends on the models that its SQL names."""
+    """A project of the nodes, `orders` and `customers`. A node depends on the models that its SQL names."""
     every = [base(name.rpartition(".")[2]) for name in COLUMNS if not any(n["unique_id"] == name for n in nodes)]
     every += nodes
     for each in every:

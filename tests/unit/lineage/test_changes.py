@@ -1,4 +1,4 @@
-"""What a change of a model's code is, and which models below it are affected."""
+"""The class of a model's code change, and the readers that the change affects."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ QUERY = (
         (QUERY.replace("s.customers", "s.orders").replace("region", "state as region"), Kind.BREAKING, "", True),
     ],
 )
-def test_classes(other: str, kind: Kind, columns: str, rows: bool) -> None:
+def test_class_of_a_change(other: str, kind: Kind, columns: str, rows: bool) -> None:
     change = own(project(node("m", QUERY)), project(node("m", other)), "model.p.m")
     assert (change.kind, change.columns, change.rows) == (kind, frozenset(columns.split()), rows)
     assert change.builds is (kind is not Kind.NOTHING)
 
 
-def test_the_order_and_names_of_ctes_are_no_change() -> None:
+def test_reordered_or_renamed_ctes_are_not_a_change() -> None:
     one = "with a as (select id from s.orders), b as (select id, name from s.customers) select a.id, b.name from a join b on a.id = b.id"
     other = "with y as (select id, name from s.customers), x as (select id from s.orders) select x.id, y.name from x join y on x.id = y.id"
     assert own(project(node("m", one)), project(node("m", other)), "model.p.m").kind is Kind.NOTHING
@@ -62,7 +62,7 @@ def test_the_order_and_names_of_ctes_are_no_change() -> None:
         ("id + amount * 2", "(id + amount) * 2"),
     ],
 )
-def test_expressions_that_are_not_the_same(one: str, other: str) -> None:
+def test_similar_expressions_are_different(one: str, other: str) -> None:
     change = own(*(project(node("m", f"select {each} as x from s.orders")) for each in (one, other)), "model.p.m")
     assert change.columns == {"x"}
 
@@ -76,17 +76,17 @@ def test_expressions_that_are_not_the_same(one: str, other: str) -> None:
         ({"relation_name": "`paimon`.`s`.`another`"}, "its table has another name"),
     ],
 )
-def test_changes_beside_the_query(more: dict[str, Any], reason: str) -> None:
+def test_changes_outside_the_query(more: dict[str, Any], reason: str) -> None:
     change = own(project(node("m", QUERY)), project(node("m", QUERY, **more)), "model.p.m")
     assert change.rows and change.reasons == (reason,)
 
 
-def test_tags_and_the_target_are_no_change() -> None:
+def test_tags_and_target_are_not_a_change() -> None:
     tagged = node("m", QUERY, config={"tags": ["x"], "meta": {"owner": "y"}})
     assert not own(project(node("m", QUERY)), project(tagged, schema="pr_7"), "model.p.m").builds
 
 
-def test_a_description_is_built_if_it_is_written() -> None:
+def test_a_persisted_description_builds_the_node() -> None:
     config = {"persist_docs": {"relation": True}}
     old, new = (project(node("m", QUERY, config=config, description=text)) for text in ("one", "other"))
     change = own(old, new, "model.p.m")
@@ -99,7 +99,7 @@ ORDERS = "select id, customer, amount, state, note from s.raw"
 
 
 def listed(reader: dict[str, Any], *more: dict[str, Any], change: str, **given: Any) -> dict[str, str]:
-    """The affected nodes below `orders`, in which `change` replaces `amount`, with their reasons."""
+    """Affected node -> its reasons, after `change` replaces `amount` in the model `orders`. Omits `orders` itself."""
     sides = []
     for text in ("amount", change):
         copies = [
@@ -138,7 +138,7 @@ AMOUNT = "amount + 1 as amount"
         ("select * from s.orders pivot (sum(id) for state in (1))", "its columns cannot be resolved"),
     ],
 )
-def test_what_reads_a_changed_column_is_affected(sql: str, reason: str) -> None:
+def test_readers_of_a_changed_column_are_affected(sql: str, reason: str) -> None:
     found = listed(node("m", sql), change=AMOUNT)
     assert reason in found["m"] if reason else found == {}
 
@@ -151,7 +151,7 @@ def test_what_reads_a_changed_column_is_affected(sql: str, reason: str) -> None:
         ("select * from s.orders pivot (sum(id) for state in (1))", True),
     ],
 )
-def test_another_order_of_columns_affects_who_reads_all(sql: str, is_affected: bool) -> None:
+def test_reordered_columns_affect_readers_of_star(sql: str, is_affected: bool) -> None:
     swapped = [
         project(node("orders", f"select {text} from s.customers"), node("m", sql)) for text in ("id, name", "name, id")
     ]
@@ -166,7 +166,7 @@ def test_another_order_of_columns_affects_who_reads_all(sql: str, is_affected: b
     assert ("model.p.m" in affected(*swapped)) is is_affected
 
 
-def test_only_a_changed_column_is_followed() -> None:
+def test_readers_of_unchanged_columns_are_not_affected() -> None:
     below = [
         node("up", "select id, amount as x, state as y from s.orders"),
         node("reads_y", "select y from s.up"),
@@ -175,14 +175,14 @@ def test_only_a_changed_column_is_followed() -> None:
     assert list(listed(*below, change=AMOUNT)) == ["up", "reads_x"]
 
 
-def test_other_rows_affect_every_reader() -> None:
+def test_changed_rows_affect_every_reader() -> None:
     assert (
         "orders may have other rows"
         in listed(node("m", "select count(*) as n from s.orders"), change="amount from s.raw where id > 1 --")["m"]
     )
 
 
-def test_a_new_column_affects_stars_alone() -> None:
+def test_a_new_column_affects_only_readers_of_star() -> None:
     readers = [node("star", "select * from s.orders"), node("named", "select id, amount from s.orders")]
     assert list(listed(*readers, change="amount, 1 as more")) == ["star"]
 
@@ -251,7 +251,7 @@ def test_nodes_that_may_read_more_than_their_query(reader: dict[str, Any], reaso
         ({"post-hook": ["update"]}, True),
     ],
 )
-def test_a_changed_column_that_others_follow_changes_all(config: dict[str, Any], whole: bool) -> None:
+def test_a_changed_key_or_sequence_column_changes_all_rows(config: dict[str, Any], whole: bool) -> None:
     one, other = (
         project(incremental(sql, sql, **config))
         for sql in ("select id, amount as x from s.orders", "select id, note as x from s.orders")
@@ -260,12 +260,12 @@ def test_a_changed_column_that_others_follow_changes_all(config: dict[str, Any],
     assert (change.columns, change.rows) == ({"x"}, whole)
 
 
-def test_sql_that_only_later_runs_have_is_compared() -> None:
+def test_sql_under_is_incremental_is_compared() -> None:
     one, other = (project(incremental(raw)) for raw in (INCREMENT, INCREMENT.replace("> 1", "> 2")))
     assert own(one, other, "model.p.m").reasons == ("SQL that only first or only later runs have has changed",)
 
 
-def test_a_macro_in_a_branch_that_dbt_did_not_take_is_found() -> None:
+def test_a_macro_in_an_untaken_branch_is_found() -> None:
     raw = "select id, state from s.orders {% if is_incremental() %} where {{ hidden_column() }} > 1 {% endif %}"
     found = listed(
         incremental(raw), change=AMOUNT, macros={"hidden_column": "{% macro hidden_column() %}amount{% endmacro %}"}
@@ -273,7 +273,7 @@ def test_a_macro_in_a_branch_that_dbt_did_not_take_is_found() -> None:
     assert "may read amount" in found["m"]
 
 
-def test_the_order_of_macros_is_no_change() -> None:
+def test_the_order_of_macros_is_not_a_change() -> None:
     raw = "select id, state from s.orders {% if is_incremental() %} where {{ one() }} > {{ other() }} {% endif %}"
     texts = {name: f"{{% macro {name}() %}}{name}_column{{% endmacro %}}" for name in ("one", "other")}
     sides = []
@@ -284,14 +284,14 @@ def test_the_order_of_macros_is_no_change() -> None:
     assert not own(*sides, "model.p.m").builds
 
 
-def test_an_ephemeral_model_is_not_built_but_read_through() -> None:
+def test_an_ephemeral_model_passes_changes_on_but_is_not_built() -> None:
     ephemeral = node("e", "select id, amount from s.orders", kind="ephemeral", relation_name=None)
     inlined = "with __dbt__cte__e as (select id, amount from s.orders) select amount from __dbt__cte__e"
     reader = node("m", inlined, depends_on={"nodes": ["model.p.e"], "macros": []})
     assert list(listed(ephemeral, reader, change=AMOUNT)) == ["m"]
 
 
-def test_a_seed_with_another_file_affects_its_readers() -> None:
+def test_a_changed_seed_file_affects_its_readers() -> None:
     old, new = (
         project(
             node(
@@ -308,7 +308,7 @@ def test_a_seed_with_another_file_affects_its_readers() -> None:
     assert set(affected(old, new)) == {"seed.p.seeded", "model.p.m"}
 
 
-def test_a_full_refresh_gives_incremental_models_other_rows() -> None:
+def test_full_refresh_changes_all_rows_of_incremental_models() -> None:
     one, other = (
         project(incremental(sql, sql), node("below", "select id from s.m"))
         for sql in ("select id, amount as x from s.orders", "select id, note as x from s.orders")
@@ -317,7 +317,7 @@ def test_a_full_refresh_gives_incremental_models_other_rows() -> None:
     assert set(affected(one, other, full_refresh=True)) == {"model.p.m", "model.p.below"}
 
 
-def test_an_overriding_macro_affects_all() -> None:
+def test_a_changed_override_of_a_dbt_macro_affects_every_node() -> None:
     dbts = {"name": "get_merge_sql", "package_name": "dbt", "macro_sql": "x", "depends_on": {"macros": []}}
     sides = []
     for text in "ab":
@@ -327,7 +327,7 @@ def test_an_overriding_macro_affects_all() -> None:
     assert set(affected(*sides)) == {"model.p.m", "model.p.orders", "model.p.customers"}
 
 
-def test_a_state_without_compiled_code_is_changed() -> None:
+def test_a_node_without_compiled_code_in_the_state_counts_as_changed() -> None:
     old = project(node("m", QUERY))
     old.manifest["nodes"]["model.p.m"]["compiled_code"] = None
     assert "no compiled code" in own(old, project(node("m", QUERY)), "model.p.m").reasons[0]

@@ -1,4 +1,4 @@
-"""What the commands refuse, and which command line is whose."""
+"""Refusals of the lineage commands, and which command lines dbt-paimon handles itself instead of dbt."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from unit.lineage.manifests import node
 
 
 @pytest.mark.parametrize("option", ["--select", "-s", "--selector"])
-def test_a_selection_beside_affected_is_refused(option: str) -> None:
+def test_a_selection_with_affected_is_refused(option: str) -> None:
     done = CliRunner().invoke(main, ["build", "--affected", "--state", "x", option, "orders"])
     assert done.exit_code == 1
     assert f"{option} and --affected both select nodes. Leave one out" in done.output
@@ -47,7 +47,7 @@ def test_a_node_is_selected_exactly() -> None:
     ("words", "whose"),
     [(["build"], "dbt"), (["build", "--affected", "--state", "x"], "own"), (["plan", "--state", "x"], "own")],
 )
-def test_build_is_dbts_without_affected(words: list[str], whose: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_build_without_affected_is_dbts(words: list[str], whose: str, monkeypatch: pytest.MonkeyPatch) -> None:
     called: list[str] = []
     monkeypatch.setattr(sys, "argv", ["dbt-paimon", *words])
     monkeypatch.setattr(entry.client, "send", lambda _: None)

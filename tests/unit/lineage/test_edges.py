@@ -1,4 +1,4 @@
-"""Which columns a query's columns are computed from, and which decide its rows."""
+"""Value and row edges: the columns that a column is computed from, and the columns that decide a query's rows."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_edges_of_a_column(sql: str, values: str, rows: str) -> None:
         ("select sum(a) filter (where b > 1) as x from t", "t.a", "t.b"),
     ],
 )
-def test_a_window_and_a_subquery_choose_rows_for_their_column_alone(sql: str, values: str, rows: str) -> None:
+def test_windows_and_subqueries_give_row_edges_to_their_column_only(sql: str, values: str, rows: str) -> None:
     result = read(sql)
     assert (shown(result.columns["x"].values), shown(result.columns["x"].rows)) == (values, rows)
     assert shown(result.rows) == ""
@@ -87,7 +87,7 @@ def test_stars_are_expanded(sql: str, columns: str) -> None:
     assert " ".join(read(sql).columns) == columns
 
 
-def test_a_star_over_unknown_columns_passes_them_on() -> None:
+def test_a_star_over_unknown_columns_names_its_relation() -> None:
     assert read("select * from unknown").star == "unknown"
 
 
@@ -106,7 +106,7 @@ def test_a_star_over_unknown_columns_passes_them_on() -> None:
         ("select from where", "cannot parse"),
     ],
 )
-def test_what_cannot_be_resolved_has_a_reason(sql: str, reason: str) -> None:
+def test_an_unresolved_query_has_a_reason(sql: str, reason: str) -> None:
     with pytest.raises(Unresolved, match=reason):
         read(sql)
 
@@ -135,7 +135,7 @@ class TestOfProject:
             "    row paid.customer",
         ]
 
-    def test_down_names_what_cannot_be_resolved(self, found):
+    def test_down_lists_unresolved_models(self, found):
         lineage = edges.of(found, *edges_of(found, "orders.amount"), up=False)
         assert list(lineage.lines()) == [
             "orders.amount",
@@ -162,7 +162,7 @@ class TestOfProject:
             ("odd", "its columns cannot be resolved: it reads a relation with PIVOTS"),
         ],
     )
-    def test_columns_that_are_not_there(self, found, column, message):
+    def test_unknown_columns_are_refused(self, found, column, message):
         with pytest.raises(click.ClickException, match=message):
             edges.find(found, column)
 

@@ -29,19 +29,19 @@ _UNIQUE: Final = "commitUser commitIdentifier commitKind timeMillis deltaManifes
 
 @dataclass(frozen=True)
 class Commit:
-    """A table snapshot.
+    """A commit to a table, and the table snapshot that it made.
 
     Attributes:
-        snapshot: its ID, which can occur again after a rollback or in a new table.
+        snapshot: the snapshot's ID. After a rollback or a rebuild, another commit can get the same ID.
         kind: APPEND, OVERWRITE, COMPACT or ANALYZE.
-        rows: rows in the table's files, before merging.
-        delta: the difference from the previous table snapshot's `rows`.
-        schema: the id of its schema.
-        changelog: rows in its changelog files.
-        at: when it was committed, in seconds since the epoch, by the committing process's clock.
-        age: seconds from `at` until this was read.
-        unique: its ID and a fingerprint, together unique; '' if read by SQL.
-        index: the name of its index manifest, which lists deletion vectors; '' without one, or if read by SQL.
+        rows: how many rows the table's files contain, before merging.
+        delta: `rows` minus the `rows` of the previous table snapshot.
+        schema: the ID of the snapshot's schema.
+        changelog: how many rows the commit's changelog files contain.
+        at: the commit time in seconds since the epoch, by the committing process's clock.
+        age: seconds between `at` and the read of this snapshot.
+        unique: the ID with a fingerprint, which together are unique; '' if read by SQL.
+        index: the name of the index manifest, which lists deletion vectors; '' without one, or if read by SQL.
     """
 
     snapshot: int

@@ -26,8 +26,8 @@ _GROUPS: Final = (
     ),
     ("Remove it, and put it into the options of the stream(…) that reads the table", "consumer-id"),
     (
-        "Remove it: only Paimon's own streaming source reads it. A stream(…) begins where its scan_mode says, and a "
-        "run of it ends once it has read what is there",
+        "Remove it: only Paimon's own streaming source reads it. The scan_mode of a stream(…) says where it "
+        "starts, and each run of the stream ends when it has read all existing rows",
         "consumer.ignore-progress scan.bounded.watermark",
     ),
     ("Remove it, and read with at(ref('…'), branch=…)", "branch"),

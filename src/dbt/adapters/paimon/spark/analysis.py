@@ -174,7 +174,7 @@ class _LeafReader:
 
 
 def _with_numbered_ids(text: str, ids: re.Pattern[str]) -> str:
-    """Replace the ids that a pattern's groups match by numbers, in order of occurrence; groups do not share ids."""
+    """Replace ids by numbers in order of occurrence. Each group of the pattern `ids` matches one kind of id."""
     numbers: dict[tuple[int, str], int] = {}
 
     def number(found: re.Match[str]) -> str:

@@ -107,7 +107,7 @@ class RowDeletes:
         Looks up the table of each DELETE and MERGE; most scripts contain neither.
 
         Raises:
-            DbtRuntimeError: Paimon would delete the wrong rows, or none; with the remedy.
+            DbtRuntimeError: Paimon would delete the wrong rows, or no rows at all. The message contains the remedy.
         """
         conf: dict[str, str] = {}
         if deletions.may_delete(script):
@@ -120,7 +120,7 @@ class RowDeletes:
         return script, conf
 
     def _existing(self, relation: PaimonRelation) -> ExistingTable | None:
-        """The table; None if it is not a Paimon table, or does not exist, which Spark reports."""
+        """The Paimon table; None if the relation is missing or of another format, which Spark then reports."""
         try:
             return self._tables.existing(relation)
         except DbtRuntimeError:

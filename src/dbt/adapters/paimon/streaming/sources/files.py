@@ -85,9 +85,9 @@ class FileInput(DescribedInput):
         if missing := checkpoints.missing_files(session, checkpoint, index, batch):
             raise DbtRuntimeError(
                 f"source '{self.description.label}': {len(missing)} file(s) were removed after the stream had listed "
-                f"them and before they were read, the first is {redact_text(missing[0])}. Restore them, and run again; "
-                "or set ignoreMissingFiles: true in the options of the source to continue without them. Remove files "
-                "from a streamed folder only after they have been read."
+                f"them but before it read them. The first is {redact_text(missing[0])}. Restore the files, and run "
+                "again; or set ignoreMissingFiles: true in the options of the source to continue without them. Remove "
+                "files from a streamed folder only after they have been read."
             )
 
     def check_faults(self, session: SparkSession, raw: str) -> None:
@@ -95,7 +95,7 @@ class FileInput(DescribedInput):
         pattern = self.value_format.open_quote() if isinstance(self.value_format, CsvLines) else ""
         if not pattern:
             return
-        # Few messages cannot be parsed, so these are few files.
+        # The names of few files: rows that cannot be parsed are rare.
         found = session.sql(f"select distinct _file from {raw} where {PROBLEM} is not null").collect()
         given = _by_lower_name(self.description.options)
         reader = session.read.options(**{name: given[name] for name in ("encoding", "linesep") if name in given})
@@ -118,7 +118,7 @@ class FileInput(DescribedInput):
         return _by_lower_name(self.description.options).get(option, "").lower() == "true"
 
     def _csv(self, session: SparkSession) -> DataFrame:
-        """Read all values as strings: with their types, Spark would round some and accept approximate ones."""
+        """Read all values as strings. If Spark parsed them, it would round some values and accept inexact ones."""
         names = [quoted(column.name) for column in self.description.columns]
         schema = ", ".join(f"{name} string" for name in (*names, _CORRUPT))
         # The described columns could have the names of raw columns.

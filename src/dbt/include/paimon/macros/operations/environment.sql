@@ -1,5 +1,5 @@
-{#- The journal of an environment (see the Python module dbt_paimon.env.journal): one row, which one commit replaces. -#}
-{% macro paimon__keep_environment(journal, content, options) %}
+{#- Write the journal of an environment (see dbt_paimon.env.journal): a single row, replaced in one commit. -#}
+{% macro paimon__write_journal(journal, content, options) %}
   {%- call statement('create_journal') -%}
     create table if not exists {{ journal.render() }} (content string) using paimon tblproperties ({{ options }})
   {%- endcall -%}
@@ -8,14 +8,14 @@
   {%- endcall -%}
 {% endmacro %}
 
-{#- A view with the rows of production's relation. -#}
+{#- Create a view that selects from production's relation. -#}
 {% macro paimon__environment_view(view, original) %}
   {%- call statement('create_view') -%}
     {{ create_view_as(view, 'select * from ' ~ original.render()) }}
   {%- endcall -%}
 {% endmacro %}
 
-{#- The query of a promoted node: its complete rows in the environment. -#}
+{#- The query with which a promotion writes a node: all rows of the node's relation in the environment. -#}
 {% macro paimon__promoted_rows(original) -%}
 select * from {{ original.render() }}
 {%- endmacro %}

@@ -1,0 +1,108 @@
+"""Selects the nodes that an environment builds: changed nodes and everything that reads them (`state:modified+`).
+
+`dbt-paimon build --affected` selects fewer readers, because it follows columns (see `dbt_paimon.lineage`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon.plan.api import MATERIALIZED_VIEW
+from dbt.adapters.paimon.spec.strategies import APPLY_CHANGES, MICROBATCH
+from dbt_paimon.env.project import Project, dbt
+
+if TYPE_CHECKING:
+    from dbt.contracts.graph.manifest import Manifest
+
+    from dbt_paimon.env.journal import Place
+
+_KINDS: Final = ("model", "seed", "snapshot")
+_READS_CHANGES: Final = ".paimon_changes"
+
+
+def modified_nodes(project: Project, state: str) -> list[str]:
+    """The unique ids of the models, seeds and snapshots that dbt selects with `state:modified+`.
+
+    Args:
+        state: the folder of production's manifest.json.
+    """
+    kinds = [word for kind in _KINDS for word in ("--resource-type", kind)]
+    chosen = ["--select", "state:modified+", "--state", state, *kinds]
+    ids = ["--output", "json", "--output-keys", "unique_id", "--log-level", "none", "--no-write-json"]
+    found = dbt(["ls", *project.in_production(), *chosen, *ids]).result
+    return [json.loads(line)["unique_id"] for line in found or ()]
+
+
+def reason_not_built(node: Any) -> str:
+    """Why an environment cannot build a node and promote its rows; '' if it can."""
+    kind = str(node.config.materialized)
+    strategy = str(node.config.get("incremental_strategy") or "")
+    if kind == "snapshot":
+        return "a snapshot in an environment would lack production's history"
+    if kind == "streaming":
+        return "a stream in an environment would start with an empty checkpoint"
+    if kind in (MATERIALIZED_VIEW, "dynamic_table"):
+        return "its refresh depends on what production's view has already read"
+    if strategy == APPLY_CHANGES:
+        return f"{strategy} keeps deletes in a second table, which a promotion does not publish"
+    if strategy == MICROBATCH:
+        return "dbt writes a microbatch model in several commits"
+    if any(name.endswith(_READS_CHANGES) for name in node.depends_on.macros):
+        return "paimon_changes reads only the changes since the model's last run"
+    return ""
+
+
+def has_relation(node: Any) -> bool:
+    """Whether a node is stored as a table or view."""
+    return str(node.resource_type) in _KINDS and str(node.config.materialized) != "ephemeral"
+
+
+def place_of(node: Any) -> Place:
+    """The catalog, schema and name of a node's relation."""
+    return (str(node.database), str(node.schema), str(node.alias))
+
+
+def places_in_state(state: str) -> dict[str, Place]:
+    """The place of each node in production's manifest.json, by unique id. Raises DbtRuntimeError if unreadable."""
+    path = Path(state, "manifest.json")
+    try:
+        nodes: Mapping[str, Any] = json.loads(path.read_text("utf-8"))["nodes"]
+    except (OSError, ValueError, KeyError) as exc:
+        raise DbtRuntimeError(
+            f"env create: {path} cannot be read as a manifest ({exc!r}). Pass the folder with the manifest.json "
+            "of production's last run: --state production"
+        ) from exc
+    return {
+        key: (str(node["database"]), str(node["schema"]), str(node["alias"]))
+        for key, node in nodes.items()
+        if node["resource_type"] in _KINDS
+    }
+
+
+def refuse_other_target(known: Mapping[str, Place], here: Manifest, modified: Iterable[str]) -> None:
+    """Refuse a production target in which unmodified nodes have different names than in production's manifest."""
+    unmodified = known.keys() - set(modified)
+    for key in sorted(unmodified):
+        node: Any = here.nodes.get(key)
+        if node is not None and has_relation(node) and place_of(node) != known[key]:
+            raise DbtRuntimeError(
+                f"env create: {node.name} is {'.'.join(known[key])} in the manifest of --state, but "
+                f"{'.'.join(place_of(node))} in this target. Set --target to production's target, or --state to a "
+                "manifest of this target."
+            )
+
+
+def refuse_same_relation(here: Mapping[str, Place], production: Mapping[str, Place], modified: Iterable[str]) -> None:
+    """Refuse an environment that would overwrite a relation of production."""
+    if same := sorted(key for key in modified if here[key] == production[key]):
+        place = ".".join(here[same[0]])
+        raise DbtRuntimeError(
+            f"env create: {same[0]} would be built as {place}, which is production's relation, because its schema "
+            "does not depend on the target's. Make generate_schema_name use target.schema, or remove the fixed schema. "
+            "Nothing was done."
+        )
