@@ -12,7 +12,7 @@ BAD = {
     "fields={'name': {'aggregate_function': 'sum'}}": [
         "fields.name.aggregate_function='sum'",
         "'name' is string",
-        "Cast",
+        "cast the column",
     ],
     "fields={'names': {'aggregate_function': 'sum'}}": [
         "fields.names.aggregate_function='sum'",

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from dbt.adapters.paimon.capabilities import FILE_FORMATS, OLDEST_PAIMON, Capability, Versions, reaches
+from dbt.adapters.paimon.options.table_options import canonical
 from dbt.adapters.paimon.options.values import codec_fault, pairs
 from dbt.adapters.paimon.spec.component import Component, Found, PropertyChange, Types, config_key
 from dbt.adapters.paimon.spec.foreign_config import is_table_format
@@ -40,6 +41,9 @@ UNFILTERED: Final[Mapping[str, str]] = {
     "parquet.filter.stats.enabled": "false",
     "parquet.filter.dictionary.enabled": "false",
 }
+# SortBufferWriteBuffer needs three pages, and each must be large enough for its own metadata.
+_LEAST_PAGE: Final = 2**10
+_LEAST_PAGES: Final = 3
 _AVRO_NAME: Final = re.compile(r"[^\W\d]\w*")
 _DECIMAL_FIRST: Final = re.compile(r"struct<(?:`(?:[^`]|``)*`|\w+):decimal\(")
 
@@ -74,6 +78,31 @@ def _codec_rules(spec: TableSpec, versions: Versions) -> Found:
     for level, codec in dict(pairs(spec.options.get("file.compression.per.level", ""))).items():
         if fault := fault_of(per_level.get(level, spec.file_format).lower(), codec):
             yield "file.compression.per.level", f"level {level}: {fault}"
+
+
+def _buffer_rules(spec: TableSpec, versions: Versions) -> Found:
+    # Refused only when rows are written [ran, 0.9.0].
+    page, buffer = (
+        canonical(name, spec.options.get(name), versions.paimon) for name in ("page-size", "write-buffer-size")
+    )
+    if not isinstance(page, int) or not isinstance(buffer, int):
+        return
+    if page < _LEAST_PAGE or page & (page - 1):
+        yield "page-size", "no row could be written. Use a power of two from 1 kb, as in '64 kb'"
+    elif spec.primary_key and buffer < _LEAST_PAGES * page:
+        where = "write-buffer-size" if "write-buffer-size" in spec.options else "page-size"
+        yield (
+            where,
+            f"no row could be written: a write buffer ({buffer} bytes) holds {_LEAST_PAGES} pages ({page} bytes each) "
+            "or more. Use a greater 'write-buffer-size', or a smaller 'page-size'",
+        )
+
+
+def _lookup_cache_rules(spec: TableSpec, versions: Versions) -> Found:
+    # Refused only when rows are written [ran, 0.9.0].
+    retention = "lookup.cache-file-retention"
+    if spec.options.get(retention) and canonical(retention, spec.options[retention], versions.paimon) == 0:
+        yield retention, "a lookup would lose its files while it reads them. Use a second or more"
 
 
 def _file_format_rules(spec: TableSpec, types: Types, versions: Versions) -> Found:
@@ -138,7 +167,7 @@ COMPONENT: Final = Component(
     keys=Keys,
     # The format may be empty, as in "{{ 'delta' if target.type == 'databricks' else '' }}".
     values={"file_format": lambda value, key, problems: None if value == "" or is_table_format(value) else value},
-    rules=(_deletion_vector_rules, _codec_rules),
+    rules=(_deletion_vector_rules, _codec_rules, _buffer_rules, _lookup_cache_rules),
     column_rules=(_file_format_rules,),
     advice=(_shared_zstd_level,),
     guards={
