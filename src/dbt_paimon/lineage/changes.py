@@ -227,7 +227,8 @@ def _hidden_difference(before: Project, after: Project, node_id: str) -> str:
 def _other_case(one: str, other: str) -> str:
     """A reason if columns or fields have the same names in another case, which Spark writes into the table."""
     old, new = parsing.names(one), parsing.names(other)
-    found = sorted(name for name in new if name in old and old[name] != new[name])
+    common = {name.lower() for name in old} & {name.lower() for name in new}
+    found = sorted({name.lower() for name in old ^ new} & common)
     return f"another case of {', '.join(found)}" if found else ""
 
 
